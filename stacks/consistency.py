@@ -22,7 +22,9 @@ from stacks.checks import (
     release,
     site_mirror,
     site_scale,
+    site_switches,
     storage,
+    suite,
     tenant,
     topology,
     trainer,
@@ -70,6 +72,9 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from driver.problems(settings)
     yield from bond.problems(settings)
     yield from topology.problems(settings)
+    yield from site_switches.problems(settings)
     if not machines:
         found = list(workload.problems(settings))
-        yield from found or chain(order.problems(settings), queue.problems(settings), memory.problems(settings))
+        yield from found or chain(
+            order.problems(settings), queue.problems(settings), memory.problems(settings), suite.problems(settings)
+        )

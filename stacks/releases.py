@@ -115,6 +115,9 @@ class Release(Model):
     indexed_jobs: bool = Field(
         default=True, description="whether Jobs can number their pods, as torchrun's need (Kubernetes 1.24)"
     )
+    cron_job: Annotated[Kind, _version_of("CronJob")] = Field(
+        default=kinds.CRON_JOB, description="version that it serves: v1 from Kubernetes 1.21 on"
+    )
     scale_csi: Generation | None = Field(
         default=None, description="generation of the Spectrum Scale CSI driver; None: hosts have no client for it"
     )

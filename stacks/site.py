@@ -4,6 +4,7 @@ from sites.content import NOTHING, Content
 from sites.scale_facts import ScaleFacts
 from sites.settings import SiteSettings
 from sites.site import Host, Site
+from stacks.fabric_settings import Ethernet
 from stacks.platform import Settings
 from stacks.storage_settings import HostClientStorage
 
@@ -24,6 +25,7 @@ def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
             )
             for node in settings.nodes
         ),
+        bonded=bonded(settings),
         image_mirrors=settings.version.image_mirrors,
         content=content,
         scale=_scale(settings),
@@ -40,4 +42,16 @@ def _scale(settings: Settings) -> ScaleFacts | None:
         file_system=storage.file_system.name,
         owner_gui=others[0] if len(others) == 1 else None,
         reserved_gib=settings.reserved.memory_gib,
+    )
+
+
+def bonded(settings: Settings) -> tuple[str, ...]:
+    """Return the HCAs of each GPU node that are one link by LACP, in the order of the rails; none without a bond."""
+    bond = settings.fabric.bond if isinstance(settings.fabric, Ethernet) else None
+    if bond is None:
+        return ()
+    hcas, names = settings.profile.hcas, settings.port_names
+    interfaces = names if len(names) == len(hcas) else [hca.netdev for hca in hcas]
+    return tuple(
+        hca.name for hca, name in zip(hcas, interfaces, strict=True) if bond.ports is None or name in bond.ports
     )
