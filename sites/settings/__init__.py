@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from hardware.model import Model
+from sites.settings.esxi import EsxiSettings
 from sites.settings.mirror import MirrorSettings
 from sites.settings.scale import ScaleSettings
 from sites.settings.switches import Switch
@@ -23,4 +24,7 @@ class SiteSettings(Model):
     )
     scale: ScaleSettings | None = Field(
         default=None, description="Spectrum Scale's clients on hosts; None: nothing is written for them"
+    )
+    esxi: EsxiSettings | None = Field(
+        default=None, description="virtual machines of vSphere with GPUs; None: nothing is written for them"
     )
