@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from hardware.model import Model
+from hardware.model import Model, merged_by
 
 _SBDF = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]")
 
@@ -48,7 +48,9 @@ class EsxiSettings(Model):
     """Hosts and machines."""
 
     hosts: tuple[Name, ...] = Field(min_length=1, description="names of the ESXi hosts")
-    machines: tuple[GuestMachine, ...] = Field(min_length=1, description="virtual machines that train together")
+    machines: tuple[GuestMachine, ...] = Field(
+        min_length=1, description="virtual machines that train together", json_schema_extra=merged_by("name")
+    )
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:

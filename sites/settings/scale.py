@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from hardware.model import Model
+from hardware.model import Model, merged_by
 
 ClusterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$")]
 Device = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][\w.-]*$")]
@@ -57,7 +57,11 @@ class ScaleSettings(Model):
     """Both clusters: that of the clients, and the one that owns the file system."""
 
     cluster: ClusterName = Field(description="name of the clients' cluster, as mmlscluster prints it (R-3.3-2)")
-    nodes: tuple[ScaleNode, ...] = Field(default=(), description="its other nodes; at least one is a quorum node")
+    nodes: tuple[ScaleNode, ...] = Field(
+        default=(),
+        description="its other nodes; at least one is a quorum node",
+        json_schema_extra=merged_by("name"),
+    )
     owner: ClusterName = Field(description="name of the cluster that owns the file system (R-3.3-4)")
     contact_nodes: tuple[HostName, ...] = Field(
         min_length=1, description="its nodes that clients ask first, by their daemon names (R-3.3-4)"
