@@ -1,0 +1,72 @@
+"""Running configurations of switches, against those that `./hpc site render` writes."""
+
+from collections.abc import Mapping, Sequence
+
+from cli.shared.errors import Problem
+from cli.site.comparison import Compared, Comparison, compared, of_kind
+from evidence.model import Reading
+from evidence.tools.comware_config import ComwareConfig
+from evidence.tools.nvue_config import NvueConfig
+from evidence.tools.onyx_config import OnyxConfig
+from sites.groups.switches import dialects
+from sites.groups.switches.comware import in_views
+from sites.settings.switches import Comware, Nvue, OnyxEthernet, OnyxInfiniBand, Switch
+from sites.site import Site
+from sites.statements import Statements
+
+_DIALECTS: Mapping[type[Reading], tuple[type[Switch], ...]] = {
+    OnyxConfig: (OnyxInfiniBand, OnyxEthernet),
+    NvueConfig: (Nvue,),
+    ComwareConfig: (Comware,),
+}
+
+
+def _compare(reading: Reading, site: Site) -> Compared:
+    of_kind(reading, *_DIALECTS)
+    candidates = [each for each in site.given.switches if isinstance(each, _DIALECTS[type(reading)])]
+    switch = _named(reading, getattr(reading, "host", None), candidates)
+    dialect = dialects.of(switch)
+    running = dialect.running(_statements(reading))
+    return compared(f"switch {switch.name}", _without_defaults(reading, dialect.wanted(switch, site), running), running)
+
+
+def _named(reading: Reading, host: str | None, candidates: Sequence[Switch]) -> Switch:
+    """Return the switch that a configuration is of; one without a name is of the only switch of its dialect."""
+    found = [each for each in candidates if host is None or _short(each.name) == _short(host)]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(each.name for each in candidates) or "none"
+    whose = f"switch {host}" if host else "a switch without a name"
+    raise Problem(
+        f"{reading.file}: the configuration of {whose}; switches of this dialect in site.switches: {names}",
+        "Add the switch to site.switches, or name the stack that it belongs to with --stack.",
+    )
+
+
+def _short(name: str) -> str:
+    return name.partition(".")[0].lower()
+
+
+def _statements(reading: Reading) -> Sequence[str]:
+    match reading:
+        case OnyxConfig():
+            return [row.text for row in reading.rows]
+        case NvueConfig():
+            return [row.path if row.value is None else f"{row.path}: {row.value}" for row in reading.rows]
+        case ComwareConfig():
+            return [*in_views(row.text for row in reading.rows)]
+    raise AssertionError
+
+
+def _without_defaults(reading: Reading, wanted: Mapping[str, str], running: Statements) -> Mapping[str, str]:
+    """Return what is wanted without the MTU that ports of newer releases have by default, and do not print (N-1.3)."""
+    if not isinstance(reading, OnyxConfig) or not reading.jumbo_by_default:
+        return wanted
+    return {
+        key: line
+        for key, line in wanted.items()
+        if key in running.known or not (key.endswith(" mtu") and line.endswith(" 9216"))
+    }
+
+
+COMPARISON = Comparison(("onyx-config", "nvue-config", "comware-config"), _compare)
