@@ -7,6 +7,7 @@ from pydantic import Field
 from hardware.model import Model
 from hardware.profiles import Hca, Profile
 from sites.content import NOTHING, Content
+from sites.scale_facts import ScaleFacts
 from sites.settings import SiteSettings
 
 
@@ -46,9 +47,17 @@ class Site(Model):
         description="images for which nodes of the release can be told a mirror; None: for none"
     )
     content: Content = Field(default=NOTHING, description="what nodes pull, where a group of files needs it")
+    scale: ScaleFacts | None = Field(
+        default=None, description="Spectrum Scale whose clients are packages of hosts; None: there are none"
+    )
     given: SiteSettings = Field(description="the setting `site`")
 
     @property
     def gpu_hosts(self) -> tuple[Host, ...]:
         """The hosts with GPUs."""
         return tuple(host for host in self.hosts if host.machine)
+
+    @property
+    def scale_clients(self) -> tuple[Host, ...]:
+        """The hosts that are Spectrum Scale clients."""
+        return tuple(host for host in self.hosts if host.scale_client)
