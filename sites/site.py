@@ -1,11 +1,13 @@
 """The facts of a stack that the files around its cluster are written from."""
 
+from ipaddress import IPv4Address
 from typing import Literal
 
 from pydantic import Field
 
 from hardware.model import Model
 from hardware.profiles import Hca, Profile
+from sites.host_facts import HostFacts
 from sites.settings import SiteSettings
 
 
@@ -35,9 +37,21 @@ class Site(Model):
     release: str = Field(description="of OpenShift, e.g. 4.4")
     fabric: Literal["infiniband", "roce", "ethernet"] = Field(description="network between the GPU nodes")
     hosts: tuple[Host, ...]
+    on_hosts: HostFacts = Field(description="what the GPU hosts need for it")
     given: SiteSettings = Field(description="the setting `site`")
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """The release, for comparisons."""
+        major, minor = self.release.split(".")
+        return int(major), int(minor)
 
     @property
     def gpu_hosts(self) -> tuple[Host, ...]:
         """The hosts with GPUs."""
         return tuple(host for host in self.hosts if host.machine)
+
+    def admin_address(self, host: Host) -> IPv4Address | None:
+        """Return the address by which a host is reached; None: it is reached by its name."""
+        admin = self.given.networks.admin
+        return admin.addresses.get(host.name) if admin else None

@@ -20,6 +20,7 @@ from stacks.checks import (
     program,
     queue,
     release,
+    site_hosts,
     storage,
     tenant,
     topology,
@@ -66,6 +67,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from driver.problems(settings)
     yield from bond.problems(settings)
     yield from topology.problems(settings)
+    yield from site_hosts.problems(settings)
     if not machines:
         found = list(workload.problems(settings))
         yield from found or chain(order.problems(settings), queue.problems(settings), memory.problems(settings))

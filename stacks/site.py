@@ -1,7 +1,10 @@
 """The facts that files around the cluster are written from, as the settings have them."""
 
+from sites.host_facts import HostFacts
 from sites.settings import SiteSettings
 from sites.site import Host, Site
+from stacks.fabric_settings import Roce
+from stacks.gpu_settings import SpecialResourceSettings
 from stacks.platform import Settings
 
 
@@ -21,5 +24,17 @@ def of(settings: Settings, stack: str) -> Site:
             )
             for node in settings.nodes
         ),
+        on_hosts=_on_hosts(settings),
         given=settings.site or SiteSettings(),
+    )
+
+
+def _on_hosts(settings: Settings) -> HostFacts:
+    by_recipe = isinstance(settings.gpu, SpecialResourceSettings)
+    return HostFacts(
+        driver="host" if settings.host_driver else "special-resource-operator" if by_recipe else "gpu-operator",
+        pool=settings.pool_of(settings.gpu_nodes[0]),
+        interfaces=settings.port_names,
+        traffic_class=settings.fabric.traffic_class if isinstance(settings.fabric, Roce) else None,
+        memlock_by_host=settings.uses_rdma and settings.version.ignition_version is None,
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from enum import StrEnum
 from inspect import isclass
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import annotated_types
@@ -23,6 +23,7 @@ _PLAIN: Mapping[Any, str] = {
     float: "number",
     bool: "true or false",
     Any: "any value",
+    IPv4Address: "IPv4 address",
     IPv4Network: "IPv4 subnet",
     AwareDatetime: "time",
 }

@@ -3,6 +3,8 @@
 from pydantic import Field
 
 from hardware.model import Model
+from sites.settings.hosts import HaProxy, HostSettings
+from sites.settings.networks import Networks
 
 
 class SiteSettings(Model):
@@ -14,3 +16,6 @@ class SiteSettings(Model):
         description="DNS domain of switches and hosts without one; None: names are written as they are",
     )
     name_servers: tuple[str, ...] = Field(default=(), description="addresses of DNS servers for switches (R-3.1-1)")
+    hosts: HostSettings | None = Field(default=None, description="the GPU hosts; None: nothing is written for them")
+    networks: Networks = Networks()
+    haproxy: HaProxy | None = Field(default=None, description="None: no HAProxy in front of the ingress")
