@@ -7,6 +7,7 @@ from pydantic import Field
 
 from hardware.model import Model
 from hardware.profiles import Hca, Profile
+from sites.content import NOTHING, Content
 from sites.host_facts import HostFacts
 from sites.settings import SiteSettings
 
@@ -38,6 +39,13 @@ class Site(Model):
     fabric: Literal["infiniband", "roce", "ethernet"] = Field(description="network between the GPU nodes")
     hosts: tuple[Host, ...]
     on_hosts: HostFacts = Field(description="what the GPU hosts need for it")
+    bonded: tuple[str, ...] = Field(
+        default=(), description="HCAs of each GPU node that are one link by LACP (B-2.3); empty: no bond"
+    )
+    image_mirrors: Literal["digests", "digests-and-tags"] | None = Field(
+        description="images for which nodes of the release can be told a mirror; None: for none"
+    )
+    content: Content = Field(default=NOTHING, description="what nodes pull, where a group of files needs it")
     given: SiteSettings = Field(description="the setting `site`")
 
     @property

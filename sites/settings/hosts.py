@@ -113,7 +113,6 @@ class RedHatHosts(Model):
     image_tag: str | None = Field(
         default=None, pattern=r"^v3\.11\.\d+$", description="3.11: of its images, e.g. v3.11.117"
     )
-    ats: bool = Field(default=False, description="adapters with ATS, for GPUDirect inside virtual machines (N-3.7)")
 
     @model_validator(mode="after")
     def _of_one_generation(self) -> Self:
@@ -127,7 +126,6 @@ class CoreOsHosts(Model):
     """GPU hosts with RHCOS: the cluster configures them, and Ansible has no part in it."""
 
     dialect: Literal["rhcos"]
-    ats: bool = Field(default=False, description="adapters with ATS, for GPUDirect inside virtual machines (N-3.7)")
 
 
 HostSettings = Annotated[RedHatHosts | CoreOsHosts, Field(discriminator="dialect")]

@@ -16,16 +16,13 @@ def files(site: Site, given: RedHatHosts | CoreOsHosts) -> Iterator[File]:
     """Yield the runbook."""
     steps = [*_steps(site, given)]
     text = "\n\n".join(f"## {number}. {title}\n\n{body}" for number, (title, body) in enumerate(steps, 1))
-    sources = ("B-2.2", "B-2.3", *(("N-3.6", "N-3.7", "N-3.8", "N-3.9") if given.ats else ()))
-    yield File(PATH, f"# GPU hosts of stack {site.stack}\n\n{text}\n", sources)
+    yield File(PATH, f"# GPU hosts of stack {site.stack}\n\n{text}\n", ("B-2.2", "B-2.3"))
 
 
 def _steps(site: Site, given: RedHatHosts | CoreOsHosts) -> Iterator[tuple[str, str]]:
     if isinstance(given, RedHatHosts):
         yield from _prepare(site, given)
     yield "Mode of the adapters", _link_type(site)
-    if given.ats:
-        yield "Address translation in the adapters (ATS)", _ats()
     if isinstance(given, RedHatHosts):
         yield from _join(site, given)
 
@@ -55,23 +52,6 @@ def _link_type(site: Site) -> str:
         "mlxconfig -d DEVICE -e query LINK_TYPE_P1\n"
         f"mlxconfig -d DEVICE set LINK_TYPE_P1={number}\n```\n\n"
         "It holds from the next restart of the host on; `Next Boot` differs from `Current` until then."
-    )
-
-
-def _ats() -> str:
-    return (
-        "In each virtual machine with an adapter:\n\n```sh\n"
-        "mst start\n"
-        "mlxconfig -d DEVICE query ATS_ENABLED\n"
-        "mlxconfig -d DEVICE set ATS_ENABLED=true\n```\n\n"
-        "Where the query does not have ATS_ENABLED, the firmware lacks it. A restart of the machine alone is not "
-        "enough. In this order:\n\n"
-        "1. set it in all virtual machines of the host;\n"
-        "2. put the host into maintenance mode; machines without devices of the host may move to others (vMotion);\n"
-        "3. restart the host;\n"
-        "4. start vCenter and the virtual machines;\n"
-        "5. set the bit ACS Direct Translated again, which a restart clears;\n"
-        "6. in the virtual machine, `lspci -vvv` shows `ATSCtl: Enable+` for the adapter."
     )
 
 

@@ -132,11 +132,9 @@ def test_policies_of_coreos_hosts_pass_the_checks(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
 
 
-def test_the_runbook_has_the_order_of_restarts() -> None:
-    """ATS is set in all machines of a host before it restarts, and the bit of the switches is set again (N-3.8)."""
-    text = kit.files(lab(hosts={"dialect": "rhcos", "ats": True}))["runbook.md"]
-    places = [text.index(part) for part in ("ATS_ENABLED=true", "maintenance mode", "restart the host", "vCenter")]
-    assert places == sorted(places)
+def test_the_runbook_has_the_mode_of_the_adapters() -> None:
+    """Ports run InfiniBand or Ethernet as the fabric does (B-2.2); the module for GPUDirect comes after the driver."""
+    text = kit.files(lab())["runbook.md"]
     assert "LINK_TYPE_P1=1" in text
-    assert "ATS" not in kit.files(lab())["runbook.md"]
+    assert text.index("playbooks/scaleup.yml") < text.index("after-driver.yml")
     assert "LINK_TYPE_P1=2" in kit.files(kit.of("robotic-drive-ethernet"))["runbook.md"]
