@@ -4,7 +4,7 @@ from sites.content import NOTHING, Content
 from sites.host_facts import HostFacts
 from sites.settings import SiteSettings
 from sites.site import Host, Site
-from stacks.fabric_settings import Ethernet, Roce
+from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Roce
 from stacks.gpu_settings import SpecialResourceSettings
 from stacks.platform import Settings
 
@@ -35,11 +35,13 @@ def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
 
 def _on_hosts(settings: Settings) -> HostFacts:
     by_recipe = isinstance(settings.gpu, SpecialResourceSettings)
+    plugin = None if isinstance(settings.fabric, Ethernet) else settings.fabric.plugin
     return HostFacts(
         driver="host" if settings.host_driver else "special-resource-operator" if by_recipe else "gpu-operator",
         pool=settings.pool_of(settings.gpu_nodes[0]),
         interfaces=settings.port_names,
         traffic_class=settings.fabric.traffic_class if isinstance(settings.fabric, Roce) else None,
+        network_operator=plugin.operator.namespace if isinstance(plugin, NetworkOperatorPlugin) else None,
         memlock_by_host=settings.uses_rdma and settings.version.ignition_version is None,
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sites.groups.hosts import daemon_network, haproxy, openshift_ansible, playbook, runbook
+from sites.groups.hosts import daemon_network, haproxy, nic_configuration, openshift_ansible, playbook, runbook
 from sites.groups.hosts.system import system
 from sites.output import File, Group, Open
 from sites.settings.hosts import RedHatHosts
@@ -16,6 +16,8 @@ def _render(site: Site) -> Iterator[File | Open]:
     elif isinstance(found, RedHatHosts):
         yield from openshift_ansible.files(site, found)
         yield from playbook.files(site, found)
+    else:
+        yield from nic_configuration.files(site)
     yield from haproxy.files(site)
     yield from daemon_network.files(site, found)
     if found is not None:

@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 
 from apis import yaml_text
 from cli.app import app
-from sites.groups.hosts import roles
+from hardware.profiles import PROFILES
+from sites.groups.hosts import roce, roles
 from sites.site import Site
 from stacks import settings, site
 from tests.sites.groups.hosts import kit
@@ -85,8 +86,37 @@ def test_roles_follow_from_the_settings() -> None:
 
 
 def test_hosts_with_coreos_get_no_playbook() -> None:
-    """A release whose workers are RHCOS alone has neither inventories nor roles, only the runbook."""
-    assert [*kit.files(kit.of("nvaie-roce"))] == ["runbook.md"]
+    """A release whose workers are RHCOS alone has neither inventories nor roles."""
+    assert [*kit.files(kit.of("superpod-a100"))] == ["runbook.md"]
+    assert [*kit.files(kit.of("nvaie-roce"))] == ["nic-configuration.yaml", "runbook.md"]
+
+
+def test_an_operator_sets_roces_class_on_coreos() -> None:
+    """The compute ports alone get it, by their PCI addresses, with the class of congestion's notifications."""
+    spec = yaml_text.read(kit.files(kit.of("h100-roce"))["nic-configuration.yaml"])["spec"]
+    assert spec["nicSelector"]["nicType"] == "1021"
+    assert len(spec["nicSelector"]["pciAddresses"]) == len(PROFILES["dgx-h100"].hcas)
+    assert spec["template"]["roceOptimized"]["qos"] == {"trust": "dscp", "pfc": "0,0,0,1,0,0,0,0", "tos": 106}
+    assert {each["name"]: each["value"] for each in spec["template"]["rawNvConfig"]}["CNP_DSCP_P1"] == "48"
+
+
+def test_a_port_without_an_address_is_open() -> None:
+    """Without PCI addresses the object would change every adapter of the type, so it is not written."""
+    found = kit.of("h100-roce")
+    machine = PROFILES["dgx-h100"].model_copy(
+        update={"hcas": tuple(each.model_copy(update={"pci": None}) for each in PROFILES["dgx-h100"].hcas)}
+    )
+    hosts = tuple(host.model_copy(update={"machine": machine if host.machine else None}) for host in found.hosts)
+    without = found.model_copy(update={"hosts": hosts})
+    assert "nic-configuration.yaml" not in kit.files(without)
+    assert [each.remedy for each in kit.missing(without)] == ["give them in a machine file of your own (`machines`)"]
+
+
+@pytest.mark.parametrize(("traffic_class", "priority"), [(106, 3), (104, 3), (130, 4)])
+def test_the_class_decides_over_pauses(traffic_class: int, priority: int) -> None:
+    """A port pauses the priority that the first three bits of the DSCP name, and no other."""
+    assert roce.pause(traffic_class).split(",").index("1") == priority
+    assert roce.pause(traffic_class).count("1") == 1
 
 
 def test_an_operating_system_is_not_guessed() -> None:
