@@ -12,8 +12,8 @@ from sites.site import Site
 
 PATH = "hosts/nic-configuration.yaml"
 _NOTE = (
-    "# For the NIC Configuration Operator, which spec.nicConfigurationOperator of the NicClusterPolicy starts. Parameters\n"
-    "# of the firmware that are not here go back to the device's defaults, and nodes restart.\n"
+    "# For the NIC Configuration Operator, which spec.nicConfigurationOperator of the NicClusterPolicy starts.\n"
+    "# Parameters of the firmware that are not here go back to the device's defaults, and nodes restart.\n"
 )
 GPU_FOUND = {"feature.node.kubernetes.io/pci-10de.present": "true"}
 """Label that node feature discovery gives machines with NVIDIA's devices."""
