@@ -111,7 +111,9 @@ class RedHatHosts(Model):
         default={}, description="3.11: node -> group, where it is not that of its role, e.g. node-config-infra"
     )
     image_tag: str | None = Field(
-        default=None, pattern=r"^v3\.11\.\d+$", description="3.11: of its images, e.g. v3.11.117"
+        default=None,
+        pattern=r"^v3\.11\.\d+$",
+        description="3.11: of its images and packages, e.g. v3.11.117; None: the newest",
     )
 
     @model_validator(mode="after")

@@ -25,7 +25,9 @@ def _of_three(site: Site, given: RedHatHosts) -> Iterator[tuple[str, list[str]]]
     new = [host for host in site.gpu_hosts if host.name not in given.joined]
     yield "OSEv3:children", ["masters", "nodes", "etcd", "new_nodes"]
     variables = ["openshift_deployment_type=openshift-enterprise", f'openshift_release="{site.release}"']
-    variables += [f"openshift_image_tag={given.image_tag}"] if given.image_tag else []
+    if given.image_tag:
+        package = given.image_tag.replace("v", "-", 1)
+        variables += [f"openshift_image_tag={given.image_tag}", f"openshift_pkg_version={package}"]
     yield "OSEv3:vars", [*_login(given), *variables]
     yield "masters", [_line(site, host) for host in masters]
     yield "etcd", [host.name for host in masters]

@@ -126,6 +126,25 @@ def test_an_operating_system_is_not_guessed() -> None:
     assert sorted(kit.files(without)) == ["haproxy-ingress.cfg", "ipoib.csv"]
 
 
+def test_hosts_that_joined_are_not_new() -> None:
+    """openshift-ansible gets hosts that are part of the cluster already in the group of those, each with its address."""
+    given = lab().given.model_dump(mode="json", exclude_unset=True)["hosts"]
+    text = kit.files(lab(hosts=given | {"joined": ["dgx01.ocp4.scale.ibm.com"]}))["openshift-ansible.ini"]
+    present, new = text.split("[workers]\n")[1].split("[new_workers]\n")
+    assert present.strip() == "dgx01.ocp4.scale.ibm.com ansible_host=192.168.1.19"
+    assert new.strip() == "dgx02.ocp4.scale.ibm.com ansible_host=192.168.1.20"
+
+
+def test_the_inventory_of_311_names_groups_and_versions() -> None:
+    """Every node has its group, infra nodes the one that is given, and images and packages have one version."""
+    found = kit.of("supermicro-3.11")
+    given = found.given.model_dump(mode="json", exclude_unset=True)["hosts"]
+    text = kit.files(kit.of("supermicro-3.11", hosts=given | {"image_tag": "v3.11.117"}))["openshift-ansible.ini"]
+    assert "openshift_image_tag=v3.11.117\nopenshift_pkg_version=-3.11.117\n" in text
+    for host, group in (("master1", "master"), ("infra1", "infra"), ("app1", "compute"), ("gpu1", "compute")):
+        assert f"{host}.smc.example.com openshift_node_group_name='node-config-{group}'" in text
+
+
 def test_addresses_have_the_place_of_the_admin_address() -> None:
     """The plan names port, interface, address and where it is from; an address that is given wins."""
     given = lab(networks=networks({"dgx02.ocp4.scale.ibm.com": "10.10.11.99"}))
