@@ -127,7 +127,7 @@ def test_an_operating_system_is_not_guessed() -> None:
 
 
 def test_hosts_that_joined_are_not_new() -> None:
-    """openshift-ansible gets hosts that are part of the cluster already in the group of those, each with its address."""
+    """Hosts that are part of the cluster already are in another group than new ones, each with its address."""
     given = lab().given.model_dump(mode="json", exclude_unset=True)["hosts"]
     text = kit.files(lab(hosts=given | {"joined": ["dgx01.ocp4.scale.ibm.com"]}))["openshift-ansible.ini"]
     present, new = text.split("[workers]\n")[1].split("[new_workers]\n")
