@@ -17,6 +17,5 @@ class HostFacts(Model):
     interfaces: tuple[str, ...] = Field(
         description="network interfaces of the compute ports, in the order of the rails"
     )
-    traffic_class: int | None = Field(description="of RoCE's packets (NCCL_IB_TC); None: other fabrics")
     network_operator: str | None = Field(description="namespace of the Network Operator; None: there is none")
     memlock_by_host: bool = Field(description="pods need locked memory, and no MachineConfig gives it")

@@ -39,6 +39,9 @@ class Site(Model):
     fabric: Literal["infiniband", "roce", "ethernet"] = Field(description="network between the GPU nodes")
     hosts: tuple[Host, ...]
     on_hosts: HostFacts = Field(description="what the GPU hosts need for it")
+    traffic_class: int | None = Field(
+        default=None, description="of RoCE packets, DSCP and ECN together (N-1.1); None: the fabric is another"
+    )
     bonded: tuple[str, ...] = Field(
         default=(), description="HCAs of each GPU node that are one link by LACP (B-2.3); empty: no bond"
     )

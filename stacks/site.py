@@ -26,6 +26,7 @@ def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
             for node in settings.nodes
         ),
         on_hosts=_on_hosts(settings),
+        traffic_class=settings.fabric.traffic_class if isinstance(settings.fabric, Roce) else None,
         bonded=bonded(settings),
         image_mirrors=settings.version.image_mirrors,
         content=content,
@@ -40,7 +41,6 @@ def _on_hosts(settings: Settings) -> HostFacts:
         driver="host" if settings.host_driver else "special-resource-operator" if by_recipe else "gpu-operator",
         pool=settings.pool_of(settings.gpu_nodes[0]),
         interfaces=settings.port_names,
-        traffic_class=settings.fabric.traffic_class if isinstance(settings.fabric, Roce) else None,
         network_operator=plugin.operator.namespace if isinstance(plugin, NetworkOperatorPlugin) else None,
         memlock_by_host=settings.uses_rdma and settings.version.ignition_version is None,
     )

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from hardware.model import Model
+from hardware.model import Model, merged_by
 from sites.settings.hosts import HaProxy, HostSettings
 from sites.settings.mirror import MirrorSettings
 from sites.settings.networks import Networks
@@ -21,7 +21,11 @@ class SiteSettings(Model):
     hosts: HostSettings | None = Field(default=None, description="the GPU hosts; None: nothing is written for them")
     networks: Networks = Networks()
     haproxy: HaProxy | None = Field(default=None, description="None: no HAProxy in front of the ingress")
-    switches: tuple[Switch, ...] = Field(default=(), description="switches of the fabric, each by its dialect")
+    switches: tuple[Switch, ...] = Field(
+        default=(),
+        description="switches of the fabric, each by its dialect",
+        json_schema_extra=merged_by("name"),
+    )
     mirror: MirrorSettings | None = Field(
         default=None, description="registry with copies of the images; None: nodes pull from where images are named"
     )

@@ -21,7 +21,7 @@ GPU_FOUND = {"feature.node.kubernetes.io/pci-10de.present": "true"}
 
 def files(site: Site) -> Iterator[File | Open]:
     """Yield the object; nothing without RoCE. Without PCI addresses it is open: other adapters have the same type."""
-    traffic_class, machine = site.on_hosts.traffic_class, site.gpu_hosts[0].machine
+    traffic_class, machine = site.traffic_class, site.gpu_hosts[0].machine
     if traffic_class is None or machine is None:
         return
     addresses = [port.pci for port in machine.hcas if port.pci]

@@ -61,7 +61,7 @@ def _open(site: Site, given: RedHatHosts) -> Iterator[Open]:
         yield Open("packages of the GPU driver, which the hosts have by themselves", "set site.hosts.host_driver")
     if site.on_hosts.memlock_by_host and given.container_runtime is None:
         yield Open("unit of the container runtime, for memlock", "set site.hosts.container_runtime")
-    if site.on_hosts.traffic_class is not None and given.ofed is None:
+    if site.traffic_class is not None and given.ofed is None:
         yield Open("version of MLNX_OFED, whose programs set the ports' class", "set site.hosts.ofed")
     for module in given.selinux.modules:
         yield Open(f"SELinux module {module}", f"put the file into hosts/roles/selinux/files/{module}")

@@ -29,7 +29,7 @@ def pause(traffic_class: int) -> str:
 
 def variables(site: Site, _: RedHatHosts) -> Mapping[str, Any] | None:
     """Return the role's variables; None without RoCE."""
-    traffic_class = site.on_hosts.traffic_class
+    traffic_class = site.traffic_class
     if traffic_class is None:
         return None
     ports = site.gpu_hosts[0].ports

@@ -55,8 +55,8 @@ def everything() -> Site:
     }
     given = lab.given.model_dump(mode="json", exclude_unset=True)["hosts"]
     found = kit.of("redpaper-4.4", hosts=given | more)
-    needs = found.on_hosts.model_copy(update={"driver": "host", "memlock_by_host": True, "traffic_class": 106})
-    return found.model_copy(update={"on_hosts": needs})
+    needs = found.on_hosts.model_copy(update={"driver": "host", "memlock_by_host": True})
+    return found.model_copy(update={"on_hosts": needs, "traffic_class": 106})
 
 
 def on_host(folder: Path) -> list[Path]:
