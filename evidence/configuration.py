@@ -8,14 +8,9 @@ from pydantic import Field
 
 from evidence.host_parser import LONGEST, HostParser, HostReading
 from evidence.parser import Taken
+from evidence.secrets import SECRET
 from evidence.text import Line
 
-SECRET = re.compile(
-    r"password|passwd|passphrase|secret|hash|community|token|credential|private|\bkey\b|-key\b|cipher|crypt|certificate"
-    r"|-cert\b|\b(?:auth|authentication|priv|md5|sha\d*)\b|\$[a-z0-9]{1,2}\$|BEGIN [A-Z ]+",
-    re.IGNORECASE,
-)
-"""What names a secret, or is one: such statements are counted and not read."""
 MOST = 20_000
 """Statements that are stored: a switch of 128 ports has some thousand."""
 
@@ -23,6 +18,7 @@ MOST = 20_000
 class ConfigurationReading(HostReading):
     """A configuration."""
 
+    host: str | None = Field(description="name of the device; None: not printed")
     hidden: int = Field(default=0, ge=0, description="statements with passwords, keys and certificates, not read")
 
 

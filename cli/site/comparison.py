@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from cli.shared.errors import Problem
+from evidence.criterion import Kind
 from evidence.model import Reading
 from sites.site import Site
 from sites.statements import Difference, Statements, differences
@@ -35,10 +36,11 @@ def compared(what: str, wanted: Mapping[str, str], running: Statements) -> Compa
     return Compared(what, tuple(differences(wanted, running.known)), running.others)
 
 
-def of_kind(reading: Reading, *kinds: type[Reading]) -> None:
-    """Raise TypeError where a comparison gets the reading of another tool."""
+def of_kind(reading: Reading, *kinds: type[Kind]) -> Kind:
+    """Return a reading as one of these kinds; raise TypeError for that of another tool."""
     if not isinstance(reading, kinds):
         raise TypeError(f"{type(reading).__name__} is compared by another module")
+    return reading
 
 
 def whole(reading: Reading) -> None:

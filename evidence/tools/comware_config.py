@@ -24,7 +24,6 @@ class ComwareLine(Model):
 class ComwareConfig(ConfigurationReading):
     """The configuration of one switch."""
 
-    host: str | None = Field(description="sysname; None: not printed")
     rows: tuple[ComwareLine, ...]
 
     def figures(self) -> str:

@@ -9,10 +9,11 @@ import yaml
 from pydantic import Field
 
 from apis import yaml_text
-from evidence.configuration import MOST, SECRET, ConfigurationParser, ConfigurationReading
+from evidence.configuration import MOST, ConfigurationParser, ConfigurationReading
 from evidence.criterion import Criterion, Found, begins, of, passed
 from evidence.host_parser import typed
 from evidence.parser import Taken
+from evidence.secrets import SECRET
 from evidence.text import Line
 from evidence.verdict import Job
 from evidence.wording import listed
@@ -29,7 +30,6 @@ class NvueLeaf(Model):
 class NvueConfig(ConfigurationReading):
     """The configuration of one switch."""
 
-    host: str | None = Field(description="system.hostname; None: not set")
     rows: tuple[NvueLeaf, ...]
 
     def value(self, path: str) -> str | None:

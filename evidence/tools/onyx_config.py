@@ -24,7 +24,6 @@ class OnyxCommand(Model):
 class OnyxConfig(ConfigurationReading):
     """The configuration of one switch."""
 
-    host: str | None = Field(description="name of the switch; None: not printed")
     release: str | None = Field(description="product release, e.g. 3.9.0300; None: not printed")
     rows: tuple[OnyxCommand, ...]
 

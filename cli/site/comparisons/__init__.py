@@ -12,7 +12,7 @@ from evidence.tools import PARSERS
 
 
 def by_tool(comparisons: Iterable[Comparison]) -> Mapping[str, Comparison]:
-    """Return comparisons by the names of their tools; raise TypeError for an unknown tool, or one that two compare."""
+    """Return comparisons by their tools; raise TypeError for an unknown tool, and one of two comparisons."""
     known = {parser.tool for parser in PARSERS}
     found: dict[str, Comparison] = {}
     for each in comparisons:

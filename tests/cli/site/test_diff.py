@@ -106,6 +106,17 @@ def test_outputs_of_hosts_and_switches(stack: str, log: str, expected: str) -> N
     assert expected in diff(stack, LOGS / f"{log}.fail.log", code=1)
 
 
+def test_a_subnet_manager(tmp_path: Path) -> None:
+    """One that is to run is enabled, and that of a switch which the settings do not name is refused (R-3.1-3)."""
+    log = tmp_path / "log"
+    log.write_text("switch (config) # show ib smnode dgx-ib-switch1.ocp4.scale.ibm.com\nsm-state disabled\n")
+    assert "different sm-state enabled sm-state disabled" in diff("dev", log, code=1)
+    log.write_text(log.read_text().replace("disabled", "enabled"))
+    assert "subnet manager of dgx-ib-switch1" in diff("dev", log)
+    log.write_text(log.read_text().replace("dgx-ib-switch1", "other"))
+    assert "other.ocp4.scale.ibm.com is no InfiniBand switch" in diff("dev", log, code=2)
+
+
 def test_roce_as_it_is_wanted() -> None:
     """Several files are compared in one call."""
     found = ("mlnx-qos/host-lossless", "onyx-roce/switch-lossless", "nvue-roce/cumulus-lossless")
