@@ -1,8 +1,8 @@
 """The facts that files around the cluster are written from, as the settings have them."""
 
 from sites.content import NOTHING, Content
-from sites.scale_facts import ScaleFacts
 from sites.host_facts import HostFacts
+from sites.scale_facts import ScaleFacts
 from sites.settings import SiteSettings
 from sites.site import Host, Site
 from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Roce
@@ -46,6 +46,9 @@ def _scale(settings: Settings) -> ScaleFacts | None:
         file_system=storage.file_system.name,
         owner_gui=others[0] if len(others) == 1 else None,
         reserved_gib=settings.reserved.memory_gib,
+    )
+
+
 def _on_hosts(settings: Settings) -> HostFacts:
     by_recipe = isinstance(settings.gpu, SpecialResourceSettings)
     plugin = None if isinstance(settings.fabric, Ethernet) else settings.fabric.plugin
