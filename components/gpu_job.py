@@ -6,9 +6,10 @@ from typing import Any, Self
 import pulumi
 from pydantic import Field, model_validator
 
-from apis import kinds, names
+from apis import kinds
 from components import batch_job, job_pods, outcome
 from components.component import Component
+from components.model import MigSize
 from components.security_context import confined
 
 
@@ -16,6 +17,9 @@ class GpuJobArgs(batch_job.BatchJobArgs):
     """One job."""
 
     gpus: int = Field(gt=0, le=16, description="GPUs of its pod")
+    instance: MigSize | None = Field(
+        default=None, description="size of the MIG instance that it has in place of whole GPUs (D-2.7)"
+    )
 
     @model_validator(mode="after")
     def _starts_after_its_proof(self) -> Self:
@@ -33,7 +37,7 @@ def spec(args: GpuJobArgs) -> dict[str, Any]:
     The pod is no bare one, has no privilege and nothing of the node's file system, as the papers' pods have (E-40,
     E-52).
     """
-    share = {"cpu": str(args.cpus), "memory": args.memory, names.GPU_RESOURCE: str(args.gpus), **args.further}
+    share = {"cpu": str(args.cpus), "memory": args.memory, **batch_job.gpus(args.gpus, args.instance)} | args.further
     container = job_pods.container(args) | {
         **({"command": job_pods.after_proof(args, args.command)} if args.command else {}),
         **({"workingDir": args.working_directory} if args.working_directory else {}),

@@ -74,8 +74,8 @@ class GpuStack(Model):
     mig: MigStrategy = Field(
         default="none",
         description="how slices of a GPU become resources (D-2.7): as nvidia.com/gpu (single), or as nvidia.com/mig-* "
-        "(mixed), which jobs, quotas and queues do not use. No GPU is divided before its node has the label "
-        "nvidia.com/mig.config, which is set manually; the node's `free_gpus` names what stays whole",
+        "(mixed). No GPU is divided before its node has the label nvidia.com/mig.config: `mig` of a node sets it, and "
+        "with mixed jobs ask for an `instance`. Set manually, the node's `free_gpus` names what stays whole",
     )
 
 

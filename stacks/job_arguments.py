@@ -160,6 +160,7 @@ def gpu_job(workload: JobWorkload, settings: Settings, locks: Locked | None = No
     return GpuJobArgs(
         **_common(workload, settings, locks),
         gpus=workload.gpus,
+        instance=workload.instance,
         backoff_limit=settings.program(workload.program).restarts,
         seccomp=_seccomp(settings),
         queue=_queue(settings),
@@ -172,6 +173,7 @@ def indexed_job(workload: IndexedWorkload, settings: Settings, locks: Locked | N
         **_common(workload, settings, locks),
         slices=workload.slices,
         gpus=workload.gpus,
+        instance=workload.instance,
         results=workload.results,
         reducer=workload.reducer,
         indexed=settings.version.indexed_jobs,
