@@ -53,6 +53,7 @@ _H200 = f"{_CLUSTERS_REGISTRY}/training/tensorflow:24.03-tf2"
 _B200 = f"{_CLUSTERS_REGISTRY}/training/tensorflow:25.02-tf2"
 _NGC_25_02 = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"
 _H100 = f"{_CLUSTERS_REGISTRY}/training/multinode:23.03-tf1"
+_TODAY = f"{_CLUSTERS_REGISTRY}/adas/tensorflow:24.03-tf2"
 _DRIVE = "managed-machine-learning"
 _HOROVOD = "horovod/horovod:0.18.1-tf1.14.0-torch1.2.0-mxnet1.5.0-py3.6"
 _SEGMENTATION = "quay.io/example/segmentation:1.2"
@@ -95,7 +96,11 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
         for launcher in ("torch", "horovod")
     },
     "redpaper-4.4": _redpaper(72, 46, _NGC_20_03),
-    "redpaper-today": _redpaper(64, 60, f"{_CLUSTERS_REGISTRY}/adas/tensorflow:24.03-tf2"),
+    "redpaper-today": {
+        **_redpaper(64, 60, _TODAY),
+        "adas/report-dgx01": Job(1, 1, 0, 8, "60Gi", _TODAY),
+        "adas/report-dgx02": Job(1, 1, 0, 8, "60Gi", _TODAY),
+    },
     "robotic-drive-ethernet": {
         f"{_DRIVE}/horovod": Job(1, 8, 0, 64, "496Gi", _HOROVOD),
         **{
@@ -103,6 +108,7 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
             for name, size in {
                 "aggregated-03x01x01": (3, 1, 0, 8, "62Gi"),
                 "nccl-test-02x08": (2, 8, 0, 64, "496Gi"),
+                "report": (1, 1, 0, 8, "62Gi"),
                 "resnet50-02x08": (2, 8, 0, 64, "496Gi"),
             }.items()
         },
