@@ -12,6 +12,8 @@ from simulator.performance.job import Launched
 from simulator.performance.printed import Printed
 
 MEMINFO, MODULES = "/proc/meminfo", "/proc/modules"
+FIRST_PEERMEM = 470
+"""First branch of the driver that brings nvidia_peermem; before it Mellanox's nv_peer_mem is there (E-05)."""
 UNKNOWN_SIZE = 16384
 """Bytes of a module that no document prints: the smallest that the kernel shows."""
 _MIB_PER_GIB = 1 << 10
@@ -91,10 +93,11 @@ def _modules(job: Launched) -> Iterator[tuple[str, int, int, str]]:
         return
     if machine.has_driver:
         by_module = machine.gpudirect and profile.architecture.peer_memory == "nvidia-peermem"
+        peer = "nvidia_peermem" if int((machine.driver or "0").partition(".")[0]) >= FIRST_PEERMEM else "nv_peer_mem"
         if by_module:
-            yield "nv_peer_mem", 13163, 0, ""
+            yield peer, 13163, 0, ""
         yield "nvidia_uvm", UNKNOWN_SIZE, 0, ""
-        yield "nvidia", UNKNOWN_SIZE, 1 + by_module, "nvidia_uvm" + ",nv_peer_mem" * by_module
+        yield "nvidia", UNKNOWN_SIZE, 1 + by_module, "nvidia_uvm" + f",{peer}" * by_module
     if machine.hcas:
         yield "mlx5_ib", UNKNOWN_SIZE, 0, ""
         yield "ib_core", UNKNOWN_SIZE, 1, "mlx5_ib"

@@ -155,7 +155,10 @@ def test_more_than_a_pod() -> None:
         *((2, 140, level) for level in ("leaf", "spine", "core")),
         *((1, 20, level) for level in ("leaf", "spine")),
     ]
-    assert all("between PODs" in " ".join(found.notes) for found in (compute, storage))
+    for found in (compute, storage):
+        (note,) = (each for each in found.notes if "D-3.7" in each)
+        assert note.startswith("3 PODs, ")
+        assert "connected directly" in note
     (whole, *_) = network.network(_with("superpod-a100", 280, "dgx-a100"))
     assert {(row["PODs"], row["machines"]) for row in whole.rows} == {(2, 140)}
 
@@ -225,6 +228,10 @@ def test_list_of_parts() -> None:
     (found,) = site.parts(read("supermicro-3.11").settings)
     assert [(row["role"], row["nodes"]) for row in found.rows][-1] == ("gpu", 1)
     assert "32 ports of 25 Gb/s" in found.notes[0]
+    assert (
+        "switches: SSE-X3348TR of 10 Gb/s for management (number not given); SSE-C3632S of 100 Gb/s (number not given)"
+        in found.notes
+    )
     assert any("app: no parts are listed" in note for note in found.notes)
     assert not any("the stack" in note for note in found.notes)
     assert "the list has 1 GPU nodes, the stack 3" in site.parts(_with("dev", 3, "sys-4029gp-tvrt"))[0].notes
