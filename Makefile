@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(RUN) -m pytest -q --tb=short --durations=10
 STACKS ?= $(patsubst Pulumi.%.yaml,%,$(wildcard Pulumi.*.yaml))
 
-.PHONY: gpus help venv up status down clean distclean test unit engine cluster browser chromium check format docs lock bench contract record golden \
+.PHONY: gpus help venv up status down clean distclean test unit engine cluster browser chromium debian check format docs lock bench contract record golden \
 	policies diff comment kubeconfig drift workflows
 
 help: ## list the targets
@@ -55,13 +55,13 @@ distclean: clean ## remove also the tools that were built, which all checkouts o
 
 test: unit engine cluster browser ## run every test
 
-unit: $(STAMP) ## run the tests that need neither engine nor cluster
+unit: $(STAMP) debian ## run the tests that need neither engine nor cluster
 	@$(PYTEST) -n 2 -m unit
 
 engine: $(STAMP) ## run the tests with the real engine
 	@$(PYTEST) -n 2 --dist loadfile -m engine
 
-cluster: $(STAMP) ## run the tests on the simulated cluster
+cluster: $(STAMP) debian ## run the tests on the simulated cluster
 	@$(PYTEST) -n 2 --dist loadfile -m cluster
 
 contract: $(STAMP) ## compare the plugins in use with what the official ones did
@@ -83,6 +83,9 @@ chromium:
 	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "- installing Chromium ..." && \
 		export DEBIAN_FRONTEND=noninteractive && apt-get update -qq && \
 		apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || echo "- no Chromium; install it to run these tests"
+
+debian: $(STAMP) ## unpack the programs of Debian that tests run on written files, without root
+	@$(RUN) -m tests.support.debian
 
 check: $(STAMP) ## lint, formatting and types
 	@$(VENV)/bin/ruff check .

@@ -36,6 +36,7 @@ COMMANDS = {
     "status": _Entry("cli.status.command", _EVERYDAY),
     "down": _Entry("cli.down", _EVERYDAY),
     "plan": _Entry("cli.plan.command", _EVERYDAY),
+    "site": _Entry("cli.site.command", _EVERYDAY),
     "place": _Entry("cli.place", _EVERYDAY),
     "job": _Entry("cli.job.command", _EVERYDAY),
     "machine": _Entry("cli.machine.command", _EVERYDAY),

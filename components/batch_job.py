@@ -30,8 +30,10 @@ def gpus(count: int, instance: str | None) -> dict[str, str]:
     return {f"{names.MIG_PREFIX}{instance}": "1"} if instance else {names.GPU_RESOURCE: str(count)}
 
 
-def spec(args: BatchJobArgs, container: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `spec` of a Job of one container."""
+def spec(
+    args: BatchJobArgs, container: Mapping[str, Any], annotations: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return the `spec` of a Job of one container, whose pods have the annotations."""
     pod = {
         "restartPolicy": "Never",
         "serviceAccountName": args.account,
@@ -45,5 +47,5 @@ def spec(args: BatchJobArgs, container: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "backoffLimit": args.backoff_limit,
         "activeDeadlineSeconds": args.deadline,
-        "template": {"spec": pod},
+        "template": job_pods.template(pod, annotations or {}),
     }

@@ -14,6 +14,7 @@ from components.timeouts import LONGEST, Timeouts
 from hardware import profiles, topology
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
+from sites.settings import SiteSettings
 from stacks.adoption import AdoptedObject
 from stacks.base_settings import Based
 from stacks.build_settings import BuildSettings
@@ -26,6 +27,7 @@ from stacks.programs import PROGRAMS, Program
 from stacks.releases import RELEASES, Release, ReleaseName
 from stacks.state_settings import StateSettings
 from stacks.storage_settings import AnyVolume, ContainerNativeStorage, DirectoryData, StorageSettings
+from stacks.suite_settings import SuiteSettings
 from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSettings
 from stacks.trainer_settings import TrainerSettings
 from stacks.workload_settings import Stage
@@ -100,7 +102,16 @@ class Settings(Based):
     programs: dict[DnsLabel, Program] = Field(
         default={}, description="programs of the stack's own, by name, beside those of [these files](programs.md)"
     )
+    site: SiteSettings | None = Field(
+        default=None,
+        description="what lies around the cluster, for the files that `./hpc site` writes ([site](site.md)); the "
+        "program does not read it. None: files have what the other settings say",
+    )
     stages: tuple[Stage, ...] = Field(default=(), json_schema_extra=merged_by("name"))
+    suite: SuiteSettings | None = Field(
+        default=None,
+        description="verification jobs that the cluster repeats on a schedule ([suite](suite.md)); None: none",
+    )
     protect: bool = Field(default=False, description="refuse to delete shared and stateful objects; on in production")
     adopted: tuple[AdoptedObject, ...] = Field(
         default=(),

@@ -11,12 +11,13 @@ from components.rdma_perftest import listener_name
 from evidence.verdict import RDMA_TEST, Data, Request, Shape
 from hardware import profiles
 from hardware.profiles import PROFILES
-from stacks import layouts, locked_data
+from stacks import job_arguments, layouts, locked_data
 from stacks.fabric_settings import Ethernet, InfiniBand, Roce
 from stacks.locked_data import Locked
 from stacks.platform import Settings
 from stacks.workload_settings import (
     IndexedWorkload,
+    JobWorkload,
     RdmaTestWorkload,
     SpanningWorkload,
     StageDataWorkload,
@@ -80,7 +81,8 @@ def _of_workload(workload: Workload, settings: Settings, locks: Locked) -> Itera
     started = settings.program(workload.program)
     transport = _transport(workload, layout, settings) if started.uses_nccl else None
     require_tools(started, f"program {workload.program}")
-    devices = ports if transport is not None and transport.uses_rdma else ()
+    alone = isinstance(workload, JobWorkload) and job_arguments.has_rdma(workload, settings)
+    devices = ports if alone or (transport is not None and transport.uses_rdma) else ()
     asked = {
         **common,
         "job": job,

@@ -50,6 +50,8 @@ def of_job(workload: Started, settings: Settings) -> Iterator[str]:
         )
     elif program.largest_mib is not None:
         yield f"instance {size}: program {workload.program} measures NCCL, which MIG instances cannot use; leave it out"
+    elif program.rdma:
+        yield f"instance {size}: program {workload.program} uses adapters beside whole GPUs; leave it out"
     elif workload.gpus != instances.OF_A_GPU:
         yield f"instance {size}: gpus {workload.gpus}, and a program sees one instance alone; give gpus 1"
     elif not there or (workload.node is not None and workload.node not in there):

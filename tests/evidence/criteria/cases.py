@@ -164,6 +164,16 @@ WITH_HCAS = changed(
         + "preflight gpu 0",
     ),
 )
+PAIR_WITH_DEVICES = PAIR.model_copy(update={"devices": ("mlx5_0", "mlx5_1")})
+WITH_DEVICES = changed(
+    document("preflight/healthy.txt"),
+    ("uverbs=0", "uverbs=2"),
+    (
+        "preflight link 0 1",
+        "".join(f"preflight gpudirect mlx5_{hca} {gpu} how=dmabuf why=none\n" for hca in (0, 1) for gpu in (0, 1))
+        + "preflight link 0 1",
+    ),
+)
 RDMA = DGX.model_copy(update={"program": "rdma-test", "devices": HCAS})
 ANY = Request(job="job")
 ETHERNET = Request(job="job", fabric="ethernet")
@@ -241,6 +251,10 @@ _WRITTEN: Mapping[str, Case] = {
     "preflight-speed": pair(document("preflight/healthy.txt"), document("preflight/busy-gpu.txt"), PAIR),
     "preflight-limits": pair(document("preflight/healthy.txt"), document("preflight/small-shm.txt"), PAIR),
     "preflight-hcas": changes(PAIR, WITH_HCAS, ("hca mlx5_4 port=1 state=ACTIVE", "hca mlx5_4 port=1 state=DOWN")),
+    "preflight-devices": changes(PAIR_WITH_DEVICES, WITH_DEVICES, ("uverbs=2", "uverbs=8")),
+    "preflight-gpudirect": changes(
+        PAIR_WITH_DEVICES, WITH_DEVICES, ("mlx5_1 1 how=dmabuf why=none", "mlx5_1 1 how=none why=peermem:_Bad_address")
+    ),
     "test-requested": pair(
         TABLE,
         f"# Collective test starting: all_gather_perf\n{TABLE}",

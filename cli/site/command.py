@@ -1,0 +1,10 @@
+"""`./hpc site ...`: a module for each subcommand."""
+
+import typer
+
+from cli.site import check, render
+
+app = typer.Typer(no_args_is_help=True, help="Hosts, switches and what else is around the cluster.")
+
+app.command("render")(render.command)
+app.command("check")(check.command)

@@ -1,0 +1,84 @@
+"""The files of a stack's site: what they would be, and what is in a folder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cli.shared import stack as stacks
+from cli.shared.errors import Problem
+from cli.shared.paths import ROOT
+from cli.site import content
+from rendering.manifests import manifests, registrations
+from sites import manifest
+from sites.content import NOTHING, Content
+from sites.groups import GROUPS
+from sites.manifest import Manifest
+from sites.output import File, Group, Open, written
+from stacks import site
+from stacks.platform import Settings
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the settings of a stack mean for the files around its cluster."""
+
+    groups: tuple[tuple[Group, tuple[File, ...], tuple[Open, ...]], ...]
+    manifest: Manifest
+
+    @property
+    def files(self) -> tuple[File, ...]:
+        """The files of all groups."""
+        return tuple(file for _, files, _ in self.groups for file in files)
+
+
+def wanted(stack: str, only: Sequence[str] = ()) -> Wanted:
+    """Return the files of a stack, of the groups named in `only` or of all; raise Problem for an unknown group."""
+    names = [group.name for group in GROUPS]
+    if unknown := sorted(set(only) - set(names)):
+        raise Problem(f"--only: no group is called {', '.join(unknown)}", f"Name some of: {', '.join(names)}.")
+    settings = stacks.read(stack).settings
+    facts = site.of(settings, stack, _content(settings, stack))
+    groups = tuple((group, *written(group, facts)) for group in GROUPS if not only or group.name in only)
+    files = [file for _, files, _ in groups for file in files]
+    return Wanted(groups=groups, manifest=manifest.of(files, stack))
+
+
+def _content(settings: Settings, stack: str) -> Content:
+    """Return what the stack's nodes pull; found in half a second, and only where files say something of it."""
+    if settings.site is None or settings.site.mirror is None:
+        return NOTHING
+    return content.of(settings, manifests(registrations(stack, ROOT)))
+
+
+def stored(folder: Path) -> Manifest | None:
+    """Return the manifest of a folder that `./hpc site render` wrote; None for an empty or a missing one.
+
+    Raises Problem for a folder with files of something else.
+    """
+    try:
+        if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+            return None
+        return manifest.from_text((folder / manifest.NAME).read_text())
+    except (OSError, ValueError) as error:
+        what = f"has no {manifest.NAME}" if isinstance(error, FileNotFoundError) else str(error)
+        raise Problem(
+            f"{folder} holds files that `./hpc site render` did not write: {what}", "Name a new or an empty folder."
+        ) from None
+
+
+def present(folder: Path, paths: Sequence[str]) -> dict[str, str]:
+    """Return the digests of those files of a folder that exist, by path."""
+    return {path: manifest.digest((folder / path).read_bytes()) for path in paths if (folder / path).is_file()}
+
+
+def group_of(path: str) -> str:
+    """Return the name of the group that a file belongs to."""
+    return path.split("/", maxsplit=1)[0]
+
+
+def inside(folder: Path, path: str) -> Path:
+    """Return a file of a folder; raise Problem where a manifest that was edited names one outside of it."""
+    found = folder / path
+    if not found.resolve().is_relative_to(folder.resolve()):
+        raise Problem(f"{folder / manifest.NAME} names {path}, which is outside of the folder", "Name another folder.")
+    return found

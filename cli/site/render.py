@@ -1,0 +1,81 @@
+"""`./hpc site render`: write the files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.shared import tables
+from cli.shared.console import print_text, print_warning
+from cli.shared.errors import Problem
+from cli.shared.options import DEFAULT_STACK, FolderOption, StackOption
+from cli.site import files
+from sites import manifest
+from sites.manifest import Manifest
+
+OnlyOption = Annotated[
+    list[str] | None, typer.Option("--only", help="Write this group of files only; may be given several times.")
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace also files that were edited since.")]
+
+_EXECUTABLE = 0o755
+
+
+def command(
+    output: FolderOption,
+    stack: StackOption = DEFAULT_STACK,
+    only: OnlyOption = None,
+    *,
+    force: ForceOption = False,
+) -> None:
+    """Write files for hosts, switches and other surroundings.
+
+    What the settings do not say is listed as open. A folder with files of something else is refused; files of an
+    earlier call that the settings no longer need are removed.
+    """
+    wanted = files.wanted(stack, only or ())
+    before = files.stored(output)
+    if before and before.stack != stack:
+        raise Problem(f"{output} has the files of stack {before.stack}, not of {stack}", "Name another folder.")
+    if before and not force:
+        _refuse_edited(output, before)
+    _write(output, wanted, before, only or ())
+    rows = [
+        (group.name, group.title, str(len(written)), str(len(missing))) for group, written, missing in wanted.groups
+    ]
+    tables.show_rows(f"Files in {output}", ("group", "what", "files", "open"), rows)
+    for group, _, missing in wanted.groups:
+        for each in missing:
+            print_warning(f"{group.name}: open: {each.what}; {each.remedy}")
+    if not wanted.files:
+        print_text(f"nothing to write for stack {stack}")
+
+
+def _refuse_edited(folder: Path, before: Manifest) -> None:
+    there = files.present(folder, tuple(before.files))
+    edited = [path for path, digest in there.items() if digest != before.files[path].sha256]
+    if edited:
+        raise Problem(
+            f"{', '.join(edited)} in {folder} changed since they were written",
+            "Move your changes to the settings, or replace the files with --force.",
+        )
+
+
+def _write(folder: Path, wanted: files.Wanted, before: Manifest | None, only: Sequence[str]) -> None:
+    others = {}
+    for path, entry in before.files.items() if before else ():
+        if only and files.group_of(path) not in only:
+            others[path] = entry
+        else:
+            files.inside(folder, path).unlink(missing_ok=True)
+    listed = wanted.manifest.model_copy(update={"files": {**others, **wanted.manifest.files}})
+    # First the list, so that files of a call that was interrupted are known as ours.
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / manifest.NAME).write_text(manifest.to_text(listed))
+    for file in wanted.files:
+        target = files.inside(folder, file.path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(file.text)
+        if file.executable:
+            target.chmod(_EXECUTABLE)

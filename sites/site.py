@@ -1,0 +1,51 @@
+"""The facts of a stack that the files around its cluster are written from."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from hardware.model import Model
+from hardware.profiles import Hca, Profile
+from sites.content import NOTHING, Content
+from sites.settings import SiteSettings
+
+
+class Host(Model):
+    """One node of the cluster, as a host."""
+
+    name: str = Field(description="as on the cluster, usually with its domain")
+    roles: tuple[Literal["master", "worker"], ...]
+    machine: Profile | None = Field(default=None, description="hardware of a GPU node; None for others")
+    scale_client: bool = Field(default=False, description="is a Spectrum Scale client")
+
+    @property
+    def short(self) -> str:
+        """The name without its domain."""
+        return self.name.split(".", maxsplit=1)[0]
+
+    @property
+    def ports(self) -> tuple[Hca, ...]:
+        """Its compute ports, in the order of the rails, then those for storage; none where no source names them."""
+        return (*self.machine.hcas, *self.machine.storage_hcas) if self.machine else ()
+
+
+class Site(Model):
+    """A stack's hosts and their surroundings."""
+
+    stack: str
+    release: str = Field(description="of OpenShift, e.g. 4.4")
+    fabric: Literal["infiniband", "roce", "ethernet"] = Field(description="network between the GPU nodes")
+    hosts: tuple[Host, ...]
+    bonded: tuple[str, ...] = Field(
+        default=(), description="HCAs of each GPU node that are one link by LACP (B-2.3); empty: no bond"
+    )
+    image_mirrors: Literal["digests", "digests-and-tags"] | None = Field(
+        description="images for which nodes of the release can be told a mirror; None: for none"
+    )
+    content: Content = Field(default=NOTHING, description="what nodes pull, where a group of files needs it")
+    given: SiteSettings = Field(description="the setting `site`")
+
+    @property
+    def gpu_hosts(self) -> tuple[Host, ...]:
+        """The hosts with GPUs."""
+        return tuple(host for host in self.hosts if host.machine)

@@ -1,0 +1,74 @@
+"""`./hpc site render` and `check`, on folders."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.app import app
+from cli.shared.errors import Problem
+
+INVENTORY = "hosts/openshift-ansible.ini"
+
+
+def run(*arguments: str | Path, code: int = 0) -> str:
+    """Run `./hpc site` with arguments; return what it prints."""
+    result = CliRunner().invoke(app, ["site", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give a folder with the files of stack dev."""
+    run("render", "--stack", "dev", "--only", "hosts", "-o", tmp_path / "files")
+    return tmp_path / "files"
+
+
+def test_files_are_written_and_are_not_stale(folder: Path) -> None:
+    """The folder has the files of the stack, and `check` finds them as they should be."""
+    assert "dgx01.ocp4.scale.ibm.com" in (folder / INVENTORY).read_text()
+    assert "are as the settings" in run("check", folder, "--stack", "dev")
+
+
+def test_an_edited_file_is_stale_and_not_replaced(folder: Path) -> None:
+    """`check` names it with exit status 1, `render` refuses to replace it, and does so with --force."""
+    file = folder / INVENTORY
+    file.write_text("edited\n")
+    assert INVENTORY in run("check", folder, "--stack", "dev", code=1)
+    with pytest.raises(Problem, match=f"{INVENTORY}.*\n.*--force"):
+        run("render", "--stack", "dev", "-o", folder)
+    run("render", "--stack", "dev", "-o", folder, "--force")
+    assert "dgx01" in file.read_text()
+
+
+def test_another_programs_folder_is_refused(tmp_path: Path) -> None:
+    """Nothing is written to a folder that has files of something else."""
+    (tmp_path / "own.txt").write_text("mine")
+    with pytest.raises(Problem, match=r"MANIFEST\.json"):
+        run("render", "--stack", "dev", "-o", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["own.txt"]
+
+
+def test_files_of_another_stack_are_refused(folder: Path) -> None:
+    """A folder belongs to one stack: files of another are neither written nor compared there."""
+    for command in (("render", "-o", folder), ("check", folder)):
+        with pytest.raises(Problem, match="of stack dev, not of prod"):
+            run(*command, "--stack", "prod")
+
+
+def test_a_manifest_that_leads_outside_is_refused(folder: Path) -> None:
+    """An edited manifest makes the program remove nothing outside of the folder."""
+    outside = folder.parent / "outside"
+    outside.write_text("mine")
+    manifest = folder / "MANIFEST.json"
+    manifest.write_text(manifest.read_text().replace(INVENTORY, "../outside"))
+    with pytest.raises(Problem, match="outside of the folder"):
+        run("render", "--stack", "dev", "-o", folder, "--force")
+    assert outside.exists()
+
+
+def test_an_unknown_group_is_refused(tmp_path: Path) -> None:
+    """The message names the groups that there are."""
+    with pytest.raises(Problem, match=r"unknown.*\n.*hosts"):
+        run("render", "--stack", "dev", "--only", "unknown", "-o", tmp_path / "files")
