@@ -8,7 +8,7 @@ import typer
 from cli.plan.data import data
 from cli.plan.direct_storage import direct_storage
 from cli.plan.file_system import file_system
-from cli.plan.machines import machines, nccl, rails
+from cli.plan.machines import gpus, machines, nccl, rails
 from cli.plan.network import network
 from cli.plan.section import Section
 from cli.plan.site import parts, space
@@ -59,6 +59,7 @@ def sections(settings: Settings, rack: Rack | None) -> tuple[Section, ...]:
         machines(settings),
         rails(settings),
         nccl(settings),
+        gpus(settings),
         *direct_storage(settings),
         *network(settings),
         *parts(settings),

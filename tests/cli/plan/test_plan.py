@@ -93,6 +93,17 @@ def test_todays_machines_are_planned(stack: str, cables: int, watts: int, first:
     assert found["Room"][0]["W of all"] == watts
 
 
+def test_figures_of_gpus_are_the_documents() -> None:
+    """V100 and A100 have the figures of the comparison, and what no document gives is not given (D-2.1, D-2.3)."""
+    figures = ("SMs", "L2 cache, KiB", "shared memory of a block, KiB", "memory, GB/s", "NVLink both ways, GB/s")
+    found = {stack: machines.gpus(read(stack).settings).rows[0] for stack in ("dev", "superpod-a100", "h100-roce")}
+    assert [found["dev"][each] for each in figures] == [80, 6144, 96, 900, 300]
+    assert [found["superpod-a100"][each] for each in figures] == [108, 40960, 160, 1555, 600]
+    assert found["dev"]["NVLink"] == "generation 2, hybrid cube mesh"
+    assert (found["dev"]["TF32"], found["superpod-a100"]["TF32"]) == ("no", "yes")
+    assert found["h100-roce"]["L2 cache, KiB"] is None
+
+
 def test_ports_lie_to_gpus() -> None:
     """Each rail is beside the GPUs that are near it, with its interface's present name."""
     ports = machines.rails(read("prod").settings).rows
