@@ -116,7 +116,7 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
     "supermicro-3.11": {
         "nvidia/cuda-vector-add": Job(1, 1, 0, 9, "93Gi", "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda10.2"),
         **{
-            f"nvidia/{name}": Job(1, 8, 0, 72, "744Gi", f"quay.io/example/mlperf-{name}:v0.6")
+            f"nvidia/{name}": Job(1, 8, 0, 72, "744Gi", f"docker-registry.default.svc:5000/nvidia/{name}:v0.6")
             for name in ("gnmt", "maskrcnn", "ssd", "transformer")
         },
     },
@@ -269,7 +269,13 @@ BUILDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "nvaie-roce": {"nvaie/multinode": ("nvcr.io/nvidia/tensorflow:23.03-tf1-py3", "multinode:23.03-tf1")},
     "redpaper-today": {"adas/tensorflow": (_NGC_24_03, "tensorflow:24.03-tf2")},
     "robotic-drive-ethernet": {f"{_DRIVE}/tensorflow": (_NGC_24_03, "tensorflow:24.03-tf2")},
-    "supermicro-3.11": {"nvidia/pytorch": ("nvidia/cuda:10.1-cudnn7-devel-ubi8", "quay.io/example/pytorch:v1.1.0")},
+    "supermicro-3.11": {
+        "nvidia/pytorch": ("nvidia/cuda:10.1-cudnn7-devel-ubi8", "quay.io/example/pytorch:v1.1.0"),
+        **{
+            f"nvidia/{name}": ("nvcr.io/nvidia/pytorch:19.05-py3", f"{name}:v0.6")
+            for name in ("maskrcnn", "ssd", "gnmt", "transformer")
+        },
+    },
     "superpod-a100": {"language/tensorflow": (_NGC_24_03, "tensorflow:24.03-tf2")},
     "two-layers-tenants": {
         f"{tenant}/tensorflow": (_NGC_24_03, "tensorflow:24.03-tf2") for tenant in ("adas", "perception")
