@@ -17,6 +17,9 @@ from stacks.platform import Settings
 _OTHER = "default"
 """The account of pods that name none: it is to use no SCC of ours."""
 
+_BUILD = "openshift.io/build.name"
+"""Label of the pods of builds."""
+
 
 class Reviews(Protocol):
     """What answers whether an account may do something."""
@@ -74,10 +77,13 @@ def rights(settings: Settings, server: Reviews) -> Iterator[Right]:
 
 
 def admitted(pods: Iterable[Mapping[str, Any]], settings: Settings, predicted: Predicted) -> Iterator[Admitted]:
-    """Yield the tenants' pods with the SCC of their annotation and the one that was predicted (R-3.4.3-6)."""
+    """Yield the tenants' pods with the SCC of their annotation and the one that was predicted (R-3.4.3-6).
+
+    Pods of OpenShift's builds are left out: its controller creates them, with a right of its own.
+    """
     tenants = {tenant.namespace for tenant in settings.tenants}
     for pod in pods:
-        if read(pod, "metadata", "namespace") not in tenants:
+        if read(pod, "metadata", "namespace") not in tenants or read(pod, "metadata", "labels", _BUILD):
             continue
         scc = read(pod, "metadata", "annotations", SCC_ANNOTATION)
         # Objects of a list have neither.

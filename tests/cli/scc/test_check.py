@@ -82,6 +82,9 @@ def test_annotations_are_compared_with_the_prediction(predicted: Cluster) -> Non
         pod("unknown", None),
         pod("elsewhere", "privileged", namespace="kube-system"),
     ]
+    builds = pod("multinode-1-build", "privileged")
+    builds["metadata"]["labels"] = {"openshift.io/build.name": "multinode-1"}
+    pods.append(builds)
     found = {each.pod: each for each in live.admitted(pods, SETTINGS, predicted)}
     assert {name: each.agrees for name, each in found.items()} == {
         "adas/worker": True,
