@@ -7,6 +7,7 @@ from pydantic import Field
 from hardware.model import Model
 from hardware.profiles import Hca, Profile
 from sites.content import NOTHING, Content
+from sites.scale_facts import ScaleFacts
 from sites.settings import SiteSettings
 
 
@@ -36,6 +37,9 @@ class Site(Model):
     release: str = Field(description="of OpenShift, e.g. 4.4")
     fabric: Literal["infiniband", "roce", "ethernet"] = Field(description="network between the GPU nodes")
     hosts: tuple[Host, ...]
+    traffic_class: int | None = Field(
+        default=None, description="of RoCE packets, DSCP and ECN together (N-1.1); None: the fabric is another"
+    )
     bonded: tuple[str, ...] = Field(
         default=(), description="HCAs of each GPU node that are one link by LACP (B-2.3); empty: no bond"
     )
@@ -43,9 +47,17 @@ class Site(Model):
         description="images for which nodes of the release can be told a mirror; None: for none"
     )
     content: Content = Field(default=NOTHING, description="what nodes pull, where a group of files needs it")
+    scale: ScaleFacts | None = Field(
+        default=None, description="Spectrum Scale whose clients are packages of hosts; None: there are none"
+    )
     given: SiteSettings = Field(description="the setting `site`")
 
     @property
     def gpu_hosts(self) -> tuple[Host, ...]:
         """The hosts with GPUs."""
         return tuple(host for host in self.hosts if host.machine)
+
+    @property
+    def scale_clients(self) -> tuple[Host, ...]:
+        """The hosts that are Spectrum Scale clients."""
+        return tuple(host for host in self.hosts if host.scale_client)

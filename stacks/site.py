@@ -1,10 +1,12 @@
 """The facts that files around the cluster are written from, as the settings have them."""
 
 from sites.content import NOTHING, Content
+from sites.scale_facts import ScaleFacts
 from sites.settings import SiteSettings
 from sites.site import Host, Site
-from stacks.fabric_settings import Ethernet
+from stacks.fabric_settings import Ethernet, Roce
 from stacks.platform import Settings
+from stacks.storage_settings import HostClientStorage
 
 
 def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
@@ -23,10 +25,24 @@ def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
             )
             for node in settings.nodes
         ),
+        traffic_class=settings.fabric.traffic_class if isinstance(settings.fabric, Roce) else None,
         bonded=bonded(settings),
         image_mirrors=settings.version.image_mirrors,
         content=content,
+        scale=_scale(settings),
         given=settings.site or SiteSettings(),
+    )
+
+
+def _scale(settings: Settings) -> ScaleFacts | None:
+    storage = settings.storage
+    if not isinstance(storage, HostClientStorage):
+        return None
+    others = [cluster.gui_host for cluster in storage.clusters if cluster.id != storage.own_cluster]
+    return ScaleFacts(
+        file_system=storage.file_system.name,
+        owner_gui=others[0] if len(others) == 1 else None,
+        reserved_gib=settings.reserved.memory_gib,
     )
 
 
