@@ -14,7 +14,7 @@ Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9@][\w.+:~-]*$")]
 class YumRepository(Model):
     """A file below /etc/yum.repos.d (R-3.2.1-3)."""
 
-    file: Word = Field(description="name of the file without .repo, e.g. nvidia-dgx-7")
+    file: Word = Field(description="name of the file without .repo, e.g. vendor-7")
     title: str = Field(min_length=1, description="what `yum repolist` prints")
     url: Url = Field(description="where its packages are")
     key: str = Field(pattern=r"^(https|file)://\S+$", description="URL of the key that its packages are signed with")
@@ -93,13 +93,13 @@ class RedHatHosts(Model):
         default=(), description="repositories that subscription-manager enables (R-3.2.5-1)"
     )
     repositories: dict[Word, YumRepository] = Field(
-        default={}, description="further ones by their id, e.g. nvidia-dgx-7-updates"
+        default={}, description="further ones by their id, e.g. vendor-7-updates"
     )
     repository_files: tuple[Url, ...] = Field(default=(), description="files of repositories by URL (S-6.2)")
     setup_packages: tuple[Url, ...] = Field(
         default=(), description="packages by URL that bring repositories and keys (R-3.2.1-2, S-6.1)"
     )
-    package_groups: tuple[str, ...] = Field(default=(), description="e.g. DGX-1 Configurations (R-3.2.1-4)")
+    package_groups: tuple[str, ...] = Field(default=(), description="of the machines' vendor (R-3.2.1-4)")
     ofed: Ofed | None = Field(default=None, description="None: hosts have the kernel's own network driver")
     peer_memory: PeerMemory | None = Field(default=None, description="None: not built on the host")
     selinux: SeLinux = SeLinux()
