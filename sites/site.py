@@ -9,6 +9,7 @@ from hardware.model import Model
 from hardware.profiles import Hca, Profile
 from sites.content import NOTHING, Content
 from sites.host_facts import HostFacts
+from sites.scale_facts import ScaleFacts
 from sites.settings import SiteSettings
 
 
@@ -49,6 +50,9 @@ class Site(Model):
         description="images for which nodes of the release can be told a mirror; None: for none"
     )
     content: Content = Field(default=NOTHING, description="what nodes pull, where a group of files needs it")
+    scale: ScaleFacts | None = Field(
+        default=None, description="Spectrum Scale whose clients are packages of hosts; None: there are none"
+    )
     given: SiteSettings = Field(description="the setting `site`")
 
     @property
@@ -66,3 +70,8 @@ class Site(Model):
         """Return the address by which a host is reached; None: it is reached by its name."""
         admin = self.given.networks.admin
         return admin.addresses.get(host.name) if admin else None
+
+    @property
+    def scale_clients(self) -> tuple[Host, ...]:
+        """The hosts that are Spectrum Scale clients."""
+        return tuple(host for host in self.hosts if host.scale_client)

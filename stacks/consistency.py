@@ -22,6 +22,7 @@ from stacks.checks import (
     release,
     site_hosts,
     site_mirror,
+    site_scale,
     site_switches,
     storage,
     suite,
@@ -59,6 +60,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from data_use.problems(settings)
     yield from image.problems(settings)
     yield from site_mirror.problems(settings)
+    yield from site_scale.problems(settings)
     try:
         settings.profile  # noqa: B018 - raises for ports that the machine does not have
     except ValidationError as error:

@@ -2,11 +2,13 @@
 
 from sites.content import NOTHING, Content
 from sites.host_facts import HostFacts
+from sites.scale_facts import ScaleFacts
 from sites.settings import SiteSettings
 from sites.site import Host, Site
 from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Roce
 from stacks.gpu_settings import SpecialResourceSettings
 from stacks.platform import Settings
+from stacks.storage_settings import HostClientStorage
 
 
 def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
@@ -30,6 +32,7 @@ def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
         bonded=bonded(settings),
         image_mirrors=settings.version.image_mirrors,
         content=content,
+        scale=_scale(settings),
         given=settings.site or SiteSettings(),
     )
 
@@ -43,6 +46,18 @@ def _on_hosts(settings: Settings) -> HostFacts:
         interfaces=settings.port_names,
         network_operator=plugin.operator.namespace if isinstance(plugin, NetworkOperatorPlugin) else None,
         memlock_by_host=settings.uses_rdma and settings.version.ignition_version is None,
+    )
+
+
+def _scale(settings: Settings) -> ScaleFacts | None:
+    storage = settings.storage
+    if not isinstance(storage, HostClientStorage):
+        return None
+    others = [cluster.gui_host for cluster in storage.clusters if cluster.id != storage.own_cluster]
+    return ScaleFacts(
+        file_system=storage.file_system.name,
+        owner_gui=others[0] if len(others) == 1 else None,
+        reserved_gib=settings.reserved.memory_gib,
     )
 
 

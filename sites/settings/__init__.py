@@ -3,9 +3,11 @@
 from pydantic import Field
 
 from hardware.model import Model, merged_by
+from sites.settings.esxi import EsxiSettings
 from sites.settings.hosts import HaProxy, HostSettings
 from sites.settings.mirror import MirrorSettings
 from sites.settings.networks import Networks
+from sites.settings.scale import ScaleSettings
 from sites.settings.switches import Switch
 
 
@@ -28,4 +30,10 @@ class SiteSettings(Model):
     )
     mirror: MirrorSettings | None = Field(
         default=None, description="registry with copies of the images; None: nodes pull from where images are named"
+    )
+    scale: ScaleSettings | None = Field(
+        default=None, description="Spectrum Scale's clients on hosts; None: nothing is written for them"
+    )
+    esxi: EsxiSettings | None = Field(
+        default=None, description="virtual machines of vSphere with GPUs; None: nothing is written for them"
     )

@@ -18,8 +18,12 @@ SMOKE = {"kind": "job", "program": "cuda-vector-add"}
 
 
 def data(stack: str, *, cabled: bool = False) -> dict[str, Any]:
-    """Return the data of a stack, a copy; `cabled`: with its switches, whose cables fit its own nodes alone."""
+    """Return the data of a stack, a copy; `cabled`: with its switches, whose cables fit its own nodes alone.
+
+    Its suite, which names jobs, is left out, so that these can be changed.
+    """
     content: dict[str, Any] = whole(stack, ROOT).data
+    content.pop("suite", None)
     if not cabled and "switches" in content.get("site", {}):
         content["site"] = {key: value for key, value in content["site"].items() if key != "switches"}
     return content
