@@ -66,12 +66,12 @@ class Site(Model):
         """The hosts with GPUs."""
         return tuple(host for host in self.hosts if host.machine)
 
-    def admin_address(self, host: Host) -> IPv4Address | None:
-        """Return the address by which a host is reached; None: it is reached by its name."""
-        admin = self.given.networks.admin
-        return admin.addresses.get(host.name) if admin else None
-
     @property
     def scale_clients(self) -> tuple[Host, ...]:
         """The hosts that are Spectrum Scale clients."""
         return tuple(host for host in self.hosts if host.scale_client)
+
+    def admin_address(self, host: Host) -> IPv4Address | None:
+        """Return the address by which a host is reached; None: it is reached by its name."""
+        admin = self.given.networks.admin
+        return admin.addresses.get(host.name) if admin else None

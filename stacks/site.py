@@ -37,18 +37,6 @@ def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
     )
 
 
-def _on_hosts(settings: Settings) -> HostFacts:
-    by_recipe = isinstance(settings.gpu, SpecialResourceSettings)
-    plugin = None if isinstance(settings.fabric, Ethernet) else settings.fabric.plugin
-    return HostFacts(
-        driver="host" if settings.host_driver else "special-resource-operator" if by_recipe else "gpu-operator",
-        pool=settings.pool_of(settings.gpu_nodes[0]),
-        interfaces=settings.port_names,
-        network_operator=plugin.operator.namespace if isinstance(plugin, NetworkOperatorPlugin) else None,
-        memlock_by_host=settings.uses_rdma and settings.version.ignition_version is None,
-    )
-
-
 def _scale(settings: Settings) -> ScaleFacts | None:
     storage = settings.storage
     if not isinstance(storage, HostClientStorage):
@@ -58,6 +46,18 @@ def _scale(settings: Settings) -> ScaleFacts | None:
         file_system=storage.file_system.name,
         owner_gui=others[0] if len(others) == 1 else None,
         reserved_gib=settings.reserved.memory_gib,
+    )
+
+
+def _on_hosts(settings: Settings) -> HostFacts:
+    by_recipe = isinstance(settings.gpu, SpecialResourceSettings)
+    plugin = None if isinstance(settings.fabric, Ethernet) else settings.fabric.plugin
+    return HostFacts(
+        driver="host" if settings.host_driver else "special-resource-operator" if by_recipe else "gpu-operator",
+        pool=settings.pool_of(settings.gpu_nodes[0]),
+        interfaces=settings.port_names,
+        network_operator=plugin.operator.namespace if isinstance(plugin, NetworkOperatorPlugin) else None,
+        memlock_by_host=settings.uses_rdma and settings.version.ignition_version is None,
     )
 
 
