@@ -1,6 +1,5 @@
 """Setting `site.scale`: Spectrum Scale's clients on hosts, and the cluster that owns the file system (R-3.3)."""
 
-from ipaddress import IPv4Network
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -71,10 +70,6 @@ class ScaleSettings(Model):
     mount: str = Field(pattern=r"^/[\w./-]+$", description="where clients mount it, e.g. /gpfs/ess3000_4M")
     automount: Literal["yes", "no", "automount"] = Field(
         default="yes", description="mount it when a client starts, never, or at the first access"
-    )
-    daemon_network: IPv4Network | None = Field(
-        default=None,
-        description="network of the daemons' traffic, e.g. of IP over InfiniBand (R-3.3-6); None: that of their names",
     )
     daemon_domain: HostName | None = Field(
         default=None, description="domain of the nodes' daemon names, where it is another one than theirs (E-09)"

@@ -36,9 +36,10 @@ def attributes(site: Site, facts: ScaleFacts, given: ScaleSettings) -> tuple[Att
     machine = machines[0]
     pool, no_pool = _pagepool(machine, facts, given)
     verbs, no_verbs = _verbs(site, machine)
-    network = given.daemon_network
+    daemon = site.given.networks.daemon
     # Both clusters: then their nodes talk to each other there, too.
-    subnets = {"subnets": f"{network.network_address}/{given.owner};{given.cluster}"} if network else {}
+    clusters = f"{given.owner};{given.cluster}"
+    subnets = {"subnets": f"{daemon.network.network_address}/{clusters}"} if daemon else {}
     own = {
         **pool,
         "workerThreads": str(tuning.worker_threads),
