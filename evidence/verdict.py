@@ -65,6 +65,9 @@ class Request(Model):
     fabric: Fabric | None = None
     shape: Shape | None = Field(default=None, description="None: a job without GPUs, or not known")
     nodes: tuple[str, ...] = Field(default=(), description="on which its pods with GPUs ran; empty: not known")
+    divided: Mapping[str, Mapping[str, int]] = Field(
+        default={}, description="node -> size of MIG instances -> how many; of nodes whose GPUs are not whole"
+    )
     peers: tuple[str, ...] = Field(default=(), description="nodes of other jobs that it talks to")
     transport: Transport | None = Field(default=None, description="between nodes; None: one node, or not known")
     sharp: bool = Field(default=False, description="whether in-network reduction (CollNet) is to be in use")

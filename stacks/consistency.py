@@ -12,6 +12,7 @@ from stacks.checks import (
     driver,
     fabric,
     image,
+    instance,
     memory,
     name,
     neighbour,
@@ -71,6 +72,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from fabric.enablement(settings)
     yield from fabric.shares(settings)
     yield from driver.problems(settings)
+    yield from instance.problems(settings)
     yield from bond.problems(settings)
     yield from topology.problems(settings)
     yield from site_hosts.problems(settings)
