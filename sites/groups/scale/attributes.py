@@ -38,8 +38,7 @@ def attributes(site: Site, facts: ScaleFacts, given: ScaleSettings) -> tuple[Att
     verbs, no_verbs = _verbs(site, machine)
     daemon = site.given.networks.daemon
     # Both clusters: then their nodes talk to each other there, too.
-    clusters = f"{given.owner};{given.cluster}"
-    subnets = {"subnets": f"{daemon.network.network_address}/{clusters}"} if daemon else {}
+    subnets = {"subnets": f"{daemon.network.network_address}/{given.owner};{given.cluster}"} if daemon else {}
     own = {
         **pool,
         "workerThreads": str(tuning.worker_threads),
