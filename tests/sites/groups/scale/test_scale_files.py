@@ -1,5 +1,6 @@
 """Spectrum Scale's clients on hosts: IBM's commands, and variables of IBM's collection."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -15,7 +16,7 @@ from evidence.tools.mmlsconfig import COMMON, MmLsConfig
 from sites.groups.scale import GROUP, commands, variables
 from sites.output import Open, written
 from stacks import settings, site
-from tests.support import debian
+from tests.support import ansible, debian
 from tests.support.mutated import only
 from tests.support.recorded import ROOT
 from tests.support.stack_settings import changed, data, expect_refusal
@@ -133,6 +134,21 @@ def test_values_of_the_collection_are_no_booleans() -> None:
     assert mounted["scale_remotemount_client_mount_fs"] == "yes"
     assert shared["scale_prepare_disable_firewall"] is False
     assert "lookup(" in shared["scale_remotemount_storage_gui_password"]
+
+
+def test_ansible_reads_the_inventory(tmp_path: Path) -> None:
+    """Ansible finds the hosts with their variables, each of the type that was meant."""
+    content = data("redpaper-4.4")
+    (tmp_path / "hosts.yml").write_text(rendered(content)[0][variables.PATH])
+    command = [str(ansible.program("ansible-inventory")), "-i", str(tmp_path / "hosts.yml"), "--list"]
+    listed = subprocess.run(command, env=os.environ | {"ANSIBLE_HOME": str(tmp_path)}, capture_output=True, check=True)
+    found = json.loads(listed.stdout)
+    planned = inventory(content)
+    assert sorted(found["scale_cluster"]["hosts"]) == sorted(planned["hosts"])
+    for host, own in planned["hosts"].items():
+        read_back = found["_meta"]["hostvars"][host]
+        expected = {**own, "scale_config": planned["vars"]["scale_config"]}
+        assert {name: read_back[name] for name in expected} == expected
 
 
 def test_names_of_daemons_have_their_own_domain() -> None:
