@@ -73,6 +73,9 @@ class Request(Model):
     sharp: bool = Field(default=False, description="whether in-network reduction (CollNet) is to be in use")
     pod_mtu: int | None = Field(default=None, description="bytes that pods' eth0 must take; None: not set")
     port_mtu: int | None = Field(default=None, description="bytes that the ports of RoCE must take; None: not set")
+    operator_driver: bool | None = Field(
+        default=None, description="whether an operator brings the GPU driver, and hosts have none; None: not known"
+    )
     devices: tuple[str, ...] = Field(default=(), description="HCAs for use between nodes; empty: none, or not known")
 
     @property

@@ -21,6 +21,7 @@ from stacks.checks import (
     program,
     queue,
     release,
+    site_hosts,
     site_mirror,
     site_scale,
     site_switches,
@@ -74,6 +75,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from instance.problems(settings)
     yield from bond.problems(settings)
     yield from topology.problems(settings)
+    yield from site_hosts.problems(settings)
     yield from site_switches.problems(settings)
     if not machines:
         found = list(workload.problems(settings))

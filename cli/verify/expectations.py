@@ -62,6 +62,7 @@ def _of_workload(workload: Workload, settings: Settings, locks: Locked) -> Itera
         "sharp": isinstance(settings.fabric, InfiniBand) and settings.fabric.sharp,
         "pod_mtu": pod_mtu(settings),
         "port_mtu": port_mtu(settings),
+        "operator_driver": not settings.host_driver,
     }
     job = f"{workload.tenant}/{layouts.job_name(workload, settings)}"
     if isinstance(workload, RdmaTestWorkload):

@@ -80,7 +80,7 @@ class ScaleSettings(Model):
         default=None, description="domain of the nodes' daemon names, where it is another one than theirs (E-09)"
     )
     node_class: str = Field(
-        default="dgx", pattern=r"^[A-Za-z][\w-]*$", description="class of the GPU hosts, which has their attributes"
+        default="gpu", pattern=r"^[A-Za-z][\w-]*$", description="class of the GPU hosts, which has their attributes"
     )
     tuning: ScaleTuning = ScaleTuning()
     version: str | None = Field(

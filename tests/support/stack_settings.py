@@ -63,7 +63,7 @@ def example(stack: str, workload: dict[str, Any]) -> dict[str, Any]:
     """Return the data of a stack with a single workload, of its first tenant."""
     content = data(stack)
     first = {"tenant": content["tenants"][0]["namespace"], "name": "it"}
-    return content | {"stages": [{"name": "all", "workloads": [first | workload]}]}
+    return content | {"stages": [{"name": "all", "workloads": [first | workload]}], "suite": None}
 
 
 def message(content: object) -> str:
