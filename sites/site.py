@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from hardware.cabling import Cabling
 from hardware.model import Model
 from hardware.profiles import Hca, Profile
 from sites.content import NOTHING, Content
@@ -45,6 +46,9 @@ class Site(Model):
     )
     bonded: tuple[str, ...] = Field(
         default=(), description="HCAs of each GPU node that are one link by LACP (B-2.3); empty: no bond"
+    )
+    one_switch: Cabling | None = Field(
+        default=None, description="cables of all machines and storage to one switch, where a document plans it so"
     )
     image_mirrors: Literal["digests", "digests-and-tags"] | None = Field(
         description="images for which nodes of the release can be told a mirror; None: for none"

@@ -5,6 +5,7 @@ from sites.host_facts import HostFacts
 from sites.scale_facts import ScaleFacts
 from sites.settings import SiteSettings
 from sites.site import Host, Site
+from stacks import topology
 from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Roce
 from stacks.gpu_settings import SpecialResourceSettings
 from stacks.platform import Settings
@@ -30,6 +31,7 @@ def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
         on_hosts=_on_hosts(settings),
         traffic_class=settings.fabric.traffic_class if isinstance(settings.fabric, Roce) else None,
         bonded=bonded(settings),
+        one_switch=topology.planned_switch(settings),
         image_mirrors=settings.version.image_mirrors,
         content=content,
         scale=_scale(settings),
