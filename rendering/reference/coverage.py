@@ -24,8 +24,8 @@ the rows of the documents, and to the files, tests, criteria and rules that they
 | out | nothing here can do it, or it asks for nothing |
 """
 _DOCUMENT = """Generated from `{name}.yaml`; the [overview](../coverage.md) explains the verdicts. `judged by` names
-criteria of `./hpc verify` and policies; the layer of a test is `unit` (no cluster), `engine` (real programs) or `cluster` (the
-simulated cluster)."""
+criteria of `./hpc verify` and policies; the layer of a test is `unit` (no cluster), `engine` (real programs) or
+`cluster` (the simulated cluster)."""
 _GAPS = (
     "Rows that are done in part or not at all; those that are out of reach are on the documents' pages with the reason."
 )
