@@ -48,7 +48,7 @@ def test_drivers_are_installed_before_what_is_built_on_them() -> None:
 
 
 def test_the_image_for_several_nodes_has_what_the_guide_lists() -> None:
-    """Base, packages, benchmarks of TensorFlow 1.15, tests and no mark of CUDA's check (N-5.1, N-5.3, N-5.5, N-5.6a)."""
+    """Base, packages, benchmarks of TensorFlow 1.15, and no mark of CUDA (N-5.1, N-5.3, N-5.5, N-5.6a)."""
     text = containerfile(MULTI_NODE)
     steps = instructions(text)
     (packages,) = (step for step in steps if "apt-get install" in step)
