@@ -10,6 +10,7 @@ EVENT = Kind("", "v1", "Event", "events")
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", "Cluster")
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps")
 SECRET = Kind("", "v1", "Secret", "secrets")
+SERVICE = Kind("", "v1", "Service", "services")
 SERVICE_ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts")
 RESOURCE_QUOTA = Kind("", "v1", "ResourceQuota", "resourcequotas")
 PERSISTENT_VOLUME = Kind("", "v1", "PersistentVolume", "persistentvolumes", "Cluster")
@@ -28,7 +29,10 @@ REPLICATION_CONTROLLER = Kind("", "v1", "ReplicationController", "replicationcon
 DEPLOYMENT_CONFIG = Kind("apps.openshift.io", "v1", "DeploymentConfig", "deploymentconfigs", pod_templates=_TEMPLATE)
 POD_TEMPLATE = Kind("", "v1", "PodTemplate", "podtemplates", pod_templates=(("template",),))
 JOB = Kind("batch", "v1", "Job", "jobs", pod_templates=_TEMPLATE)
-CRON_JOB = Kind("batch", "v1", "CronJob", "cronjobs", pod_templates=(("spec", "jobTemplate", "spec", "template"),))
+_JOB_TEMPLATE: tuple[Path, ...] = (("spec", "jobTemplate", "spec", "template"),)
+CRON_JOB = Kind("batch", "v1", "CronJob", "cronjobs", other_versions=("v1beta1",), pod_templates=_JOB_TEMPLATE)
+CRON_JOB_V1BETA1 = Kind("batch", "v1beta1", "CronJob", "cronjobs", other_versions=("v1",), pod_templates=_JOB_TEMPLATE)
+"""As in OpenShift 3.11 and 4.4; v1 came in Kubernetes 1.21, and v1beta1 is gone in 1.25."""
 
 ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles")
 ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings")
@@ -159,6 +163,15 @@ MUTATING_ADMISSION_POLICY = Kind(
     "admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", "Cluster"
 )
 """Kinds that the platform does not declare, and that policies examine in the manifests of others."""
+
+IMAGE_CONTENT_SOURCE_POLICY = Kind(
+    "operator.openshift.io", "v1alpha1", "ImageContentSourcePolicy", "imagecontentsourcepolicies", "Cluster"
+)
+IMAGE_DIGEST_MIRROR_SET = Kind("config.openshift.io", "v1", "ImageDigestMirrorSet", "imagedigestmirrorsets", "Cluster")
+IMAGE_TAG_MIRROR_SET = Kind("config.openshift.io", "v1", "ImageTagMirrorSet", "imagetagmirrorsets", "Cluster")
+IMAGE_SET_CONFIGURATION = Kind("mirror.openshift.io", "v2alpha1", "ImageSetConfiguration", "imagesetconfigurations")
+"""Where nodes find images of a registry that they do not reach, and what oc-mirror copies, which is no object of a
+cluster; `./hpc site` writes them."""
 
 _BY_NAME = {(kind.api_version, kind.kind): kind for kind in KINDS}
 

@@ -24,8 +24,10 @@ class BatchJobArgs(JobArgs):
     )
 
 
-def spec(args: BatchJobArgs, container: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `spec` of a Job of one container."""
+def spec(
+    args: BatchJobArgs, container: Mapping[str, Any], annotations: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return the `spec` of a Job of one container, whose pods have the annotations."""
     pod = {
         "restartPolicy": "Never",
         "serviceAccountName": args.account,
@@ -39,5 +41,5 @@ def spec(args: BatchJobArgs, container: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "backoffLimit": args.backoff_limit,
         "activeDeadlineSeconds": args.deadline,
-        "template": {"spec": pod},
+        "template": job_pods.template(pod, annotations or {}),
     }

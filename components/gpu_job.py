@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from apis import kinds, names
 from components import batch_job, job_pods, outcome
 from components.component import Component
+from components.job_args import NetworkName
 from components.security_context import confined
 
 
@@ -16,6 +17,8 @@ class GpuJobArgs(batch_job.BatchJobArgs):
     """One job."""
 
     gpus: int = Field(gt=0, le=16, description="GPUs of its pod")
+    rdma_resources: tuple[str, ...] = Field(default=(), description="of which the pod takes one each (R-3.4.2-7)")
+    networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that the pod joins (B-7.2)")
 
     @model_validator(mode="after")
     def _starts_after_its_proof(self) -> Self:
@@ -33,17 +36,24 @@ def spec(args: GpuJobArgs) -> dict[str, Any]:
     The pod is no bare one, has no privilege and nothing of the node's file system, as the papers' pods have (E-40,
     E-52).
     """
-    share = {"cpu": str(args.cpus), "memory": args.memory, names.GPU_RESOURCE: str(args.gpus), **args.further}
+    devices = dict.fromkeys(args.rdma_resources, "1")
+    share = {
+        "cpu": str(args.cpus),
+        "memory": args.memory,
+        names.GPU_RESOURCE: str(args.gpus),
+        **devices,
+        **args.further,
+    }
     container = job_pods.container(args) | {
         **({"command": job_pods.after_proof(args, args.command)} if args.command else {}),
         **({"workingDir": args.working_directory} if args.working_directory else {}),
         **job_pods.variables(args.environment | args.runtime_environment),
         **({"ports": ports} if (ports := job_pods.ports(args)) else {}),
-        "securityContext": confined(**job_pods.ids(args)),
+        "securityContext": confined(*((names.IPC_LOCK,) if devices else ()), **job_pods.ids(args)),
         "resources": {"limits": share, "requests": share},
         "volumeMounts": job_pods.mounts(args),
     }
-    return batch_job.spec(args, container)
+    return batch_job.spec(args, container, job_pods.networks(args.networks))
 
 
 class GpuJob(Component):

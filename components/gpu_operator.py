@@ -66,6 +66,11 @@ class GpuStack(Model):
 
     driver: GpuDriver | None = Field(description="None: the nodes' image has the driver already")
     gdrcopy: bool = Field(default=False, description="kernel module for small copies by the CPU")
+    gds: bool = Field(
+        default=False,
+        description="GPUDirect Storage (D-6.3): kernel module nvidia-fs, by which GPUs read files without the CPU's "
+        "memory. It needs the open kernel module of the driver, so GPUs of Turing or later",
+    )
     mig: MigStrategy = Field(
         default="none",
         description="how slices of a GPU become resources (D-2.7): as nvidia.com/gpu (single), or as nvidia.com/mig-* "
@@ -101,10 +106,20 @@ def unfit(stack: GpuStack, gpu: Gpu, gpudirect: GpuDirect | None) -> Iterator[st
     known, version = ARCHITECTURES[gpu.architecture], stack.driver.version if stack.driver else None
     if version and not known.accepts_driver(version):
         yield f"driver.version {version} does not support {gpu.model}; give one of branch {known.branches()}"
-    elif version and kernel_module(gpu, gpudirect) == "open" and not known.accepts_driver(version, open_module=True):
+    elif (
+        version
+        and kernel_module(gpu, gpudirect, gds=stack.gds) == "open"
+        and not known.accepts_driver(version, open_module=True)
+    ):
+        why = "which GPUDirect Storage needs" if stack.gds else f"by which adapters reach {gpu.model} (GPUDirect)"
         yield (
-            f"driver.version {version} has no open kernel module, by which adapters reach {gpu.model} (GPUDirect); "
+            f"driver.version {version} has no open kernel module, {why}; "
             f"give one of branch {known.branches(open_module=True)}"
+        )
+    if stack.gds and known.kernel_module == "proprietary":
+        yield (
+            f"gds true: {gpu.model} is older than Turing and has no open kernel module, which GPUDirect Storage needs; "
+            "set it to false"
         )
     if gpudirect and (gpudirect.mechanism, known.peer_memory) == ("dma-buf", _PEERMEM):
         yield f"gpudirect: {gpu.model} has no dma-buf; give mechanism {_PEERMEM}"
@@ -112,10 +127,10 @@ def unfit(stack: GpuStack, gpu: Gpu, gpudirect: GpuDirect | None) -> Iterator[st
         yield f"mig {stack.mig}: {gpu.model} cannot be divided; give none"
 
 
-def kernel_module(gpu: Gpu, gpudirect: GpuDirect | None) -> KernelModule:
+def kernel_module(gpu: Gpu, gpudirect: GpuDirect | None, *, gds: bool = False) -> KernelModule:
     """Return driver.kernelModuleType: what the architecture or GPUDirect demands, else the operator's choice."""
     architecture = ARCHITECTURES[gpu.architecture]
-    if architecture.kernel_module == "auto" and gpudirect and gpudirect.mechanism == "dma-buf":
+    if architecture.kernel_module == "auto" and (gds or (gpudirect and gpudirect.mechanism == "dma-buf")):
         return "open"
     return architecture.kernel_module
 
@@ -142,6 +157,7 @@ def spec(args: GpuOperatorArgs) -> dict[str, Any]:
         "devicePlugin": {"enabled": True},
         "gfd": {"enabled": True},
         "gdrcopy": {"enabled": args.gdrcopy},
+        **({"gds": {"enabled": True}} if args.gds else {}),
         "mig": {"strategy": args.mig},
         "migManager": {"enabled": args.mig != "none"},
         "dcgm": {"enabled": args.monitoring},
@@ -163,7 +179,7 @@ def _driver(args: GpuOperatorArgs) -> dict[str, Any]:
         "repository": args.driver.repository,
         "image": args.driver.image,
         "version": args.driver.version,
-        "kernelModuleType": kernel_module(args.gpu, args.gpudirect),
+        "kernelModuleType": kernel_module(args.gpu, args.gpudirect, gds=args.gds),
         "rdma": {"enabled": peermem, "useHostMofed": peermem and direct is not None and direct.host_ofed},
         "upgradePolicy": {"autoUpgrade": args.driver.auto_upgrade, "maxParallelUpgrades": 1},
     }

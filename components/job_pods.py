@@ -113,8 +113,12 @@ def ports(args: JobArgs) -> list[dict[str, Any]]:
 
 def annotations(args: SpanningJobArgs) -> dict[str, str]:
     """Return the annotations of a pod with GPUs: networks that it joins, and how close it runs to the job's others."""
-    networks = {names.NETWORKS: ",".join(args.networks)} if args.networks else {}
-    return networks | topology.annotations(args.required_topology, args.preferred_topology)
+    return networks(args.networks) | topology.annotations(args.required_topology, args.preferred_topology)
+
+
+def networks(joined: Sequence[str]) -> dict[str, str]:
+    """Return the annotation of a pod that joins secondary networks; nothing where it joins none."""
+    return {names.NETWORKS: ",".join(joined)} if joined else {}
 
 
 def template(pod: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:

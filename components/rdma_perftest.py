@@ -9,11 +9,10 @@ from pydantic import Field
 
 from apis import kinds, names
 from apis.logs import LISTENER, NO_HOSTS
-from components import gid_index, outcome
+from components import gid_index, job_pods, outcome
 from components.component import Component
 from components.custom_resources import CustomObject
 from components.job_args import NetworkName
-from components.job_pods import only
 from components.labels import labels
 from components.model import DnsLabel, DnsName, Image, Model, Seconds
 from components.outcome import Wait
@@ -22,6 +21,9 @@ from components.timeouts import DEFAULTS
 
 PORT = 18515
 """TCP port on which perftest agrees on the connection before it uses RDMA."""
+
+MTUS = "grep -H . /sys/class/net/*/mtu"
+"""Prints the MTU of every interface; `ip` is not in every image, and the search for the address needs grep anyway."""
 
 
 class RdmaPair(Model):
@@ -89,6 +91,7 @@ def client_script(args: RdmaTestArgs) -> str:
             "whoami",
             "ls -l /dev/infiniband /sys/class/net",
             "ibstatus",
+            *((MTUS,) if args.roce else ()),
             *address(args),
             "set -ex",
             # Traced, or a figure alone would be no limit to who reads the log (R-3.4.3-8).
@@ -107,7 +110,7 @@ def job_spec(args: RdmaTestArgs, node: str, script: str) -> dict[str, Any]:
     pod = {
         "restartPolicy": "Never",
         "serviceAccountName": args.account,
-        "affinity": only(node),
+        "affinity": job_pods.only(node),
         **({"imagePullSecrets": [{"name": secret} for secret in args.pull_secrets]} if args.pull_secrets else {}),
         **({"securityContext": {"seccompProfile": {"type": "RuntimeDefault"}}} if args.seccomp else {}),
         "containers": [
@@ -123,11 +126,19 @@ def job_spec(args: RdmaTestArgs, node: str, script: str) -> dict[str, Any]:
             }
         ],
     }
-    joined = {"metadata": {"annotations": {names.NETWORKS: ",".join(args.networks)}}} if args.networks else {}
     return {
         "backoffLimit": 0,
         "activeDeadlineSeconds": args.deadline,
-        "template": {**joined, "spec": pod},
+        "template": job_pods.template(pod, job_pods.networks(args.networks)),
+    }
+
+
+def service_spec(args: RdmaTestArgs) -> dict[str, Any]:
+    """Return the `spec` of the headless Service in front of the listener."""
+    return {
+        "clusterIP": "None",
+        "selector": {names.JOB_NAME: listener_name(args.job_name)},
+        "ports": [{"name": "perftest", "port": PORT}],
     }
 
 
@@ -153,15 +164,12 @@ class RdmaTest(Component):
         listener = listener_name(args.job_name)
         ours = labels(args.job_name, "workload")
         again = {"replacement_trigger": args.run, "delete_before_replace": True, "replace_on_changes": ["spec"]}
-        service = k8s.core.v1.Service(
+        service = CustomObject(
             f"{name}-service",
-            metadata=k8s.meta.v1.ObjectMetaArgs(name=listener, namespace=args.namespace, labels=ours),
-            spec=k8s.core.v1.ServiceSpecArgs(
-                cluster_ip="None",
-                selector={"job-name": listener},
-                ports=[k8s.core.v1.ServicePortArgs(name="perftest", port=PORT)],
-            ),
-            opts=self.child(*after),
+            kinds.SERVICE,
+            k8s.meta.v1.ObjectMetaArgs(name=listener, namespace=args.namespace, labels=ours),
+            {"spec": service_spec(args)},
+            self.child(*after),
         )
         server = CustomObject(
             listener_name(name),

@@ -16,6 +16,7 @@ from apis import kinds, names
 from apis.trainer import LABEL_LENGTH
 from components import gid_index, job_pods, outcome
 from components.component import Component
+from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsName
 from components.security_context import confined_pod
@@ -127,6 +128,16 @@ def spec(args: TorchJobArgs) -> dict[str, Any]:
     }
 
 
+def service_spec(args: TorchJobArgs) -> dict[str, Any]:
+    """Return the `spec` of the headless Service by which the pods find the first of them."""
+    return {
+        "clusterIP": "None",
+        "publishNotReadyAddresses": True,
+        "selector": {names.JOB_NAME: args.job_name},
+        "ports": [{"name": "rendezvous", "port": args.port}],
+    }
+
+
 class TorchJob(Component):
     """A headless Service and a Job. Outputs: `finished`, the job's name, which raises when the job has failed."""
 
@@ -142,18 +153,14 @@ class TorchJob(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("workloads:TorchJob", name, args, opts)
-        service = k8s.core.v1.Service(
+        service = CustomObject(
             f"{name}-service",
-            metadata=k8s.meta.v1.ObjectMetaArgs(
+            kinds.SERVICE,
+            k8s.meta.v1.ObjectMetaArgs(
                 name=args.service, namespace=args.namespace, labels=labels(args.job_name, "workload")
             ),
-            spec=k8s.core.v1.ServiceSpecArgs(
-                cluster_ip="None",
-                publish_not_ready_addresses=True,
-                selector={names.JOB_NAME: args.job_name},
-                ports=[k8s.core.v1.ServicePortArgs(name="rendezvous", port=args.port)],
-            ),
-            opts=self.child(*after),
+            {"spec": service_spec(args)},
+            self.child(*after),
         )
         self.outputs(
             finished=job_pods.declare(

@@ -69,6 +69,7 @@ class Request(Model):
     transport: Transport | None = Field(default=None, description="between nodes; None: one node, or not known")
     sharp: bool = Field(default=False, description="whether in-network reduction (CollNet) is to be in use")
     pod_mtu: int | None = Field(default=None, description="bytes that pods' eth0 must take; None: not set")
+    port_mtu: int | None = Field(default=None, description="bytes that the ports of RoCE must take; None: not set")
     devices: tuple[str, ...] = Field(default=(), description="HCAs for use between nodes; empty: none, or not known")
 
     @property

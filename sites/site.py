@@ -6,6 +6,7 @@ from pydantic import Field
 
 from hardware.model import Model
 from hardware.profiles import Hca, Profile
+from sites.content import NOTHING, Content
 from sites.settings import SiteSettings
 
 
@@ -35,6 +36,13 @@ class Site(Model):
     release: str = Field(description="of OpenShift, e.g. 4.4")
     fabric: Literal["infiniband", "roce", "ethernet"] = Field(description="network between the GPU nodes")
     hosts: tuple[Host, ...]
+    bonded: tuple[str, ...] = Field(
+        default=(), description="HCAs of each GPU node that are one link by LACP (B-2.3); empty: no bond"
+    )
+    image_mirrors: Literal["digests", "digests-and-tags"] | None = Field(
+        description="images for which nodes of the release can be told a mirror; None: for none"
+    )
+    content: Content = Field(default=NOTHING, description="what nodes pull, where a group of files needs it")
     given: SiteSettings = Field(description="the setting `site`")
 
     @property

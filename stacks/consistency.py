@@ -20,7 +20,10 @@ from stacks.checks import (
     program,
     queue,
     release,
+    site_mirror,
+    site_switches,
     storage,
+    suite,
     tenant,
     topology,
     trainer,
@@ -54,6 +57,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from container_native.problems(settings)
     yield from data_use.problems(settings)
     yield from image.problems(settings)
+    yield from site_mirror.problems(settings)
     try:
         settings.profile  # noqa: B018 - raises for ports that the machine does not have
     except ValidationError as error:
@@ -66,6 +70,9 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from driver.problems(settings)
     yield from bond.problems(settings)
     yield from topology.problems(settings)
+    yield from site_switches.problems(settings)
     if not machines:
         found = list(workload.problems(settings))
-        yield from found or chain(order.problems(settings), queue.problems(settings), memory.problems(settings))
+        yield from found or chain(
+            order.problems(settings), queue.problems(settings), memory.problems(settings), suite.problems(settings)
+        )

@@ -29,6 +29,7 @@ from stacks import (
     queues,
     settings,
     storage,
+    suites,
     tenants,
     workloads,
 )
@@ -176,6 +177,7 @@ def build(
         *(OfTenant(name, queue) for each in queued for name, queue in each.active.items()),
     ]
     jobs = workloads.build(environment, platform.ready, parts, _reader(environment, root), locks=locked, opts=opts)
+    suites.build(environment, platform.ready, parts, locks=locked, opts=opts)
     return {
         "release": environment.release,
         "nodes": [node.name for node in environment.gpu_nodes],

@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from apis.gpudirect_storage import DirectFileSystem
 from components.alerts import Thresholds
 from components.gpu_operator import GpuStack
-from components.model import Image, Model
+from components.model import DnsName, Image, Model
 from components.olm_operator import OlmOperatorArgs
 
 
@@ -28,6 +29,11 @@ class GpuOperatorSettings(GpuStack):
 
     enablement: Literal["gpu-operator"]
     operator: OlmOperatorArgs
+    gds_file_systems: dict[DnsName, DirectFileSystem] = Field(
+        default={},
+        description="with `gds`: file system of a storage class that the cluster has; a class without one is not known "
+        "to have GPUDirect Storage, which `./hpc plan` says",
+    )
     monitoring: MonitoringSettings | None = Field(
         default=MonitoringSettings(),
         description="DCGM exporter, scraped by the cluster's Prometheus, alerts and dashboards",

@@ -81,10 +81,10 @@ def rdma_test(workload: RdmaTestWorkload, settings: Settings) -> RdmaTestArgs:
         roce=roce is not None,
         traffic_class=roce.traffic_class if roce else None,
         networks=fabric.networks(settings, workload.tenant),
-        pull_secrets=_pull_secrets(workload.image, settings),
+        pull_secrets=pull_secrets(workload.image, settings),
         account=ACCOUNT,
         rdma_resources=_rdma(settings),
-        seccomp=_seccomp(settings),
+        seccomp=seccomp(settings),
         run=workload.run,
         wait=follow(workload, settings),
         timeout=workload.timeout or settings.timeouts.job,
@@ -157,13 +157,21 @@ def _roce_ports(settings: Settings) -> tuple[str, ...]:
 
 def gpu_job(workload: JobWorkload, settings: Settings, locks: Locked | None = None) -> GpuJobArgs:
     """Return the arguments of a batch job."""
+    rdma = has_rdma(workload, settings)
     return GpuJobArgs(
         **_common(workload, settings, locks),
         gpus=workload.gpus,
+        rdma_resources=_rdma(settings) if rdma else (),
+        networks=fabric.networks(settings, workload.tenant) if rdma else (),
         backoff_limit=settings.program(workload.program).restarts,
-        seccomp=_seccomp(settings),
+        seccomp=seccomp(settings),
         queue=_queue(settings),
     )
+
+
+def has_rdma(workload: JobWorkload, settings: Settings) -> bool:
+    """Return whether the pod of a job gets RDMA devices: its program uses them, and fabric and tenant have them."""
+    return settings.program(workload.program).rdma and settings.uses_rdma and settings.tenant(workload.tenant).rdma
 
 
 def indexed_job(workload: IndexedWorkload, settings: Settings, locks: Locked | None = None) -> IndexedJobArgs:
@@ -175,7 +183,7 @@ def indexed_job(workload: IndexedWorkload, settings: Settings, locks: Locked | N
         results=workload.results,
         reducer=workload.reducer,
         indexed=settings.version.indexed_jobs,
-        seccomp=_seccomp(settings),
+        seccomp=seccomp(settings),
         queue=_queue(settings),
     )
 
@@ -191,7 +199,7 @@ def staging(workload: StageDataWorkload, settings: Settings, locks: Locked) -> S
         content=workload.content,
         indexed=settings.version.indexed_jobs,
         image=workload.image,
-        pull_secrets=_pull_secrets(workload.image, settings),
+        pull_secrets=pull_secrets(workload.image, settings),
         account=ACCOUNT,
         run_as=RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
         cpus=workload.cpus,
@@ -199,7 +207,7 @@ def staging(workload: StageDataWorkload, settings: Settings, locks: Locked) -> S
         shm="64Mi",
         # A file that could not be read now may be in a minute; what it finds is the same in each attempt.
         backoff_limit=2,
-        seccomp=_seccomp(settings),
+        seccomp=seccomp(settings),
         run=workload.run,
         wait=follow(workload, settings),
         timeout=workload.timeout or settings.timeouts.job,
@@ -241,7 +249,7 @@ def _common(workload: Started, settings: Settings, locks: Locked | None) -> dict
         ),
         "working_directory": program.working_directory,
         "image": image,
-        "pull_secrets": _pull_secrets(image, settings),
+        "pull_secrets": pull_secrets(image, settings),
         "account": ACCOUNT,
         "run_as": RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
         **data,
@@ -271,7 +279,7 @@ def _rdma(settings: Settings) -> tuple[str, ...]:
     return tuple(names.RDMA_PREFIX + resource for resource in settings.rdma_resources)
 
 
-def _pull_secrets(image: str | None, settings: Settings) -> tuple[str, ...]:
+def pull_secrets(image: str | None, settings: Settings) -> tuple[str, ...]:
     """Return the secrets that pods name; none for an image of the cluster's own registry.
 
     The login there is the account's, and a pod gets its account's secrets only when it names none (che #19999).
@@ -284,5 +292,6 @@ def _queue(settings: Settings) -> str | None:
     return settings.queues.queue if settings.queues else None
 
 
-def _seccomp(settings: Settings) -> bool:
+def seccomp(settings: Settings) -> bool:
+    """Say whether pods request the runtime's default profile of system calls."""
     return settings.version.scc_base == "restricted-v2"

@@ -10,10 +10,11 @@ from stacks.base_settings import Based
 from stacks.build_settings import BuildSettings
 from stacks.platform import Settings
 from stacks.programs import Program
+from stacks.suite_settings import SuiteSettings
 from stacks.tenant_settings import PullSecretSettings, TenantSettings
 from stacks.workload_settings import Stage
 
-TENANTS_PART = ("tenants", "builds", "programs", "stages", "pull_secret")
+TENANTS_PART = ("tenants", "builds", "programs", "stages", "suite", "pull_secret")
 """Settings of tenants, which the file of a platform must not have."""
 
 
@@ -62,6 +63,7 @@ class TenantsFile(Based):
     builds: tuple[BuildSettings, ...] = ()
     programs: dict[DnsLabel, Program] = Field(default={})
     stages: tuple[Stage, ...] = ()
+    suite: SuiteSettings | None = None
 
 
 class Neighbours(Model):

@@ -27,6 +27,7 @@ from stacks.programs import PROGRAMS, Program
 from stacks.releases import RELEASES, Release, ReleaseName
 from stacks.state_settings import StateSettings
 from stacks.storage_settings import ContainerNativeStorage, DirectoryData, StorageSettings
+from stacks.suite_settings import SuiteSettings
 from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSettings
 from stacks.trainer_settings import TrainerSettings
 from stacks.workload_settings import Stage
@@ -107,6 +108,10 @@ class Settings(Based):
         "program does not read it. None: files have what the other settings say",
     )
     stages: tuple[Stage, ...] = Field(default=(), json_schema_extra=merged_by("name"))
+    suite: SuiteSettings | None = Field(
+        default=None,
+        description="verification jobs that the cluster repeats on a schedule ([suite](suite.md)); None: none",
+    )
     protect: bool = Field(default=False, description="refuse to delete shared and stateful objects; on in production")
     adopted: tuple[AdoptedObject, ...] = Field(
         default=(),

@@ -103,6 +103,11 @@ class Program(Model):
         default=None, description="the program's name in images of `builds` that have it; None: no recipe has it"
     )
     require_cuda: str = Field(default="cuda>=9.0", description="NVIDIA_REQUIRE_CUDA on OpenShift 3.11 (B-5.3)")
+    rdma: bool = Field(
+        default=False,
+        description="whether a job of one pod gets an RDMA device of every port, and IPC_LOCK, as jobs over several "
+        "nodes do; where fabric and tenant have RDMA",
+    )
     uses_nccl: bool = Field(
         default=True, description="whether its ranks exchange data by NCCL, whose transport is then judged"
     )

@@ -102,6 +102,11 @@ class Release(Model):
     )
     pod_security: bool = Field(description="whether namespaces have labels of the pod security standards")
     registry: str = Field(description="the cluster's own registry, as pods name it")
+    image_mirrors: Literal["digests", "digests-and-tags"] | None = Field(
+        default="digests-and-tags",
+        description="images for which its nodes can be told a mirror: of digests alone (ImageContentSourcePolicy) or "
+        "also of tags (ImageDigestMirrorSet and ImageTagMirrorSet, OpenShift 4.13)",
+    )
     ignition_version: Ignition | None = Field(default=None, description="of machine configurations")
     node_feature_discovery: Annotated[Kind, _version_of("NodeFeatureDiscovery")] | None = None
     node_feature_discovery_instance: str = Field(default="", description="name of its custom resource")
@@ -109,6 +114,9 @@ class Release(Model):
     mpi_job: Annotated[Kind, _version_of("MPIJob")] | None = None
     indexed_jobs: bool = Field(
         default=True, description="whether Jobs can number their pods, as torchrun's need (Kubernetes 1.24)"
+    )
+    cron_job: Annotated[Kind, _version_of("CronJob")] = Field(
+        default=kinds.CRON_JOB, description="version that it serves: v1 from Kubernetes 1.21 on"
     )
     scale_csi: Generation | None = Field(
         default=None, description="generation of the Spectrum Scale CSI driver; None: hosts have no client for it"

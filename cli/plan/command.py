@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from cli.plan.data import data
+from cli.plan.direct_storage import direct_storage
 from cli.plan.machines import machines, nccl, rails
 from cli.plan.network import network
 from cli.plan.section import Section
@@ -56,6 +57,7 @@ def sections(settings: Settings, rack: Rack | None) -> tuple[Section, ...]:
         machines(settings),
         rails(settings),
         nccl(settings),
+        *direct_storage(settings),
         *network(settings),
         *parts(settings),
         space(settings, rack),

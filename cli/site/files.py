@@ -6,11 +6,16 @@ from pathlib import Path
 
 from cli.shared import stack as stacks
 from cli.shared.errors import Problem
+from cli.shared.paths import ROOT
+from cli.site import content
+from rendering.manifests import manifests, registrations
 from sites import manifest
+from sites.content import NOTHING, Content
 from sites.groups import GROUPS
 from sites.manifest import Manifest
 from sites.output import File, Group, Open, written
 from stacks import site
+from stacks.platform import Settings
 
 
 @dataclass(frozen=True)
@@ -31,10 +36,18 @@ def wanted(stack: str, only: Sequence[str] = ()) -> Wanted:
     names = [group.name for group in GROUPS]
     if unknown := sorted(set(only) - set(names)):
         raise Problem(f"--only: no group is called {', '.join(unknown)}", f"Name some of: {', '.join(names)}.")
-    facts = site.of(stacks.read(stack).settings, stack)
+    settings = stacks.read(stack).settings
+    facts = site.of(settings, stack, _content(settings, stack))
     groups = tuple((group, *written(group, facts)) for group in GROUPS if not only or group.name in only)
     files = [file for _, files, _ in groups for file in files]
     return Wanted(groups=groups, manifest=manifest.of(files, stack))
+
+
+def _content(settings: Settings, stack: str) -> Content:
+    """Return what the stack's nodes pull; found in half a second, and only where files say something of it."""
+    if settings.site is None or settings.site.mirror is None:
+        return NOTHING
+    return content.of(settings, manifests(registrations(stack, ROOT)))
 
 
 def stored(folder: Path) -> Manifest | None:

@@ -11,12 +11,13 @@ from components.rdma_perftest import listener_name
 from evidence.verdict import RDMA_TEST, Data, Request, Shape
 from hardware import profiles
 from hardware.profiles import PROFILES
-from stacks import layouts, locked_data
-from stacks.fabric_settings import Ethernet, InfiniBand
+from stacks import job_arguments, layouts, locked_data
+from stacks.fabric_settings import Ethernet, InfiniBand, Roce
 from stacks.locked_data import Locked
 from stacks.platform import Settings
 from stacks.workload_settings import (
     IndexedWorkload,
+    JobWorkload,
     RdmaTestWorkload,
     SpanningWorkload,
     StageDataWorkload,
@@ -40,6 +41,12 @@ def pod_mtu(settings: Settings) -> int | None:
     return settings.fabric.pod_mtu if isinstance(settings.fabric, Ethernet) else None
 
 
+def port_mtu(settings: Settings) -> int | None:
+    """Return the bytes that the ports of RoCE are set to; None: the settings leave them as they are."""
+    fabric = settings.fabric
+    return fabric.ports.mtu if isinstance(fabric, Roce) and fabric.ports else None
+
+
 def own_machine(settings: Settings) -> str | None:
     """Return the machine of a stack that brings it along, as a request has it; None: one of hardware/machines."""
     name = settings.profile.name
@@ -54,6 +61,7 @@ def _of_workload(workload: Workload, settings: Settings, locks: Locked) -> Itera
         "fabric": settings.fabric.kind,
         "sharp": isinstance(settings.fabric, InfiniBand) and settings.fabric.sharp,
         "pod_mtu": pod_mtu(settings),
+        "port_mtu": port_mtu(settings),
     }
     job = f"{workload.tenant}/{layouts.job_name(workload, settings)}"
     if isinstance(workload, RdmaTestWorkload):
@@ -73,7 +81,8 @@ def _of_workload(workload: Workload, settings: Settings, locks: Locked) -> Itera
     started = settings.program(workload.program)
     transport = _transport(workload, layout, settings) if started.uses_nccl else None
     require_tools(started, f"program {workload.program}")
-    devices = ports if transport is not None and transport.uses_rdma else ()
+    alone = isinstance(workload, JobWorkload) and job_arguments.has_rdma(workload, settings)
+    devices = ports if alone or (transport is not None and transport.uses_rdma) else ()
     asked = {
         **common,
         "job": job,

@@ -18,6 +18,7 @@ from evidence.criteria import (
     metrics,
     node_count,
     pod_network,
+    port_mtu,
     rails,
     training,
     transport,
@@ -36,6 +37,7 @@ CRITERIA: tuple[Criterion, ...] = (
     *channels.CRITERIA,
     *training.CRITERIA,
     *pod_network.CRITERIA,
+    *port_mtu.CRITERIA,
     *metrics.CRITERIA,
     *(criterion for tool in TOOLS for criterion in tool.criteria),
 )

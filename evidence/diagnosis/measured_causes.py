@@ -24,6 +24,11 @@ def _limited(job: Job) -> Iterator[Proof]:
     for one in of(job, Ulimit):
         if one.unlimited is False:
             yield from at(one.file, one.line)
+    yield from node_causes.not_registered(job, "Cannot_allocate_memory")
+
+
+def _no_peer_memory(job: Job) -> Iterator[Proof]:
+    yield from node_causes.not_registered(job, "peermem:_Bad_address")
 
 
 def _hca_absent(job: Job) -> Iterator[Proof]:
@@ -96,6 +101,7 @@ def _evicted(job: Job) -> Iterator[Proof]:
 
 SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
     "memlock": _limited,
+    "no-peer-memory": _no_peer_memory,
     "hca-absent": _hca_absent,
     "no-gpudirect": _no_direct,
     "fell-back": _fell_back,

@@ -81,6 +81,11 @@ def _fewer_lanes(job: Job) -> Iterator[Proof]:
     yield from _rows(job, "load", lambda row: any(row.number(now) != row.number(most) for now, most in pairs))
 
 
+def not_registered(job: Job, error: str) -> Iterator[Proof]:
+    """Yield the lines in which an adapter could not register memory of a GPU, with this error of ibv_reg_mr."""
+    yield from _rows(job, "gpudirect", lambda row: error in row.found.get("why", NOT_REPORTED))
+
+
 def _links_down(job: Job) -> Iterator[Proof]:
     wanted = job.request.machine.nvlink.of_a_gpu if job.request.machine else 0
     if wanted:

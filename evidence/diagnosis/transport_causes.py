@@ -10,7 +10,7 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
         why="containers may not lock the memory that RDMA needs (R-3.4.3-8, E-19b)",
         remedy="let the memlock drop-in reach the GPU nodes (`machine_config_pool` names their pool, `ulimit -l` in a "
         "pod prints unlimited), and run the workers as the tenant's account that the SCC gives IPC_LOCK (`tenant`)",
-        explains=TRANSPORT | LINK | STARTED,
+        explains=TRANSPORT | LINK | STARTED | {"preflight-gpudirect"},
     ),
     Cause(
         name="ipc-lock",
@@ -88,7 +88,9 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
         why="the kernel module for GPUDirect (nvidia-peermem, nv_peer_mem) is not loaded (R-3.2.3-3, E-05)",
         remedy="GPUDirect needs Mellanox's driver on the node: `fabric.plugin.driver`, or `host_ofed` where the nodes "
         "have it, and a driver of the GPUs that came after it",
-        explains=frozenset({"gpudirect", "bus-bandwidth", "average-bus-bandwidth", "peer-memory"}),
+        explains=frozenset(
+            {"gpudirect", "bus-bandwidth", "average-bus-bandwidth", "peer-memory", "preflight-gpudirect"}
+        ),
         ends=False,
     ),
 )

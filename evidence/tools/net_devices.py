@@ -1,4 +1,4 @@
-"""`ls -l /sys/class/net`, ifconfig, `ip link`, `ip addr`: the network devices of a pod or host (B-7.1, R-4.1-5)."""
+"""`ls -l /sys/class/net`, its files `mtu` by grep, ifconfig, `ip link`, `ip addr`: network devices (B-7.1, R-4.1-5)."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ class NetDevice(Model):
 
     name: str = Field(description="e.g. eth0")
     mtu: int | None = Field(description="bytes; None: the tool does not print it (ls)")
-    up: bool | None = Field(description="whether it is up; None: not printed")
+    up: bool | None = Field(description="whether it is up; None: not printed (ls, sysfs)")
     address: str | None = Field(description="first IPv4 address, without mask; None: none, or not printed")
     line: int
 
@@ -39,6 +39,7 @@ _OLD = re.compile(r"([\w.@:-]+)\s+Link encap:\S")
 _OLD_STATE = re.compile(r"\s+(?:(UP) )?.*\bMTU:(\d+)\s+Metric:\d+$")
 _NEW = re.compile(r"([\w.@-]+): flags=\d+<([A-Z_,0-9]*)>\s+mtu (\d+)$")
 _IP = re.compile(r"\d+: ([\w.-]+)(?:@[\w.-]+)?: <([A-Z_,0-9-]*)> mtu (\d+)\s")
+_SYSFS = re.compile(r"/sys/class/net/([\w.@-]+)/mtu:(\d+)$")
 _ADDRESS = re.compile(r"\s+inet (?:addr:)?(\d{1,3}(?:\.\d{1,3}){3})(?:/\d+)?(?:\s|$)")
 _WITHIN = re.compile(
     r"\s+(?:inet6? |link/|valid_lft |RX |TX |collisions:|altname |ether |loop |unspec |infiniband |vlan |bridge |bond |"
@@ -47,17 +48,17 @@ _WITHIN = re.compile(
 _DEVICE_BEGUN = re.compile(r"\d+: [\w.-]+(?:@[\w.-]+)?: <|[\w.@-]+: flags=\d|l[rwx]{9}.* -> .*/net/")
 _BEGINS = (
     r"/sys/class/net:$|[\w.@:-]+\s+Link encap:|[\w.@-]+: flags=\d+<|\d+: [\w.-]+(?:@[\w.-]+)?: <[A-Z_,0-9-]*> mtu |"
-    r"l[rwx]{9}[.+]?\s.* -> (?:\.\./)+devices/\S+/net/"
+    r"l[rwx]{9}[.+]?\s.* -> (?:\.\./)+devices/\S+/net/|/sys/class/net/[\w.@-]+/mtu:\d"
 )
 
 
 class NetDevicesParser(HostParser):
-    """Reads any of the four forms; a device that comes again begins another run."""
+    """Reads any of the five forms; a device that comes again begins another run."""
 
     tool = "net-devices"
     kind = NetDevices
     rdma_test = frozenset({RDMA_TEST})
-    _COMMANDS = r"(?:ls\b.*/sys/class/net|ifconfig\b|ip (?:-\S+ )*(?:link|addr|a|l|address)\b)"
+    _COMMANDS = r"(?:(?:ls|grep)\b.*/sys/class/net|ifconfig\b|ip (?:-\S+ )*(?:link|addr|a|l|address)\b)"
     starts = rf"{_BEGINS}|{typed(_COMMANDS)}"
     leads = r"total \d+"
     command = re.compile(typed(_COMMANDS))
@@ -72,6 +73,8 @@ class NetDevicesParser(HostParser):
     def take(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
+        if (found := _SYSFS.match(text)) is not None:
+            return self._mtu(found[1], int(found[2]), line.number)
         if text.startswith("/"):
             self._listed = text == "/sys/class/net:"
             return Taken.NO if not self._listed else Taken.AGAIN if self._rows else Taken.YES
@@ -95,6 +98,15 @@ class NetDevicesParser(HostParser):
         mtu, up = (None, None) if form is _LINK else (int(found[3]), "UP" in found[2].split(","))
         self._rows[name] = NetDevice(name=name, mtu=mtu, up=up, address=None, line=line)
         self._old, self._last = None, name
+        return Taken.YES
+
+    def _mtu(self, name: str, mtu: int, line: int) -> Taken:
+        """Read a device's file `mtu`, which says nothing of whether it is up."""
+        # A listing of the same folder, whose rows have none, is another run.
+        if name in self._rows or self._old is not None or any(row.mtu is None for row in self._rows.values()):
+            return Taken.AGAIN
+        self._rows[name] = NetDevice(name=name, mtu=mtu, up=None, address=None, line=line)
+        self._last = None
         return Taken.YES
 
     def _more(self, text: str) -> Taken:

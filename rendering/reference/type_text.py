@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from enum import StrEnum
 from inspect import isclass
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import annotated_types
@@ -23,9 +23,13 @@ _PLAIN: Mapping[Any, str] = {
     float: "number",
     bool: "true or false",
     Any: "any value",
+    IPv4Address: "IPv4 address",
+    IPv4Interface: "IPv4 address/prefix",
     IPv4Network: "IPv4 subnet",
     AwareDatetime: "time",
 }
+_LISTED = 4
+"""Values of a discriminator that are listed one by one; of more the first and the last are."""
 SEVERAL = (tuple, list, set, frozenset, Sequence, Iterable)
 """Origins of types that hold several values of one kind."""
 _SUFFIXES = {
@@ -134,7 +138,8 @@ def variant(model: type[BaseModel], discriminator: str | None) -> str:
     field = model.model_fields.get(discriminator or "")
     if field is None or get_origin(field.annotation) is not Literal:
         return ""
-    return " or ".join(scalar(value) for value in get_args(field.annotation))
+    values = [scalar(value) for value in get_args(field.annotation)]
+    return " or ".join(values) if len(values) <= _LISTED else f"{values[0]} to {values[-1]}"
 
 
 def bounds(field: FieldInfo) -> str:

@@ -63,7 +63,11 @@ def _driver(spec: Object) -> Object:
     image += f"@{version}" if version.startswith("sha256:") else f":{version}-{SYSTEM}"
     module = [{"name": MODULE_TYPE, "value": driver.get("kernelModuleType") or "auto"}]
     pod = _pod(image, "nvidia-driver-ctr", env=module)
-    more = {"nvidia-peermem-ctr": _rdma(spec), "nvidia-gdrcopy-ctr": _section("gdrcopy", default=False)(spec)}
+    more = {
+        "nvidia-peermem-ctr": _rdma(spec),
+        "nvidia-fs-ctr": _section("gds", default=False)(spec),
+        "nvidia-gdrcopy-ctr": _section("gdrcopy", default=False)(spec),
+    }
     pod["containers"] += [
         {"name": name, "image": image, "securityContext": {"privileged": True}}
         for name, wanted in more.items()

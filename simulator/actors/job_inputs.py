@@ -16,7 +16,7 @@ from simulator.actors.indexed_jobs import together
 from simulator.actors.runtime import Runtime
 from simulator.home import Layout
 from simulator.performance import node_faults
-from simulator.performance.job import DEFAULT_SHM_MIB, Launched, Machine, Worker
+from simulator.performance.job import DEFAULT_SHM_MIB, ETHERNET_MTU, Launched, Machine, Worker
 
 SCALE_LABEL = "scale"
 """On nodes: `true` where they are clients of Spectrum Scale (R-3.4.5-3)."""
@@ -75,6 +75,7 @@ def machine(node: Object, runtime: Runtime, *, on_ethernet: bool = False) -> Mac
         name,
         profile,
         interfaces=dict(zip((port.name for port in ports), interfaces, strict=False)),
+        mtus=json.loads(pods.annotations(node).get(names.PORT_MTUS, "{}")),
         ports_down=frozenset(_strings(pods.annotations(node).get(names.PORTS_DOWN, "[]"))),
         memlock_unlimited=pods.memlock_unlimited(node),
         has_driver=gpus.has_driver(node, running),
@@ -124,6 +125,7 @@ def worker(pod: Object, here: Machine, runtime: Runtime) -> Worker:
         shm_mib=_shared_memory_mib(pod),
         mtu=runtime.pod_mtu,
         networks=tuple(f"{one.namespace}/{one.name}" for one in _networks(pod)),
+        network_mtus=tuple(_network_mtu(one, here, runtime) for one in _networks(pod)),
         address=str((pod.get("status") or {}).get("podIP") or _address(meta)),
         environment=_found_by_itself(pod) | ({} if launcher.by_ssh(pod) else _variables(pod)),
     )
@@ -161,6 +163,13 @@ def _networks(pod: Object) -> Sequence[multus.Attachment]:
         return multus.attachments(pod)
     except multus.NetworkError:
         return ()
+
+
+def _network_mtu(attachment: multus.Attachment, here: Machine, runtime: Runtime) -> int:
+    """Return the MTU of a pod's interface: the network's, else that of the port below it."""
+    found = runtime.networks.get(attachment.name, attachment.namespace)
+    config = json.loads(found["spec"].get("config") or "{}") if found else {}
+    return int(config.get("mtu") or here.mtus.get(config.get("master", ""), ETHERNET_MTU))
 
 
 def _variables(pod: Object) -> dict[str, str]:

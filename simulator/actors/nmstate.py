@@ -116,6 +116,12 @@ def _error(node: Object, what: str) -> str:
     )
 
 
+def mtus(policy: Object) -> dict[str, int]:
+    """Return interface -> the MTU that a policy gives it, bytes."""
+    wanted = (policy["spec"].get("desiredState") or {}).get("interfaces") or []
+    return {one["name"]: one["mtu"] for one in wanted if isinstance(one.get("mtu"), int)}
+
+
 def enactment(policy: Object, node: str) -> Object:
     """Return what records how a policy fares on a node."""
     name = policy["metadata"]["name"]
@@ -200,6 +206,8 @@ class NmStateHandler(PodActor):
         failed = next((index for index, node in enumerate(nodes) if trouble(policy, node)), None)
         for index, node in enumerate(nodes if failed is None else nodes[: failed + 1]):
             why = trouble(policy, node)
+            if not why:
+                self._take(policy, node)
             state = enacted("Failing", FAILURE, why or "") if why else enacted("Available", SUCCESS)
             self._record(policy, node["metadata"]["name"], state)
             if index == 0:
@@ -210,6 +218,12 @@ class NmStateHandler(PodActor):
         done = len(nodes) if failed is None else failed
         conditions = stated(policy, judged(len(nodes), done, int(failed is not None), aborted))
         self.api.set_status(kinds.NODE_NETWORK_CONFIGURATION_POLICY, policy, {"conditions": conditions})
+
+    def _take(self, policy: Object, node: Object) -> None:
+        """Note on a node the MTUs that its interfaces have now, as its kubelet would find them."""
+        known = json.loads(pods.annotations(node).get(names.PORT_MTUS, "{}"))
+        if (wanted := known | mtus(policy)) != known:
+            self.runtime.kubelet.annotate(kinds.NODE, node["metadata"]["name"], {names.PORT_MTUS: json.dumps(wanted)})
 
     def _record(self, policy: Object, node: str, wanted: dict[str, tuple[str, str, str]]) -> None:
         body = enactment(policy, node)

@@ -9,7 +9,7 @@ from typing import Self
 from hardware.profiles import Hca, Profile
 from simulator.performance.node_faults import HEALTHY, NodeFaults
 
-POD_MTU = 1450
+POD_MTU, ETHERNET_MTU = 1450, 1500
 """Bytes: of eth0 on OpenShift's overlay network (B-7.1)."""
 DEFAULT_SHM_MIB = 64
 """What a container runtime gives a container that brings no /dev/shm along."""
@@ -25,6 +25,8 @@ class Machine:
     """None: a machine without GPUs and adapters."""
     interfaces: Mapping[str, str] = field(default_factory=dict)
     """HCA -> what its network interface is called now; udev rules may have renamed it."""
+    mtus: Mapping[str, int] = field(default_factory=dict)
+    """Interface -> its MTU, bytes, where that is not Ethernet's own."""
     ports_down: frozenset[str] = frozenset()
     """HCAs whose port has no link."""
     memlock_unlimited: bool = False
@@ -58,6 +60,10 @@ class Machine:
         """Return whether a port has a link."""
         return hca not in self.ports_down
 
+    def mtu(self, hca: str) -> int:
+        """Return the MTU of a port on Ethernet, bytes."""
+        return self.mtus.get(self.interfaces.get(hca, ""), ETHERNET_MTU)
+
     def hca(self, name: str) -> Hca | None:
         """Return the port of that name, None for one that the machine does not have."""
         return next((hca for hca in self.hcas if hca.name == name), None)
@@ -86,6 +92,8 @@ class Worker:
     """Whether it is in the network namespace of its node."""
     networks: tuple[str, ...] = ()
     """Secondary networks that it joined, namespace/name."""
+    network_mtus: tuple[int, ...] = ()
+    """Of the interfaces there, in the same order, bytes; of those that are missing it is not known."""
     shm_mib: int = DEFAULT_SHM_MIB
     """Size of /dev/shm."""
     mtu: int = POD_MTU

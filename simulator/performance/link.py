@@ -10,14 +10,23 @@ EDR_AVERAGE, EDR_PEAK = RDMA_WRITE.average_mb_s, RDMA_WRITE.peak_mb_s
 """MB/s (of 2^20 bytes) of 64 KiB messages over one EDR port (R-4.1-8)."""
 SPREAD = 0.001
 """Standard deviation of a measurement: an assumption, the paper prints one."""
-MTU = {False: 4096, True: 1024}
-"""Bytes, by whether the port is Ethernet: 4096 in R-4.1-8; 1024 is what fits into an Ethernet frame of 1500."""
+RDMA_MTUS = (4096, 2048, 1024, 512, 256)
+"""Bytes of payload that a packet may have; 4096 on InfiniBand (R-4.1-8)."""
+AROUND = 96
+"""Bytes that Linux reserves around the payload on Ethernet: with an MTU of 1500 it is 1024."""
 ROCE_OVERHEAD = 82
 """Bytes of a RoCE v2 packet beside its payload: preamble, gap, Ethernet, IP, UDP, BTH and the two checksums."""
 MESSAGE_US = 0.2
 """Time in microseconds that a message takes however small it is: 5 million a second, an assumption."""
 LATENCY_US = 1.1
 """Of a write or send of two bytes, one way; a read is there and back. An assumption, below the 6 us of 3.1."""
+
+
+def payload(machine: Machine, hca: str) -> int:
+    """Return the bytes of payload that packets of a port have: on Ethernet what fits into its MTU."""
+    if not machine.ethernet:
+        return RDMA_MTUS[0]
+    return next((size for size in RDMA_MTUS if size + AROUND <= machine.mtu(hca)), RDMA_MTUS[-1])
 
 
 def average(machine: Machine, gbps: int, mtu: int) -> float:

@@ -14,6 +14,7 @@ LOOPBACK_MTU = 65536
 MEMLOCK_KIB = 64
 """The default limit of a container runtime."""
 NETWORK = "/sys/class/net"
+MTU_FILES = f"{NETWORK}/*/mtu"
 VERBS = "/sys/class/infiniband"
 DEVICES = "/dev/infiniband"
 
@@ -113,8 +114,21 @@ def ifconfig(_words: Sequence[str], job: Launched) -> Printed:
     return Printed(tuple(lines))
 
 
+def mtus(job: Launched) -> dict[str, int]:
+    """Return the interfaces of the pod whose MTU is known, with it in bytes."""
+    of_networks = dict(zip(_networks(job)[1:], job.me.network_mtus, strict=False))
+    return {"eth0": job.me.mtu, "lo": LOOPBACK_MTU, **of_networks}
+
+
+def grep(words: Sequence[str], job: Launched) -> Printed:
+    """Simulate grep of the MTUs in /sys/class/net; of other files nothing is known."""
+    if MTU_FILES not in words[1:]:
+        return Printed()
+    return Printed(tuple(f"{NETWORK}/{name}/mtu:{mtu}" for name, mtu in sorted(mtus(job).items())))
+
+
 def ip(words: Sequence[str], job: Launched) -> Printed:
-    """Simulate `ip link` and `ip addr`; of secondary networks only the default MTU is known."""
+    """Simulate `ip link` and `ip addr`; addresses of secondary networks are left out."""
     requested = next((word for word in words[1:] if not word.startswith("-")), "")
     addresses = requested in ("a", "addr", "address")
     if not addresses and requested not in ("l", "link"):
@@ -126,6 +140,11 @@ def ip(words: Sequence[str], job: Launched) -> Printed:
         f"2: eth0@if4: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu {job.me.mtu} qdisc noqueue state UP mode DEFAULT",
         f"    link/ether {_mac(job)} brd ff:ff:ff:ff:ff:ff link-netnsid 0",
         *([f"    inet {job.me.address}/23 scope global eth0"] if addresses else []),
+        *(
+            f"{3 + number}: {name}@if{10 + number}: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu {mtu} qdisc noqueue state UP"
+            for number, (name, mtu) in enumerate(mtus(job).items())
+            if name not in ("lo", "eth0")
+        ),
     ]
     return Printed(tuple(lines))
 

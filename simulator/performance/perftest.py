@@ -79,8 +79,10 @@ def perftest(words: Sequence[str], job: Launched) -> Printed:
     theirs, _ = _port(request, peer)
     if theirs is None or not peer.may_pin:
         return Printed((*banner, *PEER_ENDED), 1, PEER_ENDED[1].strip())
-    lines = (*banner, *_frequencies(job), *_header(request, job, ours), *_ends(request, job, (ours, theirs), peer))
-    return Printed((*lines, *_table(request, job, peer, ours, theirs), LINE))
+    # Both sides take the smaller one.
+    mtu = min(_mtu(request, job.me.machine, ours), _mtu(request, peer.machine, theirs))
+    lines = (*banner, *_frequencies(job), *_header(request, job, ours, mtu), *_ends(request, job, (ours, theirs), peer))
+    return Printed((*lines, *_table(request, job, peer, (ours, theirs), mtu), LINE))
 
 
 def _request(words: Sequence[str]) -> Request:
@@ -144,7 +146,7 @@ def _frequencies(job: Launched) -> tuple[str, ...]:
     return (f"Conflicting CPU frequency values detected: {one:.6f} != {other:.6f}. CPU Frequency is not max.",)
 
 
-def _header(request: Request, job: Launched, port: Hca) -> list[str]:
+def _header(request: Request, job: Launched, port: Hca, mtu: int) -> list[str]:
     ethernet = job.me.machine.ethernet
     bandwidth = request.test == "bw"
     both = "Bidirectional " if "-b" in request.options else ""
@@ -162,7 +164,7 @@ def _header(request: Request, job: Launched, port: Hca) -> list[str]:
     if bandwidth:
         lines.append(" CQ Moderation   : 100")
     lines += [
-        f" Mtu             : {_mtu(request, job)}[B]",
+        f" Mtu             : {mtu}[B]",
         f" Link type       : {'Ethernet' if ethernet else 'IB'}",
     ]
     if ethernet:
@@ -174,8 +176,8 @@ def _header(request: Request, job: Launched, port: Hca) -> list[str]:
     return [*lines, " rdma_cm QPs\t : OFF", " Data ex. method : Ethernet", LINE]
 
 
-def _mtu(request: Request, job: Launched) -> int:
-    return request.number(link.MTU[job.me.machine.ethernet], "-m", "--mtu")
+def _mtu(request: Request, machine: Machine, port: Hca) -> int:
+    return request.number(link.payload(machine, port.name), "-m", "--mtu")
 
 
 def _gid_index(request: Request) -> int:
@@ -214,11 +216,11 @@ def _both(job: Launched, peer: Worker) -> str:
     return "/".join(sorted((job.me.name, peer.name)))
 
 
-def _table(request: Request, job: Launched, peer: Worker, ours: Hca, theirs: Hca) -> list[str]:
+def _table(request: Request, job: Launched, peer: Worker, both: tuple[Hca, Hca], mtu: int) -> list[str]:
     machine = job.me.machine
     # Both sides print what the measuring one found.
-    draw = random_draws.draws(_both(job, peer), request.verb, request.test, ours.name)
-    full = link.average(machine, min(ours.rate_gbps, theirs.rate_gbps), _mtu(request, job)) * draw.gauss(1, link.SPREAD)
+    draw = random_draws.draws(_both(job, peer), request.verb, request.test, both[0].name)
+    full = link.average(machine, min(port.rate_gbps for port in both), mtu) * draw.gauss(1, link.SPREAD)
     if request.test == "lat":
         return _latencies(request, full, draw.gauss(1, 0.02))
     if "-b" in request.options:

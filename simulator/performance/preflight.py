@@ -28,6 +28,10 @@ LINK_GB_S = {2: 25.781, 3: 25.0, 4: 26.562, 5: 50.0}
 """Generation of NVLink -> GB/s of a link, each way, as nvidia-smi prints it."""
 DEGREES = (49, 58)
 """Degrees C under load, of ten runs."""
+NO_MEMORY, BAD_ADDRESS = "Cannot_allocate_memory", "Bad_address"
+"""Errors of ibv_reg_mr: ENOMEM over the limit of locked memory, EFAULT where nothing knows memory of a GPU."""
+DMABUF_SINCE = 3
+"""Generation of NVLink of the first GPUs whose drivers export memory as DMA-BUF: Ampere's. V100 has nvidia-peermem."""
 POWER_CAP, NONE = "0x0000000000000004", "0x0000000000000000"
 NOT_READY = (
     "Unexpected_error_from_cudaGetDeviceCount()._Did_you_run_some_cuda_functions_before_calling_NumCudaDevices()_that_"
@@ -112,6 +116,7 @@ def _tests(gpus: Sequence[_Gpu]) -> Iterator[str]:
         yield f"{SIMULATED}: no {unknown} was measured, so that its rates are none"
     for gpu in gpus:
         yield from (_facts(gpu), _load(gpu), _memory(gpu))
+    yield from _gpudirect(gpus)
     yield from (_link(one, other) for one, other in pairs)
 
 
@@ -151,6 +156,20 @@ def _memory(gpu: _Gpu) -> str:
     down, up = (f"{known.host_gbs * gpu.lanes / FULL_WIDTH * gpu.spread(way):.1f}" for way in ("down", "up"))
     copied = f"{known.copy_gbs * gpu.spread('memory'):.0f}"
     return f"preflight memory {gpu.index} copy_gbs={copied} to_gpu_gbs={down} from_gpu_gbs={up}"
+
+
+def _gpudirect(gpus: Sequence[_Gpu]) -> Iterator[str]:
+    """Yield what each device of the pod registers: by the kernel's own way, or by the module where that is older."""
+    for hca in gpus[0].job.me.devices if gpus else ():
+        for gpu in gpus:
+            machine = gpu.job.me.machine
+            if not gpu.job.me.may_pin:
+                found = f"how=none why=peermem:_{NO_MEMORY}"
+            elif not machine.gpudirect:
+                found = f"how=none why=peermem:_{BAD_ADDRESS}"
+            else:
+                found = f"how={'dmabuf' if gpu.profile.nvlink.generation >= DMABUF_SINCE else 'peermem'} why=none"
+            yield f"preflight gpudirect {hca} {gpu.index} {found}"
 
 
 def _link(gpu: _Gpu, other: _Gpu) -> str:

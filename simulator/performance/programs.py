@@ -28,6 +28,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         "cat": host_tools.cat,
         "echo": listings.echo,
         "getent": listings.getent,
+        "grep": listings.grep,
         "ibdev2netdev": verbs_tools.ibdev2netdev,
         "ibhosts": ports.ibhosts,
         "ibstat": verbs_tools.ibstat,

@@ -86,7 +86,7 @@ def _perftest() -> list[str]:
         machine = Machine(
             "node", profiles.profile(SUPERMICRO_MACHINE if ethernet else REDPAPER_MACHINE), ethernet=ethernet
         )
-        average = link.average(machine, gbps, link.MTU[ethernet])
+        average = link.average(machine, gbps, link.payload(machine, ""))
         rows.append(f"| {what} | {average:,.2f} | {average * (1 << 20) * 8 / 1e9:.1f} |")
     return rows
 
@@ -108,7 +108,7 @@ def page() -> str:
         resnet="\n".join(_resnet()),
         a2d2="\n".join(_a2d2()),
         mlperf="\n".join(_mlperf()),
-        mtu=link.MTU[True],
+        mtu=link.payload(Machine("node", ethernet=True), ""),
         last_branch=nvidia_smi.CUDA[-1][0],
         resnet50=training.NETWORKS["resnet50"].rates["fp32"],
         resnet101=training.NETWORKS["resnet101"].rates["fp32"],

@@ -268,6 +268,22 @@ DATA = (
         ),
     ),
     Data(
+        # Of files that `./hpc site` writes for clusters, not of what the program declares.
+        "image-mirror-crds",
+        (
+            Source(
+                OPENSHIFT_API,
+                OPENSHIFT_API_SUM,
+                "payload-manifests/crds",
+                (
+                    "0000_10_config-operator_01_imagecontentsourcepolicies.crd.yaml",
+                    "0000_10_config-operator_01_imagedigestmirrorsets.crd.yaml",
+                    "0000_10_config-operator_01_imagetagmirrorsets.crd.yaml",
+                ),
+            ),
+        ),
+    ),
+    Data(
         # Builds and image streams are served by a second API server, so there are no definitions of them.
         "openshift-openapi",
         (Source(OPENSHIFT_API, OPENSHIFT_API_SUM, "openapi", ("openapi.json",)),),

@@ -22,6 +22,16 @@ def problems(settings: Settings) -> Iterator[str]:
             "gpu.gdrcopy true has no effect without gpu.driver, in whose pods it is loaded; give the driver, or turn "
             "it off and have the nodes' image bring it"
         )
+    if gpu.gds and gpu.driver is None:
+        yield (
+            "gpu.gds true has no effect without gpu.driver, in whose pods its module is loaded; give the driver, or "
+            "turn it off and have the nodes' image bring nvidia-fs"
+        )
+    if gpu.gds_file_systems and not gpu.gds:
+        yield f"gpu.gds_file_systems {', '.join(gpu.gds_file_systems)}: gpu.gds is off; turn it on, or leave them out"
+    ours = {each.class_name for each in settings.storage.classes} if settings.storage else set()
+    for name in sorted(ours & {*gpu.gds_file_systems}):
+        yield f"gpu.gds_file_systems {name}: the stack makes this class, of Storage Scale; leave it out"
     if gpu.mig != "none" and settings.profile.gpu.mig_instances and _counts_on_all(settings):
         yield (
             f"gpu.mig {gpu.mig}: the jobs of `stages` count on whole GPUs, all that the nodes have; set with "

@@ -6,6 +6,7 @@ One line for each thing: `preflight <what> key=value ...`. It judges nothing: li
 `./hpc verify` has them. All GPUs that it sees are tested, two at a time for the links between them.
 """
 
+import ctypes
 import os
 import resource
 import subprocess
@@ -47,6 +48,12 @@ _HOST_BYTES = 512 << 20
 _LINK_BYTES = 1 << 30
 _COPIES = 3
 """Measurements of a copy to the host, of which the best counts: of 18, two were 31 and 32 GB/s, the others 51 to 55."""
+_REGISTERED_BYTES = 32 << 20
+"""Memory of a GPU that an adapter is to reach: as much gets an allocation of its own, which begins at a page."""
+_REMOTE = 0x7
+"""IBV_ACCESS_LOCAL_WRITE, _REMOTE_WRITE and _REMOTE_READ."""
+_DMABUF = 1
+"""CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD."""
 _REASON = 400
 """Characters of an error: CUDA's own is at the end of PyTorch's."""
 
@@ -165,6 +172,65 @@ def host() -> None:
         say(f"hca {port.parent.parent.name}", port=port.name, state=state[-1], gbps=rate[0])
 
 
+def gpudirect(gpus: int) -> None:
+    """Let every adapter that the pod has register memory of every GPU, which is what GPUDirect RDMA needs."""
+    if not any(Path("/dev/infiniband").glob("uverbs*")):
+        return
+    verbs = ctypes.CDLL("libibverbs.so.1", use_errno=True)
+    verbs.ibv_get_device_name.restype = ctypes.c_char_p
+    for returns_pointer in ("get_device_list", "open_device", "alloc_pd", "reg_mr"):
+        getattr(verbs, f"ibv_{returns_pointer}").restype = ctypes.c_void_p
+    count = ctypes.c_int()
+    found = verbs.ibv_get_device_list(ctypes.byref(count))
+    for device in (ctypes.c_void_p * count.value).from_address(found) if found else ():
+        hca = verbs.ibv_get_device_name(ctypes.c_void_p(device)).decode()
+        opened = verbs.ibv_open_device(ctypes.c_void_p(device))
+        if not opened:  # the machine has it, and the pod does not
+            continue
+        domain = ctypes.c_void_p(verbs.ibv_alloc_pd(ctypes.c_void_p(opened)))
+        for gpu in range(gpus):
+            how, why = registered(verbs, domain, gpu)
+            say(f"gpudirect {hca} {gpu}", how=how, why=why)
+        verbs.ibv_dealloc_pd(domain)
+        verbs.ibv_close_device(ctypes.c_void_p(opened))
+
+
+def registered(verbs: ctypes.CDLL, domain: ctypes.c_void_p, gpu: int) -> tuple[str, str]:
+    """Register memory of a GPU by DMA-BUF, else by the module nvidia-peermem; return how, and else why not."""
+    if not domain.value:
+        return "none", "no_protection_domain"
+    block = torch.empty(_REGISTERED_BYTES, dtype=torch.uint8, device=f"cuda:{gpu}")
+    size, access = ctypes.c_size_t(_REGISTERED_BYTES), ctypes.c_int(_REMOTE)
+    start, why = ctypes.c_void_p(block.data_ptr()), ""
+    handle = exported(block) if hasattr(verbs, "ibv_reg_dmabuf_mr") else -1  # since rdma-core 34
+    if handle >= 0:
+        zero, iova = ctypes.c_uint64(0), ctypes.c_uint64(block.data_ptr())
+        verbs.ibv_reg_dmabuf_mr.restype = ctypes.c_void_p
+        region = verbs.ibv_reg_dmabuf_mr(domain, zero, size, iova, ctypes.c_int(handle), access)
+        why = f"dmabuf: {os.strerror(ctypes.get_errno())}, "
+        os.close(handle)
+        if region:
+            verbs.ibv_dereg_mr(ctypes.c_void_p(region))
+            return "dmabuf", "none"
+    region = verbs.ibv_reg_mr(domain, start, size, access)
+    if region:
+        verbs.ibv_dereg_mr(ctypes.c_void_p(region))
+        return "peermem", "none"
+    return "none", f"{why}peermem: {os.strerror(ctypes.get_errno())}"
+
+
+def exported(block: torch.Tensor) -> int:
+    """Return a DMA-BUF of a GPU's memory; -1: driver or kernel have none."""
+    cuda, handle = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(-1)
+    export = getattr(cuda, "cuMemGetHandleForAddressRange", None)  # since CUDA 11.7
+    if export is None:
+        return -1
+    torch.cuda.set_device(block.device)
+    size, start = ctypes.c_size_t(_REGISTERED_BYTES), ctypes.c_uint64(block.data_ptr())
+    failed = export(ctypes.byref(handle), start, size, ctypes.c_int(_DMABUF), ctypes.c_uint64(0))
+    return -1 if failed else handle.value
+
+
 def main() -> int:
     """Test everything; a test that fails is a line, so that the others are made."""
     begun = time.monotonic()
@@ -174,6 +240,7 @@ def main() -> int:
     attempts: list[tuple[Callable[..., None], tuple[int, ...]]] = [(host, ())]
     for gpu in range(gpus):
         attempts += [(facts, (gpu,)), (load, (gpu,)), (memory, (gpu,))]
+    attempts += [(gpudirect, (gpus,))] if gpus else []
     attempts += [(link, (gpu, other)) for gpu in range(gpus) for other in range(gpus) if gpu != other]
     for test, of in attempts:
         try:

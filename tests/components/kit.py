@@ -1,9 +1,11 @@
 """Arguments of components that several modules of tests declare, each with what is changed."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from apis import kinds
 from apis.nccl import Transport
+from apis.suite import RUN_TOKEN
 from components.data_set import LockedData
 from components.gpu_job import GpuJobArgs
 from components.indexed_job import IndexedJobArgs
@@ -12,7 +14,9 @@ from components.layout import Layout
 from components.mpi_job import MpiJobArgs
 from components.mpi_job_specs import spec
 from components.network_operator import NetworkOperatorArgs
+from components.performance_suite import PerformanceSuiteArgs
 from components.rdma_device_plugin import RdmaDevice
+from components.suite_runs import run_of
 from components.torch_job import TorchJobArgs
 from components.train_job import TrainJobArgs
 from hardware.profiles import PROFILES, Profile
@@ -165,3 +169,20 @@ def network_operator(**changes: Any) -> NetworkOperatorArgs:
     """Return the arguments for a DGX A100, changed."""
     usual: dict[str, Any] = {"link_layer": "InfiniBand", "devices": A100, "shared": PLUGIN, "driver": DRIVER}
     return NetworkOperatorArgs.model_validate(usual | changes)
+
+
+def performance_suite(**changes: Any) -> PerformanceSuiteArgs:
+    """Return the arguments of a suite of one batch job and one of torchrun, changed."""
+    jobs: Mapping[str, Callable[..., GpuJobArgs | TorchJobArgs]] = {"maskrcnn": gpu_job, "train": torch_job}
+    return PerformanceSuiteArgs.model_validate(
+        {
+            "schedule": "0 2 * * 6",
+            "time_zone": "Europe/Berlin",
+            "image": "registry.redhat.io/openshift4/ose-cli-rhel9:v4.21",
+            "namespace": "nvidia",
+            "kind": kinds.CRON_JOB,
+            "runs": tuple(run_of(job, make(job_name=f"{job}-{RUN_TOKEN}"), "suite") for job, make in jobs.items()),
+            "script": "#!/bin/sh\n",
+        }
+        | changes
+    )

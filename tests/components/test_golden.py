@@ -20,6 +20,7 @@ from components.indexed_job import IndexedJob
 from components.kubelet_config import KubeletConfig, for_machine
 from components.network_operator import NetworkOperator
 from components.nmstate import NmState, NmStateArgs
+from components.performance_suite import PerformanceSuite
 from components.port_network import PortNetwork, PortNetworkArgs
 from components.ports import Ports, PortsArgs
 from components.staged_data import StagedData, StagedDataArgs
@@ -37,6 +38,7 @@ from tests.components.kit import (
     gpu_job,
     indexed_job,
     network_operator,
+    performance_suite,
     sliced_job,
     torch_job,
     train_job,
@@ -101,6 +103,7 @@ BUILDS: Mapping[str, Callable[[], object]] = {
         "rdma", network_operator(link_layer="Ethernet", host_devices=WHOLE)
     ),
     "nmstate": lambda: NmState("nmstate", NmStateArgs()),
+    "performance-suite": lambda: PerformanceSuite("suite", performance_suite()),
     "port-network-host-device": lambda: _network(HOST_DEVICE),
     "port-network-macvlan": lambda: _network(MACVLAN),
     "ports": lambda: Ports("ports", PortsArgs(node_selector={"node": "dgx-1"}, ports=("rail0", "rail1"), mtu=9216)),

@@ -34,6 +34,21 @@ def test_gpus_are_requested_and_limited_alike() -> None:
     assert resources["limits"] == resources["requests"] == {"cpu": "72", "memory": "368Gi", "nvidia.com/gpu": "8"}
 
 
+def test_rdma_devices_come_with_locked_memory_and_their_networks() -> None:
+    """A pod with devices takes one each, may lock memory and joins their networks; another has none of it."""
+    with_devices = {"rdma_resources": ("rdma/shared_ib0", "rdma/shared_ib1"), "networks": ("training/rail0",)}
+    template = spec(arguments(**with_devices))["template"]
+    (found,) = template["spec"]["containers"]
+    limits = found["resources"]["limits"]
+    assert {name: count for name, count in limits.items() if name.startswith("rdma/")} == {
+        "rdma/shared_ib0": "1",
+        "rdma/shared_ib1": "1",
+    }
+    assert found["securityContext"]["capabilities"] == {"add": ["IPC_LOCK"], "drop": ["ALL"]}
+    assert template["metadata"]["annotations"] == {"k8s.v1.cni.cncf.io/networks": "training/rail0"}
+    assert "add" not in container()["securityContext"]["capabilities"]
+
+
 def test_data_comes_from_a_claim_and_shared_memory_is_bounded() -> None:
     """Data is a claim, and /dev/shm has a limit (S-4.4)."""
     assert [(each["mountPath"], each.get("subPath")) for each in container()["volumeMounts"]] == [

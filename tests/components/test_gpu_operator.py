@@ -27,10 +27,11 @@ VARIANTS = (
     arguments(V100_SXM2_32GB, "580.95.05", gpudirect=PEERMEM | {"host_ofed": True}, gdrcopy=True, monitoring=False),
     arguments(A100_SXM4_40GB, "595.91.07", gpudirect=DMA_BUF, mig="mixed", tolerations=()),
     arguments(A100_SXM4_40GB, None),
+    arguments(A100_SXM4_40GB, "595.91.07", gds=True),
 )
 
 
-@pytest.mark.parametrize("args", VARIANTS, ids=("v100", "v100-host-ofed", "a100", "host-driver"))
+@pytest.mark.parametrize("args", VARIANTS, ids=("v100", "v100-host-ofed", "a100", "host-driver", "gds"))
 def test_policy_has_the_shape_of_its_definition_and_passes_our_rules(args: GpuOperatorArgs) -> None:
     """The policy matches its definition, and the policies have no finding."""
     found = declared(lambda: GpuOperator("gpu", args))
@@ -38,7 +39,7 @@ def test_policy_has_the_shape_of_its_definition_and_passes_our_rules(args: GpuOp
     expect_conformity(only(found, "ClusterPolicy"))
 
 
-@pytest.mark.parametrize("args", VARIANTS, ids=("v100", "v100-host-ofed", "a100", "host-driver"))
+@pytest.mark.parametrize("args", VARIANTS, ids=("v100", "v100-host-ofed", "a100", "host-driver", "gds"))
 def test_containers_cannot_choose_gpus(args: GpuOperatorArgs) -> None:
     """The toolkit refuses GPUs that an unprivileged container names by its environment or by mounts; CDI gives them."""
     policy = spec(args)
@@ -70,6 +71,16 @@ def test_dma_buf_takes_the_open_module_and_no_peermem() -> None:
         arguments(A100_SXM4_40GB, "470.57.02", gpudirect=DMA_BUF)
 
 
+def test_gpudirect_storage_takes_the_open_module() -> None:
+    """GPUDirect Storage uses the open kernel module, also where adapters do not reach the GPUs."""
+    policy = spec(arguments(A100_SXM4_40GB, "595.91.07", gds=True))
+    assert policy["gds"] == {"enabled": True}
+    assert policy["driver"]["kernelModuleType"] == "open"
+    assert "gds" not in spec(arguments(A100_SXM4_40GB, "595.91.07"))
+    with pytest.raises(ValidationError, match=r"which GPUDirect Storage needs; give one of branch 515"):
+        arguments(A100_SXM4_40GB, "470.57.02", gds=True)
+
+
 def test_the_driver_is_a_whole_image() -> None:
     """The driver has repository, image and version."""
     driver = spec(arguments(A100_SXM4_40GB, "580.95.05"))["driver"]
@@ -81,6 +92,7 @@ def test_the_driver_is_a_whole_image() -> None:
     [
         ({"gpudirect": DMA_BUF}, "has no dma-buf; give mechanism nvidia-peermem"),
         ({"mig": "single"}, "cannot be divided; give none"),
+        ({"gds": True}, "gds true: Tesla V100 SXM2 32GB is older than Turing .*; set it to false"),
         ({"driver": {"version": "latest"}}, "driver.version"),
         ({"driver": {"version": "580"}}, "driver.version"),
     ],

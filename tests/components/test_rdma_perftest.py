@@ -3,7 +3,7 @@
 from typing import Any
 
 from apis.names import NETWORKS
-from components import gid_index
+from components import gid_index, rdma_perftest
 from tests.support.recorded import environment, spec
 
 
@@ -58,7 +58,7 @@ def test_roce_finds_the_pods_own_address_on_both_ends() -> None:
     }
     found = gid_index.one("mlx5_0")
     assert scripts["mofed-test-job-listener"] == f"{found};ib_write_bw -d mlx5_0 -x $index --tclass 106"
-    assert f"; {found}; set -ex; ulimit -l; " in scripts["mofed-test-job"]
+    assert f"; ibstatus; {rdma_perftest.MTUS}; {found}; set -ex; ulimit -l; " in scripts["mofed-test-job"]
     assert scripts["mofed-test-job"].endswith("; ib_write_bw mofed-test-job-listener -d mlx5_0 -x $index --tclass 106")
 
 

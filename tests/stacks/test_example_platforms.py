@@ -96,7 +96,7 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
         **_TODAYS_CPUS,
         **_alerts("mlx5_4|mlx5_7|mlx5_8|mlx5_9|mlx5_10|mlx5_13|mlx5_14|mlx5_15"),
     },
-    "h100-roce": _H100,
+    "h100-roce": {**_H100, "ConfigMap suite-runner": NEW, "CronJob suite": NEW, "Role suite-runner": NEW},
     "h200-infiniband": {
         **_CLOSED,
         **_NO_GDRCOPY,
@@ -285,6 +285,8 @@ def test_accounts_hold_the_roles_named(stack: str) -> None:
     expected |= {(f"Role {plugin}", f"kube-system/{plugin}")} if plugin else set()
     if settings.has_tenants and settings.rdma_resources:
         expected |= {("Role mpi", f"{tenant.namespace}/mpi") for tenant in settings.tenants}
+    if settings.suite:
+        expected |= {("Role suite-runner", f"{settings.suite.tenant}/suite-runner")}
     recorded = environment(stack)
     found = set()
     for binding in (*of_kind(recorded, "RoleBinding"), *of_kind(recorded, "ClusterRoleBinding")):

@@ -71,7 +71,7 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
     },
     "h100-roce": {
         **{
-            f"training/preflight-dgx0{node}": Job(1, 8, 0, 208, "1984Gi", "nvcr.io/nvidia/pytorch:25.02-py3")
+            f"training/preflight-dgx0{node}": Job(1, 8, 8, 208, "1984Gi", "nvcr.io/nvidia/pytorch:25.02-py3")
             for node in range(1, 5)
         },
         **_rdma_test("training", 8),

@@ -153,12 +153,40 @@ def _adapters(job: Job) -> Found | None:
     return _judged(_hcas, "all HCAs of the profile")(job) if seen else None
 
 
+def _devices(job: Job) -> Found | None:
+    """Compare the devices that the pod has with those that it requested, one a port."""
+    wanted = len(job.request.devices)
+    runs = of(job, Preflight)
+    rows = [(run, row) for run in runs for row in run.of_kind("host")]
+    if not rows:
+        return None
+    bad = [(run, row) for run, row in rows if row.number("uverbs") != wanted]
+    what = listed(f"{run.node}: {row.found.get('uverbs', NOT_REPORTED)}" for run, row in bad or rows)
+    proofs = lines_of((run.file, row) for run, row in bad) if bad else begins(runs)
+    return Found(passed(not bad), f"devices uverbs of {what}", f"{wanted}, one for each port", proofs)
+
+
+def _registered(request: Request, run: Preflight) -> Iterator[Fault]:
+    tried = {row.of: row for row in run.of_kind("gpudirect")}
+    for hca in request.devices:
+        for gpu in range(run.gpus):
+            row = tried.get((hca, str(gpu)))
+            if row is None:
+                yield run.rows[0], f"{hca} to GPU {gpu} was not tried"
+            elif row.found.get("how") not in ("dmabuf", "peermem"):
+                yield row, f"could not register memory ({row.found.get('why', NOT_REPORTED).replace('_', ' ')})"
+
+
 def _criterion(name: str, title: str, limit: str, applies: str, **more: object) -> Criterion:
     return Criterion(name=name, title=title, limit=limit, applies=applies, source=_SOURCE, **more)  # type: ignore[arg-type]
 
 
 def _known(request: Request) -> bool:
     return request.machine is not None
+
+
+def _requests_devices(request: Request) -> bool:
+    return bool(request.devices)
 
 
 _RUNS = "runs of the program preflight"
@@ -197,5 +225,14 @@ CRITERIA = (
         "preflight-hcas", "Every HCA of the profile is up", "each ACTIVE, at the profile's rate",
         f"{_RUNS} that see HCAs, on a fabric with RDMA", look=_adapters, missed=False,
         when=lambda request: request.has_rdma_fabric and _known(request),
+    ),
+    _criterion(
+        "preflight-devices", "The pod has the RDMA devices that it requested", "one uverbs device for each port",
+        f"{_RUNS} that request RDMA devices", look=_devices, when=_requests_devices,
+    ),
+    _criterion(
+        "preflight-gpudirect", "Every HCA reaches the memory of every GPU",
+        "each registers some, by DMA-BUF or nvidia-peermem", f"{_RUNS} that request RDMA devices",
+        look=_judged(_registered, "every HCA registers memory of every GPU", "gpudirect"), when=_requests_devices,
     ),
 )  # fmt: skip

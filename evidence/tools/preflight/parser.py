@@ -12,20 +12,20 @@ from hardware.model import Model
 NOT_REPORTED = "none"
 """What the test prints where nvidia-smi reports nothing."""
 _LINE = re.compile(
-    r"preflight (?P<what>begins|host|gpu|load|memory|link|hca|failed|ends)(?P<of>(?: [\w-]+){0,2})"
+    r"preflight (?P<what>begins|host|gpu|load|memory|link|hca|gpudirect|failed|ends)(?P<of>(?: [\w-]+){0,2})"
     r"(?P<figures>(?: [a-z]\w*=\S*)+)"
 )
 
-_NAMES = {"gpu": (1,), "load": (1,), "memory": (1,), "hca": (1,), "link": (2,), "failed": (1, 2)}
-"""Names behind the first word: of a GPU, of both GPUs of a link, of an HCA."""
+_NAMES = {"gpu": (1,), "load": (1,), "memory": (1,), "hca": (1,), "link": (2,), "gpudirect": (2,), "failed": (1, 2)}
+"""Names behind the first word: of a GPU, of both GPUs of a link, of an HCA, of HCA and GPU."""
 _FIGURE = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
 
 
 class Tested(Model):
     """One line: what was tested, and what was found."""
 
-    what: str = Field(description="begins, host, gpu, load, memory, link, hca, failed or ends")
-    of: tuple[str, ...] = Field(description="GPU, both GPUs of a link, or HCA")
+    what: str = Field(description="begins, host, gpu, load, memory, link, hca, gpudirect, failed or ends")
+    of: tuple[str, ...] = Field(description="GPU, both GPUs of a link, HCA, or HCA and GPU")
     found: dict[str, str] = Field(description="as printed; `none`: the driver does not report it")
     line: int
 
@@ -45,6 +45,8 @@ class Tested(Model):
         """What it is called in verdicts, e.g. `GPU 1`."""
         if self.what in ("gpu", "load", "memory"):
             return f"GPU {self.of[0]}"
+        if self.what == "gpudirect":
+            return f"{self.of[0]} to GPU {self.of[1]}"
         return f"GPU {self.of[0]} to {self.of[1]}" if self.what == "link" else " ".join(self.of)
 
 

@@ -42,6 +42,12 @@ def test_jobs_over_ethernet_are_measured_by_the_packets_of_the_settings() -> Non
     assert {one.pod_mtu for one in requests(stack_settings.load("dev", ROOT), {})} == {None}
 
 
+def test_ports_of_roce_are_measured_by_the_settings() -> None:
+    """Jobs over RoCE have the MTU that the settings give the ports; others have none."""
+    assert {one.port_mtu for one in requests(stack_settings.load("nvaie-roce", ROOT), {})} == {9216}
+    assert {one.port_mtu for one in requests(stack_settings.load("dev", ROOT), {})} == {None}
+
+
 @pytest.mark.parametrize("name", ["prod", *stack_settings.known(ROOT)])
 def test_every_stack_asks_for_what_its_fabric_has(name: str) -> None:
     """Every stack requests what its fabric has."""

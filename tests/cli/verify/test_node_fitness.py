@@ -147,7 +147,8 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Stack:
         logs = {NODE.format(number): "busy-gpu" if number == 1 else "healthy" for number in range(1, 4)}
         return [
             Job(
-                request=one.model_copy(update={"shape": one.shape.model_copy(update={"gpus": 2})}),
+                # The logs are of a host with two GPUs and no adapters.
+                request=one.model_copy(update={"shape": one.shape.model_copy(update={"gpus": 2}), "devices": ()}),
                 ended=Ended.SUCCEEDED,
                 readings=read(LOGS / f"{logs[one.nodes[0]]}.txt"),
             )

@@ -164,9 +164,20 @@ WITH_HCAS = changed(
         + "preflight gpu 0",
     ),
 )
+PAIR_WITH_DEVICES = PAIR.model_copy(update={"devices": ("mlx5_0", "mlx5_1")})
+WITH_DEVICES = changed(
+    document("preflight/healthy.txt"),
+    ("uverbs=0", "uverbs=2"),
+    (
+        "preflight link 0 1",
+        "".join(f"preflight gpudirect mlx5_{hca} {gpu} how=dmabuf why=none\n" for hca in (0, 1) for gpu in (0, 1))
+        + "preflight link 0 1",
+    ),
+)
 RDMA = DGX.model_copy(update={"program": "rdma-test", "devices": HCAS})
 ANY = Request(job="job")
 ETHERNET = Request(job="job", fabric="ethernet")
+ROCE = Request(job="job", program="rdma-test", fabric="roce", port_mtu=9216)
 FOUR = Request(job="job", shape=Shape(pods=4, gpus=1))
 EIGHT = Request(job="job", shape=Shape(pods=8, gpus=1))
 MLPERF = Request(job="job", profile="sys-4029gp-tvrt", program="mask-rcnn", shape=Shape(pods=1, gpus=8))
@@ -207,6 +218,11 @@ LARGE_TABLE = """\
 """
 """In the form of nccl-tests 2.13; 475 GB/s as in NVIDIA/nccl-tests issue 272, the time follows."""
 MTU = "eth0: flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 9000\n        inet 10.129.7.178  netmask 255.255.254.0\n"
+PORT_MTUS = """\
+/sys/class/net/eth0/mtu:1400
+/sys/class/net/lo/mtu:65536
+/sys/class/net/net1/mtu:9216
+"""
 
 SECOND_CA = changed(CA, ("mlx5_0", "mlx5_1"))
 SECOND_PORT = (("MII Status: down", "MII Status: up"), ("Aggregator ID: 2", "Aggregator ID: 1"))
@@ -235,6 +251,10 @@ _WRITTEN: Mapping[str, Case] = {
     "preflight-speed": pair(document("preflight/healthy.txt"), document("preflight/busy-gpu.txt"), PAIR),
     "preflight-limits": pair(document("preflight/healthy.txt"), document("preflight/small-shm.txt"), PAIR),
     "preflight-hcas": changes(PAIR, WITH_HCAS, ("hca mlx5_4 port=1 state=ACTIVE", "hca mlx5_4 port=1 state=DOWN")),
+    "preflight-devices": changes(PAIR_WITH_DEVICES, WITH_DEVICES, ("uverbs=2", "uverbs=8")),
+    "preflight-gpudirect": changes(
+        PAIR_WITH_DEVICES, WITH_DEVICES, ("mlx5_1 1 how=dmabuf why=none", "mlx5_1 1 how=none why=peermem:_Bad_address")
+    ),
     "test-requested": pair(
         TABLE,
         f"# Collective test starting: all_gather_perf\n{TABLE}",
@@ -309,6 +329,7 @@ _WRITTEN: Mapping[str, Case] = {
         (" lo -> ../../devices/virtual/net/lo", " ib0 -> ../../devices/virtual/net/ib0"),
         status=Status.WARN,
     ),
+    "port-mtu": changes(ROCE, PORT_MTUS, ("net1/mtu:9216", "net1/mtu:1500")),
     "pod-mtu": changes(ETHERNET, MTU, ("mtu 9000", "mtu 1450"), status=Status.WARN),
     "nodes-offer": nodes_pair(cluster_node("dgx02", ready=False)),
     "one-driver": nodes_pair(cluster_node("dgx02", "535.1")),

@@ -12,7 +12,21 @@ from evidence.expectations import EXCUSES
 from evidence.tools import PARSERS
 from evidence.verdict import Request, Shape, Status
 from stacks.programs import PROGRAMS
-from tests.evidence.criteria.cases import ANY, BY_NAME, CASES, DGX, ETHERNET, MTU, TABLE, TWO, Side, nccl, status
+from tests.evidence.criteria.cases import (
+    ANY,
+    BY_NAME,
+    CASES,
+    DGX,
+    ETHERNET,
+    MTU,
+    PORT_MTUS,
+    ROCE,
+    TABLE,
+    TWO,
+    Side,
+    nccl,
+    status,
+)
 
 TOOLS = {parser.tool for parser in PARSERS} | {"nccl", "node-facts"}
 
@@ -144,6 +158,25 @@ def test_a_program_without_output_is_missing_evidence() -> None:
         found = [verdict for one in CRITERIA if (verdict := evaluate(one, job)) is not None]
         assert all(one.status is Status.MISSING for one in found), program
         assert len(found) > 1 or not {*tools} - {"deeplearningexamples"}, program
+
+
+def test_ports_of_roce_are_measured_by_the_settings() -> None:
+    """Small packets of RoCE fail against `fabric.ports.mtu`, and warn without it; the pod network's do not count."""
+    free = ROCE.model_copy(update={"port_mtu": None})
+    small = PORT_MTUS.replace("9216", "1500")
+    assert [status("port-mtu", small, one) for one in (ROCE, free)] == [Status.FAIL, Status.WARN]
+    enough = PORT_MTUS.replace("9216", "4192")
+    assert [status("port-mtu", enough, one) for one in (ROCE, free)] == [Status.FAIL, Status.PASS]
+    assert status("port-mtu", small, DGX.model_copy(update={"program": "rdma-test"})) is None
+
+
+def test_rdmas_packets_are_no_mtu() -> None:
+    """Packets of 4096 bytes do not show an MTU of 9216, and those of 1024 show that it is not there."""
+    log = CASES["ib-write-bandwidth"].good.log
+    assert status("port-mtu", log, ROCE) is Status.MISSING
+    assert status("port-mtu", log, ROCE.model_copy(update={"port_mtu": None})) is None
+    assert status("port-mtu", PORT_MTUS + log.replace("4096[B]", "1024[B]"), ROCE) is Status.FAIL
+    assert status("port-mtu", PORT_MTUS + log, ROCE) is Status.PASS
 
 
 def test_packets_are_compared_with_the_request() -> None:

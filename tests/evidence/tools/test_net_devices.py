@@ -4,7 +4,7 @@ from pathlib import Path
 
 from evidence.tools.net_devices import NetDevices
 from tests.evidence.tools.logs import IP_LINK as IP
-from tests.support.mutated import only
+from tests.support.mutated import only, read_text
 
 LOGS = Path(__file__).parent.parent / "logs" / "net-devices"
 
@@ -35,6 +35,19 @@ def test_ip_and_ifconfig_of_today() -> None:
         "        ether 0a:58:0a:80:02:15  txqueuelen 0  (Ethernet)\n        RX packets 5  bytes 400 (400.0 B)\n",
     )
     assert [(row.name, row.mtu, row.up, row.address) for row in new.rows] == [("eth0", 9000, True, "10.0.0.5")]
+
+
+def test_files_of_sysfs_have_mtus_alone() -> None:
+    """What grep prints of the files `mtu` is a run of its own behind a listing of the same devices."""
+    listing = (
+        "/sys/class/net:\ntotal 0\nlrwxrwxrwx. 1 root root 0 Jul  6 15:52 net1 -> ../../devices/virtual/net/net1\n"
+    )
+    listed, found = read_text(f"{listing}/sys/class/net/eth0/mtu:1400\n/sys/class/net/net1/mtu:9216\n")
+    assert isinstance(listed, NetDevices)
+    assert isinstance(found, NetDevices)
+    assert [(row.name, row.mtu) for row in listed.rows] == [("net1", None)]
+    assert [(row.name, row.mtu, row.up) for row in found.rows] == [("eth0", 1400, None), ("net1", 9216, None)]
+    assert found.complete
 
 
 def test_a_device_without_its_mtu_is_no_row() -> None:

@@ -1,12 +1,14 @@
 """What programs of a pod find: from pods and nodes as they are."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
 
+from apis.names import NETWORKS
 from hardware.profiles import profile, with_hcas
 from simulator import names
 from simulator.actors import devices, launcher
@@ -49,8 +51,15 @@ NO_HOME = Path("no-home")
 MARKS = {launcher.JOB_NAME: "job"}
 
 
-def runtime(*there: dict[str, Any], nodes: tuple[dict[str, Any], ...], hostfile: str = "", home: Path = NO_HOME) -> Any:
-    """Return a cluster as the kubelet sees it."""
+def runtime(
+    *there: dict[str, Any],
+    nodes: tuple[dict[str, Any], ...],
+    hostfile: str = "",
+    home: Path = NO_HOME,
+    networks: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:
+    """Return a cluster as the kubelet sees it; `networks` are configurations by namespace/name."""
+    definitions = {name: {"spec": {"config": json.dumps(config)}} for name, config in networks.items()}
     bound = {one["metadata"]["name"]: one for one in there}
     found = {one["metadata"]["name"]: one for one in nodes}
     return SimpleNamespace(
@@ -59,6 +68,7 @@ def runtime(*there: dict[str, Any], nodes: tuple[dict[str, Any], ...], hostfile:
         running_on=lambda name: [one for one in there if one["spec"]["nodeName"] == name],
         profile=lambda one: profile(one["metadata"]["annotations"][names.PROFILE]),
         config_maps=SimpleNamespace(get=lambda *_: {"data": {"hostfile": hostfile}}),
+        networks=SimpleNamespace(get=lambda name, namespace: definitions.get(f"{namespace}/{name}")),
         pod_mtu=8900,
         settings=SimpleNamespace(home=home),
     )
@@ -89,6 +99,20 @@ def test_a_port_without_link() -> None:
     for said, up in (('["mlx5_2"]', "013"), ("mlx5_2", "0123"), ("[1]", "0123"), ("{}", "0123")):
         me = launched(one, runtime(PLUGIN, one, nodes=(node("a", **{names.PORTS_DOWN: said}),)), 1).me
         assert [hca.name for hca in me.ports] == [f"mlx5_{port}" for port in up]
+
+
+def test_interfaces_over_ports_have_the_mtu_below_them() -> None:
+    """A second network has the MTU of its port, which a policy may have raised, unless it has its own."""
+    marks = {names.PORT_MTUS: json.dumps({"ib1": 9216})}
+    networks = {
+        "ns/rail0": {"type": "macvlan", "master": "ib0"},
+        "ns/rail1": {"type": "macvlan", "master": "ib1"},
+        "ns/small": {"type": "macvlan", "master": "ib1", "mtu": 4200},
+    }
+    one = pod("p", "a", annotations={NETWORKS: "rail0,rail1,small,ns/none"})
+    me = launched(one, runtime(one, nodes=(node("a", **marks),), networks=networks), 1).me
+    assert me.network_mtus == (1500, 9216, 4200, 1500)
+    assert [me.machine.mtu(hca) for hca in ("mlx5_0", "mlx5_1")] == [1500, 9216]
 
 
 def test_a_launcher_knows_its_workers() -> None:

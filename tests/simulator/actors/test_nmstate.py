@@ -9,7 +9,7 @@ from components import nmstate, waits
 from components.bond import Bond, BondArgs
 from simulator import names
 from simulator.actors.conditions import stated
-from simulator.actors.nmstate import enacted, judged, operands, trouble
+from simulator.actors.nmstate import enacted, judged, mtus, operands, trouble
 from simulator.plugins.provider.observations import Seen
 from simulator.plugins.provider.wait_annotation import wait_rule
 from tests.support.declared import declared, only
@@ -41,6 +41,11 @@ def test_a_port_may_be_an_interface_of_the_policy_itself() -> None:
     made["spec"]["desiredState"]["interfaces"][0]["link-aggregation"]["port"] = ["vlan7", "rail0"]
     made["spec"]["desiredState"]["interfaces"].append({"name": "vlan7", "type": "vlan", "state": "up"})
     assert trouble(made, node("rail0", "rail1")) is None
+
+
+def test_ports_get_the_mtu_of_the_policy() -> None:
+    """A policy gives its MTU to the bond and to the ports."""
+    assert mtus(policy("rail0", "rail1", mtu=9000)) == {"bond0": 9000, "rail0": 9000, "rail1": 9000}
 
 
 def test_of_an_unknown_machine_nothing_is_refused() -> None:

@@ -21,10 +21,16 @@ from tests.simulator.performance.launches import launch
 COMMAND = PROGRAMS["preflight"].started(Layout(pods=1, gpus=8))
 
 
+def devices(profile: str) -> tuple[str, ...]:
+    """Return the HCAs of a machine, of which the pod of a test gets all."""
+    return tuple(hca.name for hca in PROFILES[profile].hcas)
+
+
 def launched(profile: str = "dgx-h100", gpus: int = 8, faults: NodeFaults = HEALTHY, **worker: object) -> Launched:
     """Return the program of stack's settings on a node."""
     machine = Machine("dgx01", PROFILES[profile], memlock_unlimited=True, has_driver=True, faults=faults)
-    me = replace(Worker("preflight-dgx01-abcde", machine, tuple(range(gpus)), shm_mib=8192), **worker)  # type: ignore[arg-type]
+    me = Worker("preflight-dgx01-abcde", machine, tuple(range(gpus)), devices(profile), shm_mib=8192)
+    me = replace(me, **worker)  # type: ignore[arg-type]
     return Launched(me=me, image="x", words=COMMAND, run="one", workers=(me,), processes=(me,), machines=(machine,))
 
 
@@ -38,6 +44,7 @@ def verdicts(job: Launched, profile: str = "dgx-h100") -> dict[str, Verdict]:
         fabric="infiniband",
         shape=Shape(pods=1, gpus=8),
         nodes=("dgx01",),
+        devices=devices(profile),
     )
     lines = pod_commands.simulate(job).lines
     (one,) = [Job(request=request, ended=Ended.SUCCEEDED, readings=readings(lines))]
@@ -97,11 +104,30 @@ def test_a_clock_that_power_holds_down_has_no_other_cause() -> None:
     [
         ({"shm_mib": 64}, "preflight-limits"),
         ({"gpus": 7}, "preflight-gpus"),
+        ({"devices": ("mlx5_0",)}, "preflight-devices"),
+        ({"devices": ("mlx5_0",)}, "preflight-gpudirect"),
     ],
 )
 def test_what_a_pod_lacks_fails(change: dict[str, object], criterion: str) -> None:
-    """Shared memory that was not mounted, and a GPU less."""
+    """Shared memory that was not mounted, a GPU less, and one device of many."""
     assert verdicts(launched(**change))[criterion].status is Status.FAIL  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("node", "error", "cause"),
+    [
+        ({"gpudirect": False}, "peermem: Bad address", "nvidia-peermem"),
+        ({"memlock_unlimited": False}, "Cannot allocate memory", "memlock drop-in"),
+    ],
+)
+def test_gpu_memory_that_no_adapter_reaches_has_a_cause(node: dict[str, bool], error: str, cause: str) -> None:
+    """Without a way to GPUs' memory, and without locked memory, registering fails with an error of its own."""
+    job = launched()
+    machine = replace(job.me.machine, **node)  # type: ignore[arg-type]
+    found = verdicts(replace(job, me=replace(job.me, machine=machine)))["preflight-gpudirect"]
+    assert found.status is Status.FAIL
+    assert error in found.measured
+    assert any(cause in one for one in found.causes), found.causes
 
 
 def test_a_mesh_has_pairs_without_a_link() -> None:

@@ -1,7 +1,7 @@
 """What the RDMA test's pods print, read by the evidence's own parsers."""
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -161,6 +161,22 @@ def test_ethernet_ports_say_so() -> None:
     assert found.local[0].gid is not None
     rate = 200e9 / 8 / (1 << 20) * 1024 / (1024 + link.ROCE_OVERHEAD)
     assert found.bandwidth[0].average_mb_s == pytest.approx(rate, rel=0.005)
+
+
+def test_larger_ports_have_larger_packets() -> None:
+    """An MTU of 9216 gives RDMA its packets of 4096 bytes where both ends have it, and the log shows the MTU."""
+    hca = DGX_A100.hcas[0]
+    large: dict[str, Any] = {"ethernet": True, "interfaces": {hca.name: "rail0"}, "mtus": {"rail0": 9216}}
+    both = jobs.machines(DGX_A100, **large)
+    args = ARGS.model_copy(update={"roce": True, "hca": hca.name, "hcas": ()})
+    lines = _shell(jobs.rdma_test(both, networks=("adas/rail0",), network_mtus=(9216,)), args).lines
+    (found,) = _of(Perftest, lines)
+    assert found.mtu_bytes == 4096
+    _, mtus = _of(NetDevices, lines)
+    assert {row.name: row.mtu for row in mtus.rows} == {"eth0": 1450, "lo": 65536, "net1": 9216}
+    mixed = (both[0], *jobs.machines(DGX_A100, **(large | {"mtus": {}}))[1:])
+    (found,) = _of(Perftest, _shell(jobs.rdma_test(mixed, networks=("adas/rail0",)), args).lines)
+    assert found.mtu_bytes == 1024
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,13 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "gpu.driver.version 375.26 … Tesla V100-SXM2-16GB; give one of branch 580, or an older one",
     ),
     ("prod", {"gpu__driver": None}, "gpu.gdrcopy true … gpu.driver"),
+    ("prod", {"gpu__driver": None, "gpu__gdrcopy": False, "gpu__gds": True}, "gpu.gds true … gpu.driver"),
+    ("prod", {"gpu__gds_file_systems": {"weka": "wekafs"}}, "gpu.gds_file_systems weka: gpu.gds is off; turn it on"),
+    (
+        "redpaper-today",
+        {"gpu__gds": True},
+        "gpu.gds true: Tesla V100-SXM2-16GB is older than Turing …; set it to false",
+    ),
     (
         "prod",
         {"gpu__mig": "mixed"},
@@ -298,6 +305,7 @@ ALLOWED: list[tuple[str, dict[str, Any]]] = [
     ),
     ("prod", {"gpu__driver__version": "515.65.01"}),
     ("prod", {"gpu__driver": None, "gpu__gdrcopy": False}),
+    ("prod", {"gpu__gds": True, "gpu__gds_file_systems": {"weka": "wekafs"}}),
     ("prod", {"gpu__mig": "mixed", "stages": []}),
     (
         "prod",

@@ -1,0 +1,28 @@
+"""Switches: the configuration of each, in the dialect of its operating system."""
+
+from collections.abc import Iterator
+
+from sites.groups.switches import dialects
+from sites.output import File, Group, Open
+from sites.site import Site
+
+
+def _render(site: Site) -> Iterator[File | Open]:
+    for switch in site.given.switches:
+        dialect = dialects.of(switch)
+        yield File(f"switches/{switch.name}.{dialect.suffix}", dialect.text(switch, site), dialect.sources)
+        yield from _open(dialect, site, switch)
+
+
+def _open(dialect: dialects.Dialect, site: Site, switch: dialects.Switch) -> Iterator[Open]:
+    at = f"site.switches, {switch.name}"
+    if not switch.cabled:
+        yield Open(f"{at}: which ports are cabled", "give ports, PORT: HOST/HCA")
+    if switch.management and not switch.gateway:
+        yield Open(f"{at}: the default route", "give gateway")
+    if not site.given.name_servers:
+        yield Open(f"{at}: its DNS servers", "give site.name_servers")
+    yield from (Open(f"{at}: {each.what}", each.remedy) for each in dialect.missing(switch))
+
+
+GROUP = Group("switches", "configurations of the switches", _render)

@@ -1,0 +1,145 @@
+"""What is wrong between the switches of a site and the machines: cables, rails and links by LACP."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+
+from sites.settings.switches import OnyxInfiniBand, Switch
+from stacks import site
+from stacks.checks.duplicates import repeated
+from stacks.platform import Settings
+
+_SHOWN = 4
+"""Cables that a message names, at most."""
+
+
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield what is wrong with the switches; a cable to nowhere hides what would only follow from it."""
+    switches = settings.site.switches if settings.site else ()
+    yield from repeated("site.switches: name", (switch.name for switch in switches))
+    addresses = [str(switch.management.ip) for switch in switches if switch.management]
+    yield from repeated("site.switches: management", addresses)
+    if cables := [*_cables(settings, switches)]:
+        yield from cables
+        return
+    yield from _uncabled(settings, switches)
+    yield from _rails(settings, switches)
+    yield from _bonds(settings, switches)
+
+
+def _cables(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
+    """Yield cables to unknown hosts and ports, cables of one port to two switches, and switches of another fabric."""
+    known = [hca.name for hca in (*settings.profile.hcas, *settings.profile.storage_hcas)]
+    compute = {hca.name for hca in settings.profile.hcas}
+    hosts = {short(node.name): node.name for node in settings.gpu_nodes}
+    seen: dict[str, str] = {}
+    for switch in switches:
+        at = f"site.switches: {switch.name}"
+        for port, cable in switch.ports.items():
+            host, _, hca = cable.partition("/")
+            if hosts.get(short(host)) is None or host not in (short(host), hosts[short(host)]):
+                near = get_close_matches(host, hosts, 1)
+                yield (
+                    f"{at}: ports.{port} {cable}: no GPU node is called {host}; correct it"
+                    f"{f' to {near[0]}' if near else ''}, or put what it is under others"
+                )
+            elif hca not in known:
+                named = f"of {', '.join(known)}" if known else "none: name its ports in `ports`"
+                yield f"{at}: ports.{port} {cable}: {settings.profile.name} has no port {hca}; use one {named}"
+            elif (
+                before := seen.setdefault(f"{short(host)}/{hca}", f"{switch.name} {port}")
+            ) != f"{switch.name} {port}":
+                yield f"{at}: ports.{port} {cable} is cabled twice, also to {before}; leave one out"
+            elif hca in compute and isinstance(switch, OnyxInfiniBand) is not (settings.fabric.kind == "infiniband"):
+                yield (
+                    f"{at}: dialect {switch.dialect} is of {_layer(switch)}, and fabric is {settings.fabric.kind}; use "
+                    "another dialect, or leave its ports out"
+                )
+                break
+
+
+def _layer(switch: Switch) -> str:
+    return "InfiniBand" if isinstance(switch, OnyxInfiniBand) else "Ethernet"
+
+
+def _uncabled(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
+    """Yield compute ports that no switch has, where switches have any."""
+    cabled = {(short(host), hca) for _, host, hca in cables(switches)}
+    every = [(short(node.name), hca.name) for node in settings.gpu_nodes for hca in settings.profile.hcas]
+    missing = [f"{host}/{hca}" for host, hca in every if (host, hca) not in cabled]
+    if cabled and missing:
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        yield (
+            f"site.switches: {', '.join(missing[:_SHOWN])}{more} {'is' if len(missing) == 1 else 'are'} on no switch, "
+            "and other ports of the machines are; add the missing cables to ports"
+        )
+
+
+def _rails(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
+    """Yield rails that one machine has on another switch than the machines that share its other switches (D-3.6)."""
+    if settings.fabric.kind == "ethernet":
+        return
+    places = placed(switches, [hca.name for hca in settings.profile.hcas])
+    for host, own in places.items():
+        usual = _usual(own, places)
+        if usual is None:
+            continue
+        other, there = usual
+        for hca, mine, theirs in zip(settings.profile.hcas, own, there, strict=True):
+            if mine != theirs:
+                yield (
+                    f"site.switches: {mine}: {host}/{hca.name} is there, and the same rail of {other} is on {theirs}; "
+                    f"a rail has one switch: cable it to {theirs}"
+                )
+
+
+def _usual(own: Sequence[str], places: Mapping[str, Sequence[str]]) -> tuple[str, Sequence[str]] | None:
+    """Return the machine after whose switches these were to be cabled: one that has most of them in common.
+
+    Of two ways of cabling the more frequent one counts, and of equal ones the first. None: it is these.
+    """
+    kin = {
+        host: other
+        for host, other in places.items()
+        if 2 * sum(mine == theirs for mine, theirs in zip(own, other, strict=True)) > len(own)
+    }
+    counted = Counter(map(tuple, kin.values())).most_common(1)
+    if not counted or counted[0][0] == own:
+        return None
+    return next((host, other) for host, other in kin.items() if tuple(other) == counted[0][0])
+
+
+def _bonds(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
+    """Yield machines whose link by LACP ends at two switches."""
+    bonded = site.bonded(settings)
+    ends: dict[str, dict[str, None]] = {}
+    for switch, host, hca in cables(switches):
+        if hca in bonded:
+            ends.setdefault(short(host), {})[switch.name] = None
+    for host, names in ends.items():
+        if len(names) > 1:
+            yield (
+                f"site.switches: fabric.bond of {host} ends at {' and '.join(names)}; a link by LACP over several "
+                "switches is not written: cable all its ports to one"
+            )
+
+
+def placed(switches: Sequence[Switch], hcas: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """Return the switch of each HCA by host; only hosts that have all of these cabled."""
+    found: dict[str, dict[str, str]] = {}
+    for switch, host, hca in cables(switches):
+        found.setdefault(short(host), {})[hca] = switch.name
+    return {host: tuple(own[hca] for hca in hcas) for host, own in found.items() if own.keys() >= {*hcas}}
+
+
+def cables(switches: Sequence[Switch]) -> Iterator[tuple[Switch, str, str]]:
+    """Yield each cable to a GPU node: the switch, the host as the settings write it, and its HCA."""
+    for switch in switches:
+        for cable in switch.ports.values():
+            host, _, hca = cable.partition("/")
+            yield switch, host, hca
+
+
+def short(host: str) -> str:
+    """Return a name without its domain."""
+    return host.partition(".")[0]

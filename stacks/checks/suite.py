@@ -1,0 +1,77 @@
+"""What is wrong between the suite and the jobs that it repeats."""
+
+from collections.abc import Iterator
+
+from pydantic import ValidationError
+
+from apis import kinds
+from apis.api_lifecycle import LIVES
+from stacks import suites
+from stacks.platform import Settings
+from stacks.suite_settings import SuiteSettings
+
+
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield what a suite names and the stack lacks, then what its jobs cannot be called."""
+    suite = settings.suite
+    if suite is None:
+        return
+    if found := [*_names(suite, settings), *_simulated(settings)]:
+        yield from found
+        return
+    try:
+        suites.arguments_of(suite, settings)
+    except ValidationError as error:
+        for each in error.errors():
+            yield f"suite: {each['msg'].removeprefix('Value error, ')} (a run's name ends with its round and repeat)"
+
+
+def _names(suite: SuiteSettings, settings: Settings) -> Iterator[str]:
+    tenants = sorted(tenant.namespace for tenant in settings.tenants)
+    if suite.tenant not in tenants:
+        yield f"suite.tenant {suite.tenant!r} is no tenant; known: {', '.join(tenants)}"
+        return
+    stages = [stage.name for stage in settings.stages]
+    for name in suite.stages:
+        if name not in stages:
+            yield f"suite.stages: {name!r} is no stage; known: {', '.join(stages) or 'none'}"
+            return
+    there = {each.name: each for each in suites.candidates(suite, settings)}
+    for name in suite.workloads:
+        if name not in there:
+            yield (
+                f"suite.workloads: {name!r} is no workload of tenant {suite.tenant}{_of(suite)}; known: "
+                f"{', '.join(there) or 'none'}"
+            )
+        elif not isinstance(there[name], suites.Repeatable):
+            yield (
+                f"suite.workloads: {name!r} is of kind {there[name].kind}, whose Jobs are named by what they divide; "
+                "leave it out"
+            )
+    if not there:
+        yield (
+            f"suite: tenant {suite.tenant} has no verification jobs{_of(suite)} to repeat; add some to `stages`, or "
+            "name `workloads`"
+        )
+
+
+def _of(suite: SuiteSettings) -> str:
+    return f" in {', '.join(suite.stages)}" if suite.stages else ""
+
+
+def _simulated(settings: Settings) -> Iterator[str]:
+    """Yield that a simulated cluster serves another Kubernetes than its release has, without the old CronJob."""
+    served, wanted = settings.version.simulated_kubernetes, settings.version.cron_job
+    if not settings.cluster.simulated or served is None:
+        return
+    number = tuple(int(part) for part in served.split("."))
+    gone = (
+        life.removed
+        for life in LIVES
+        if (life.group, life.version) == (wanted.group, wanted.version) and kinds.CRON_JOB.kind in life.kinds
+    )
+    if any(removed is not None and number >= removed for removed in gone):
+        yield (
+            f"suite: a simulated cluster of OpenShift {settings.release} serves Kubernetes {served}, which has no "
+            f"CronJob of {wanted.api_version}; leave it out, or use a real cluster"
+        )
