@@ -18,7 +18,9 @@ from tests.support.recorded import ROOT, SHARED
 
 INVENTORY = SHARED / "reference" / "inventory.md"
 _ROW = re.compile(r"^\| ([RSNDBE]-[\d.]+(?:-\d+)?[a-z]?) \|", re.MULTILINE)
-_DATA = {".yaml", ".csv"}
+_DATA = {".csv", ".j2", ".sh", ".yaml", ".yml"}
+_NAMED = {".csv", ".yaml"}
+"""Data that is known by its name without the ending, as machines and programs are."""
 _PARSERS = ("evidence", "tools")
 ALL_RULES, ALL_CRITERIA = "tests/policies/test_rules.py", "tests/evidence/criteria/test_criteria.py"
 """Run the fixtures of every rule, and a good and a bad log of every criterion, so they are tests of each."""
@@ -78,7 +80,7 @@ def _untold(sources: dict[str, list[str]], listed: dict[str, tuple[str, ...]]) -
 
 
 def test_a_test_that_is_named_as_proof_is_about_the_row() -> None:
-    """A proof names the row, a criterion, a rule or a data file of it, or imports a module that does it."""
+    """A proof names the row, a criterion, rule or data of it, or it tests or imports a module that does it."""
     loose = [(name, file) for name, entry in ENTRIES.items() for file in entry.proof if not tied(name, entry, file)]
     assert loose == [], "name the row in the test's docstring, or give a test that proves it"
 
@@ -87,14 +89,23 @@ def tied(name: str, entry: Entry, file: str) -> bool:
     """Return whether a file of tests has to do with a row."""
     if (file == ALL_RULES and entry.rules) or (file == ALL_CRITERIA and entry.criteria):
         return True
+    if file in {mirror(one) for one in entry.by}:
+        return True
     text = (ROOT / file).read_text()
     data = [PurePosixPath(one) for one in entry.by if PurePosixPath(one).suffix in _DATA]
-    quoted = (*entry.criteria, *entry.rules, *(one.stem for one in data), *(one.name for one in data))
+    stems = (one.stem for one in data if one.suffix in _NAMED)
+    quoted = (*entry.criteria, *entry.rules, *stems, *(one.name for one in data))
     return (
         re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\d)", text) is not None
         or any(f'"{one}"' in text for one in quoted)
         or not imported(file).isdisjoint(name for one in entry.by for name in modules(one))
     )
+
+
+def mirror(file: str) -> str:
+    """Return the place of the tests of a file: they mirror the tree."""
+    path = PurePosixPath(file)
+    return str("tests" / path.with_name(f"test_{path.name}"))
 
 
 @cache
