@@ -18,7 +18,7 @@ from tests.support.recorded import ROOT, SHARED
 
 INVENTORY = SHARED / "reference" / "inventory.md"
 _ROW = re.compile(r"^\| ([RSNDBE]-[\d.]+(?:-\d+)?[a-z]?) \|", re.MULTILINE)
-_DATA = {".csv", ".j2", ".sh", ".yaml", ".yml"}
+_DATA = {".csv", ".j2", ".sh", ".yaml"}
 _NAMED = {".csv", ".yaml"}
 """Data that is known by its name without the ending, as machines and programs are."""
 _PARSERS = ("evidence", "tools")
