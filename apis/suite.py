@@ -14,6 +14,9 @@ SUITE, JOB = "hpc.pulumi/suite", "hpc.pulumi/suite-job"
 ROUND, RUN = "hpc.pulumi/suite-round", "hpc.pulumi/suite-run"
 """Labels of a run: when its round began, `yymmddhhmm` in UTC, and the same with the number of the repeat."""
 
+VERSIONS = "hpc.pulumi/suite-versions"
+"""Annotation of a run: versions of the stack's parts when it was created, as JSON."""
+
 ROUND_TOKEN = "yymmddhhmm"  # noqa: S105 - a place in a text, not a secret
 RUN_TOKEN = f"{ROUND_TOKEN}-n"
 """What the script replaces in a manifest; as long as what takes its place, so that lengths of names are checked."""

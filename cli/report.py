@@ -1,5 +1,6 @@
 """`./hpc report`: the results of `./hpc verify` as a page and as Markdown."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +9,7 @@ import typer
 from cli.shared.console import print_text, print_warning
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, FolderOption, OtherName, StackOption
-from evidence.records import Kept, Records, RecordsError, Run, read
+from evidence.records import ROUNDS, Kept, Records, RecordsError, Run, read
 from evidence.report.changes import REPEATS, Comparison
 from evidence.report.comparison import NotComparableError, compare
 from evidence.report.markdown import markdown
@@ -55,7 +56,7 @@ def command(
     for line in records.skipped:
         print_warning(f"{line}")
     matrix = None if confusion is None else _matrix(confusion)
-    written = {PAGE: draw(chosen.run, compared, matrix), SUMMARY: markdown(chosen.run, compared)}
+    written = {PAGE: draw(chosen.run, compared, matrix, _rounds(records)), SUMMARY: markdown(chosen.run, compared)}
     try:
         output.mkdir(parents=True, exist_ok=True)
         for file, content in written.items():
@@ -66,7 +67,9 @@ def command(
     raise typer.Exit(REGRESSED if compared is not None and compared.regressions else 0)
 
 
-def draw(run: Run, compared: Comparison | None, matrix: "ConfusionMatrix | None" = None) -> str:
+def draw(
+    run: Run, compared: Comparison | None, matrix: "ConfusionMatrix | None" = None, rounds: Sequence[Run] = ()
+) -> str:
     """Return the page."""
     # Imported when all is there to be drawn: matplotlib takes a second.
     try:
@@ -77,7 +80,13 @@ def draw(run: Run, compared: Comparison | None, matrix: "ConfusionMatrix | None"
             "Install it: `.venv/bin/python -m pip install -r requirements-sim.txt`, or `make venv` for all packages.",
         ) from None
 
-    return page(run, compared, matrix)
+    return page(run, compared, matrix, rounds)
+
+
+def _rounds(records: Records) -> list[Run]:
+    """Return the rounds of the suite in the file beside that of the runs; none where it has not run."""
+    file = Path(records.name).with_name(ROUNDS)
+    return sorted((kept.run for kept in read(file)), key=lambda run: run.time) if file.is_file() else []
 
 
 def _matrix(file: Path) -> "ConfusionMatrix":

@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import ConfigDict, Field, StringConstraints
 from pydantic.fields import FieldInfo
 
-from hardware.model import Model
+from hardware.model import MERGED_BY, Model, merged_by
 
 __all__ = [
     "Account",
@@ -24,9 +24,6 @@ __all__ = [
 ]
 
 M = TypeVar("M", bound=Model)
-
-_MERGED_BY = "x-merged-by"
-"""In `json_schema_extra` of a list: the fields that its entries are known by."""
 
 DnsLabel = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
 """RFC 1123 label: what names of namespaces, services and pods' hosts must be."""
@@ -50,15 +47,10 @@ Seconds = Annotated[int, Field(gt=0, le=7 * 24 * 3600)]
 """A duration in seconds, at most a week."""
 
 
-def merged_by(*fields: str) -> dict[str, Any]:
-    """Return what marks a list, as `json_schema_extra`: over a base, entries with the same `fields` merge."""
-    return {_MERGED_BY: list(fields)}
-
-
 def merging_keys(field: FieldInfo) -> tuple[str, ...]:
     """Return the fields by which entries of a list are known; none where it is no list that merges."""
     extra = field.json_schema_extra
-    found = extra.get(_MERGED_BY) if isinstance(extra, dict) else None
+    found = extra.get(MERGED_BY) if isinstance(extra, dict) else None
     return tuple(map(str, found)) if isinstance(found, list) else ()
 
 

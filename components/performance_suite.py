@@ -127,6 +127,7 @@ def cron_job_spec(args: PerformanceSuiteArgs) -> dict[str, Any]:
         "restartPolicy": "Never",
         "serviceAccountName": args.account,
         "securityContext": confined_pod(seccomp=args.seccomp),
+        "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [_elsewhere()]}},
         **({"imagePullSecrets": [{"name": each} for each in args.pull_secrets]} if args.pull_secrets else {}),
         "containers": [_container(args)],
         "volumes": [{"name": "suite", "configMap": {"name": args.account}}],
@@ -147,6 +148,13 @@ def cron_job_spec(args: PerformanceSuiteArgs) -> dict[str, Any]:
             "spec": {"backoffLimit": 0, "activeDeadlineSeconds": args.round_seconds, "template": template},
         },
     }
+
+
+def _elsewhere() -> dict[str, Any]:
+    """Return the preference for nodes that are not measured: whatever else runs on those is part of their figures."""
+    labels_of_gpus = (names.GPU_PRESENT, names.GPU_ACCELERATOR)
+    without = [{"key": key, "operator": "DoesNotExist"} for key in labels_of_gpus]
+    return {"weight": 100, "preference": {"matchExpressions": without}}
 
 
 def files(args: PerformanceSuiteArgs) -> dict[str, str]:

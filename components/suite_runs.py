@@ -46,8 +46,11 @@ class _Part(NamedTuple):
     queue: str | None = None
 
 
-def run_of(job: str, args: Repeatable, suite_name: str) -> SuiteRun:
-    """Return a job of a suite; `args` are those of the stack's job, called by `RUN_TOKEN` at the end."""
+def run_of(job: str, args: Repeatable, suite_name: str, versions: Mapping[str, str]) -> SuiteRun:
+    """Return a job of a suite; `args` are those of the stack's job, called by `RUN_TOKEN` at the end.
+
+    `versions` are of the parts that results depend on: they go with each run, since the stack may have others later.
+    """
     parts = list(_parts(args))
     return SuiteRun(
         job=job,
@@ -55,7 +58,7 @@ def run_of(job: str, args: Repeatable, suite_name: str) -> SuiteRun:
         seconds=args.timeout,
         resource=resource(parts[-1].kind),
         labelled=tuple(_plain(part.name) for part in parts),
-        objects=tuple(_manifest(part, args, suite_name) for part in parts),
+        objects=tuple(_manifest(part, args, suite_name, versions) for part in parts),
     )
 
 
@@ -90,7 +93,7 @@ def _plain(name: str) -> str:
     return name.replace(f"-{suite.RUN_TOKEN}", "")
 
 
-def _manifest(part: _Part, args: Repeatable, suite_name: str) -> dict[str, Any]:
+def _manifest(part: _Part, args: Repeatable, suite_name: str, versions: Mapping[str, str]) -> dict[str, Any]:
     own = {
         MANAGED_BY: suite.OWNER,
         suite.SUITE: suite_name,
@@ -106,6 +109,7 @@ def _manifest(part: _Part, args: Repeatable, suite_name: str) -> dict[str, Any]:
             "name": part.name,
             "namespace": args.namespace,
             "labels": labels(args.job_name, "workload") | own | queued,
+            "annotations": {suite.VERSIONS: json.dumps(versions)},
         },
         "spec": part.spec,
     }

@@ -8,6 +8,7 @@ from evidence.criteria import COMPARISONS, CRITERIA
 from evidence.criteria.logs import recognised
 from evidence.diagnosis import Diagnosis, diagnose, ended, explaining, reasons
 from evidence.evaluation import evaluate
+from evidence.secrets import masked
 from evidence.text import clean, opened, raw_lines
 from evidence.verdict import Job, Proof, Status, Verdict
 
@@ -64,7 +65,7 @@ def proofs(file: str, lines: Iterable[int]) -> Mapping[int, Proof]:
         with opened(Path(file)) as log:
             for number, raw in enumerate(raw_lines(log), 1):
                 if number in wanted:
-                    found[number] = Proof(file=file, line=number, text=clean(number, raw).text)
+                    found[number] = Proof(file=file, line=number, text=masked(clean(number, raw).text))
                 if number >= last:
                     break
     except OSError:

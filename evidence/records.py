@@ -24,6 +24,8 @@ SCHEMA_VERSION = 2
 """Of the lines that are written; it grows when a reader of today's lines could not read tomorrow's."""
 FILE = "runs.jsonl"
 """Name of the file in the folder of results of a stack."""
+ROUNDS = "suite.jsonl"
+"""The same for the rounds of its suite: one a line, with the repeats of a job as one job."""
 
 
 class RecordsError(Exception):

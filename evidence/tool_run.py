@@ -3,6 +3,7 @@
 from evidence import nccl_debug
 from evidence.model import UNREAD_KEPT, NcclLog, Reading, Unknown, Unread
 from evidence.parser import Common, Parser, Taken, ending
+from evidence.secrets import masked
 from evidence.text import Line
 
 _SHOWN = 2000
@@ -33,7 +34,8 @@ class ToolRun:
         self.last = max(self.last, line.number)
         self.unread_total += 1
         if len(self.unread) < UNREAD_KEPT:
-            text = line.text if len(line.text) <= _SHOWN else f"{line.text[:_SHOWN]} ... (cut here)"
+            text = masked(line.text)
+            text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ... (cut here)"
             self.unread.append(Unread(line=line.number, text=text))
 
     def pass_over(self, count: int, last: int) -> None:

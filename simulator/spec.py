@@ -67,6 +67,7 @@ class ClusterSpec(Model):
     )
     object_store: bool = Field(default=False, description="S3 on loopback beside it, for the state of Pulumi")
     discover: bool = Field(default=False, description="Spectrum Discover on loopback beside it, for catalogues of data")
+    suite: bool = Field(default=False, description="a suite needs kubectl, with which its script is really run")
     scale_gui: ScaleGui | None = Field(
         default=None, description="on loopback beside it, for caches of Storage Scale; None: there is none"
     )

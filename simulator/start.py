@@ -51,6 +51,7 @@ def needed_tools(spec: ClusterSpec) -> tuple[str, ...]:
         *(kubernetes_tool(name, spec.kubernetes) if name in KUBERNETES_COMMANDS else name for name in parts),
         *((MPI_OPERATORS[spec.mpi],) if spec.actors else ()),
         *(tool for name in spec.job_controllers if spec.actors for tool in JOB_CONTROLLERS[name]),
+        *(("kubectl",) if spec.suite and spec.actors else ()),
     )
 
 

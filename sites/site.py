@@ -36,6 +36,9 @@ class Site(Model):
     release: str = Field(description="of OpenShift, e.g. 4.4")
     fabric: Literal["infiniband", "roce", "ethernet"] = Field(description="network between the GPU nodes")
     hosts: tuple[Host, ...]
+    traffic_class: int | None = Field(
+        default=None, description="of RoCE packets, DSCP and ECN together (N-1.1); None: the fabric is another"
+    )
     bonded: tuple[str, ...] = Field(
         default=(), description="HCAs of each GPU node that are one link by LACP (B-2.3); empty: no bond"
     )

@@ -2,6 +2,7 @@
 
 import pulumi
 
+from apis import names
 from components.alerts import Limits, Thresholds
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
@@ -19,7 +20,7 @@ from stacks.gpu_settings import (
 from stacks.operators import after, install
 from stacks.platform import Settings
 
-GPU_PRESENT = {"nvidia.com/gpu.present": "true"}
+GPU_PRESENT = {names.GPU_PRESENT: "true"}
 """Label that the GPU Operator gives nodes with GPUs."""
 
 

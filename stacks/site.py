@@ -3,7 +3,7 @@
 from sites.content import NOTHING, Content
 from sites.settings import SiteSettings
 from sites.site import Host, Site
-from stacks.fabric_settings import Ethernet
+from stacks.fabric_settings import Ethernet, Roce
 from stacks.platform import Settings
 
 
@@ -23,6 +23,7 @@ def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
             )
             for node in settings.nodes
         ),
+        traffic_class=settings.fabric.traffic_class if isinstance(settings.fabric, Roce) else None,
         bonded=bonded(settings),
         image_mirrors=settings.version.image_mirrors,
         content=content,

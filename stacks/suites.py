@@ -17,6 +17,7 @@ from stacks.operators import OfTenant
 from stacks.platform import Settings
 from stacks.programs import SCRIPTS
 from stacks.suite_settings import SuiteSettings
+from stacks.versions import requested
 from stacks.workload_settings import (
     JobWorkload,
     MpiWorkload,
@@ -55,7 +56,7 @@ def arguments_of(suite: SuiteSettings, settings: Settings, locks: Locked | None 
         namespace=suite.tenant,
         kind=settings.version.cron_job,
         runs=tuple(
-            run_of(job_name(each, settings), _repeated(each, settings, locks), suite.name)
+            run_of(job_name(each, settings), _repeated(each, settings, locks), suite.name, requested(settings))
             for each in workloads(suite, settings)
         ),
         pull_secrets=pull_secrets(suite.image, settings),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cli.shared.paths import ROOT
 from cli.shared.stack import Stack
-from evidence.records import FILE
+from evidence.records import FILE, ROUNDS
 
 
 def folder(stack: Stack) -> Path:
@@ -18,6 +18,11 @@ def folder(stack: Stack) -> Path:
 def file(stack: Stack) -> Path:
     """Return the file of a stack's runs."""
     return folder(stack) / FILE
+
+
+def rounds(stack: Stack) -> Path:
+    """Return the file of the rounds of a stack's suite."""
+    return folder(stack) / ROUNDS
 
 
 def logs(stack: Stack) -> Path:

@@ -242,6 +242,7 @@ class Stack:
                 "storage_classes": settings.foreign_classes,
                 "storage_scale": settings.scale_pods is not None,
                 "job_controllers": tuple(name for name, used in controllers.items() if used),
+                "suite": settings.suite is not None,
                 "scale_gui": self._scale_gui,
                 "discover": self._discover,
                 "object_store": choice.recorded(self.home) == choice.SIMULATED,

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 from apis import kinds
 from apis.names import GPU_RESOURCE, RDMA_PREFIX, SCC_UID_RANGE
+from apis.suite import SUITE
 from cli.status.jobs import Job, jobs
 from cli.status.platform_parts import List, Object, Part, condition, parts, volume
 from components.labels import PART_OF
 from policies.values import read, whole
 from stacks.releases import Release
 
-OURS = f"app.kubernetes.io/part-of={PART_OF}"
+OURS = f"app.kubernetes.io/part-of={PART_OF},!{SUITE}"
+"""Objects of the stack, without what a suite has started."""
 RDMA = f"{RDMA_PREFIX}*"
 _USED, _QUOTA = ("status", "flavorsUsage"), ("spec", "resourceGroups")
 _VENDOR, _PART_OF_GPU = GPU_RESOURCE.split("/")[0] + "/", "mig-"

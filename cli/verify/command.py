@@ -15,6 +15,7 @@ from cli.shared.errors import Problem, explain
 from cli.shared.exit_status import Judging
 from cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption
 from cli.shared.stack import Stack
+from cli.verify import history as suite_history
 from cli.verify import node_fitness
 from cli.verify.stack_jobs import gather, store
 from cli.verify.verdict_tables import conclude, show
@@ -69,6 +70,14 @@ CordonOption = Annotated[
     ),
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="With --cordon: do not ask.")]
+HistoryOption = Annotated[
+    bool,
+    typer.Option(
+        "--history",
+        help="The rounds of the stack's suite: the newest against those before it (docs/suite.md); -f names files of "
+        "rounds, or folders with their logs.",
+    ),
+]
 AllOption = Annotated[bool, typer.Option("--all", help="Show also the criteria that passed.")]
 
 
@@ -91,6 +100,7 @@ def command(
     nodes: NodesFitOption = False,
     cordon: CordonOption = False,
     yes: YesOption = False,
+    history: HistoryOption = False,
     plain: JsonOption = False,
 ) -> None:
     """Judge by their logs whether jobs met their expectations.
@@ -104,15 +114,14 @@ def command(
     names = [*(file or ()), *(more or ())]
     if (cordon or yes) and (not nodes or names or (yes and not cordon)):
         raise Problem(f"--{'cordon' if cordon else 'yes'} is for --nodes of a stack", "Add --nodes, without files.")
+    expectations = {"profile": profile, "layout": layout, "transport": transport, "fabric": fabric, "program": program}
+    other = {"node": node or None, "sharp": sharp or None}
+    if history:
+        given = {**expectations, **other, "job": job, "wait": wait, "nodes": nodes or None}
+        for option in [option for option, value in given.items() if value is not None]:
+            raise Problem(f"--{option} and --history exclude each other", "Leave one of them out.")
+        raise typer.Exit(suite_history.of_stack(stacks.read(stack, name), names, everything=everything, plain=plain))
     if not names:
-        expectations = {
-            "profile": profile,
-            "layout": layout,
-            "transport": transport,
-            "fabric": fabric,
-            "program": program,
-        }
-        other = {"node": node or None, "sharp": sharp or None}
         for option in [option for option, value in {**expectations, **other}.items() if value is not None]:
             raise Problem(f"--{option} is for log files; a stack has it in its settings", "Name logs, or omit it.")
         if nodes:

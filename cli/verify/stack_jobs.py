@@ -29,7 +29,8 @@ SIMULATED_WAIT = 30.0
 """Seconds to wait by default for jobs of a simulated cluster that still run: they take about one each."""
 _SIMULATED_EVERY, _EVERY = 1.0, 5.0
 """Seconds between two queries of jobs that are waited for."""
-_UNDER_WAY = frozenset({"Created", "Running", "Suspended", PENDING})
+UNDER_WAY = frozenset({"Created", "Running", "Suspended", PENDING})
+"""States of jobs that have not ended."""
 
 
 def gather(
@@ -66,7 +67,7 @@ def _ended(
                 step.update(what=", ".join(late))
                 time.sleep(min(left, _SIMULATED_EVERY if stack.simulated else _EVERY))
                 late = _late(_states(cluster, stack), wanted)
-    return _look(cluster, stack, partial(_listed, cluster))
+    return _look(cluster, stack, partial(listed, cluster))
 
 
 def _states(cluster: Cluster, stack: Stack) -> Sequence[Seen]:
@@ -79,7 +80,7 @@ def _look(cluster: Cluster, stack: Stack, others: Callable[[Kind], Sequence[Mapp
     return tuple(jobs_of(ours, others, settings.version.mpi_job, train_jobs=settings.trainer is not None))
 
 
-def _listed(cluster: Cluster, kind: Kind) -> Sequence[Mapping[str, Any]]:
+def listed(cluster: Cluster, kind: Kind) -> Sequence[Mapping[str, Any]]:
     """Return the objects of a kind that only adds to what is known of jobs, such as events; none where refused."""
     try:
         return cluster.list(kind)
@@ -89,7 +90,7 @@ def _listed(cluster: Cluster, kind: Kind) -> Sequence[Mapping[str, Any]]:
 
 def _late(seen: Sequence[Seen], wanted: Container[str]) -> list[str]:
     named = {f"{one.namespace}/{one.name}": one for one in seen}
-    return [name for name, one in named.items() if name in wanted and one.state in _UNDER_WAY]
+    return [name for name, one in named.items() if name in wanted and one.state in UNDER_WAY]
 
 
 def chosen(wanted: Sequence[Request], only: Sequence[str] | None, stack: Stack) -> list[Request]:

@@ -1,65 +1,20 @@
 """What changed since earlier runs, beyond what repeats differ by."""
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import geometric_mean, median
-from typing import NamedTuple
+from statistics import median
 
 from apis.wording import plural
 from evidence.records import Kept, Run
 from evidence.repeats import faster, spread
-from evidence.report.bars import results
 from evidence.report.changes import REPEATS, Change, Comparison, Turned
+from evidence.report.compared_figures import BANDS, ROUNDING, Figure, figure_of, figures, name_of, tables
 from evidence.report.run_summary import when
-from evidence.report.sweeps import nccl_runs
-from evidence.tools.mllog import MlLog
-from evidence.tools.perftest.model import Perftest
 from evidence.verdict import Job, Status
-from evidence.wording import size
-
-
-class Band(NamedTuple):
-    """Message sizes with the same behaviour, so that their figures are one figure: their geometric mean.
-
-    `noise`: what it may differ by from run to run where it was not repeated. Twice the largest difference between the
-    two halves, out-of-place and in-place, of the paper's three tables (R-4.4-4, R-4.4-8, R-4.4-13), since runs differ
-    more than the halves of one; twice is this project's choice. Halves differ by 6.0 %, 1.7 % and 1.5 %.
-    """
-
-    first: int
-    last: int
-    noise: float
-
-    def __str__(self) -> str:
-        """Return the sizes."""
-        return f"{size(self.first)} to {size(self.last)}"
-
-
-BANDS = (Band(1, 1 << 14, 0.12), Band((1 << 14) + 1, 1 << 20, 0.034), Band((1 << 20) + 1, 1 << 40, 0.030))
-ROUNDING = 0.005
-"""What figures of three digits may differ by and be the same: no noise is less."""
-OTHER_NOISE = 0.02
-"""Of rates and bandwidths without repeats: what a total may differ by from the sum of its ranks (E-50)."""
-_TABLES = (
-    "mean times of a range of sizes: twice the most that the out-of-place and in-place halves of the paper's tables "
-    "differ by (R-4.4-4, R-4.4-8, R-4.4-13)"
-)
-_RATES = "rates and bandwidths: 2 %, which a job's total may differ by from the sum of its ranks (E-50)"
 
 
 class NotComparableError(Exception):
     """Runs that cannot be compared: why, and what to do."""
-
-
-class _Figure(NamedTuple):
-    """A figure in its repeats; the least is best for a time."""
-
-    values: tuple[float, ...]
-    unit: str
-    least: bool
-    noise: float
-    whence: str
 
 
 _Key = tuple[str, str]
@@ -134,7 +89,7 @@ def _shape(job: Job) -> Mapping[str, str]:
 
 def _measured(job: Job) -> bool:
     """Return whether a job has figures to compare; facts of nodes and of ports are the same in every run."""
-    return bool(_tables([job]) or _figures([job]))
+    return bool(tables([job]) or figures([job]))
 
 
 def _differs(before: Job, after: Job) -> str:
@@ -143,25 +98,14 @@ def _differs(before: Job, after: Job) -> str:
 
 
 def _changes(name: str, before: Sequence[Job], after: Sequence[Job]) -> Iterator[Change]:
-    tables = _tables(before), _tables(after)
-    for test in tables[1]:
-        if test in tables[0]:
-            yield from _of_tables(name, test, tables[0][test], tables[1][test])
-    figures = _figures(before), _figures(after)
-    for what, now in figures[1].items():
-        if what in figures[0] and min(figures[0][what].values) > 0:
-            yield _change(name, what, figures[0][what], now)
-
-
-def _tables(jobs: Sequence[Job]) -> Mapping[str, list[Mapping[int, float]]]:
-    """Return the out-of-place times by size of each repeat of each test."""
-    found: dict[str, list[Mapping[int, float]]] = defaultdict(list)
-    for job in jobs:
-        for reading in nccl_runs(job):
-            found[reading.test or "nccl-tests"].append(
-                {row.bytes: time for row in reading.rows if 0 < (time := row.out_of_place.time_us) < math.inf}
-            )
-    return found
+    old, new = tables(before), tables(after)
+    for test in new:
+        if test in old:
+            yield from _of_tables(name, test, old[test], new[test])
+    was, now = figures(before), figures(after)
+    for what, figure in now.items():
+        if what in was and min(was[what].values) > 0:
+            yield _change(name, what, was[what], figure)
 
 
 def _of_tables(
@@ -172,45 +116,11 @@ def _of_tables(
         sizes = sorted(count for count in common if band.first <= count <= band.last)
         if not sizes:
             continue
-        old, new = (
-            _Figure(
-                tuple(geometric_mean([table[count] for count in sizes]) for table in tables),
-                "µs", True, band.noise, _TABLES,
-            )
-            for tables in (before, after)
-        )  # fmt: skip
-        yield _change(job, f"{test}, mean time of {Band(sizes[0], sizes[-1], 0)}", old, new)
+        old, new = (figure_of(band, some, sizes) for some in (before, after))
+        yield _change(job, name_of(test, sizes), old, new)
 
 
-def _figures(jobs: Sequence[Job]) -> Mapping[str, _Figure]:
-    found: dict[tuple[str, str, bool], list[float]] = defaultdict(list)
-    for job in jobs:
-        values, kind = results(job)
-        if values:
-            found["training", kind, kind == "s"] += values
-        for reading in job.readings:
-            if isinstance(reading, MlLog) and reading.minutes is not None:
-                found[f"{reading.benchmark or 'benchmark'} to its target", "min", True].append(reading.minutes)
-            if isinstance(reading, Perftest):
-                for what, unit, least, value in _of_perftest(reading):
-                    found[what, unit, least].append(value)
-    return {
-        what: _Figure(tuple(values), unit, least, OTHER_NOISE, _RATES)
-        for (what, unit, least), values in found.items()
-        if all(map(math.isfinite, values))
-    }
-
-
-def _of_perftest(reading: Perftest) -> Iterator[tuple[str, str, bool, float]]:
-    name = " ".join(word for word in (reading.program or reading.tool, reading.device, reading.role) if word)
-    if reading.bandwidth:
-        row = reading.bandwidth[-1]
-        yield f"{name}, {size(row.bytes)}", "MB/s", False, row.average_mb_s
-    if reading.latency and (typical := reading.latency[0].typical_us) is not None:
-        yield f"{name}, {size(reading.latency[0].bytes)}", "µs", True, typical
-
-
-def _change(job: str, what: str, before: _Figure, after: _Figure) -> Change:
+def _change(job: str, what: str, before: Figure, after: Figure) -> Change:
     old, new = median(before.values), median(after.values)
     worse = -faster(new, old, "less" if before.least else "more")
     # Where nothing works any more, repeats agree on it.

@@ -8,6 +8,7 @@ from evidence.records import Run
 from evidence.report import confusion
 from evidence.report.changes import Comparison
 from evidence.report.confusion import ConfusionMatrix
+from evidence.report.history_section import history
 from evidence.report.markup import Markup, element, joined, quoted
 from evidence.report.metric_sections import metrics
 from evidence.report.plot_sections import bandwidth, link_rates, rail_maps, scaling
@@ -21,8 +22,16 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """The page may load nothing, whatever is in a log."""
 
 
-def page(run: Run, against: Comparison | None = None, matrix: ConfusionMatrix | None = None) -> str:
-    """Return the page of a run; `against` is what changed since earlier ones, `matrix` an evaluation of its model."""
+def page(
+    run: Run,
+    against: Comparison | None = None,
+    matrix: ConfusionMatrix | None = None,
+    rounds: Sequence[Run] = (),
+) -> str:
+    """Return the page of a run.
+
+    `against` is what changed since earlier ones, `matrix` an evaluation of its model, `rounds` those of the suite.
+    """
     head = joined(
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
@@ -38,6 +47,7 @@ def page(run: Run, against: Comparison | None = None, matrix: ConfusionMatrix | 
         ("links", "RDMA", link_rates(run.jobs, below)),
         ("scaling", "Scaling", scaling(run.jobs, below)),
         ("metrics", "Metrics", metrics(run.jobs, below)),
+        ("history", "History", history(rounds)),
         ("rails", "Rails", rail_maps(run.jobs, below)),
         ("confusion", "Confusion matrix", confusion.section(matrix, below)),
         ("criteria", "Criteria", criteria(run)),

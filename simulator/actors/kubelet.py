@@ -17,6 +17,7 @@ from simulator.actors.job_inputs import launched
 from simulator.actors.multus import NetworkError, Networks
 from simulator.actors.podlogs import PodLogs
 from simulator.actors.runtime import Runtime
+from simulator.actors.suite_runner import SuiteRunners
 from simulator.manifests import manifest
 
 log = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ class Kubelet:
         self._runtime = runtime
         self._logs = logs
         self._loop = Loop("kubelet", self._reconcile, threads=THREADS)
+        self._suites = SuiteRunners(runtime, self._loop.add)
         self._networks = Networks(runtime.networks, runtime.pods, self._former)
         self._waiting: dict[Key, str] = {}
         """Pods that wait for something, and the node whose pods they wait for; a launcher waits for those of all."""
@@ -51,6 +53,8 @@ class Kubelet:
 
     def _pod_changed(self, key: Key, old: Object | None, pod: Object | None) -> None:
         if pod is None:
+            if old is not None:
+                self._suites.forget(old)
             self._waiting.pop(key, None)
             self._decided.pop(key, None)
             self._told.pop(key, None)
@@ -136,12 +140,7 @@ class Kubelet:
         return wanted | (self._ending(pod) if pods.finite(pod) and names.EXIT_CODE not in have else {})
 
     def _ending(self, pod: Object) -> dict[str, str | None]:
-        refused = launcher.unreachable(pod, self._runtime)
-        seconds = workload.takes(pod, self._runtime.settings.run_seconds)
-        if refused:
-            ended = workload.failed(pod, refused)
-        else:
-            ended = workload.outcome(pod, launched(pod, self._runtime, seconds))
+        ended = self._suites.outcome(pod) or self._ended(pod)
         self._logs.set_lines(pod, ended.lines)
         if ended.exit_code is None:
             self._waiting[key_of(pod)] = ""
@@ -154,6 +153,12 @@ class Kubelet:
         }
         self._decided[key_of(pod)] = pod["metadata"]["uid"], wanted
         return wanted
+
+    def _ended(self, pod: Object) -> workload.Outcome:
+        if refused := launcher.unreachable(pod, self._runtime):
+            return workload.failed(pod, refused)
+        seconds = workload.takes(pod, self._runtime.settings.run_seconds)
+        return workload.outcome(pod, launched(pod, self._runtime, seconds))
 
     def _again(self, pod: Object) -> dict[str, str | None]:
         """Return the annotations of a pod that has crashed, or that runs and waits for another one."""

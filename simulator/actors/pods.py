@@ -93,6 +93,11 @@ def command(pod: Object) -> str:
     return " ".join([*(container.get("command") or []), *(container.get("args") or [])])
 
 
+def account(pod: Object) -> str:
+    """Return the service account of a pod."""
+    return str(pod["spec"].get("serviceAccountName", "default"))
+
+
 def on_host_network(pod: Object) -> bool:
     """Return whether a pod has no network of its own."""
     return bool(pod["spec"].get("hostNetwork"))

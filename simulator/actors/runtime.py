@@ -80,16 +80,20 @@ class Runtime:
 
     def account(self, pod: Object) -> Api:
         """Return access as the service account of a pod, bound to that pod: no more than RBAC gives it."""
+        return Api(self.server, RenewedToken(lambda: (self.token(pod), TOKEN_SECONDS)), pods.account(pod))
+
+    def token(self, pod: Object) -> str:
+        """Return a new token of a pod's service account, bound to that pod."""
         meta = pod["metadata"]
-        namespace, account = meta["namespace"], pod["spec"].get("serviceAccountName", "default")
+        bound = {"kind": "Pod", "apiVersion": "v1", "name": meta["name"], "uid": meta["uid"]}
+        request = {"spec": {"expirationSeconds": TOKEN_SECONDS, "boundObjectRef": bound}}
+        account = pods.account(pod)
+        answer = self.kubelet.create(kinds.SERVICE_ACCOUNT, request, meta["namespace"], name=account, sub="token")
+        return str(answer["status"]["token"])
 
-        def ask() -> tuple[str, float]:
-            bound = {"kind": "Pod", "apiVersion": "v1", "name": meta["name"], "uid": meta["uid"]}
-            request = {"spec": {"expirationSeconds": TOKEN_SECONDS, "boundObjectRef": bound}}
-            answer = self.kubelet.create(kinds.SERVICE_ACCOUNT, request, namespace, name=account, sub="token")
-            return answer["status"]["token"], TOKEN_SECONDS
-
-        return Api(self.server, RenewedToken(ask), account)
+    def access(self) -> kubeconfigs.Kubeconfig:
+        """Return where the API server is; the token is the kubelet's."""
+        return kubeconfigs.read(self._kubeconfig("kubelet"))
 
     def pause(self, seconds: float) -> None:
         """Let time pass that something on a node would take."""

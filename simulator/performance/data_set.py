@@ -1,4 +1,4 @@
-"""The reader of data sets, which is the only program that is really run, and only on files that are on this machine.
+"""The reader of data sets, which is really run, and only on files that are on this machine.
 
 A volume of a simulated cluster has files where users put some: in the folder `volumes` of the cluster. The reader is
 started from its own text, stacks/scripts/data_set.py; a pod with any other text is not run.

@@ -17,6 +17,8 @@ MPI_OPERATOR = "0.2.3"
 MPI_OPERATOR_V2BETA1 = "0.8.0"
 KUEUE = "0.19.2"
 JOBSET = "0.12.0"
+KUBECTL = "0.34.2"
+"""Of its module; the command says 1.34.2."""
 TRAINER = "2.2.1"
 """The release that this Kueue is built against: later ones merge patches of runtimes otherwise."""
 ACTIONLINT = "1.7.12"
@@ -193,6 +195,14 @@ MODULES = (
     _job_controller("kueue", _KUEUE_MODULE, KUEUE, "/cmd/kueue"),
     _job_controller("jobset", _JOBSET_MODULE, JOBSET, ""),
     _job_controller("trainer", _TRAINER_MODULE, TRAINER, "/cmd/trainer-controller-manager"),
+    Module(
+        "kubectl",
+        KUBECTL,
+        # What a suite's script asks of it has been there for long; any later one will do.
+        (Binary("kubectl", ".", ("version", "--client"), re.compile(r"^Client Version: v1\.(2[89]|[3-9]\d)\.", re.M)),),
+        (("k8s.io/component-base/version.gitVersion", f"v1{KUBECTL.removeprefix('0')}"),),
+        on_demand=True,
+    ),
     Module(
         # No part of the cluster: `make workflows` holds the files of .github to it.
         "actionlint",

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from hardware.model import Model
+from hardware.model import Model, merged_by
 from sites.settings.mirror import MirrorSettings
 from sites.settings.switches import Switch
 
@@ -16,7 +16,11 @@ class SiteSettings(Model):
         description="DNS domain of switches and hosts without one; None: names are written as they are",
     )
     name_servers: tuple[str, ...] = Field(default=(), description="addresses of DNS servers for switches (R-3.1-1)")
-    switches: tuple[Switch, ...] = Field(default=(), description="switches of the fabric, each by its dialect")
+    switches: tuple[Switch, ...] = Field(
+        default=(),
+        description="switches of the fabric, each by its dialect",
+        json_schema_extra=merged_by("name"),
+    )
     mirror: MirrorSettings | None = Field(
         default=None, description="registry with copies of the images; None: nodes pull from where images are named"
     )

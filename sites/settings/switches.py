@@ -97,14 +97,14 @@ class OnyxInfiniBand(_Switch):
     )
 
 
-class _Ethernet(_Switch):
+class EthernetSwitch(_Switch):
     """What every Ethernet switch has."""
 
     vlan: Vlan | None = Field(default=None, description="of the GPU nodes' ports (N-1.2: 111); None: as they are")
     mtu: PortMtu = Field(default=9216, description="bytes, of all ports that are cabled (N-1.3)")
 
 
-class OnyxEthernet(_Ethernet):
+class OnyxEthernet(EthernetSwitch):
     """A switch of Spectrum with Onyx (N-1.1: 3.8.2008 or newer)."""
 
     port_form = re.compile(r"([1-9]\d*/[1-9]\d*)(?:/([1-9]))?")
@@ -113,7 +113,7 @@ class OnyxEthernet(_Ethernet):
     dialect: Literal["onyx-eth"]
 
 
-class Nvue(_Ethernet):
+class Nvue(EthernetSwitch):
     """A switch of Spectrum with Cumulus Linux, which NVUE configures (N-1.4)."""
 
     port_form = re.compile(r"(swp[1-9]\d*)(?:s(\d))?")
@@ -132,7 +132,7 @@ class Nvue(_Ethernet):
         return int(major), int(minor)
 
 
-class Comware(_Ethernet):
+class Comware(EthernetSwitch):
     """A switch of HPE with Comware 7, e.g. Robotic Drive's FlexFabric 5945 (B-2.2)."""
 
     port_form = re.compile(r"((?:Ten|TwentyFive|Forty|Fifty|Hundred|TwoHundred|FourHundred)GigE\d+/\d+/\d+)(?::(\d))?")

@@ -63,9 +63,9 @@ def _layer(switch: Switch) -> str:
 
 
 def _uncabled(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
-    """Yield compute ports that no switch has, where switches have any."""
-    cabled = {(short(host), hca) for _, host, hca in cables(switches)}
+    """Yield compute ports that no switch has, where switches have any of them."""
     every = [(short(node.name), hca.name) for node in settings.gpu_nodes for hca in settings.profile.hcas]
+    cabled = {(short(host), hca) for _, host, hca in cables(switches)} & {*every}
     missing = [f"{host}/{hca}" for host, hca in every if (host, hca) not in cabled]
     if cabled and missing:
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""

@@ -14,7 +14,7 @@ from cli.shared import stack as stacks
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
 from datasets.errors import DataSetError
-from evidence.records import Run, append
+from evidence.records import ROUNDS, Run, append
 from tests.evidence import samples
 from tests.support.messages import has
 from tests.support.states import on_real_cluster
@@ -81,6 +81,22 @@ def test_the_last_run_of_a_stack_is_reported(tmp_path: Path, sim_home: Path, dra
     assert report("--stack", "dev", "--name", "mine", "--run", "1", "-o", output)[0] == 0
     assert drawn[1] == samples.good()
     assert "does not exist: `./hpc verify`" in report("--stack", "dev", "-o", output)[1]
+
+
+def test_the_rounds_of_the_suite_are_drawn_beside_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are in the file beside that of the runs, in the order in which they were read."""
+    seen: list[Any] = []
+
+    def draw(*given: Any) -> str:
+        seen.append(given[3])
+        return ""
+
+    monkeypatch.setattr("cli.report.draw", draw)
+    file = kept(tmp_path / "runs.jsonl", samples.good(5))
+    assert report("--run", file, "-o", tmp_path / "out")[0] == 0
+    kept(tmp_path / ROUNDS, samples.good(2), samples.good(1))
+    assert report("--run", file, "-o", tmp_path / "out")[0] == 0
+    assert seen == [[], [samples.good(1), samples.good(2)]]
 
 
 def test_results_of_real_clusters_are_in_the_checkout() -> None:

@@ -1,5 +1,6 @@
 """Every stack that can run, from one command to its jobs' ends; dev and the Redpaper's own example have other tests."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from apis.suite import REPEATS
 from cli.shared import stack as stacks
 from cli.shared.paths import ROOT
 from cli.status.command import look
@@ -17,6 +19,7 @@ from evidence.fitness import is_node_test
 from simulator import cluster, tools
 from simulator.errors import SimulatorError
 from stacks.settings import Settings, known, load
+from stacks.suite_settings import SuiteSettings
 from tests.support.clusters import homes
 
 pytestmark = pytest.mark.cluster
@@ -44,11 +47,11 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     shutil.rmtree(found)
 
 
-def hpc(*arguments: str) -> str:
-    """Run ./hpc to its end, which must be a good one; return what it prints."""
+def hpc(*arguments: str, status: int = 0) -> str:
+    """Run ./hpc to its end, with a given status; return what it prints."""
     outside = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
     done = subprocess.run([ROOT / "hpc", *arguments], env=outside, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == status, done.stdout + done.stderr
     return done.stdout
 
 
@@ -56,6 +59,28 @@ def _jobs(settings: Settings) -> int:
     """Return how many jobs the stack has; an RDMA test is two of them."""
     every = [workload for stage in settings.stages for workload in stage.workloads]
     return len(every) + sum(workload.kind == "rdma-test" for workload in every)
+
+
+def _runs_its_suite(stack: str, suite: SuiteSettings) -> None:
+    """Start a round of two repeats from the CronJob, as a user does: its pod may do what it must, and is then read."""
+    client = [str(tools.find("kubectl")), "--kubeconfig", str(stacks.read(stack).kubeconfig), "-n", suite.tenant]
+
+    def kubectl(*arguments: str, text: str | None = None) -> str:
+        done = subprocess.run([*client, *arguments], input=text, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    job = json.loads(kubectl("create", "job", "now", "--from=cronjob/suite", "--dry-run=client", "-o", "json"))
+    (runner,) = job["spec"]["template"]["spec"]["containers"]
+    (repeats,) = (each for each in runner["env"] if each["name"] == REPEATS)
+    repeats["value"] = "2"
+    kubectl("create", "-f", "-", text=json.dumps(job))
+    kubectl("wait", "--for=condition=complete", "job/now", f"--timeout={END_SECONDS}s")
+    assert "0 of its runs failed" in kubectl("logs", "job/now").splitlines()[-1]
+    # A first round has nothing to be compared with.
+    printed = hpc("verify", "--history", "--stack", stack, status=2)
+    assert "1 round" in printed
+    assert "fail" not in printed.splitlines()[-1]
 
 
 @pytest.mark.usefixtures("folder")
@@ -69,6 +94,8 @@ def test_stack_runs_from_one_command(stack: str) -> None:
     if any(is_node_test(one) for one in requests(settings, {})):
         # It ends with 0 where every node was tested and is fit.
         assert "unfit" not in hpc("verify", "--nodes", "--stack", stack)
+    if settings.suite:
+        _runs_its_suite(stack, settings.suite)
     found = look(stacks.read(stack))
     machines = {node.name for node in settings.gpu_nodes}
     seen = {node.name: node for node in found.nodes if node.name in machines}

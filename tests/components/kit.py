@@ -181,7 +181,10 @@ def performance_suite(**changes: Any) -> PerformanceSuiteArgs:
             "image": "registry.redhat.io/openshift4/ose-cli-rhel9:v4.21",
             "namespace": "nvidia",
             "kind": kinds.CRON_JOB,
-            "runs": tuple(run_of(job, make(job_name=f"{job}-{RUN_TOKEN}"), "suite") for job, make in jobs.items()),
+            "runs": tuple(
+                run_of(job, make(job_name=f"{job}-{RUN_TOKEN}"), "suite", {"OpenShift": "4.21"})
+                for job, make in jobs.items()
+            ),
             "script": "#!/bin/sh\n",
         }
         | changes

@@ -63,14 +63,17 @@ def test_its_pod_is_an_ordinary_one() -> None:
     assert container["securityContext"] == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
     assert container["resources"]["limits"] == {"cpu": "100m", "memory": "256Mi"}
     assert pod["serviceAccountName"] == "suite-runner"
+    (preferred,) = pod["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+    assert {"key": "nvidia.com/gpu.present", "operator": "DoesNotExist"} in preferred["preference"]["matchExpressions"]
 
 
 def test_a_run_is_the_job_of_the_stack_under_another_name() -> None:
     """Spec and builder are the same; labels say what it repeats, and that no update made it."""
     name = f"maskrcnn-{suite.RUN_TOKEN}"
-    (run,) = run_of("maskrcnn", gpu_job(job_name=name, queue="jobs"), "nightly").objects
+    (run,) = run_of("maskrcnn", gpu_job(job_name=name, queue="jobs"), "nightly", {"OpenShift": "4.21"}).objects
     assert run["spec"] == batch.spec(gpu_job(job_name=name))
     assert run["metadata"]["name"] == name
+    assert run["metadata"]["annotations"] == {suite.VERSIONS: '{"OpenShift": "4.21"}'}
     labels = run["metadata"]["labels"]
     assert labels[suite.SUITE] == "nightly"
     assert labels[suite.JOB] == "maskrcnn"

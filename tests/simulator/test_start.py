@@ -70,6 +70,12 @@ def test_controllers_of_jobs_are_needed_by_the_clusters_that_name_them() -> None
     assert {*CONTROLLERS} <= {*PortNumbers.model_fields}
 
 
+def test_a_suite_needs_kubectl() -> None:
+    """Only a cluster whose stack has a suite builds it."""
+    assert "kubectl" not in starting.needed_tools(ClusterSpec())
+    assert "kubectl" in starting.needed_tools(ClusterSpec(suite=True))
+
+
 def test_a_cluster_keeps_the_controllers_that_it_has_had() -> None:
     """An update that removes one needs it until the end: its webhooks are called, and its finalizers removed."""
     ports = PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4)

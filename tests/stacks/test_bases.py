@@ -50,7 +50,7 @@ def test_a_stack_is_what_its_file_says_over_its_bases(root: Path) -> None:
         root, "site", {"base": "bases/lab.yaml", "reboot_minutes": 20, "timeouts": {"operator": 1800}, "protect": True}
     )
     write(root, {"base": "bases/site.yaml", "cluster": {"identifier": "own"}, "reboot_minutes": 30})
-    one = data(LAB) | {"reboot_minutes": 30, "protect": True, "timeouts": {"operator": 1800}}
+    one = data(LAB, cabled=True) | {"reboot_minutes": 30, "protect": True, "timeouts": {"operator": 1800}}
     one["cluster"]["identifier"] = "own"
     write(root, one, "one")
     assert load("site", root) == load("one", root)

@@ -17,9 +17,11 @@ SMOKE = {"kind": "job", "program": "cuda-vector-add"}
 """A job of one GPU, for `example`."""
 
 
-def data(stack: str) -> dict[str, Any]:
-    """Return the data of a stack, a copy."""
+def data(stack: str, *, cabled: bool = False) -> dict[str, Any]:
+    """Return the data of a stack, a copy; `cabled`: with its switches, whose cables fit its own nodes alone."""
     content: dict[str, Any] = whole(stack, ROOT).data
+    if not cabled and "switches" in content.get("site", {}):
+        content["site"] = {key: value for key, value in content["site"].items() if key != "switches"}
     return content
 
 

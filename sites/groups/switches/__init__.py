@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from sites.groups.switches import dialects
 from sites.output import File, Group, Open
+from sites.settings.switches import EthernetSwitch
 from sites.site import Site
 
 
@@ -20,6 +21,8 @@ def _open(dialect: dialects.Dialect, site: Site, switch: dialects.Switch) -> Ite
         yield Open(f"{at}: which ports are cabled", "give ports, PORT: HOST/HCA")
     if switch.management and not switch.gateway:
         yield Open(f"{at}: the default route", "give gateway")
+    if isinstance(switch, EthernetSwitch) and not switch.vlan:
+        yield Open(f"{at}: the VLAN of its ports, which stay as they are", "give vlan")
     if not site.given.name_servers:
         yield Open(f"{at}: its DNS servers", "give site.name_servers")
     yield from (Open(f"{at}: {each.what}", each.remedy) for each in dialect.missing(switch))

@@ -35,8 +35,7 @@ IN_VIEW = " / "
 
 def text(switch: Comware, site: Site) -> str:
     """Return the script."""
-    cables = [f"# {port}: {peer}" for port, peer in peers(switch).items()]
-    head = ("#", f"# {full_name(switch, site)}", *cables, "#", "system-view")
+    head = ("#", f"# {full_name(switch, site)}", "#", "system-view")
     body = [line for section in _sections(switch, site) for line in (*section, "#")]
     return "".join(f"{line}\n" for line in (*head, *body, "save force"))
 

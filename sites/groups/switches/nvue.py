@@ -16,9 +16,11 @@ BRIDGE = "br_default"
 _GOVERNED = re.compile(
     rf"system\.(?:hostname|dns\.(?:domain|server\..+))|service\.dns\.mgmt\.server\..+|qos\.roce\..+|bridge\.domain\.{BRIDGE}\.vlan\.\d+"
     rf"|interface\.eth0\.(?:ip|ipv4)\.(?:address|gateway)\..+"
-    rf"|interface\.(?:swp\w+|bond\d+)\.(?:type|description|link\.mtu|bridge\.domain\.{BRIDGE}\.access|bond\..+)"
+    rf"|interface\.(?:swp\w+|bond\d+)\.(?:description|link\.mtu|bridge\.domain\.{BRIDGE}\.access|bond\..+)"
 )
 """Paths that a file may have."""
+_OF_EVERY_SWITCH = re.compile(rf"interface\.[^.]+\.type|bridge\.domain\.{BRIDGE}\.vlan\.1")
+"""Paths that every configuration has, of all ports."""
 _SWITCHED = re.compile(r"(qos\.roce)\.(?:enable|state)")
 
 
@@ -48,6 +50,8 @@ def keyed(leaves: Iterable[str]) -> Statements:
     others: list[str] = []
     for leaf in (one for each in leaves for one in _one_by_one(each)):
         path, colon, value = leaf.partition(": ")
+        if _OF_EVERY_SWITCH.fullmatch(path):
+            continue
         if _GOVERNED.fullmatch(path) is None:
             others.append(leaf)
             continue

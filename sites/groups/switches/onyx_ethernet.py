@@ -38,15 +38,17 @@ def _lines(switch: OnyxEthernet, site: Site) -> Iterator[str]:
             yield f"interface ethernet {ports} channel-group {link.number} mode active"
         if switch.vlan:
             yield f"{channel} switchport access vlan {switch.vlan}"
-        yield f"{channel} mtu {switch.mtu}"
+        yield from _with_mtu(channel, switch.mtu)
     if switch.vlan:
         for ports in _ranges([port for port in alone if port in switch.ports]):
             yield f"interface ethernet {ports} switchport access vlan {switch.vlan}"
     for ports in _ranges(alone):
-        # A port takes its MTU while it is down (N-1.3).
-        yield f"interface ethernet {ports} shutdown"
-        yield f"interface ethernet {ports} mtu {switch.mtu}"
-        yield f"interface ethernet {ports} no shutdown"
+        yield from _with_mtu(f"interface ethernet {ports}", switch.mtu)
+
+
+def _with_mtu(interface: str, mtu: int) -> Iterator[str]:
+    """Yield the commands for an MTU, which a port takes while it is down (N-1.3)."""
+    yield from (f"{interface} shutdown", f"{interface} mtu {mtu}", f"{interface} no shutdown")
 
 
 def _ranges(ports: Sequence[str]) -> list[str]:

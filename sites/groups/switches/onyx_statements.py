@@ -33,6 +33,7 @@ _FORMS = tuple(
         rf"({_CHANNEL} switchport mode) \S+",
         rf"({_CHANNEL} switchport access vlan) \d+",
         rf"({_CHANNEL} mtu) \d+",
+        rf"({_CHANNEL} shutdown)",
     )
 )
 """Of each command, without `no`; the first group is what it configures."""
@@ -71,7 +72,7 @@ def keyed(lines: Iterable[str]) -> Statements:
 
 def _plain(command: str) -> str:
     """Return a command without what changes nothing, and with `no` first."""
-    command = re.sub(r"^(interface ethernet \S+) no ", r"no \1 ", command)
+    command = re.sub(r"^(interface (?:ethernet|port-channel) \S+) no ", r"no \1 ", command)
     return "roce lossless" if command == "roce" else re.sub(r"(mtu \d+) force$", r"\1", command)
 
 

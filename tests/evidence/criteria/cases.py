@@ -366,6 +366,11 @@ _WRITTEN: Mapping[str, Case] = {
         "# mlxconfig -d mlx5_0 query\n         ATS_ENABLED        False(0)\n",
         ANY,
     ),
+    "ports-in-ethernet-mode": pair(
+        "# mlxconfig -d mlx5_0 query\nConfigurations:   Next Boot\n         LINK_TYPE_P1        ETH(2)\n",
+        "# mlxconfig -d mlx5_0 query\nConfigurations:   Next Boot\n         LINK_TYPE_P1        IB(1)\n",
+        ETHERNET,
+    ),
     "ats-device": changes(ANY, document("lspci/n-3.9.log"), ("Enable+", "Enable-")),
     "ats-host": changes(ANY, document("esxcli-kernel/n-2.2.log"), ("TRUE        TRUE", "TRUE        FALSE")),
     "same-numa-node": pair(ESXI, "NUMA Node: 1".join(ESXI.rsplit("NUMA Node: 0", 1)), ANY),

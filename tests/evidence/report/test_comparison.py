@@ -9,7 +9,8 @@ from evidence.node_facts import NodeFacts
 from evidence.records import Kept, Run
 from evidence.reference import ALL_REDUCE
 from evidence.report.changes import as_text, assumptions
-from evidence.report.comparison import BANDS, OTHER_NOISE, NotComparableError, compare
+from evidence.report.compared_figures import BANDS, OTHER_NOISE
+from evidence.report.comparison import NotComparableError, compare
 from evidence.verdict import Ended, Job, Request, Shape, Status
 from tests.evidence import samples
 

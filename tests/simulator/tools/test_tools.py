@@ -176,6 +176,7 @@ def test_modules_pin_what_the_table_says() -> None:
         "kueue": "sigs.k8s.io/kueue v{}",
         "jobset": "sigs.k8s.io/jobset v{}",
         "trainer": "github.com/kubeflow/trainer/v2 v{}",
+        "kubectl": "k8s.io/kubectl v{}",
         "actionlint": "github.com/rhysd/actionlint v{}",
     }
     assert {module.name for module in MODULES} == set(pinned)
@@ -267,8 +268,8 @@ def test_without_go_only_a_needed_build_fails(machine: Path) -> None:
 
 def test_unknown_tool_is_named() -> None:
     """An unknown tool is an error that names the known ones."""
-    with pytest.raises(SimulatorError, match=r"unknown tool 'kubectl'; known: pulumi, etcd"):
-        tools.find("kubectl")
+    with pytest.raises(SimulatorError, match=r"unknown tool 'kubeadm'; known: pulumi, etcd"):
+        tools.find("kubeadm")
 
 
 def test_data_is_copied_only_from_the_published_module(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ Switches = list[dict[str, Any]]
 
 def problem(stack: str, change: Callable[[Switches], object]) -> str:
     """Return what is said of a stack whose switches were changed; it is one problem."""
-    content = data(stack)
+    content = data(stack, cabled=True)
     change(content["site"]["switches"])
     text = message(content)
     assert len(text.strip().splitlines()) == 2, text
@@ -74,6 +74,13 @@ def test_a_switch_of_another_fabric_has_no_compute_ports() -> None:
     expect_message(problem("nvaie-roce", change), "dialect onyx-ib is of InfiniBand, and fabric is roce; use")
 
 
+def test_a_switch_for_storage_alone_needs_no_compute_ports() -> None:
+    """Machines whose ports for storage are cabled need not have the others on a switch that the settings name."""
+    content = data("superpod-a100", cabled=True)
+    switch = {"name": "storage-1", "dialect": "onyx-ib", "ports": {"1/1": "dgx001/mlx5_4"}}
+    assert parse(content | {"site": {"switches": [switch]}}, "test")
+
+
 def swapped(all_: Switches) -> None:
     """Swap a cable of a machine with one of its cables to the other switch."""
     one, other = (switch["ports"] for switch in all_)
@@ -82,7 +89,7 @@ def swapped(all_: Switches) -> None:
 
 def test_a_rail_has_one_switch() -> None:
     """A machine that has a rail on another switch than the others is named, with where it belongs (D-3.6)."""
-    content = data("h100-roce")
+    content = data("h100-roce", cabled=True)
     swapped(content["site"]["switches"])
     text = message(content)
     expect_message(text, "leaf-2: dgx02/mlx5_0 is there, and the same rail of dgx01 is on leaf-1; … cable it to leaf-1")
@@ -92,7 +99,7 @@ def test_a_rail_has_one_switch() -> None:
 
 def test_machines_of_two_units_have_switches_of_their_own() -> None:
     """All ports of a machine on the switch of its rack, and other machines on another, is no rail on two switches."""
-    content = data("h100-roce")
+    content = data("h100-roce", cabled=True)
     one, other = content["site"]["switches"]
     cables = sorted([*one["ports"].values(), *other["ports"].values()])
     one["ports"] = {f"swp{number}": cable for number, cable in enumerate(cables[:16], 1)}

@@ -14,7 +14,7 @@ STACKS = ("redpaper-4.4", "nvaie-roce", "h100-roce", "robotic-drive-ethernet")
 
 def facts(stack: str, **changes: Any) -> Site:
     """Return the site of an example; `changes` are fields of its first switch."""
-    content = data(stack)
+    content = data(stack, cabled=True)
     switches = content["site"]["switches"]
     content["site"] |= {"switches": [switches[0] | changes, *switches[1:]]}
     return site.of(parse(content, "test"), stack)

@@ -68,7 +68,8 @@ def test_a_bond_of_a_machine_is_a_channel_of_onyx() -> None:
     assert "lacp" in lines
     assert "interface ethernet 1/5-1/8 channel-group 2 mode active" in lines
     assert "interface port-channel 2 switchport access vlan 100" in lines
-    assert "interface port-channel 2 mtu 9216" in lines
+    at = lines.index("interface port-channel 2 mtu 9216")
+    assert lines[at - 1 : at + 2 : 2] == [f"interface port-channel 2 {word}shutdown" for word in ("", "no ")]
     assert "roce" not in lines
 
 

@@ -1,0 +1,69 @@
+"""`./hpc verify --history`: the rounds of a stack's suite, read, stored, and the newest compared with those before."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.markup import escape
+
+from cli.shared import results
+from cli.shared.console import print_text, print_warning
+from cli.shared.errors import Problem
+from cli.shared.stack import Stack
+from cli.shared.tables import show_rows
+from cli.verify import suite_rounds
+from cli.verify.verdict_tables import as_json, show
+from evidence.judge import NOT_ENOUGH, exit_status
+from evidence.records import RecordsError, Run, append, read
+from evidence.report import history
+
+
+def of_stack(stack: Stack, files: Sequence[str], *, everything: bool, plain: bool) -> int:
+    """Judge the newest round against those before it, and return the exit status of `./hpc verify`.
+
+    Without files the rounds of the cluster that have ended are added to those that are stored. A file is one of stored
+    rounds; a folder has logs of rounds.
+    """
+    rounds = [each for name in files for each in _of_file(stack, Path(name))] if files else _of_cluster(stack, plain)
+    rounds.sort(key=lambda run: run.time)
+    if not rounds:
+        print_text("no round of the suite has ended yet")
+        return NOT_ENOUGH
+    newest = rounds[-1]
+    verdicts = (*newest.verdicts, *history.judged(history.courses(rounds)))
+    if plain:
+        print(as_json(newest.jobs, verdicts))  # noqa: T201 - for a program
+        return exit_status(verdicts)
+    found = history.courses(rounds)
+    show_rows(escape(history.title(rounds)), history.HEADS, (tuple(map(escape, row)) for row in history.rows(found)))
+    for time, text in history.changes(rounds).items():
+        print_text(f"{time:%Y-%m-%d %H:%M} UTC: {text}")
+    show(newest.jobs, verdicts, everything=everything)
+    return exit_status(verdicts)
+
+
+def _of_cluster(stack: Stack, silent: bool) -> list[Run]:
+    file = results.rounds(stack)
+    try:
+        known = [kept.run for kept in read(file)] if file.is_file() else []
+        for each in suite_rounds.ended(stack, {run.time for run in known}, silent=silent):
+            number = append(file, each)
+            known.append(each)
+            if not silent:
+                print_text(f"round {number} of {file}; `./hpc report {stack.options} -o DIR` draws it")
+    except RecordsError as error:
+        raise Problem(str(error)) from None
+    except OSError as error:
+        raise Problem(f"{file} cannot be written: {error.strerror or error}", "Make room, or give access.") from None
+    return known
+
+
+def _of_file(stack: Stack, path: Path) -> list[Run]:
+    if path.is_dir():
+        return suite_rounds.of_logs(stack, path)
+    try:
+        records = read(path)
+        for line in records.skipped:
+            print_warning(line)
+        return [kept.run for kept in records]
+    except RecordsError as error:
+        raise Problem(str(error)) from None

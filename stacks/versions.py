@@ -1,0 +1,22 @@
+"""Versions that the settings request: results of two of them are compared only by who knows what changed."""
+
+from collections.abc import Mapping
+
+from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, SpecialResourceSettings
+from stacks.platform import Settings
+
+
+def requested(settings: Settings) -> Mapping[str, str]:
+    """Return part of the stack -> version."""
+    gpu, mpi = settings.gpu, settings.mpi_operator
+    found = {
+        "OpenShift": settings.release,
+        "way to GPUs": gpu.enablement if isinstance(gpu, DevicePluginSettings) else _channel(gpu),
+        "GPU driver": gpu.driver.version if isinstance(gpu, GpuOperatorSettings) and gpu.driver else "",
+        "MPI operator": mpi.image if mpi else "",
+    }
+    return {part: version for part, version in found.items() if version}
+
+
+def _channel(gpu: GpuOperatorSettings | SpecialResourceSettings) -> str:
+    return f"{gpu.operator.package}, channel {gpu.operator.channel}"
