@@ -4,8 +4,9 @@ GPU_RESOURCE = "nvidia.com/gpu"
 GPU_ACCELERATOR = "openshift.com/gpu-accelerator"
 """Label of nodes with GPUs whose driver the host has (S-7.1)."""
 GPU_PRESENT = "nvidia.com/gpu.present"
-"""Label of nodes with GPUs that the GPU operator manages."""
-GPU_SLICE_PREFIXES = ("nvidia.com/gpu.", "nvidia.com/mig-")
+MIG_PREFIX = "nvidia.com/mig-"
+MIG_CONFIG = "nvidia.com/mig.config"
+GPU_SLICE_PREFIXES = ("nvidia.com/gpu.", MIG_PREFIX)
 """Shared GPUs and slices of one, as NVIDIA's device plugin names them."""
 RDMA_PREFIX = "rdma/"
 IPC_LOCK = "IPC_LOCK"

@@ -3,7 +3,11 @@
 from pydantic import Field
 
 from hardware.model import Model, merged_by
+from sites.settings.esxi import EsxiSettings
+from sites.settings.hosts import HaProxy, HostSettings
 from sites.settings.mirror import MirrorSettings
+from sites.settings.networks import Networks
+from sites.settings.scale import ScaleSettings
 from sites.settings.switches import Switch
 
 
@@ -16,6 +20,9 @@ class SiteSettings(Model):
         description="DNS domain of switches and hosts without one; None: names are written as they are",
     )
     name_servers: tuple[str, ...] = Field(default=(), description="addresses of DNS servers for switches (R-3.1-1)")
+    hosts: HostSettings | None = Field(default=None, description="the GPU hosts; None: nothing is written for them")
+    networks: Networks = Networks()
+    haproxy: HaProxy | None = Field(default=None, description="None: no HAProxy in front of the ingress")
     switches: tuple[Switch, ...] = Field(
         default=(),
         description="switches of the fabric, each by its dialect",
@@ -23,4 +30,10 @@ class SiteSettings(Model):
     )
     mirror: MirrorSettings | None = Field(
         default=None, description="registry with copies of the images; None: nodes pull from where images are named"
+    )
+    scale: ScaleSettings | None = Field(
+        default=None, description="Spectrum Scale's clients on hosts; None: nothing is written for them"
+    )
+    esxi: EsxiSettings | None = Field(
+        default=None, description="virtual machines of vSphere with GPUs; None: nothing is written for them"
     )

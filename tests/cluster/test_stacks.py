@@ -96,6 +96,7 @@ def test_stack_runs_from_one_command(stack: str) -> None:
         assert "unfit" not in hpc("verify", "--nodes", "--stack", stack)
     if settings.suite:
         _runs_its_suite(stack, settings.suite)
+    assert "as predicted" in hpc("scc", "check", "--stack", stack)
     found = look(stacks.read(stack))
     machines = {node.name for node in settings.gpu_nodes}
     seen = {node.name: node for node in found.nodes if node.name in machines}
