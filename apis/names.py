@@ -3,9 +3,13 @@
 GPU_RESOURCE = "nvidia.com/gpu"
 GPU_ACCELERATOR = "openshift.com/gpu-accelerator"
 """Label of nodes with GPUs whose driver the host has (S-7.1)."""
+MIG_PREFIX = "nvidia.com/mig-"
+"""Before the size of an instance, e.g. 1g.5gb: the resource of such instances under the strategy `mixed`."""
+MIG_CONFIG = "nvidia.com/mig.config"
+"""Label of a node that says how its GPUs are divided, by a name of the GPU Operator's list."""
 GPU_PRESENT = "nvidia.com/gpu.present"
 """Label of nodes with GPUs that the GPU operator manages."""
-GPU_SLICE_PREFIXES = ("nvidia.com/gpu.", "nvidia.com/mig-")
+GPU_SLICE_PREFIXES = ("nvidia.com/gpu.", MIG_PREFIX)
 """Shared GPUs and slices of one, as NVIDIA's device plugin names them."""
 RDMA_PREFIX = "rdma/"
 IPC_LOCK = "IPC_LOCK"

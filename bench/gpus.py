@@ -52,7 +52,9 @@ def own_settings(profile: str, gpus: int) -> Settings:
     layout = {"pods": 1, "gpus": gpus}
     jobs = [{"kind": "torch", "name": name, "program": name, "layout": layout, **common} for name in PROGRAMS]
     stages = [{"name": "gpus", "workloads": [test, *jobs]}]
-    return projects.read({**content, "nodes": nodes, "stages": stages})
+    # A suite names jobs, and switches name nodes, of the stack's own.
+    own = {key: value for key, value in content.items() if key not in ("suite", "site")}
+    return projects.read({**own, "nodes": nodes, "stages": stages})
 
 
 def jobs(wanted: Settings) -> Iterator[dict[str, Any]]:

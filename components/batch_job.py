@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
+from apis import names
 from components import job_pods
 from components.job_args import JobArgs
 from components.model import DnsName
@@ -22,6 +23,11 @@ class BatchJobArgs(JobArgs):
     queue: DnsName | None = Field(
         default=None, description="LocalQueue of the namespace; Kueue then decides when the job starts"
     )
+
+
+def gpus(count: int, instance: str | None) -> dict[str, str]:
+    """Return what a container asks for: whole GPUs, or one MIG instance of a size."""
+    return {f"{names.MIG_PREFIX}{instance}": "1"} if instance else {names.GPU_RESOURCE: str(count)}
 
 
 def spec(

@@ -77,7 +77,8 @@ def containerfile(recipe: Recipe) -> str:
 
 def other_driver(recipe: Recipe, host: str) -> str | None:
     """Say what is wrong with the image on nodes whose MLNX_OFED is `host`; None where nothing is (N-5.2)."""
-    if recipe.ofed is None or recipe.ofed.version == host:
+    # That of an operator's container is called by the release that it is in, e.g. doca3.4.1-26.04-1.1.0.0-1.
+    if recipe.ofed is None or recipe.ofed.version == host or f"-{recipe.ofed.version}-" in host:
         return None
     return f"the image has MLNX_OFED {recipe.ofed.version}, and the nodes have {host}; build it with the nodes' version"
 

@@ -10,6 +10,7 @@ from apis import kinds, names
 from components import batch_job, job_pods, outcome
 from components.component import Component
 from components.job_args import NetworkName
+from components.model import MigSize
 from components.security_context import confined
 
 
@@ -17,6 +18,9 @@ class GpuJobArgs(batch_job.BatchJobArgs):
     """One job."""
 
     gpus: int = Field(gt=0, le=16, description="GPUs of its pod")
+    instance: MigSize | None = Field(
+        default=None, description="size of the MIG instance that it has in place of whole GPUs (D-2.7)"
+    )
     rdma_resources: tuple[str, ...] = Field(default=(), description="of which the pod takes one each (R-3.4.2-7)")
     networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that the pod joins (B-7.2)")
 
@@ -37,13 +41,8 @@ def spec(args: GpuJobArgs) -> dict[str, Any]:
     E-52).
     """
     devices = dict.fromkeys(args.rdma_resources, "1")
-    share = {
-        "cpu": str(args.cpus),
-        "memory": args.memory,
-        names.GPU_RESOURCE: str(args.gpus),
-        **devices,
-        **args.further,
-    }
+    gpus = batch_job.gpus(args.gpus, args.instance)
+    share = {"cpu": str(args.cpus), "memory": args.memory, **gpus, **devices, **args.further}
     container = job_pods.container(args) | {
         **({"command": job_pods.after_proof(args, args.command)} if args.command else {}),
         **({"workingDir": args.working_directory} if args.working_directory else {}),

@@ -69,13 +69,13 @@ class GpuStack(Model):
     gds: bool = Field(
         default=False,
         description="GPUDirect Storage (D-6.3): kernel module nvidia-fs, by which GPUs read files without the CPU's "
-        "memory. It needs the open kernel module of the driver, so GPUs of Turing or later",
+        "memory. It needs the open kernel module of the driver, which older GPUs do not have",
     )
     mig: MigStrategy = Field(
         default="none",
         description="how slices of a GPU become resources (D-2.7): as nvidia.com/gpu (single), or as nvidia.com/mig-* "
-        "(mixed), which jobs, quotas and queues do not use. No GPU is divided before its node has the label "
-        "nvidia.com/mig.config, which is set manually; the node's `free_gpus` names what stays whole",
+        "(mixed). No GPU is divided before its node has the label nvidia.com/mig.config: `mig` of a node sets it, and "
+        "with mixed jobs ask for an `instance`. Set manually, the node's `free_gpus` names what stays whole",
     )
 
 
@@ -118,8 +118,8 @@ def unfit(stack: GpuStack, gpu: Gpu, gpudirect: GpuDirect | None) -> Iterator[st
         )
     if stack.gds and known.kernel_module == "proprietary":
         yield (
-            f"gds true: {gpu.model} is older than Turing and has no open kernel module, which GPUDirect Storage needs; "
-            "set it to false"
+            f"gds true: {gpu.model} is too old for the driver's open kernel module, which GPUDirect Storage needs; set "
+            "it to false"
         )
     if gpudirect and (gpudirect.mechanism, known.peer_memory) == ("dma-buf", _PEERMEM):
         yield f"gpudirect: {gpu.model} has no dma-buf; give mechanism {_PEERMEM}"

@@ -6,12 +6,13 @@ from typing import Any, Self
 import pulumi
 from pydantic import Field, model_validator
 
-from apis import data_sets, kinds, names
+from apis import data_sets, kinds
 from components import batch_job, job_pods, outcome, sliced_jobs
 from components.component import Component
 from components.data_set import proved_first
 from components.job_args import Folder
 from components.job_volumes import SHARED_MEMORY
+from components.model import MigSize
 from components.sliced_jobs import NAME_LENGTH, SlicedJobArgs, container
 
 REDUCER = "-reduce"
@@ -24,6 +25,9 @@ class IndexedJobArgs(SlicedJobArgs):
 
     command: tuple[str, ...] = Field(min_length=1, description="the program, which reads the list of its slice")
     gpus: int = Field(gt=0, le=16, description="GPUs of each pod")
+    instance: MigSize | None = Field(
+        default=None, description="size of the MIG instance that each pod has in place of whole GPUs (D-2.7)"
+    )
     results: Folder = Field(description="mounted folder that all pods share: results, and the lines that prove slices")
     reducer: tuple[str, ...] = Field(
         default=(), description="program that collects the results, after the slices are proved; empty: the proof alone"
@@ -46,7 +50,7 @@ class IndexedJobArgs(SlicedJobArgs):
 def slices(args: IndexedJobArgs) -> dict[str, Any]:
     """Return the container of a slice: it proves the set and its slice before the program starts."""
     more = ("--slices", str(args.slices), "--slice-list", _SLICE_LIST, "--results", args.results)
-    limits = {"cpu": str(args.cpus), "memory": args.memory, names.GPU_RESOURCE: str(args.gpus)}
+    limits = {"cpu": str(args.cpus), "memory": args.memory, **batch_job.gpus(args.gpus, args.instance)}
     made = container(args, proved_first(args.command, args.data_set.command("slice", *more)), limits)
     return {**made, "env": [*made["env"], {"name": data_sets.SLICE_LIST, "value": _SLICE_LIST}]}
 

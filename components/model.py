@@ -12,6 +12,7 @@ __all__ = [
     "DnsLabel",
     "DnsName",
     "Image",
+    "MigSize",
     "Model",
     "Mtu",
     "NumberOrShare",
@@ -34,6 +35,8 @@ DnsName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-.a-z0-9]{0,251}
 Image = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][\w./:@-]*[:@][\w:.+-]+$")]
 """A pinned image reference: with a tag or a digest."""
 
+MigSize = Annotated[str, StringConstraints(pattern=r"^[1-9]g\.[0-9]{1,3}gb$")]
+"""A MIG instance, by its slices and memory."""
 Mtu = Annotated[int, Field(ge=1280, le=9216)]
 """Bytes of a link: 1280, which IPv6 needs, to 9216, which the fabric's switches take (N-1.3)."""
 

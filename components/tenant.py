@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from apis import kinds, names
 from components.component import Component, stateful
 from components.labels import labels
-from components.model import DnsLabel, DnsName, Model, Quantity
+from components.model import DnsLabel, DnsName, MigSize, Model, Quantity
 
 ACCOUNT = "mpi"
 """Name of the service account, the role and the binding in every tenant (R-3.4.3-3)."""
@@ -103,6 +103,9 @@ class TenantArgs(TenantNamespace):
     """One tenant."""
 
     gpu_quota: int = Field(ge=0, description="GPUs that the tenant's pods may hold at once")
+    instance_quota: dict[MigSize, int] = Field(
+        default={}, description="MIG instances that they may hold at once, by every size that the nodes have (D-2.7)"
+    )
     scc_name: DnsName | None = Field(
         description="SCC that the account may use; None: those of every account, where no pod requests RDMA"
     )
@@ -154,7 +157,7 @@ class Tenant(Component):
         quota = k8s.core.v1.ResourceQuota(
             f"{name}-quota",
             metadata=meta("gpus"),
-            spec=k8s.core.v1.ResourceQuotaSpecArgs(hard={f"requests.{names.GPU_RESOURCE}": str(args.gpu_quota)}),
+            spec=k8s.core.v1.ResourceQuotaSpecArgs(hard=_quotas(args)),
             opts=self.child(),
         )
         wanted: list[pulumi.CustomResource] = []
@@ -216,6 +219,13 @@ def _pod_security(enforced: PodSecurity | None) -> dict[str, str]:
         return {}
     levels = {"enforce": enforced, "audit": "restricted", "warn": "restricted"}
     return {names.POD_SECURITY_SYNC: "false", **{names.POD_SECURITY + mode: level for mode, level in levels.items()}}
+
+
+def _quotas(args: TenantArgs) -> dict[str, str]:
+    """Return what the namespace's pods may hold of each resource of GPUs."""
+    amounts = {names.GPU_RESOURCE: args.gpu_quota}
+    amounts |= {f"{names.MIG_PREFIX}{size}": amount for size, amount in args.instance_quota.items()}
+    return {f"requests.{name}": str(amount) for name, amount in amounts.items()}
 
 
 def _limits(resources: ContainerResources) -> "k8s.core.v1.LimitRangeSpecArgs":

@@ -18,6 +18,7 @@ class NodeFact(Model):
     ready: bool = Field(description="whether it is Ready")
     schedulable: bool = Field(description="whether new pods may come")
     gpus: int = Field(ge=0, description="nvidia.com/gpu that pods may have")
+    instances: Mapping[str, int] = Field(default={}, description="size of MIG instances -> what pods may have of it")
     rdma: Mapping[str, int] = Field(description="resource below rdma/ -> what pods may have of it")
     gpu_model: str | None = Field(description="as GPU feature discovery labels it; None: not labelled")
     driver: str | None = Field(description="version of the GPU driver, by label; None: not labelled")

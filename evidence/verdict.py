@@ -65,11 +65,17 @@ class Request(Model):
     fabric: Fabric | None = None
     shape: Shape | None = Field(default=None, description="None: a job without GPUs, or not known")
     nodes: tuple[str, ...] = Field(default=(), description="on which its pods with GPUs ran; empty: not known")
+    divided: Mapping[str, Mapping[str, int]] = Field(
+        default={}, description="node -> size of MIG instances -> how many; of nodes whose GPUs are not whole"
+    )
     peers: tuple[str, ...] = Field(default=(), description="nodes of other jobs that it talks to")
     transport: Transport | None = Field(default=None, description="between nodes; None: one node, or not known")
     sharp: bool = Field(default=False, description="whether in-network reduction (CollNet) is to be in use")
     pod_mtu: int | None = Field(default=None, description="bytes that pods' eth0 must take; None: not set")
     port_mtu: int | None = Field(default=None, description="bytes that the ports of RoCE must take; None: not set")
+    operator_driver: bool | None = Field(
+        default=None, description="whether an operator brings the GPU driver, and hosts have none; None: not known"
+    )
     devices: tuple[str, ...] = Field(default=(), description="HCAs for use between nodes; empty: none, or not known")
 
     @property

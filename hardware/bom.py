@@ -115,11 +115,27 @@ class Chassis(Model):
         return self.quantity * self.nodes_each
 
 
+class Switch(Model):
+    """Switches of one model, as a document lists them."""
+
+    model: str
+    gbps: int = Field(gt=0, description="rate of its ports, Gb/s")
+    used_for: str | None = Field(default=None, description="what it connects; None: the document does not say")
+    quantity: int | None = Field(default=None, gt=0, description="None: the document does not say")
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        for_what = f" for {self.used_for}" if self.used_for else ""
+        count = "number not given" if self.quantity is None else f"{self.quantity} of them"
+        return f"{self.model} of {self.gbps} Gb/s{for_what} ({count})"
+
+
 class Bom(Model):
     """A bill of material: the parts of a node of each role, and the machines."""
 
     nodes: dict[str, Node] = Field(min_length=1, description="role -> its node")
     chassis: tuple[Chassis, ...] = Field(min_length=1)
+    switches: tuple[Switch, ...] = ()
     source: str
 
     @property

@@ -32,6 +32,12 @@ class Gpu(Model):
     memory_gbs: int | None = Field(default=None, gt=0, description="memory bandwidth, GB/s")
     sms: int | None = Field(default=None, gt=0, description="streaming multiprocessors")
     watts: int | None = Field(default=None, gt=0, description="power limit, W")
+    l2_kib: int | None = Field(default=None, gt=0, exclude=True, description="L2 cache, KiB")
+    shared_memory_kib: int | None = Field(
+        default=None, gt=0, exclude=True, description="shared memory of a thread block, KiB"
+    )
+    most_sm_mhz: int | None = Field(default=None, gt=0, exclude=True, description="highest clock of the SMs, MHz")
+    most_memory_mhz: int | None = Field(default=None, gt=0, exclude=True, description="highest clock of memory, MHz")
     mig: dict[str, dict[str, int]] = Field(
         default={},
         exclude=True,

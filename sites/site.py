@@ -1,5 +1,6 @@
 """The facts of a stack that the files around its cluster are written from."""
 
+from ipaddress import IPv4Address
 from typing import Literal
 
 from pydantic import Field
@@ -9,6 +10,8 @@ from hardware.model import Model
 from hardware.profiles import Hca, Profile
 from sites.batch_job import BatchJob
 from sites.content import NOTHING, Content
+from sites.host_facts import HostFacts
+from sites.scale_facts import ScaleFacts
 from sites.settings import SiteSettings
 
 
@@ -38,6 +41,7 @@ class Site(Model):
     release: str = Field(description="of OpenShift, e.g. 4.4")
     fabric: Literal["infiniband", "roce", "ethernet"] = Field(description="network between the GPU nodes")
     hosts: tuple[Host, ...]
+    on_hosts: HostFacts = Field(description="what the GPU hosts need for it")
     traffic_class: int | None = Field(
         default=None, description="of RoCE packets, DSCP and ECN together (N-1.1); None: the fabric is another"
     )
@@ -52,9 +56,28 @@ class Site(Model):
     )
     content: Content = Field(default=NOTHING, description="what nodes pull, where a group of files needs it")
     jobs: tuple[BatchJob, ...] = Field(default=(), description="workloads, where another scheduler starts them, too")
+    scale: ScaleFacts | None = Field(
+        default=None, description="Spectrum Scale whose clients are packages of hosts; None: there are none"
+    )
     given: SiteSettings = Field(description="the setting `site`")
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """The release, for comparisons."""
+        major, minor = self.release.split(".")
+        return int(major), int(minor)
 
     @property
     def gpu_hosts(self) -> tuple[Host, ...]:
         """The hosts with GPUs."""
         return tuple(host for host in self.hosts if host.machine)
+
+    @property
+    def scale_clients(self) -> tuple[Host, ...]:
+        """The hosts that are Spectrum Scale clients."""
+        return tuple(host for host in self.hosts if host.scale_client)
+
+    def admin_address(self, host: Host) -> IPv4Address | None:
+        """Return the address by which a host is reached; None: it is reached by its name."""
+        admin = self.given.networks.admin
+        return admin.addresses.get(host.name) if admin else None

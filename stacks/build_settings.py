@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from components import workload_images as recipes
-from components.containerfiles import Ofed, Recipe, Ref, containerfile
+from components.containerfiles import Ofed, Recipe, Ref, containerfile, other_driver
 from components.image_build import BuiltImage, Git, ImageBuildArgs, Inline, reference
 from components.model import DnsLabel, Image, Model, fields_of
 from components.workload_images import Sources
@@ -44,6 +44,10 @@ class MultiNodeRecipe(Model):
     def of(self, base: Image) -> Recipe:
         """Return the recipe on a base."""
         return recipes.multi_node(base, self.ofed, self.sources)
+
+    def other_driver(self, base: Image, host: str) -> str | None:
+        """Say what is wrong with the image on nodes with the driver `host`; None where nothing is (N-5.2)."""
+        return other_driver(self.of(base), host)
 
 
 class PyTorchRecipe(Model):

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_
 from components.model import DnsLabel, DnsName, Model, merged_by
 from components.topology import LabelValue
 from hardware import profiles
+from hardware.gpus import Gpu
 from hardware.profiles import Profile
 
 _RANGE = re.compile(r"^(?P<before>[^\[\]]*)\[(?P<first>\d+)-(?P<last>\d+)\](?P<after>[^\[\]]*)$")
@@ -53,6 +54,12 @@ class NodeSettings(Model):
         ge=0,
         description="GPUs that this stack's jobs may have; None: all. For nodes that others use, too",
     )
+    mig: str | None = Field(
+        default=None,
+        description="how its GPUs are divided, by a name of the GPU Operator's list, e.g. all-1g.5gb (D-2.7): label "
+        "nvidia.com/mig.config. It has instances for jobs with `instance` then, and no whole GPU; needs `gpu.mig: "
+        "mixed`. None: whole GPUs",
+    )
     topology: dict[DnsLabel, LabelValue] = Field(
         default={},
         description="where a GPU node is in the fabric, by the levels of `queues.topology`, e.g. {leaf: leaf-03}; left "
@@ -74,14 +81,38 @@ class NodeSettings(Model):
         there = self._machine.gpus if self._machine else 0
         if self.free_gpus is not None and self.free_gpus > there:
             raise ValueError(f"free_gpus {self.free_gpus} is more than the {there} GPUs of {self.name}; lower it")
+        if self.mig is not None:
+            self._divided(self.mig, self._machine.gpu if self._machine else None)
         return self
+
+    def _divided(self, mig: str, gpu: Gpu | None) -> None:
+        if gpu is None or not gpu.mig:
+            what = f"{gpu.model} cannot be divided" if gpu else "it has no GPU"
+            raise ValueError(f"mig {mig} of {self.name}: {what}; leave it out")
+        if mig not in gpu.mig:
+            known = ", ".join(gpu.mig)
+            raise ValueError(f"mig {mig} of {self.name} is no configuration of {gpu.model}; give one of {known}")
+        if self.free_gpus is not None:
+            raise ValueError(
+                f"free_gpus {self.free_gpus} of {self.name}: mig {mig} divides all its GPUs, and none stays whole; "
+                "leave one of them out"
+            )
 
     @property
     def gpus(self) -> int:
-        """GPUs that jobs may have."""
+        """Whole GPUs that jobs may have."""
+        if self.mig is not None:
+            return 0
         if self.free_gpus is not None:
             return self.free_gpus
         return self.machine.gpus if self.profile else 0
+
+    @property
+    def instances(self) -> Mapping[str, int]:
+        """MIG instances that jobs may have: size -> how many on all its GPUs; none where they are not divided."""
+        if self.mig is None:
+            return {}
+        return {size: count * self.machine.gpus for size, count in self.machine.gpu.mig[self.mig].items()}
 
     @property
     def machine(self) -> Profile:

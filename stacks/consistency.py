@@ -12,6 +12,7 @@ from stacks.checks import (
     driver,
     fabric,
     image,
+    instance,
     memory,
     name,
     neighbour,
@@ -20,7 +21,9 @@ from stacks.checks import (
     program,
     queue,
     release,
+    site_hosts,
     site_mirror,
+    site_scale,
     site_scheduler,
     site_switches,
     storage,
@@ -59,6 +62,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from data_use.problems(settings)
     yield from image.problems(settings)
     yield from site_mirror.problems(settings)
+    yield from site_scale.problems(settings)
     try:
         settings.profile  # noqa: B018 - raises for ports that the machine does not have
     except ValidationError as error:
@@ -69,8 +73,10 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from fabric.enablement(settings)
     yield from fabric.shares(settings)
     yield from driver.problems(settings)
+    yield from instance.problems(settings)
     yield from bond.problems(settings)
     yield from topology.problems(settings)
+    yield from site_hosts.problems(settings)
     yield from site_switches.problems(settings)
     yield from site_scheduler.problems(settings)
     if not machines:

@@ -7,30 +7,48 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from components.bond import BondLink, Interface
+from components.containerfiles import OfedVersion
 from components.model import Image, Model, Mtu
 from components.network_operator import ROCE_MOST_PODS, AdapterStack
 from components.olm_operator import OlmOperatorArgs
 from components.port_network import require_room
 
 
-class DaemonSetPlugin(Model):
+class HostOfed(Model):
+    """Mellanox's own driver, where the nodes have it themselves."""
+
+    host_ofed: bool = Field(
+        default=False,
+        description="the nodes have Mellanox's own driver, and no operator brings one; nvidia-peermem needs it",
+    )
+    host_ofed_version: OfedVersion | None = Field(
+        default=None,
+        description="with `host_ofed`: its version, as `ofed_info -n` prints it there; images of `builds` with another "
+        "are refused (N-5.2). None: not compared",
+    )
+
+    @model_validator(mode="after")
+    def _has_what_it_names(self) -> Self:
+        if self.host_ofed_version and not self.host_ofed:
+            raise ValueError(
+                f"host_ofed_version {self.host_ofed_version}: host_ofed is off, and the nodes have no driver of their "
+                "own; set it, or leave the version out"
+            )
+        return self
+
+
+class DaemonSetPlugin(HostOfed):
     """The shared RDMA device plugin by itself, as in the Redpaper (R-3.4.2)."""
 
     kind: Literal["daemon-set"]
     image: Image = Field(description="of the plugin (R-3.4.2-1)")
-    host_ofed: bool = Field(
-        default=False, description="the nodes have Mellanox's own driver, which GPUDirect by nvidia-peermem needs"
-    )
 
 
-class NetworkOperatorPlugin(AdapterStack):
+class NetworkOperatorPlugin(AdapterStack, HostOfed):
     """The Network Operator, with the same plugin and, where wanted, the adapters' driver."""
 
     kind: Literal["network-operator"]
     operator: OlmOperatorArgs
-    host_ofed: bool = Field(
-        default=False, description="without `driver`: the nodes have Mellanox's own, which nvidia-peermem needs"
-    )
 
 
 Plugin = Annotated[DaemonSetPlugin | NetworkOperatorPlugin, Field(discriminator="kind")]

@@ -91,6 +91,8 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
             wanted |= {names.SCALE_CORE: ""}
         if node.profile and settings.machine_config_pool not in BUILT_IN:
             wanted |= role(settings.machine_config_pool)
+        if node.mig:
+            wanted |= {names.MIG_CONFIG: node.mig}
         if node.profile and isinstance(settings.gpu, DevicePluginSettings):
             wanted |= {names.GPU_ACCELERATOR: "true"}
         wanted |= places.get(node.name, {})

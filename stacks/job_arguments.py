@@ -161,6 +161,7 @@ def gpu_job(workload: JobWorkload, settings: Settings, locks: Locked | None = No
     return GpuJobArgs(
         **_common(workload, settings, locks),
         gpus=workload.gpus,
+        instance=workload.instance,
         rdma_resources=_rdma(settings) if rdma else (),
         networks=fabric.networks(settings, workload.tenant) if rdma else (),
         backoff_limit=settings.program(workload.program).restarts,
@@ -180,6 +181,7 @@ def indexed_job(workload: IndexedWorkload, settings: Settings, locks: Locked | N
         **_common(workload, settings, locks),
         slices=workload.slices,
         gpus=workload.gpus,
+        instance=workload.instance,
         results=workload.results,
         reducer=workload.reducer,
         indexed=settings.version.indexed_jobs,

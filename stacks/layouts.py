@@ -12,7 +12,7 @@ from components.model import Model
 from components.outcome import Wait
 from hardware import placement
 from hardware.placement import Demand, Share, waves
-from stacks import topology
+from stacks import instances, topology
 from stacks.platform import Settings
 from stacks.workload_settings import (
     IndexedWorkload,
@@ -35,20 +35,23 @@ class Placement(Model):
     wave: int = Field(gt=0, description="within the stage; each wave starts when the one before it has got far enough")
     job: str = Field(description="namespace/name")
     layout: Layout | None = Field(description="None for a workload without GPUs")
+    instance: str | None = Field(default=None, description="size of its pods' MIG instances; None: whole GPUs")
     on: tuple[tuple[str, int], ...] = Field(
         description="node, pods on it; the scheduler may find others. Empty: only after others have finished"
     )
 
     @property
     def gpus(self) -> int:
-        """GPUs that it takes."""
-        return self.layout.total_gpus if self.layout else 0
+        """Whole GPUs that it takes."""
+        return self.layout.total_gpus if self.layout and not self.instance else 0
 
 
 def free(workload: Workload, settings: Settings) -> Mapping[str, int]:
-    """Return the GPUs that a workload may have, by node."""
-    node = None if isinstance(workload, Unstarted) else workload.node
-    return {name: gpus for name, gpus in settings.free.items() if node in (None, name)}
+    """Return the GPUs that a workload may have, by node; of one with a MIG instance, such instances."""
+    if isinstance(workload, Unstarted):
+        return settings.free
+    there = instances.by_node(workload.instance, settings) if workload.instance else settings.free
+    return {name: count for name, count in there.items() if workload.node in (None, name)}
 
 
 def layout(workload: Started, settings: Settings) -> Layout:
@@ -88,7 +91,11 @@ def _bound(workload: Workload, settings: Settings) -> bool:
 
 def pod_share(workload: Started, settings: Settings) -> Share:
     """Return the CPUs and memory of a pod with GPUs: the part of the machine that goes with them, or the program's."""
-    part = placement.share(settings.profile, layout(workload, settings).gpus, settings.reserved)
+    part = (
+        instances.share(workload.instance, settings)
+        if workload.instance
+        else placement.share(settings.profile, layout(workload, settings).gpus, settings.reserved)
+    )
     own = settings.program(workload.program).resources
     return Share(cpus=own.cpus or part.cpus, memory_gib=own.memory_gib or part.memory_gib)
 
@@ -116,7 +123,10 @@ def demands(workload: Workload, settings: Settings) -> list[Demand]:
     wanted = layout(workload, settings)
     bound = {_ON + workload.node: wanted.gpus} if workload.node else {}
     part = pod_share(workload, settings)
-    taken = {names.GPU_RESOURCE: wanted.gpus, "cpu": part.cpus, "memory": part.memory_gib}
+    devices = {names.GPU_RESOURCE: wanted.gpus}
+    if workload.instance:
+        devices = {names.GPU_RESOURCE: 0, instances.resource(workload.instance): 1}
+    taken = {**devices, "cpu": part.cpus, "memory": part.memory_gib}
     return [{**taken, **bound}] * wanted.pods
 
 
@@ -156,7 +166,12 @@ def room(settings: Settings) -> dict[str, Demand]:
     """Return what jobs may have of each node."""
     machine, kept = settings.profile, settings.reserved
     beside = {"cpu": machine.cpus - kept.cpus, "memory": machine.memory_gib - kept.memory_gib}
-    return {node: {names.GPU_RESOURCE: gpus, **beside, _ON + node: gpus} for node, gpus in settings.free.items()}
+    found: dict[str, Demand] = {}
+    for node in settings.gpu_nodes:
+        parts = {instances.resource(size): count for size, count in node.instances.items()}
+        own = {_ON + node.name: node.gpus + sum(parts.values())}
+        found[node.name] = {names.GPU_RESOURCE: node.gpus, **parts, **beside, **own}
+    return found
 
 
 def within_quotas(workloads: Sequence[Workload], settings: Settings) -> bool:
@@ -192,6 +207,7 @@ def _placed(stage: Stage, number: int, wave: Sequence[Workload], settings: Setti
             wave=number,
             job=f"{workload.tenant}/{job_name(workload, settings)}",
             layout=_layout(workload, settings),
+            instance=None if isinstance(workload, Unstarted) else workload.instance,
             on=on,
         )
         for workload, on in _spread(wave, settings)
@@ -204,12 +220,14 @@ def _layout(workload: Workload, settings: Settings) -> Layout | None:
 
 def _spread(wave: Sequence[Workload], settings: Settings) -> Iterator[tuple[Workload, tuple[tuple[str, int], ...]]]:
     """Yield for each workload of a wave the nodes that have room beside those before it, with the pods on each."""
-    left = dict(settings.free)
+    taken: Counter[tuple[str | None, str]] = Counter()
     for workload in wave:
         wanted = _layout(workload, settings)
-        on = _nodes(workload, wanted, {node: left[node] for node in free(workload, settings)}, settings)
+        size = None if isinstance(workload, Unstarted) else workload.instance
+        left = {node: count - taken[size, node] for node, count in free(workload, settings).items()}
+        on = _nodes(workload, wanted, left, settings)
         for node, pods in on:
-            left[node] -= pods * (wanted.gpus if wanted else 0)
+            taken[size, node] += pods * (wanted.gpus if wanted else 0)
         yield workload, on
 
 

@@ -26,7 +26,7 @@ from stacks.operator_settings import OperatorSettings, completed
 from stacks.programs import PROGRAMS, Program
 from stacks.releases import RELEASES, Release, ReleaseName
 from stacks.state_settings import StateSettings
-from stacks.storage_settings import ContainerNativeStorage, DirectoryData, StorageSettings
+from stacks.storage_settings import AnyVolume, ContainerNativeStorage, DirectoryData, StorageSettings
 from stacks.suite_settings import SuiteSettings
 from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSettings
 from stacks.trainer_settings import TrainerSettings
@@ -236,12 +236,20 @@ class Settings(Based):
         return isinstance(gpu, DevicePluginSettings) or (isinstance(gpu, GpuOperatorSettings) and gpu.driver is None)
 
     @property
+    def scale_classes(self) -> frozenset[str]:
+        """Storage classes that the stack makes, all of them of Storage Scale."""
+        return frozenset(each.class_name for each in self.storage.classes) if self.storage else frozenset()
+
+    def on_scale(self, volume: AnyVolume) -> bool:
+        """Say whether a tenant's volume is known to be on Storage Scale."""
+        return isinstance(volume, DirectoryData) or volume.storage_class in self.scale_classes
+
+    @property
     def foreign_classes(self) -> tuple[str, ...]:
         """Storage classes that tenants' volumes name and the stack does not make: the cluster has them."""
-        ours = {each.class_name for each in self.storage.classes} if self.storage else set()
         volumes = (volume for tenant in self.tenants for volume in tenant.all_volumes.values())
         named = {volume.storage_class for volume in volumes if not isinstance(volume, DirectoryData)}
-        return tuple(sorted(named - ours))
+        return tuple(sorted(named - self.scale_classes))
 
     @property
     def port_names(self) -> tuple[str, ...]:

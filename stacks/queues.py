@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import pulumi
 
 from apis import names
-from components.kueue import QueuePolicy, Queues, QueuesArgs, TenantQueue, quota_of
+from components.kueue import QueuePolicy, Queues, QueuesArgs, TenantQueue
 from components.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.model import fields_of
 from components.tenant import Tenant
-from stacks import topology
+from stacks import instances, topology
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.gpus import GPU_PRESENT
 from stacks.operators import after, install
@@ -52,7 +52,7 @@ def build(
         tenants=tuple(
             TenantQueue(
                 namespace=tenant.namespace,
-                quota=quota_of(settings.profile, tenant.gpu_quota, wanted.launchers, settings.reserved),
+                quota=instances.quota(tenant, wanted.launchers, settings),
             )
             for tenant in settings.tenants
         ),

@@ -1,15 +1,22 @@
 """The facts that files around the cluster are written from, as the settings have them."""
 
+from collections.abc import Iterable
+
+from sites.batch_job import BatchJob
 from sites.content import NOTHING, Content
+from sites.host_facts import HostFacts
+from sites.scale_facts import ScaleFacts
 from sites.settings import SiteSettings
 from sites.site import Host, Site
-from stacks import site_jobs, topology
-from stacks.fabric_settings import Ethernet, Roce
+from stacks import topology
+from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Roce
+from stacks.gpu_settings import SpecialResourceSettings
 from stacks.platform import Settings
+from stacks.storage_settings import HostClientStorage
 
 
-def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
-    """Return what `./hpc site` writes files from; `content` is what the manifests name."""
+def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterable[BatchJob] = ()) -> Site:
+    """Return what `./hpc site` writes files from; `content` is what the manifests name, and `jobs` the workloads."""
     return Site(
         stack=stack,
         release=settings.release,
@@ -24,13 +31,39 @@ def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
             )
             for node in settings.nodes
         ),
+        on_hosts=_on_hosts(settings),
         traffic_class=settings.fabric.traffic_class if isinstance(settings.fabric, Roce) else None,
         bonded=bonded(settings),
         one_switch=topology.planned_switch(settings),
         image_mirrors=settings.version.image_mirrors,
         content=content,
-        jobs=tuple(site_jobs.of(settings)) if settings.site and settings.site.scheduler else (),
+        jobs=tuple(jobs),
+        scale=_scale(settings),
         given=settings.site or SiteSettings(),
+    )
+
+
+def _scale(settings: Settings) -> ScaleFacts | None:
+    storage = settings.storage
+    if not isinstance(storage, HostClientStorage):
+        return None
+    others = [cluster.gui_host for cluster in storage.clusters if cluster.id != storage.own_cluster]
+    return ScaleFacts(
+        file_system=storage.file_system.name,
+        owner_gui=others[0] if len(others) == 1 else None,
+        reserved_gib=settings.reserved.memory_gib,
+    )
+
+
+def _on_hosts(settings: Settings) -> HostFacts:
+    by_recipe = isinstance(settings.gpu, SpecialResourceSettings)
+    plugin = None if isinstance(settings.fabric, Ethernet) else settings.fabric.plugin
+    return HostFacts(
+        driver="host" if settings.host_driver else "special-resource-operator" if by_recipe else "gpu-operator",
+        pool=settings.pool_of(settings.gpu_nodes[0]),
+        interfaces=settings.port_names,
+        network_operator=plugin.operator.namespace if isinstance(plugin, NetworkOperatorPlugin) else None,
+        memlock_by_host=settings.uses_rdma and settings.version.ignition_version is None,
     )
 
 

@@ -13,7 +13,9 @@ from stacks.workload_settings import JobWorkload, MpiWorkload, TorchWorkload
 
 
 def of(settings: Settings) -> Iterator[BatchJob]:
-    """Yield MPI, PyTorch and single-node jobs, with the variables that their pods have."""
+    """Yield MPI, PyTorch and single-node jobs, with the variables that their pods have; none without a scheduler."""
+    if settings.site is None or settings.site.scheduler is None:
+        return
     for stage in settings.stages:
         for workload in stage.workloads:
             if isinstance(workload, MpiWorkload | TorchWorkload | JobWorkload):

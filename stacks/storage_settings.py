@@ -26,7 +26,12 @@ from components.storage_class import StorageClassArgs
 class FileSystem(Model):
     """The file system that holds the data lake."""
 
-    name: str = Field(description="R-2.2-4: ess3000_4M")
+    name: str = Field(description="name on its storage cluster; R-2.2-4: ess3000_4M")
+    block_size: Quantity | None = Field(
+        default=None,
+        description="as `mmlsfs NAME -B` prints it, e.g. 4Mi: `./hpc plan` warns of data sets whose files are larger "
+        "on average (R-2.2-4). None: not compared",
+    )
     uid: FileSystemUid = Field(description="from `mmlsfs NAME --uid` on the local cluster")
 
 

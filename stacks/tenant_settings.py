@@ -1,13 +1,13 @@
 """Settings of teams and of their queues."""
 
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from components.job_volumes import DATA, RESERVED
 from components.kueue import QueuePolicy
-from components.model import DnsName, Model, merged_by
+from components.model import DnsName, MigSize, Model, merged_by
 from components.olm_operator import OlmOperatorArgs
 from components.tenant import LAST_ID, TenantNamespace
 from hardware.placement import Share
@@ -23,6 +23,11 @@ class TenantSettings(TenantNamespace):
     run_as_gid: int = Field(gt=0, le=LAST_ID, description="group of the data directory (R-4.3-6)")
     gpu_quota: int = Field(
         ge=0, description="GPUs that the team may hold; with queues that lend, what it has for certain"
+    )
+    instance_quota: dict[MigSize, Annotated[int, Field(ge=0)]] = Field(
+        default={},
+        description="MIG instances that the team may hold, by size, e.g. {1g.5gb: 14}; none of sizes that are left out "
+        "(D-2.7)",
     )
     rdma: bool = Field(
         default=True,

@@ -9,6 +9,7 @@ from components.mpi_scc import MpiScc, MpiSccArgs
 from components.priority_class import PriorityClass
 from components.pull_secret import PullSecret, PullSecretArgs, RegistryAccount
 from components.tenant import PodSecurity, Tenant, TenantArgs, TenantNamespace
+from stacks import instances
 from stacks.operators import after
 from stacks.platform import Settings
 from stacks.tenant_settings import TenantSettings
@@ -31,6 +32,7 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]
             TenantArgs(
                 **fields_of(TenantNamespace, tenant),
                 gpu_quota=limits[tenant.namespace],
+                instance_quota=instances.limits(tenant.namespace, settings),
                 scc_name=MpiSccArgs().scc_name if _rdma(settings, tenant) else None,
                 pod_security=_pod_security(settings, tenant),
                 queued=settings.queues is not None,

@@ -9,7 +9,7 @@ from apis.nccl import Transport
 from components.data_set import DataSetName
 from components.job_args import Folder, JobChoices
 from components.layout import Layout
-from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
+from components.model import DnsLabel, DnsName, Image, MigSize, Model, Quantity, Seconds
 from components.outcome import Wait
 from components.rdma_perftest import RdmaPair
 from components.sliced_jobs import MOST_SLICES
@@ -102,6 +102,11 @@ class ProgramWorkload(WorkloadBase, JobChoices):
         le=65536,
         description="largest message of nccl-tests, MiB; None: the program's, 256 (R-4.4-6). Today's machines reach "
         "their bandwidth, and public limits are given, at 8192 or 16384",
+    )
+    instance: MigSize | None = Field(
+        default=None,
+        description="one MIG instance of this size for each pod, in place of whole GPUs, e.g. 1g.5gb: for programs of "
+        "one GPU, of kind job or indexed, on nodes with `mig` (D-2.7)",
     )
     priority: DnsName | None = Field(default=None, description="priority class of its pods, of priority_classes")
     on_change: Literal["replace", "keep"] | None = Field(

@@ -18,8 +18,8 @@ from stacks.platform import Settings
 from stacks.releases import RELEASES, Release
 
 _SRIOV = "sriov-network-operator"
-_NOT_OF_EXAMPLES = ("base", "release", "cluster", "machines", "nodes", "state", "adopted")
-"""Settings that are the cluster's own, and those that no example has for another one."""
+_NOT_OF_EXAMPLES = ("base", "release", "cluster", "machines", "nodes", "state", "adopted", "site", "suite")
+"""Settings that are the cluster's own, and those that no example has for another: they name its nodes, or its jobs."""
 _OF_A_MACHINE = ("ports", "reserve")
 """Settings that are of the example's machine alone."""
 

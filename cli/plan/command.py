@@ -7,7 +7,8 @@ import typer
 
 from cli.plan.data import data
 from cli.plan.direct_storage import direct_storage
-from cli.plan.machines import machines, nccl, rails
+from cli.plan.file_system import file_system
+from cli.plan.machines import gpus, machines, nccl, rails
 from cli.plan.network import network
 from cli.plan.section import Section
 from cli.plan.site import parts, space
@@ -42,7 +43,8 @@ def command(
     What GPU nodes reserve for themselves, ports next to GPUs, switches, cables, power, racks, and the data sets.
     """
     settings = stacks.read(stack).settings
-    chosen = data(settings, locks.read(settings, ROOT))
+    locked = locks.read(settings, ROOT)
+    chosen = (*file_system(settings, locked), *data(settings, locked))
     found = (*sections(settings, _rack(rack_units, rack_watts)), *chosen)
     if plain:
         print(json.dumps({section.name: section.data() for section in found}, indent=2))  # noqa: T201 - for a program
@@ -57,6 +59,7 @@ def sections(settings: Settings, rack: Rack | None) -> tuple[Section, ...]:
         machines(settings),
         rails(settings),
         nccl(settings),
+        gpus(settings),
         *direct_storage(settings),
         *network(settings),
         *parts(settings),

@@ -28,15 +28,14 @@ def direct_storage(settings: Settings) -> tuple[Section, ...]:
 
 
 def _rows(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[Row]:
-    ours = {each.class_name for each in settings.storage.classes} if settings.storage else set()
     for tenant in settings.tenants:
         for name, volume in tenant.all_volumes.items():
-            of_scale = isinstance(volume, DirectoryData) or volume.storage_class in ours
+            named = _storage_class(volume)
             yield {
                 "tenant": tenant.namespace,
                 "volume": name,
-                "storage class": _storage_class(volume),
-                "file system": SCALE if of_scale else gpu.gds_file_systems.get(_storage_class(volume) or ""),
+                "storage class": named,
+                "file system": SCALE if settings.on_scale(volume) else gpu.gds_file_systems.get(named or ""),
             }
 
 

@@ -45,6 +45,29 @@ def machines(settings: Settings) -> Section:
     return Section("Machines", (row,), tuple(notes))
 
 
+def gpus(settings: Settings) -> Section:
+    """Return the figures of a GPU, as far as documents give them (S-1.3, D-2.1, D-2.3)."""
+    profile = settings.profile
+    gpu, link = profile.gpu, profile.nvlink
+    row: Row = {
+        "GPU": gpu.model,
+        "architecture": gpu.architecture,
+        "memory, GB": gpu.memory_gb,
+        "memory, GB/s": gpu.memory_gbs,
+        "SMs": gpu.sms,
+        "highest clock of the SMs, MHz": gpu.most_sm_mhz,
+        "highest clock of memory, MHz": gpu.most_memory_mhz,
+        "L2 cache, KiB": gpu.l2_kib,
+        "shared memory of a block, KiB": gpu.shared_memory_kib,
+        "power limit, W": gpu.watts,
+        "NVLink": f"generation {link.generation}, {link.shape}",
+        "NVLink both ways, GB/s": link.gbs,
+        "TF32": "yes" if profile.architecture.has_tf32 else "no",
+        "MIG instances": gpu.mig_instances,
+    }
+    return Section("GPU", (row,), source="D-2.1, D-2.3")
+
+
 def _ports(ports: Ports) -> str:
     return f"{ports.count} of {ports.rate_gbps} Gb/s ({ports.adapter})"
 

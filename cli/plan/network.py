@@ -48,7 +48,14 @@ def _pods(machines: int) -> tuple[Section, ...]:
     whole, rest = divmod(machines, POD_NODES)
     pods = Counter({POD_NODES: whole, rest: 1})
     sizes = {size: count for size, count in pods.items() if size and count}
-    several = ["no document has figures of the switches between PODs (D-3.7)"] if sum(sizes.values()) > 1 else []
+    several = (
+        [
+            f"{sum(sizes.values())} PODs, each planned by itself: their core switches are distributed over the PODs "
+            "and connected directly, and no document has the number of cables or switches between PODs (D-3.7)"
+        ]
+        if sum(sizes.values()) > 1
+        else []
+    )
     rails = "HCA i of all machines of a unit of 20 is on its leaf i, so that a rail stays on one plane (D-3.6)"
     compute = {size: compute_fabric(size) for size in sizes}
     storage = {size: storage_fabric(size) for size in sizes}

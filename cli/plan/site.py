@@ -52,6 +52,7 @@ def parts(settings: Settings) -> tuple[Section, ...]:
     notes = [
         f"{total.nodes} nodes with parts: {total.cores} cores, {total.memory_gib} GiB, drives of {total.raw_gb} GB, "
         f"{total.gpus} GPUs, and {total.ports_25} ports of 25 Gb/s that switches must have",
+        *([f"switches: {'; '.join(map(str, bill.switches))}"] if bill.switches else []),
         *(f"the list does not agree with itself: {text}" for text in bom.differences(bill)),
         *bom.against(bill.nodes["gpu"], settings.profile),
     ]

@@ -7,6 +7,7 @@ from typing import Annotated, BinaryIO, NoReturn
 
 import typer
 
+from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from policies.scc import Release as OfRelease
 from policies.scc.batch import answers
 
@@ -90,6 +91,21 @@ def explain(
         _fail(str(error))
     explanation.show(found, plain=plain, verbose=verbose)
     raise typer.Exit(ADMITTED if all(each.verdict.admitted for each in found) else REFUSED)
+
+
+@app.command()
+def check(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
+    """Compare the cluster's SCC decisions with the predicted ones.
+
+    The API server is asked whether each tenant's account may use the SCC of RDMA jobs, and whether its
+    default account may. Of the tenants' pods, the annotation openshift.io/scc is compared with the SCC
+    that `explain` predicts.
+
+    Exit status 0: all agree, 1: something differs, 2: the tenants have no pods that were admitted.
+    """
+    from cli.scc import check as comparison  # noqa: PLC0415 - as above
+
+    raise typer.Exit(comparison.compare(stack, name))
 
 
 def _batch(name: str) -> int:

@@ -36,9 +36,9 @@ def explain(
     subjects = objects(files)
     around = [*objects(sccs)]
     if stack:
-        rendered, stacks_release = _stack(stack)
+        rendered, stacks_release = of_stack(stack)
         around, release = [*rendered, *around], release or stacks_release
-    cluster = Cluster([*around, *subjects], _release(release), usable)
+    cluster = Cluster([*around, *subjects], known_release(release), usable)
     found = [cluster.explain(each) for each in pod_requests(subjects, cluster, wanted)]
     if not found:
         raise Unreadable(f"no pod in {', '.join(files)}: name a Pod, or a workload with a pod template")
@@ -54,7 +54,8 @@ def show(found: Sequence[Explained], *, plain: bool, verbose: bool) -> None:
         print_tables(each, verbose=verbose)
 
 
-def _stack(name: str) -> tuple[list[dict[str, Any]], str]:
+def of_stack(name: str) -> tuple[list[dict[str, Any]], str]:
+    """Return the objects that a stack declares, with what is beside it, and its release of OpenShift."""
     from rendering import manifests  # noqa: PLC0415 - the engine takes half a second to import
     from stacks import settings  # noqa: PLC0415
 
@@ -62,5 +63,6 @@ def _stack(name: str) -> tuple[list[dict[str, Any]], str]:
     return manifests.manifests(recorded), settings.load(name, manifests.ROOT).release
 
 
-def _release(name: str | None) -> Release:
+def known_release(name: str | None) -> Release:
+    """Return the release whose default SCCs are known, of a name; the current one for others."""
     return next((known for known in get_args(Release) if known == name), "current")

@@ -2,14 +2,14 @@
 
 import builtins
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from apis.kinds import KINDS, Kind
+from apis.kinds import KINDS, SUBJECT_ACCESS_REVIEW, Kind
 from cli.shared.errors import Problem
 
 if TYPE_CHECKING:
@@ -104,6 +104,19 @@ class Cluster:
         with self._reached(), closing(self._request(path, _TRIAL, "PUT", body)) as response:
             answer = response.data
         return self._answer(path, response.status, answer)
+
+    def access(self, user: str, groups: Sequence[str], wanted: Mapping[str, str]) -> tuple[bool, str]:
+        """Return whether RBAC lets a user do something, and the server's reason; `wanted` are `resourceAttributes`.
+
+        The review is a dry run: the server evaluates it, and stores nothing.
+        """
+        kind = SUBJECT_ACCESS_REVIEW
+        spec = {"user": user, "groups": [*groups], "resourceAttributes": {**wanted}}
+        body = {"apiVersion": kind.api_version, "kind": kind.kind, "spec": spec}
+        with self._reached(), closing(self._request(kind.path(), _TRIAL, "POST", body)) as response:
+            answer = response.data
+        status = (self._answer(kind.path(), response.status, answer) or {}).get("status") or {}
+        return status.get("allowed") is True, str(status.get("reason") or "")
 
     def _request(self, path: str, query: Mapping[str, str], method: str = "GET", body: Any = None) -> Any:
         """Send one request; raise ValueError for one that would write to the cluster."""

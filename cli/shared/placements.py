@@ -17,5 +17,6 @@ def show(settings: Settings) -> None:
 def _row(row: Placement) -> tuple[str, ...]:
     on = some([f"{node.split('.')[0]}: {pods}" for node, pods in row.on])
     layout = str(row.layout) if row.layout else ""
+    layout += f" {row.instance}" if row.instance else ""
     otherwise = "what is free once others have ended" if row.layout else "any node that has its volume"
     return (str(row.wave), row.job, layout, str(row.gpus or ""), on or otherwise)

@@ -62,6 +62,7 @@ def _of_workload(workload: Workload, settings: Settings, locks: Locked) -> Itera
         "sharp": isinstance(settings.fabric, InfiniBand) and settings.fabric.sharp,
         "pod_mtu": pod_mtu(settings),
         "port_mtu": port_mtu(settings),
+        "operator_driver": not settings.host_driver,
     }
     job = f"{workload.tenant}/{layouts.job_name(workload, settings)}"
     if isinstance(workload, RdmaTestWorkload):
@@ -89,7 +90,8 @@ def _of_workload(workload: Workload, settings: Settings, locks: Locked) -> Itera
         "program": workload.program,
         "prints": (*started.prints, *((TOOL,) if workload.data_set else ())),
         "metrics": started.metrics,
-        "shape": Shape(pods=layout.pods, gpus=layout.gpus),
+        # A MIG instance is no GPU of the profile.
+        "shape": None if workload.instance else Shape(pods=layout.pods, gpus=layout.gpus),
         # Those of others the cluster reports, for as long as it stores them.
         "nodes": (workload.node,) if workload.node is not None else (),
         "transport": transport,
@@ -124,7 +126,7 @@ def _indexed(
     for number, name in enumerate(mapped):
         own = {"slices": workload.slices, "slice": None if whole else number}
         shape = Shape(pods=workload.slices if whole else 1, gpus=workload.gpus)
-        named = {**asked, "job": f"{workload.tenant}/{name}", "shape": shape}
+        named = {**asked, "job": f"{workload.tenant}/{name}", "shape": None if workload.instance else shape}
         yield Request.model_validate({**named, "data": data.model_copy(update=own)})
     proof = data.model_copy(update={"role": "reduces", "slices": workload.slices})
     alone = {"job": f"{workload.tenant}/{reducer}", "prints": (TOOL,), "metrics": (), "shape": None, "program": None}

@@ -35,6 +35,7 @@ def look(cluster: Cluster, settings: Settings) -> Job:
         fabric=settings.fabric.kind,
         nodes=wanted,
         pod_mtu=pod_mtu(settings),
+        divided={node.name: node.instances for node in settings.gpu_nodes if node.instances},
         devices=tuple(hca.name for hca in settings.profile.hcas) if settings.uses_rdma else (),
     )
     there = [node for node in cluster.list(kinds.NODE) if value(node, "metadata", "name") in wanted]
@@ -74,6 +75,11 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
         ready=conditions.get("Ready") == "True",
         schedulable=not value(node, "spec", "unschedulable"),
         gpus=count(offered.get(names.GPU_RESOURCE)),
+        instances={
+            name.removeprefix(names.MIG_PREFIX): count(amount)
+            for name, amount in sorted(offered.items())
+            if name.startswith(names.MIG_PREFIX) and count(amount)
+        },
         rdma={
             name.removeprefix(names.RDMA_PREFIX): count(amount)
             for name, amount in sorted(offered.items())

@@ -13,6 +13,7 @@ from evidence.criteria import (
     cluster_nodes,
     comparisons,
     failure_lines,
+    firmware,
     logs,
     machine_and_fabric,
     metrics,
@@ -42,7 +43,7 @@ CRITERIA: tuple[Criterion, ...] = (
     *(criterion for tool in TOOLS for criterion in tool.criteria),
 )
 """Of one job, in the order in which verdicts are shown."""
-COMPARISONS: tuple[Comparison, ...] = (*comparisons.COMPARISONS, *metrics.COMPARISONS)
+COMPARISONS: tuple[Comparison, ...] = (*comparisons.COMPARISONS, *metrics.COMPARISONS, *firmware.COMPARISONS)
 """Between jobs."""
 
 

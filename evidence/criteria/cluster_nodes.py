@@ -4,16 +4,15 @@ from collections.abc import Callable, Iterator
 
 from evidence.criterion import Criterion, Found, of, passed
 from evidence.node_facts import NodeFact, NodeFacts
-from evidence.verdict import Job, Status
+from evidence.verdict import Job, Request, Status
 from evidence.wording import listed
-from hardware.profiles import Profile
 
 
 def _offered(job: Job) -> Found | None:
     profile = job.request.known_machine
     nodes = {node.name: node for one in of(job, NodeFacts) for node in one.nodes}
     resources = len(job.request.devices)
-    bad = [f"{name}: {fault}" for name, node in nodes.items() for fault in _lacks(node, profile, resources)]
+    bad = [f"{name}: {fault}" for name, node in nodes.items() for fault in _lacks(node, job.request, resources)]
     bad += [f"{name} does not exist" for name in job.request.nodes if name not in nodes]
     limit = f"Ready, not cordoned, {profile.gpus} GPUs{f', {resources} RDMA resources' if resources else ''}"
     if not nodes and not bad:
@@ -21,13 +20,17 @@ def _offered(job: Job) -> Found | None:
     return Found(passed(not bad), listed(bad, 4) if bad else f"{len(nodes)} nodes", limit)
 
 
-def _lacks(node: NodeFact, profile: Profile, resources: int) -> Iterator[str]:
+def _lacks(node: NodeFact, request: Request, resources: int) -> Iterator[str]:
     if not node.ready:
         yield "not Ready"
     if not node.schedulable:
         yield "cordoned"
-    if node.gpus != profile.gpus:
+    parts = request.divided.get(node.name, {})
+    if node.gpus != (0 if parts else request.known_machine.gpus):
         yield f"{node.gpus} GPUs"
+    for size in sorted({*parts, *node.instances}):
+        if node.instances.get(size, 0) != parts.get(size, 0):
+            yield f"{node.instances.get(size, 0)} instances {size}, not {parts.get(size, 0)}"
     offered = sum(amount > 0 for amount in node.rdma.values())
     if offered < resources:
         yield f"{offered} RDMA resources"
@@ -48,7 +51,7 @@ CRITERIA = (
     Criterion(
         name="nodes-offer",
         title="Every node with GPUs is ready and offers what its machine has",
-        limit="Ready and not cordoned, the profile's GPUs, an RDMA resource for each HCA",
+        limit="Ready, not cordoned, the profile's GPUs or the settings' MIG instances, an RDMA resource for each HCA",
         unit="nodes",
         applies="the nodes of a cluster",
         source="S-7.5, R-3.4.2-6",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import unquote
 
 from pydantic import Field
 
@@ -15,6 +16,9 @@ from evidence.wording import listed
 from hardware.model import Model
 from hardware.topology import pagepool_gib
 
+COMMON = "common"
+"""Stands for all nodes."""
+_CLUSTER_NAME = "clusterName"
 MOST = 20_000
 """Settings that are kept: there are some hundred, each once a group of nodes."""
 
@@ -34,10 +38,10 @@ class MmLsConfig(HostReading):
     cluster: str | None = Field(description="name of the cluster; None: not read")
     rows: tuple[ScaleSetting, ...]
 
-    def value(self, name: str, group: str = "common") -> str | None:
+    def value(self, name: str, group: str = COMMON) -> str | None:
         """Return what a group of nodes has: its own setting, else that of all nodes; None: the default."""
         values = {row.group: row.value for row in self.rows if row.name == name}
-        return values.get(group, values.get("common"))
+        return values.get(group, values.get(COMMON))
 
 
 _COMMAND = typed(r"mmlsconfig\b")
@@ -47,26 +51,33 @@ _GROUP = re.compile(r"\[([A-Za-z0-9][\w.,-]*)\]$")
 _SETTING = re.compile(r"([a-z][A-Za-z0-9_-]*) (\S.*)$")
 _RULE = re.compile(r"-{5,}$")
 _FILE_SYSTEM = re.compile(r"/dev/[\w.-]+$")
+_PARSABLE = "mmlsconfig::"
+_HEADER_Y = re.compile(r"mmlsconfig::HEADER:version:reserved:reserved:configParameter:value:nodeList:$")
+_RECORD = re.compile(r"mmlsconfig::0:1:::([a-z][A-Za-z0-9_-]*):([^:]*):([^:]*):$")
+"""A record of `mmlsconfig -Y`: fields are percent-encoded, as mmclidecode of IBM's reference decodes them."""
 
 
 class MmLsConfigParser(RowsParser):
-    """Reads all settings; a setting queried by name is printed without the frame, and not read."""
+    """Reads all settings, also of -Y; a setting queried by name is printed without the frame, and not read."""
 
     tool = "mmlsconfig"
     kind = MmLsConfig
-    starts = rf"Configuration data for cluster \S+:$|{_COMMAND}\s*$"
-    command = re.compile(rf"{_COMMAND}\s*$")
+    starts = rf"Configuration data for cluster \S+:$|{_COMMAND}(?:\s+-Y)?\s*$|{_HEADER_Y.pattern}"
+    command = re.compile(rf"{_COMMAND}(?:\s+-Y)?\s*$")
     contiguous = True
 
     def __init__(self) -> None:
         super().__init__()
         self._cluster: str | None = None
-        self._group: str | None = "common"
+        self._group: str | None = COMMON
         self._whole = False
+        self._parsable = False
 
     def take(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text.rstrip()
+        if text.startswith(_PARSABLE) or self._parsable:
+            return self._record(text, line.number)
         if (header := _HEADER.match(text)) is not None:
             again = self._cluster is not None
             self._cluster = self._cluster or header[1]
@@ -79,6 +90,22 @@ class MmLsConfigParser(RowsParser):
         if _RULE.match(text) or (self._whole and _FILE_SYSTEM.match(text)):
             return Taken.YES
         return Taken.NO if self._whole else self._setting(text, line.number)
+
+    def _record(self, text: str, line: int) -> Taken:
+        """Read a line of -Y."""
+        if _HEADER_Y.match(text):
+            if self._parsable or self._cluster is not None:
+                return Taken.AGAIN
+            self._parsable = True
+            return Taken.YES
+        record = _RECORD.match(text)
+        if record is None or not self._parsable or len(self.rows) >= MOST:
+            return Taken.DAMAGED if text.startswith(_PARSABLE) else Taken.NO
+        name, value, nodes = record[1], unquote(record[2]), unquote(record[3])
+        if name == _CLUSTER_NAME:
+            self._cluster = value
+        row = ScaleSetting(group=nodes or COMMON, name=name, value=value, line=line)
+        return self.add((row.group, name), row, Taken.DAMAGED)
 
     def _setting(self, text: str, line: int) -> Taken:
         if text.startswith("["):
@@ -100,13 +127,14 @@ class MmLsConfigParser(RowsParser):
 
     def missing(self) -> Iterable[str | None]:
         """Return whether there is a list, and its end."""
+        if self._parsable:
+            return (None if self._cluster else f"no {_CLUSTER_NAME}",)
         return (
             None if self._cluster else "no settings",
             None if self._whole or not self._cluster else "no list of file systems after them",
         )
 
 
-COMMON = "common"
 _OF_ALL = ("enforceFilesetQuotaOnRoot", "controlSetxattrImmutableSELinux")
 """What the driver of OpenShift needs on every node."""
 _SIZE = re.compile(r"(\d{1,18})([KMGT]?)(%?)$")

@@ -17,7 +17,8 @@ _LONGEST = 253
 _LOOKALIKE = 0.9
 _LIKE_HOST = 0.8
 """nvcv.io is like nvcr.io; quay.example.com, a registry of one's own, is not like quay.io."""
-_INTERNAL = "image-registry.openshift-image-registry.svc:5000"
+_INTERNAL = ("image-registry.openshift-image-registry.svc:5000", "docker-registry.default.svc:5000")
+"""A cluster's own registry: today's, and that of OpenShift 3.11."""
 _SAY_WHICH = f"Write registry, organisation and name, e.g. {DOCKER_HUB}/<organisation>/<name>:<tag>"
 
 
@@ -29,7 +30,7 @@ class ImageRegistry(Parameters):
             *("nvcr.io", "quay.io", "registry.redhat.io", "registry.access.redhat.com", "cp.icr.io", "icr.io"),
             *("registry.k8s.io", "gcr.io", "ghcr.io", "ghcr.io/mellanox", "mcr.microsoft.com", "public.ecr.aws"),
             *(DOCKER_HUB, *(f"{DOCKER_HUB}/{name}" for name in ("mellanox", "nvidia", "mpioperator", "horovod"))),
-            _INTERNAL,
+            *_INTERNAL,
         ),
         description="registries, or parts of one (docker.io/mellanox), for which another name that looks like one of "
         "these is taken for a misspelt one; a name without a registry counts as docker.io's. A list here replaces this "

@@ -194,6 +194,8 @@ def _gpus(pod: Object, here: Machine, running: Iterable[Object]) -> tuple[int, .
     """Return the GPUs that the kubelet gave a pod, of those that the pods of the node share out; any are as good."""
     if here.profile is None:
         return ()
+    if any(limit.startswith(platform.MIG_PREFIX) for limit in pods.limits(pod)):
+        return (0,)  # of an instance CUDA sees one device
     wanted = {_name(one): _limit(one, platform.GPU_RESOURCE) for one in (*running, pod)}
     free = [*range(here.profile.gpus)]
     for name, number in sorted(wanted.items()):

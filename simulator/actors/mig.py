@@ -13,7 +13,7 @@ from simulator.actors.podactor import PodActor
 Layout = Mapping[str, int]
 """Size of a slice -> slices of that size on each GPU."""
 
-CONFIG = "nvidia.com/mig.config"
+CONFIG = names.MIG_CONFIG
 """Label that requests how a node's GPUs are divided."""
 STATE = CONFIG + ".state"
 DISABLED = "all-disabled"
@@ -38,7 +38,7 @@ def resources(profile: Profile, strategy: str, divided: Layout | None) -> dict[s
     if not divided:
         return {names.GPU_RESOURCE: profile.gpus}
     if strategy == "mixed":
-        return {f"nvidia.com/mig-{size}": slices * profile.gpus for size, slices in divided.items()}
+        return {f"{names.MIG_PREFIX}{size}": slices * profile.gpus for size, slices in divided.items()}
     if strategy == "single" and len(divided) == 1:
         return {names.GPU_RESOURCE: sum(divided.values()) * profile.gpus}
     return {}

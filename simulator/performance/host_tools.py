@@ -1,6 +1,6 @@
 """What tools print of a node's processors, memory and PCI devices, which no container hides: lscpu, numactl, lspci."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from apis.logs import SIMULATED
 from hardware import cpus
@@ -11,7 +11,11 @@ from simulator.performance import buses, nvidia_smi, ports
 from simulator.performance.job import Launched
 from simulator.performance.printed import Printed
 
-MEMINFO = "/proc/meminfo"
+MEMINFO, MODULES = "/proc/meminfo", "/proc/modules"
+FIRST_PEERMEM = 470
+"""First branch of the driver that brings nvidia_peermem; before it Mellanox's nv_peer_mem is there (E-05)."""
+UNKNOWN_SIZE = 16384
+"""Bytes of a module that no document prints: the smallest that the kernel shows."""
 _MIB_PER_GIB = 1 << 10
 _KIB_PER_GIB = 1 << 20
 _NEAR, _FAR = 10, 21
@@ -71,6 +75,33 @@ def cat(words: Sequence[str], job: Launched) -> Printed:
         return _unknown("memory", job)
     total = int(profile.memory_gib * MEMORY_REPORTED * _KIB_PER_GIB)
     return Printed(tuple(f"{f'{name}:':<16}{total:>8} kB" for name in ("MemTotal", "MemFree", "MemAvailable")))
+
+
+def awk(words: Sequence[str], job: Launched) -> Printed:
+    """Simulate awk over /proc/modules, as the program node-report has it: the list of lsmod; of other files nothing."""
+    if MODULES not in words[1:]:
+        return Printed()
+    rows = (f"{name} {size} {used} {by}".rstrip() for name, size, used, by in _modules(job))
+    return Printed(("Module                  Size  Used by", *rows))
+
+
+def _modules(job: Launched) -> Iterator[tuple[str, int, int, str]]:
+    """Yield modules with size, references and users; sizes are the Redpaper's where it has them."""
+    machine = job.me.machine
+    profile = machine.profile
+    if profile is None:
+        return
+    if machine.has_driver:
+        by_module = machine.gpudirect and profile.architecture.peer_memory == "nvidia-peermem"
+        peer = "nvidia_peermem" if int((machine.driver or "0").partition(".")[0]) >= FIRST_PEERMEM else "nv_peer_mem"
+        if by_module:
+            yield peer, 13163, 0, ""
+        yield "nvidia_uvm", UNKNOWN_SIZE, 0, ""
+        yield "nvidia", UNKNOWN_SIZE, 1 + by_module, "nvidia_uvm" + f",{peer}" * by_module
+    if machine.hcas:
+        yield "mlx5_ib", UNKNOWN_SIZE, 0, ""
+        yield "ib_core", UNKNOWN_SIZE, 1, "mlx5_ib"
+        yield "mlx5_core", UNKNOWN_SIZE, 1, "mlx5_ib"
 
 
 def lspci(words: Sequence[str], job: Launched) -> Printed:

@@ -30,8 +30,6 @@ DEGREES = (49, 58)
 """Degrees C under load, of ten runs."""
 NO_MEMORY, BAD_ADDRESS = "Cannot_allocate_memory", "Bad_address"
 """Errors of ibv_reg_mr: ENOMEM over the limit of locked memory, EFAULT where nothing knows memory of a GPU."""
-DMABUF_SINCE = 3
-"""Generation of NVLink of the first GPUs whose drivers export memory as DMA-BUF: Ampere's. V100 has nvidia-peermem."""
 POWER_CAP, NONE = "0x0000000000000004", "0x0000000000000000"
 NOT_READY = (
     "Unexpected_error_from_cudaGetDeviceCount()._Did_you_run_some_cuda_functions_before_calling_NumCudaDevices()_that_"
@@ -168,7 +166,8 @@ def _gpudirect(gpus: Sequence[_Gpu]) -> Iterator[str]:
             elif not machine.gpudirect:
                 found = f"how=none why=peermem:_{BAD_ADDRESS}"
             else:
-                found = f"how={'dmabuf' if gpu.profile.nvlink.generation >= DMABUF_SINCE else 'peermem'} why=none"
+                by_kernel = gpu.profile.architecture.peer_memory == "dma-buf"
+                found = f"how={'dmabuf' if by_kernel else 'peermem'} why=none"
             yield f"preflight gpudirect {hca} {gpu.index} {found}"
 
 

@@ -25,6 +25,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
     {
         **nccl_tests.PROGRAMS,
         **{f"ib_{verb}_{test}": perftest.perftest for verb in perftest.WORDS for test in ("bw", "lat")},
+        "awk": host_tools.awk,
         "cat": host_tools.cat,
         "echo": listings.echo,
         "getent": listings.getent,

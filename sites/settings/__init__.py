@@ -3,7 +3,11 @@
 from pydantic import Field
 
 from hardware.model import Model, merged_by
+from sites.settings.esxi import EsxiSettings
+from sites.settings.hosts import HaProxy, HostSettings
 from sites.settings.mirror import MirrorSettings
+from sites.settings.networks import Networks
+from sites.settings.scale import ScaleSettings
 from sites.settings.scheduler import SlurmSettings
 from sites.settings.switches import Switch
 
@@ -17,6 +21,9 @@ class SiteSettings(Model):
         description="DNS domain of switches and hosts without one; None: names are written as they are",
     )
     name_servers: tuple[str, ...] = Field(default=(), description="addresses of DNS servers for switches (R-3.1-1)")
+    hosts: HostSettings | None = Field(default=None, description="the GPU hosts; None: nothing is written for them")
+    networks: Networks = Networks()
+    haproxy: HaProxy | None = Field(default=None, description="None: no HAProxy in front of the ingress")
     switches: tuple[Switch, ...] = Field(
         default=(),
         description="switches of the fabric, each by its dialect",
@@ -24,6 +31,12 @@ class SiteSettings(Model):
     )
     mirror: MirrorSettings | None = Field(
         default=None, description="registry with copies of the images; None: nodes pull from where images are named"
+    )
+    scale: ScaleSettings | None = Field(
+        default=None, description="Spectrum Scale's clients on hosts; None: nothing is written for them"
+    )
+    esxi: EsxiSettings | None = Field(
+        default=None, description="virtual machines of vSphere with GPUs; None: nothing is written for them"
     )
     scheduler: SlurmSettings | None = Field(
         default=None, description="Slurm for the same machines without OpenShift (D-5.1); None: no files of it"

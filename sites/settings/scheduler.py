@@ -16,7 +16,7 @@ SlurmImage = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-\w.:/@]*$")]
 class SlurmPartition(Model):
     """A partition."""
 
-    name: SlurmName
+    name: SlurmName = Field(description="as jobs name it with --partition")
     hosts: tuple[HostRange, ...] = Field(
         default=(), description="GPU nodes without their domain, e.g. dgx[001-020]; empty: all"
     )
@@ -27,7 +27,7 @@ class SlurmPartition(Model):
 class SlurmSettings(Model):
     """Slurm, Enroot and Pyxis."""
 
-    kind: Literal["slurm"]
+    kind: Literal["slurm"] = Field(description="the scheduler")
     controller: SlurmName = Field(description="host of slurmctld, without its domain")
     partitions: tuple[SlurmPartition, ...] = Field(
         min_length=1, json_schema_extra=merged_by("name"), description="the first is the default"

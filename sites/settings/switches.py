@@ -12,7 +12,7 @@ from hardware.model import Model
 
 SwitchName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([-.A-Za-z0-9]{0,251}[A-Za-z0-9])?$")]
 Cable = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-.a-z0-9]*/[A-Za-z0-9][-\w.]*$")]
-"""The other end of a cable: HOST/HCA, e.g. dgx01/mlx5_0."""
+"""The other end of a cable: HOST/HCA, e.g. gpu01/mlx5_0."""
 Vlan = Annotated[int, Field(ge=1, le=4094)]
 PortMtu = Annotated[int, Field(ge=1500, le=9216)]
 Peer = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-\w./: ]{0,63}$")]
@@ -38,7 +38,7 @@ class _Switch(Model):
     gateway: IPv4Address | None = Field(
         default=None, description="default route of the management port; None: the switch keeps what it has"
     )
-    ports: Mapping[str, Cable] = Field(default={}, description="port -> HOST/HCA of a GPU node, e.g. dgx01/mlx5_0")
+    ports: Mapping[str, Cable] = Field(default={}, description="port -> HOST/HCA of a GPU node, e.g. gpu01/mlx5_0")
     others: Mapping[str, Peer] = Field(
         default={}, description="port -> what else is there: storage, hosts outside of the cluster, other switches"
     )

@@ -29,8 +29,7 @@ def problems(settings: Settings) -> Iterator[str]:
         )
     if gpu.gds_file_systems and not gpu.gds:
         yield f"gpu.gds_file_systems {', '.join(gpu.gds_file_systems)}: gpu.gds is off; turn it on, or leave them out"
-    ours = {each.class_name for each in settings.storage.classes} if settings.storage else set()
-    for name in sorted(ours & {*gpu.gds_file_systems}):
+    for name in sorted(settings.scale_classes & {*gpu.gds_file_systems}):
         yield f"gpu.gds_file_systems {name}: the stack makes this class, of Storage Scale; leave it out"
     if gpu.mig != "none" and settings.profile.gpu.mig_instances and _counts_on_all(settings):
         yield (

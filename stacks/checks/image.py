@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 from apis.kinds import MPI_JOB_V2BETA1
 from stacks import images
+from stacks.build_settings import MultiNodeRecipe
+from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin
 from stacks.platform import Settings
 from stacks.workload_settings import Unstarted
 
@@ -18,6 +20,7 @@ _FIRST_V2BETA1 = (0, 3)
 def problems(settings: Settings) -> Iterator[str]:
     """Yield operator images of the wrong generation, and job images that no build creates."""
     yield from _mpi_operator(settings)
+    yield from _ofed(settings)
     for stage in settings.stages:
         for job in stage.workloads:
             if isinstance(job, Unstarted):
@@ -29,6 +32,19 @@ def problems(settings: Settings) -> Iterator[str]:
                     "wait for an image that is not built; leave at_once out, or build it and name it as the job's "
                     f"`image`, {built.image(settings.version.registry)}"
                 )
+
+
+def _ofed(settings: Settings) -> Iterator[str]:
+    """Yield builds whose user space of MLNX_OFED is another than the nodes' driver; what is not known is not judged."""
+    fabric = settings.fabric
+    if isinstance(fabric, Ethernet):
+        return
+    plugin = fabric.plugin
+    brought = plugin.driver.version if isinstance(plugin, NetworkOperatorPlugin) and plugin.driver else None
+    host = brought or plugin.host_ofed_version
+    for built in settings.builds if host else ():
+        if host and isinstance(built.source, MultiNodeRecipe) and (why := built.source.other_driver(built.base, host)):
+            yield f"builds: source.ofed of {built.tenant}/{built.name}: {why}, or leave `ofed` out"
 
 
 def _mpi_operator(settings: Settings) -> Iterator[str]:

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from math import ceil
 
-from components.kueue import quota_of
 from components.mpi_job_args import V2Beta1
-from stacks import layouts
+from stacks import instances, layouts
 from stacks.checks.workload import size
 from stacks.platform import Settings
 from stacks.workload_settings import MpiWorkload, Started, Unstarted, Workload
@@ -43,8 +42,7 @@ def _admitted(jobs: Sequence[Started], settings: Settings) -> Iterator[str]:
     if queues is None or not jobs:
         return
     sharing = [tenant for tenant in settings.everyone if queues.cohort or tenant.namespace == jobs[0].tenant]
-    machine, kept = settings.profile, settings.reserved
-    quotas = [quota_of(machine, each.gpu_quota, queues.launchers, kept) for each in sharing]
+    quotas = [instances.quota(each, queues.launchers, settings) for each in sharing]
     wanted = [_wanted(job, settings) for job in jobs]
     who = ", ".join(f"{job.tenant}/{layouts.job_name(job, settings)}" for job in jobs)
     one = "takes" if len(jobs) == 1 else "take together"

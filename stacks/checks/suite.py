@@ -48,7 +48,7 @@ def _names(suite: SuiteSettings, settings: Settings) -> Iterator[str]:
                 f"suite.workloads: {name!r} is of kind {there[name].kind}, whose Jobs are named by what they divide; "
                 "leave it out"
             )
-    if not there:
+    if not there and not suite.workloads:
         yield (
             f"suite: tenant {suite.tenant} has no verification jobs{_of(suite)} to repeat; add some to `stages`, or "
             "name `workloads`"

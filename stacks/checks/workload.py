@@ -10,7 +10,7 @@ from components.layout import Layout
 from hardware import topology
 from hardware.placement import fits
 from stacks import images, layouts
-from stacks.checks import checkpoint, data_use, numa, resources
+from stacks.checks import checkpoint, data_use, instance, numa, resources
 from stacks.checks import topology as topology_of
 from stacks.fabric_settings import InfiniBand
 from stacks.job_arguments import arguments
@@ -66,6 +66,7 @@ def _of(workload: Workload, settings: Settings) -> Iterator[str]:
     wanted = layouts.layout(workload, settings)
     found = [
         *_kind(workload, settings),
+        *instance.of_job(workload, settings),
         *_size(workload, wanted, settings),
         *_program(workload, wanted, settings),
         *_image(workload, settings),
@@ -140,6 +141,8 @@ def _kind(workload: Started, settings: Settings) -> Iterator[str]:
 
 def _size(workload: Started, wanted: Layout, settings: Settings) -> Iterator[str]:
     profile, free = settings.profile, layouts.free(workload, settings)
+    if workload.instance and not free:
+        return
     if wanted.gpus > profile.gpus:
         yield f"layout.gpus {wanted.gpus} is more than the {profile.gpus} of {profile.name}"
         return
@@ -155,7 +158,7 @@ def _size(workload: Started, wanted: Layout, settings: Settings) -> Iterator[str
         yield f"shm_gib {workload.shm_gib} is more than the pod's memory of {part.memory_gib} GiB; lower it"
     yield from numa.problems(wanted, part.cpus, settings)
     quota = settings.most_gpus(settings.tenant(workload.tenant))
-    if wanted.total_gpus > quota:
+    if not workload.instance and wanted.total_gpus > quota:
         yield (
             f"layout {wanted} takes {wanted.total_gpus} GPUs, and tenant {workload.tenant} has a gpu_quota of {quota}; "
             "lower the one or raise the other"

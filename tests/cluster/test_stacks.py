@@ -94,6 +94,7 @@ def test_stack_runs_from_one_command(stack: str) -> None:
     if any(is_node_test(one) for one in requests(settings, {})):
         # It ends with 0 where every node was tested and is fit.
         assert "unfit" not in hpc("verify", "--nodes", "--stack", stack)
+    assert "as predicted" in hpc("scc", "check", "--stack", stack)
     if settings.suite:
         _runs_its_suite(stack, settings.suite)
     found = look(stacks.read(stack))

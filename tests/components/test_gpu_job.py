@@ -22,7 +22,9 @@ def container(**changes: Any) -> Any:
     return found
 
 
-@pytest.mark.parametrize("changes", [{}, {"volumes": {}, "mounts": {}, "gpus": 1, "seccomp": False}])
+@pytest.mark.parametrize(
+    "changes", [{}, {"volumes": {}, "mounts": {}, "gpus": 1, "seccomp": False}, {"gpus": 1, "instance": "1g.5gb"}]
+)
 def test_our_own_rules_have_nothing_against_it(changes: dict[str, Any]) -> None:
     """The policies have no finding about a batch job (E-40)."""
     assert faults(declared(lambda: GpuJob("job", arguments(**changes), lambda *_: ""))) == []
@@ -32,6 +34,13 @@ def test_gpus_are_requested_and_limited_alike() -> None:
     """Requests and limits of GPUs are equal (B-4.3)."""
     resources = container()["resources"]
     assert resources["limits"] == resources["requests"] == {"cpu": "72", "memory": "368Gi", "nvidia.com/gpu": "8"}
+
+
+def test_an_instance_is_in_the_place_of_gpus() -> None:
+    """A MIG instance is requested and limited alike, and no whole GPU beside it (D-2.7)."""
+    resources = container(gpus=1, instance="1g.5gb")["resources"]
+    assert resources["limits"] == resources["requests"]
+    assert {name for name in resources["limits"] if name.startswith("nvidia")} == {"nvidia.com/mig-1g.5gb"}
 
 
 def test_rdma_devices_come_with_locked_memory_and_their_networks() -> None:

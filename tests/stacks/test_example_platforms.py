@@ -96,8 +96,11 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
         **_TODAYS_CPUS,
         **_alerts("mlx5_4|mlx5_7|mlx5_8|mlx5_9|mlx5_10|mlx5_13|mlx5_14|mlx5_15"),
     },
-    "h100-roce": {**_H100, "ConfigMap suite-runner": NEW, "CronJob suite": NEW, "Role suite-runner": NEW},
+    "h100-roce": _H100,
     "h200-infiniband": {
+        "ConfigMap suite-runner": NEW,
+        "CronJob suite": NEW,
+        "Role suite-runner": NEW,
         **_CLOSED,
         **_NO_GDRCOPY,
         **_TODAYS_CPUS,

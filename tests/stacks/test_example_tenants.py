@@ -53,6 +53,7 @@ _H200 = f"{_CLUSTERS_REGISTRY}/training/tensorflow:24.03-tf2"
 _B200 = f"{_CLUSTERS_REGISTRY}/training/tensorflow:25.02-tf2"
 _NGC_25_02 = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"
 _H100 = f"{_CLUSTERS_REGISTRY}/training/multinode:23.03-tf1"
+_TODAY = f"{_CLUSTERS_REGISTRY}/adas/tensorflow:24.03-tf2"
 _DRIVE = "managed-machine-learning"
 _HOROVOD = "horovod/horovod:0.18.1-tf1.14.0-torch1.2.0-mxnet1.5.0-py3.6"
 _SEGMENTATION = "quay.io/example/segmentation:1.2"
@@ -95,7 +96,11 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
         for launcher in ("torch", "horovod")
     },
     "redpaper-4.4": _redpaper(72, 46, _NGC_20_03),
-    "redpaper-today": _redpaper(64, 60, f"{_CLUSTERS_REGISTRY}/adas/tensorflow:24.03-tf2"),
+    "redpaper-today": {
+        **_redpaper(64, 60, _TODAY),
+        "adas/report-dgx01": Job(1, 1, 0, 8, "60Gi", _TODAY),
+        "adas/report-dgx02": Job(1, 1, 0, 8, "60Gi", _TODAY),
+    },
     "robotic-drive-ethernet": {
         f"{_DRIVE}/horovod": Job(1, 8, 0, 64, "496Gi", _HOROVOD),
         **{
@@ -103,6 +108,7 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
             for name, size in {
                 "aggregated-03x01x01": (3, 1, 0, 8, "62Gi"),
                 "nccl-test-02x08": (2, 8, 0, 64, "496Gi"),
+                "report": (1, 1, 0, 8, "62Gi"),
                 "resnet50-02x08": (2, 8, 0, 64, "496Gi"),
             }.items()
         },
@@ -110,7 +116,7 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
     "supermicro-3.11": {
         "nvidia/cuda-vector-add": Job(1, 1, 0, 9, "93Gi", "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda10.2"),
         **{
-            f"nvidia/{name}": Job(1, 8, 0, 72, "744Gi", f"quay.io/example/mlperf-{name}:v0.6")
+            f"nvidia/{name}": Job(1, 8, 0, 72, "744Gi", f"docker-registry.default.svc:5000/nvidia/{name}:v0.6")
             for name in ("gnmt", "maskrcnn", "ssd", "transformer")
         },
     },
@@ -263,7 +269,13 @@ BUILDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "nvaie-roce": {"nvaie/multinode": ("nvcr.io/nvidia/tensorflow:23.03-tf1-py3", "multinode:23.03-tf1")},
     "redpaper-today": {"adas/tensorflow": (_NGC_24_03, "tensorflow:24.03-tf2")},
     "robotic-drive-ethernet": {f"{_DRIVE}/tensorflow": (_NGC_24_03, "tensorflow:24.03-tf2")},
-    "supermicro-3.11": {"nvidia/pytorch": ("nvidia/cuda:10.1-cudnn7-devel-ubi8", "quay.io/example/pytorch:v1.1.0")},
+    "supermicro-3.11": {
+        "nvidia/pytorch": ("nvidia/cuda:10.1-cudnn7-devel-ubi8", "quay.io/example/pytorch:v1.1.0"),
+        **{
+            f"nvidia/{name}": ("nvcr.io/nvidia/pytorch:19.05-py3", f"{name}:v0.6")
+            for name in ("maskrcnn", "ssd", "gnmt", "transformer")
+        },
+    },
     "superpod-a100": {"language/tensorflow": (_NGC_24_03, "tensorflow:24.03-tf2")},
     "two-layers-tenants": {
         f"{tenant}/tensorflow": (_NGC_24_03, "tensorflow:24.03-tf2") for tenant in ("adas", "perception")

@@ -141,7 +141,7 @@ def test_bridges_are_offered_to_no_job() -> None:
 @pytest.mark.parametrize("stack", ["b200-infiniband", "h200-infiniband"])
 def test_mig_follows_from_the_gpu(stack: str) -> None:
     """A divided GPU has the seven slices of its architecture's file, and a node's ports are for as many pods."""
-    content = data(stack) | {"stages": []}
+    content = data(stack) | {"stages": [], "suite": None}
     content["gpu"]["mig"] = "mixed"
     assert parse(content, "test").most_pods == 56
     content["fabric"]["hca_max"] = 55

@@ -50,7 +50,7 @@ def test_a_stack_of_kubernetes_1_17_has_an_early_cron_job() -> None:
 
 def test_it_begins_where_jobs_can_run() -> None:
     """The CronJob comes after the platform's parts and the tenant's account, and after its own rights."""
-    recorded = environment("h100-roce")
+    recorded = environment("h200-infiniband")
     cron = one(recorded, "CronJob", "suite")
     earlier = {
         (each.type.rpartition(":")[2], each.name) for each in before(cron, {each.urn: each for each in recorded})

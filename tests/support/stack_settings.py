@@ -18,8 +18,12 @@ SMOKE = {"kind": "job", "program": "cuda-vector-add"}
 
 
 def data(stack: str, *, cabled: bool = False) -> dict[str, Any]:
-    """Return the data of a stack, a copy; `cabled`: with its switches, whose cables fit its own nodes alone."""
+    """Return the data of a stack, a copy; `cabled`: with its switches, whose cables fit its own nodes alone.
+
+    Its suite, which names jobs, is left out, so that these can be changed.
+    """
     content: dict[str, Any] = whole(stack, ROOT).data
+    content.pop("suite", None)
     if not cabled and "switches" in content.get("site", {}):
         content["site"] = {key: value for key, value in content["site"].items() if key != "switches"}
     return content
@@ -59,7 +63,7 @@ def example(stack: str, workload: dict[str, Any]) -> dict[str, Any]:
     """Return the data of a stack with a single workload, of its first tenant."""
     content = data(stack)
     first = {"tenant": content["tenants"][0]["namespace"], "name": "it"}
-    return content | {"stages": [{"name": "all", "workloads": [first | workload]}]}
+    return content | {"stages": [{"name": "all", "workloads": [first | workload]}], "suite": None}
 
 
 def message(content: object) -> str:

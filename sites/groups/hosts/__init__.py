@@ -1,14 +1,27 @@
-"""Hosts: what the installer and Ansible read."""
+"""Hosts: what the installer, Ansible, HAProxy and the hosts' own programs read."""
 
 from collections.abc import Iterator
 
-from sites.groups.hosts import openshift_ansible
+from sites.groups.hosts import daemon_network, haproxy, nic_configuration, openshift_ansible, playbook, runbook
+from sites.groups.hosts.system import system
 from sites.output import File, Group, Open
+from sites.settings.hosts import RedHatHosts
 from sites.site import Site
 
 
 def _render(site: Site) -> Iterator[File | Open]:
-    yield from openshift_ansible.files(site)
+    found = system(site)
+    if found is None:
+        yield Open("operating system of the GPU hosts", "set site.hosts.dialect")
+    elif isinstance(found, RedHatHosts):
+        yield from openshift_ansible.files(site, found)
+        yield from playbook.files(site, found)
+    else:
+        yield from nic_configuration.files(site)
+    yield from haproxy.files(site)
+    yield from daemon_network.files(site, found)
+    if found is not None:
+        yield from runbook.files(site, found)
 
 
-GROUP = Group("hosts", "inventories, playbook and roles of the hosts", _render)
+GROUP = Group("hosts", "inventories, playbooks, networks and runbook of the hosts", _render)

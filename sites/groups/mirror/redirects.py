@@ -13,6 +13,9 @@ from sites.settings.mirror import MirrorSettings
 from sites.site import Site
 
 _NAME = "stack-images"
+_NOTE = (
+    "# Copy the images first. Once this is applied, the Machine Config Operator changes every node, a pool at a time.\n"
+)
 
 
 def files(site: Site, mirror: MirrorSettings, copies: Copies) -> Iterator[File | Open]:
@@ -48,4 +51,4 @@ def _file(name: str, kind: Kind, field: str, copies: Iterable[Copy], policy: dic
         "metadata": {"name": _NAME},
         "spec": {field: entries},
     }
-    yield File(f"mirror/{name}.yaml", yaml.safe_dump(body, sort_keys=False, width=120), ("R-2.1-5",))
+    yield File(f"mirror/{name}.yaml", _NOTE + yaml.safe_dump(body, sort_keys=False, width=120), ("R-2.1-5",))

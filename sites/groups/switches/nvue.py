@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from math import prod
 from typing import Any
 
 import yaml
@@ -111,21 +113,31 @@ def _leaves(node: Any, path: str = "") -> Iterator[str]:
 
 
 _RANGES = re.compile(r"(?<=\.)(?:swp|bond)?\d+(?:-\d+)?(?:,(?:swp|bond)?\d+(?:-\d+)?)*(?=[.:]|$)")
-_PART = re.compile(r"(swp|bond)?(\d{1,5})(?:-(\d{1,5}))?")
+_PART = re.compile(r"(swp|bond)?(\d{1,4})(?:-(\d{1,4}))?$")
 _MOST = 4096
+"""Ports or VLANs that a leaf stands for; one of more is left as it is."""
 
 
 def _one_by_one(leaf: str) -> Iterator[str]:
-    """Yield a leaf for each port, link or VLAN of the first range in its path."""
+    """Yield a leaf for each port, link and VLAN of the ranges in its path."""
     path = leaf.partition(": ")[0]
-    for found in _RANGES.finditer(path):
-        if not set(found[0]) & {"-", ","}:
-            continue
-        names, kind = [], ""
-        for part in _PART.finditer(found[0]):
-            kind = part[1] or kind
-            names += [f"{kind}{number}" for number in range(int(part[2]), int(part[3] or part[2]) + 1)][:_MOST]
-        for name in names:
-            yield from _one_by_one(f"{leaf[: found.start()]}{name}{leaf[found.end() :]}")
+    found = [each for each in _RANGES.finditer(path) if {*each[0]} & {"-", ","}]
+    names = [_names(each[0]) for each in found]
+    if prod(map(len, names)) > _MOST or not all(names):
+        yield leaf
         return
-    yield leaf
+    for chosen in product(*names):
+        one = leaf
+        for each, name in zip(reversed(found), reversed(chosen), strict=True):
+            one = f"{one[: each.start()]}{name}{one[each.end() :]}"
+        yield one
+
+
+def _names(ranges: str) -> list[str]:
+    """Return the names that ranges stand for, e.g. of swp1-2,swp5; none where one of them cannot be read."""
+    parts = [_PART.match(part) for part in ranges.split(",")]
+    kind = parts[0][1] or "" if parts[0] else ""
+    spans = [(int(part[2]), int(part[3] or part[2])) for part in parts if part]
+    if len(spans) < len(parts):
+        return []
+    return [f"{kind}{number}" for first, last in spans for number in range(first, last + 1)]

@@ -93,6 +93,17 @@ def test_todays_machines_are_planned(stack: str, cables: int, watts: int, first:
     assert found["Room"][0]["W of all"] == watts
 
 
+def test_figures_of_gpus_are_the_documents() -> None:
+    """V100 and A100 have the figures of the comparison, and what no document gives is not given (D-2.1, D-2.3)."""
+    figures = ("SMs", "L2 cache, KiB", "shared memory of a block, KiB", "memory, GB/s", "NVLink both ways, GB/s")
+    found = {stack: machines.gpus(read(stack).settings).rows[0] for stack in ("dev", "superpod-a100", "h100-roce")}
+    assert [found["dev"][each] for each in figures] == [80, 6144, 96, 900, 300]
+    assert [found["superpod-a100"][each] for each in figures] == [108, 40960, 160, 1555, 600]
+    assert found["dev"]["NVLink"] == "generation 2, hybrid cube mesh"
+    assert (found["dev"]["TF32"], found["superpod-a100"]["TF32"]) == ("no", "yes")
+    assert found["h100-roce"]["L2 cache, KiB"] is None
+
+
 def test_ports_lie_to_gpus() -> None:
     """Each rail is beside the GPUs that are near it, with its interface's present name."""
     ports = machines.rails(read("prod").settings).rows
@@ -155,7 +166,10 @@ def test_more_than_a_pod() -> None:
         *((2, 140, level) for level in ("leaf", "spine", "core")),
         *((1, 20, level) for level in ("leaf", "spine")),
     ]
-    assert all("between PODs" in " ".join(found.notes) for found in (compute, storage))
+    for found in (compute, storage):
+        (note,) = (each for each in found.notes if "D-3.7" in each)
+        assert note.startswith("3 PODs, ")
+        assert "connected directly" in note
     (whole, *_) = network.network(_with("superpod-a100", 280, "dgx-a100"))
     assert {(row["PODs"], row["machines"]) for row in whole.rows} == {(2, 140)}
 
@@ -225,6 +239,10 @@ def test_list_of_parts() -> None:
     (found,) = site.parts(read("supermicro-3.11").settings)
     assert [(row["role"], row["nodes"]) for row in found.rows][-1] == ("gpu", 1)
     assert "32 ports of 25 Gb/s" in found.notes[0]
+    assert (
+        "switches: SSE-X3348TR of 10 Gb/s for management (number not given); SSE-C3632S of 100 Gb/s (number not given)"
+        in found.notes
+    )
     assert any("app: no parts are listed" in note for note in found.notes)
     assert not any("the stack" in note for note in found.notes)
     assert "the list has 1 GPU nodes, the stack 3" in site.parts(_with("dev", 3, "sys-4029gp-tvrt"))[0].notes

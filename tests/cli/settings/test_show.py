@@ -48,7 +48,7 @@ def test_each_value_has_its_file_and_line() -> None:
     lines = {line.strip() for line in shown("--stack", "dev", "--origin").splitlines()}
     assert "identifier: redpaper-lab  # Pulumi.dev.yaml:10" in lines
     assert "release: '4.4'  # stacks/examples/redpaper-4.4.yaml:6" in lines
-    assert "ca_certificate: |  # stacks/examples/redpaper-4.4.yaml:47" in lines
+    assert "ca_certificate: |  # stacks/examples/redpaper-4.4.yaml:48" in lines
     lines = {line.strip() for line in shown("--stack", "prod", "--origin").splitlines()}
     assert "package: kueue-operator  # stacks/bases/today-queues.yaml:12" in lines
     assert "image: mpioperator/mpi-operator:0.8.0  # stacks/bases/today.yaml:27" in lines

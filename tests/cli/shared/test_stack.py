@@ -39,7 +39,7 @@ def test_a_cluster_has_the_controllers_of_jobs_that_its_stack_uses(dev: Stack) -
     assert dev.spec().job_controllers == ()
     assert read("superpod-a100").spec().job_controllers == ("kueue",)
     assert read("pytorch").spec().job_controllers == ("jobset", "trainer")
-    assert (dev.spec().suite, read("h100-roce").spec().suite) == (False, True)
+    assert (dev.spec().suite, read("h200-infiniband").spec().suite) == (False, True)
 
 
 def test_a_stack_with_caches_has_a_simulated_gui_of_storage_scale() -> None:

@@ -31,7 +31,7 @@ def stack(sim_home: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:  # noqa: AR
     """Give a stack with a suite, on a cluster that is its own."""
     monkeypatch.setattr(state_checks, "require_own_cluster", lambda _: None)
     monkeypatch.setattr(identity, "require_unless_forbidden", lambda *_: None)
-    return read("h100-roce")
+    return read("h200-infiniband")
 
 
 class Rounds(Cluster):
@@ -129,7 +129,7 @@ def test_logs_of_a_round_are_judged_without_a_cluster(stack: Stack, tmp_path: Pa
         for name, one in runs(round_, by=factor).items():
             (tmp_path / f"training_{name}").mkdir()
             (tmp_path / f"training_{name}" / f"{name}-launcher.log").write_text(nccl() + slower(TABLE, one or 1))
-    status, output = finished(verify.command, "--history", "--stack", "h100-roce", "-f", str(tmp_path))
+    status, output = finished(verify.command, "--history", "--stack", "h200-infiniband", "-f", str(tmp_path))
     assert status == 1
     assert has(" ".join(output.split()), "2 rounds, 2026-11-07 02:00 UTC", "as-fast-as-before", "fail")
     (tmp_path / "empty").mkdir()

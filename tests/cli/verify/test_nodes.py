@@ -24,19 +24,26 @@ def test_nodes_show_what_pods_may_have() -> None:
         },
         "spec": {"unschedulable": True},
         "status": {
-            "allocatable": {"nvidia.com/gpu": "8", "rdma/shared_ib0": "100", "cpu": "79"},
+            "allocatable": {
+                "nvidia.com/gpu": "8",
+                "nvidia.com/mig-1g.5gb": "7",
+                "nvidia.com/mig-2g.10gb": "0",
+                "rdma/shared_ib0": "100",
+                "cpu": "79",
+            },
             "conditions": [{"type": "Ready", "status": "True"}],
             "nodeInfo": {"kernelVersion": "3.10"},
         },
     }
     full, bare = nodes.facts([node, {"metadata": {"name": "zz"}}]).nodes
     assert (full.ready, full.schedulable, full.gpus, full.rdma) == (True, False, 8, {"shared_ib0": 100})
+    assert full.instances == {"1g.5gb": 7}
     assert (full.driver, full.gpu_model, full.kernel) == ("440.33", None, "3.10")
     assert (bare.ready, bare.gpus, bare.rdma) == (False, 0, {})
 
 
 def test_the_mtu_of_the_pod_network() -> None:
-    """The MTU of the pod network is read; a missing object is no MTU of 0."""
+    """The MTU of the pod network is read (B-7.1); a missing object is no MTU of 0."""
     network = {"status": {"clusterNetworkMTU": 1400}}
     assert nodes.facts([], network).pod_mtu == 1400
     assert nodes.facts([], {"status": {}}).pod_mtu is None

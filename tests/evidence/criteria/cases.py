@@ -360,6 +360,11 @@ _WRITTEN: Mapping[str, Case] = {
         DGX,
     ),
     "selinux-infiniband": changes(DGX, document("semodule/r-3.2.4-1.log"), ("infiniband 1.0", "inficlock 1.0")),
+    "host-driver-absent": pair(
+        "# rpm -qa\nglibc-2.17-292.el7.x86_64\nkernel-3.10.0-957.27.2.el7.x86_64\n",
+        "# rpm -qa\nglibc-2.17-292.el7.x86_64\nnvidia-driver-418.87.01-1.el7.x86_64\n",
+        DGX.model_copy(update={"operator_driver": True}),
+    ),
     "bond-up": pair(changed(BOND, *SECOND_PORT), BOND, ETHERNET),
     "ats-firmware": pair(
         "# mlxconfig -d mlx5_0 query\n         ATS_ENABLED        True(1)\n",

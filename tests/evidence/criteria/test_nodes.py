@@ -1,7 +1,23 @@
 """How nodes and adapters are set up, where a pair of logs does not say it all."""
 
+import pytest
+
+from evidence.evaluation import evaluate
 from evidence.verdict import Status
-from tests.evidence.criteria.cases import ANY, DGX, ESXI, ETHERNET, SECOND_PORT, changed, document, status
+from tests.evidence.criteria.cases import (
+    ANY,
+    BY_NAME,
+    DGX,
+    ESXI,
+    ETHERNET,
+    NODES,
+    SECOND_PORT,
+    Side,
+    changed,
+    cluster_node,
+    document,
+    status,
+)
 from tests.evidence.tools.logs import BOND
 
 HEAD = "3b:00.0 Ethernet controller: Mellanox Technologies MT28908 Family [ConnectX-6]\n"
@@ -17,6 +33,28 @@ def test_newer_gpus_need_no_module() -> None:
     lsmod = changed(document("lsmod/r-3.2.3-3.log"), ("nv_peer_mem 13163 0\n", ""))
     assert status("peer-memory", lsmod, DGX) is Status.FAIL
     assert status("peer-memory", lsmod, DGX.model_copy(update={"profile": "dgx-a100"})) is None
+
+
+@pytest.mark.parametrize(
+    ("gpus", "instances", "expected"),
+    [
+        (0, {"1g.5gb": 56}, Status.PASS),
+        (8, {}, Status.FAIL),
+        (0, {"1g.5gb": 49}, Status.FAIL),
+        (0, {"1g.5gb": 56, "2g.10gb": 1}, Status.FAIL),
+    ],
+)
+def test_divided_nodes_offer_instances(gpus: int, instances: dict[str, int], expected: Status) -> None:
+    """A node with MIG offers the instances of the settings, all of them, and no whole GPU (D-2.7)."""
+    request = NODES.model_copy(update={"nodes": ("dgx01",), "divided": {"dgx01": {"1g.5gb": 56}}})
+    node = cluster_node("dgx01").model_copy(update={"gpus": gpus, "instances": instances})
+    verdict = evaluate(BY_NAME["nodes-offer"], Side("", request, (node,)).job())
+    assert verdict is not None
+    assert verdict.status is expected
+    undivided = NODES.model_copy(update={"nodes": ("dgx01",)})
+    found = evaluate(BY_NAME["nodes-offer"], Side("", undivided, (node,)).job())
+    assert found is not None
+    assert (found.status is Status.PASS) == (not instances)
 
 
 def test_a_bond_has_ports() -> None:

@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -12,6 +13,21 @@ from tests.support.mutated import mutations, only, read_text
 
 LOG = Path(__file__).parent.parent / "logs" / "mmlsconfig" / "r-3.3-7.log"
 TEXT = LOG.read_text()
+
+
+def parsable(text: str) -> str:
+    """Return what -Y prints of the same settings, with one more whose value has a colon."""
+    group, lines = "", ["mmlsconfig::HEADER:version:reserved:reserved:configParameter:value:nodeList:"]
+    for line in text.partition("\nFile systems")[0].splitlines()[3:]:
+        if line.startswith("["):
+            group = line[1:-1].replace("common", "")
+        elif line:
+            name, _, value = line.partition(" ")
+            lines.append(f"mmlsconfig::0:1:::{name}:{quote(value, safe=' ')}:{group}:")
+    return "\n".join([*lines, "mmlsconfig::0:1:::release:5.0%3A 4::", ""])
+
+
+PARSABLE = parsable(TEXT)
 
 
 def test_the_papers_settings() -> None:
@@ -63,6 +79,31 @@ def test_a_single_setting_is_not_read() -> None:
     assert all(
         not isinstance(one, MmLsConfig) or not one.rows for one in read_text("# mmlsconfig pagepool\npagepool 1G\n")
     )
+
+
+def test_the_form_for_programs_says_the_same() -> None:
+    """-Y, whose fields are percent-encoded, yields the same settings; an empty list of nodes is all of them."""
+    found, other = only(MmLsConfig, TEXT), only(MmLsConfig, PARSABLE)
+    assert (other.complete, other.unread_total, other.cluster) == (True, 0, found.cluster)
+    assert {(row.group, row.name, row.value) for row in other.rows} == {
+        *((row.group, row.name, row.value) for row in found.rows),
+        ("common", "release", "5.0: 4"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (PARSABLE[: PARSABLE.index("clusterName")], "no clusterName; 1 damaged line"),
+        (PARSABLE.replace(":128G:dgx:", ":128G:dg"), "1 damaged line"),
+        (PARSABLE.replace(":maxMBpS:", ":enforceFilesetQuotaOnRoot:"), "1 damaged line"),
+    ],
+    ids=["cut", "record cut", "told twice"],
+)
+def test_what_is_not_whole_of_the_form_for_programs(text: str, why: str) -> None:
+    """Records that are cut or repeated make it incomplete."""
+    found = only(MmLsConfig, text)
+    assert (found.complete, found.incomplete) == (False, why)
 
 
 def test_damaged_logs_yield_nothing_that_is_not_there() -> None:

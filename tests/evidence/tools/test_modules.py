@@ -1,9 +1,10 @@
-"""lsmod and semodule -l."""
+"""lsmod, semodule -l and rpm -qa."""
 
 from pathlib import Path
 
 from evidence.reader import read
 from evidence.tools.lsmod import LsMod
+from evidence.tools.rpm import Rpm
 from evidence.tools.semodule import SeModule
 from tests.support.mutated import only
 
@@ -55,3 +56,19 @@ def test_lists_of_newer_tools() -> None:
     assert [(row.name, row.version) for row in found.rows][1:] == [("infiniband", None), ("nvidia-container", None)]
     full = only(SeModule, "400 infiniband        pp\n100 zebra             pp\n")
     assert [row.name for row in full.rows] == ["infiniband", "zebra"]
+
+
+def test_packages_of_drivers_are_stored() -> None:
+    """Of a list of packages those of drivers, kernels and containers are stored; names may have dashes and figures."""
+    packages = (
+        "glibc-2.17-292.el7.x86_64",
+        "nvidia-driver-418.87.01-1.el7.x86_64",
+        "cuda-toolkit-10-1-10.1.243-1.x86_64",
+    )
+    found = only(Rpm, "\n".join(("# rpm -qa", *packages, "bash-4.2.46-31.el7.x86_64", "")))
+    assert [(row.name, row.version) for row in found.rows] == [
+        ("nvidia-driver", "418.87.01-1.el7"),
+        ("cuda-toolkit-10-1", "10.1.243-1"),
+    ]
+    assert (found.whole, found.unread) == (True, ())
+    assert only(Rpm, "# rpm -qa 'nvidia-driver*'\n").whole is False

@@ -115,6 +115,14 @@ def test_interfaces_over_ports_have_the_mtu_below_them() -> None:
     assert [me.machine.mtu(hca) for hca in ("mlx5_0", "mlx5_1")] == [1500, 9216]
 
 
+def test_an_instance_is_one_device() -> None:
+    """Of a MIG instance CUDA sees one device, and others keep their whole GPUs."""
+    one = pod("p", "a", limits={"nvidia.com/mig-1g.5gb": "1"})
+    other = pod("q", "a", limits={"nvidia.com/gpu": 2})
+    there = runtime(one, other, nodes=(node("a"),))
+    assert [launched(each, there, 1).me.gpus for each in (one, other)] == [(0,), (0, 1)]
+
+
 def test_a_launcher_knows_its_workers() -> None:
     """The job has the pods of the hostfile, and every pod GPUs of its own."""
     start = pod("launcher", "b", labels={**MARKS, launcher.ROLE: "launcher"}, command=["mpirun"], args=["-np", "2"])

@@ -191,7 +191,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "redpaper-today",
         {"gpu__gds": True},
-        "gpu.gds true: Tesla V100-SXM2-16GB is older than Turing …; set it to false",
+        "gpu.gds true: Tesla V100-SXM2-16GB is too old for the driver …; set it to false",
     ),
     (
         "prod",
@@ -199,6 +199,16 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "gpu.mig mixed: … `stages` …; … `free_gpus`",
     ),
     ("redpaper-today", {"gpu__mig": "single"}, "gpu.mig single: Tesla V100-SXM2-16GB …; give none"),
+    (
+        "dev",
+        {"fabric__plugin__host_ofed": False, "fabric__plugin__host_ofed_version": "4.7-3.2.9.0"},
+        "fabric.plugin … host_ofed_version 4.7-3.2.9.0: host_ofed is off …; set it, or leave",
+    ),
+    (
+        "nvaie-roce",
+        {"builds__0__source__ofed": {"version": "5.2-2.2.4.0"}},
+        "builds: source.ofed of nvaie/multinode: … has MLNX_OFED 5.2-2.2.4.0, and the nodes have …; build it with",
+    ),
     # Images
     (
         "prod",
@@ -285,7 +295,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("stack", "settings", "expected"), REFUSED)
 def test_what_cannot_work_is_refused(stack: str, settings: dict[str, Any], expected: str) -> None:
-    """Settings that cannot work together are refused with path, value and remedy."""
+    """Settings that cannot work together are refused with path, value and remedy (N-5.2: images and drivers)."""
     expect_refusal(changed(stack, **settings), expected)
 
 

@@ -19,7 +19,12 @@ def _roce(places: list[dict[str, str]], **topology: Any) -> dict[str, Any]:
     nodes = [{**gpu, "name": f"gpu{number}.example.com", "topology": place} for number, place in enumerate(places)]
     for tenant in content["tenants"]:
         tenant["gpu_quota"] = 8 * len(nodes) // len(content["tenants"])
-    return content | {"nodes": [*others, *nodes], "queues": queues | {"topology": topology}, "stages": []}
+    return content | {
+        "nodes": [*others, *nodes],
+        "queues": queues | {"topology": topology},
+        "stages": [],
+        "suite": None,
+    }
 
 
 @pytest.mark.parametrize(

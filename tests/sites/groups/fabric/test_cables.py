@@ -6,23 +6,9 @@ from fractions import Fraction
 import pytest
 
 from hardware.fabric import SWITCH_PORTS, compute_fabric
-from sites.groups.fabric import GROUP, cables
-from sites.groups.fabric.cables import Cables
+from sites.groups.fabric import GROUP
 from sites.output import Open, written
-from sites.site import Site
-from stacks import settings, site
-from tests.support.recorded import ROOT
-
-
-def of(stack: str, machines: int | None = None) -> Site:
-    """Return the site of a stack, or of its first machines."""
-    found = site.of(settings.load(stack, ROOT), stack)
-    return found if machines is None else found.model_copy(update={"hosts": found.gpu_hosts[:machines]})
-
-
-def planned(found: Site) -> Cables:
-    """Return the cables of a site."""
-    return next(each for each in cables.of(found) if isinstance(each, Cables))
+from tests.sites.groups.fabric.kit import of, planned
 
 
 @pytest.mark.parametrize("machines", [1, 10, 20, 33, 40, 80, 100, 140])

@@ -9,7 +9,7 @@ from sites.groups.fabric import GROUP, ibsim
 from sites.groups.fabric.cables import Cables
 from sites.output import File, written
 from sites.site import Site
-from tests.sites.groups.fabric.test_cables import of, planned
+from tests.sites.groups.fabric.kit import of, planned
 from tests.support.ib_fabric import ends, simulated
 
 AGGREGATION = '\nHca 1 "sharp"  # "Mellanox Technologies Aggregation Node"\n[1] "dgx-ib-switch1"[41]\n'

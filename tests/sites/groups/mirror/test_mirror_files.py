@@ -158,6 +158,18 @@ def test_an_image_that_an_operator_completes_is_open_until_it_is_given() -> None
     assert not [each for each in missing if "driver:580" in each.what]
 
 
+@pytest.mark.parametrize("stack", ["redpaper-4.4", "supermicro-3.11"])
+def test_what_older_releases_copy_otherwise_is_open(stack: str) -> None:
+    """Without an image set OpenShift itself and packages of operators are open, and a platform is refused."""
+    wanted = settings.load(stack, ROOT)
+    pulled = Content(packages=(Package(name="nfd", channel="4.4", catalogue="redhat-operators"),))
+    files, missing = rendered(wanted, pulled)
+    assert "imageset.yaml" not in files
+    assert [each for each in missing if f"OpenShift {wanted.release} itself and of operator nfd" in each.what]
+    given = {"registry": REGISTRY, "platform": {"channel": f"stable-{wanted.release}"}}
+    expect_refusal(changed(stack, site__mirror=given), f"site.mirror.platform: release {wanted.release} … leave it out")
+
+
 def test_a_package_of_another_catalogue_is_open() -> None:
     """Only OpenShift's own catalogues have known images."""
     pulled = Content(packages=(Package(name="it", channel="stable", catalogue="ours"),))

@@ -8,13 +8,14 @@ import pytest
 from sites.batch_job import BatchJob, BatchMount
 from sites.groups.slurm import GROUP, jobs
 from sites.output import File, written
-from stacks import settings, site
+from stacks import settings, site, site_jobs
 from tests.support import debian
 from tests.support.recorded import ROOT
 
 ENROOT_KEYS = {"LIBRARY", "SYSCONF", "RUNTIME", "CONFIG", "CACHE", "DATA", "TEMP"}
 """Of ENROOT_*_PATH (NVIDIA/enroot doc/configuration.md)."""
-SITE = site.of(settings.load("superpod-a100", ROOT), "superpod-a100")
+POD = settings.load("superpod-a100", ROOT)
+SITE = site.of(POD, "superpod-a100", jobs=site_jobs.of(POD))
 JOB = BatchJob(
     name="train",
     starter="torch",

@@ -10,7 +10,7 @@ from hardware.fabric import UNIT_NODES
 from sites.groups.slurm import GROUP
 from sites.output import written
 from sites.site import Site
-from stacks import settings, site
+from stacks import settings, site, site_jobs
 from tests.support.recorded import ROOT
 from tests.support.slurm import Slurm, refused, running
 
@@ -20,7 +20,8 @@ HOSTS = ("dgx001", "dgx002")
 
 def of(machines: int | None = None) -> Site:
     """Return the site of the SuperPOD, or of its first machines and the partition that has all of them."""
-    found = site.of(settings.load("superpod-a100", ROOT), "superpod-a100")
+    pod = settings.load("superpod-a100", ROOT)
+    found = site.of(pod, "superpod-a100", jobs=site_jobs.of(pod))
     scheduler = found.given.scheduler
     assert scheduler
     if machines is None:

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from sites.groups.switches import dialects
+from sites.groups.switches import comware, dialects, nvue
 from sites.groups.switches.onyx_statements import keyed
 from tests.sites.groups.switches.kit import STACKS, facts, first
 
@@ -139,3 +139,38 @@ def test_commands_of_onyx() -> None:
     }
     assert found.others[0] == "ntp server 192.0.2.1"
     assert len(found.others) == 3
+
+
+def test_leaves_of_nvue() -> None:
+    """Ranges and lists in paths are taken apart, the two words for a switch of a feature are one setting."""
+    found = nvue.keyed(
+        [
+            "interface.swp1-2,5.link.mtu: 9216",
+            "interface.bond1.bond.member.swp7-8",
+            "bridge.domain.br_default.vlan.1,10-11",
+            "qos.roce.enable: on",
+            "interface.swp1-64.type: swp",
+            "interface.swp1-9999.bridge.domain.br_default.access: 5",
+            "system.timezone: Etc/UTC",
+        ]
+    )
+    assert [*found.known.values()] == [
+        *(f"interface.swp{number}.link.mtu: 9216" for number in (1, 2, 5)),
+        *(f"interface.bond1.bond.member.swp{number}" for number in (7, 8)),
+        *(f"bridge.domain.br_default.vlan.{number}" for number in (10, 11)),
+        "qos.roce.enable: on",
+    ]
+    assert [*found.known][-1] == "qos.roce.state"
+    assert found.others == ("interface.swp1-9999.bridge.domain.br_default.access: 5", "system.timezone: Etc/UTC")
+
+
+def test_lines_of_comware() -> None:
+    """A line counts in its section, an unindented one ends it, and a section alone is no statement."""
+    lines = ["vlan 1", "vlan 100", "interface HundredGigE1/0/1", " port access vlan 100", " ip unreachables enable"]
+    found = comware.keyed(comware.in_views([*lines, " lldp enable", "interface NULL0", " sysname sw1"]))
+    assert found.known == {
+        "vlan 100": "vlan 100",
+        "interface HundredGigE1/0/1 / port access vlan": "interface HundredGigE1/0/1 / port access vlan 100",
+        "sysname": "sysname sw1",
+    }
+    assert [other.partition(" / ")[2] for other in found.others] == ["ip unreachables enable", "lldp enable"]
