@@ -1,4 +1,4 @@
-"""Lists of hosts as Slurm writes them: dgx[001-003,005]."""
+"""Lists of hosts as Slurm writes them: gpu[001-003,005]."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -18,7 +18,7 @@ class SlurmPartition(Model):
 
     name: SlurmName = Field(description="as jobs name it with --partition")
     hosts: tuple[HostRange, ...] = Field(
-        default=(), description="GPU nodes without their domain, e.g. dgx[001-020]; empty: all"
+        default=(), description="GPU nodes without their domain, e.g. gpu[001-020]; empty: all"
     )
     max_nodes: int | None = Field(default=None, gt=0, description="nodes that a job may have; None: all")
     max_minutes: int | None = Field(default=None, gt=0, description="minutes that a job may run; None: no limit")

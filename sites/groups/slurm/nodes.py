@@ -53,7 +53,7 @@ def files(site: Site, wanted: SlurmSettings) -> Iterator[File | Open]:
 
 
 def gpu_type(machine: Profile) -> str:
-    """Return the type of a machine's GPUs, part of the name by which NVML knows them, e.g. a100."""
+    """Return the type of a machine's GPUs, part of the name by which NVML knows them."""
     found = re.search(r"\b([ABHV]\d+)", machine.gpu_model)
     return found[1].lower() if found else "gpu"
 
