@@ -20,6 +20,7 @@ class BatchMount(Model):
 class BatchJob(Model):
     """A workload, with the arguments that its pods have."""
 
+    tenant: str = Field(description="namespace of its pods")
     name: str
     starter: Literal["mpi", "torch", "one"] = Field(description="a process each, torchrun on each node, or one node")
     nodes: int

@@ -29,6 +29,7 @@ def _job(workload: MpiWorkload | TorchWorkload | JobWorkload, settings: Settings
     built = images.build(workload, settings)
     spanning = None if isinstance(args, GpuJobArgs) else args
     return BatchJob(
+        tenant=workload.tenant,
         name=args.job_name,
         starter="one" if spanning is None else "mpi" if isinstance(spanning, MpiJobArgs) else "torch",
         nodes=spanning.layout.pods if spanning else 1,

@@ -18,15 +18,11 @@ _KUBERNETES_UNITS: Mapping[str, str] = {"Gi": "G", "Mi": "M"}
 def files(site: Site, wanted: SlurmSettings) -> Iterator[File | Open]:
     """Yield a file for each workload that has all it needs outside of the cluster."""
     kind = next(gpu_type(host.machine) for host in site.gpu_hosts if host.machine)
-    written: set[str] = set()
     for job in site.jobs:
-        if job.name in written:
-            continue
-        written.add(job.name)
         if missing := list(_missing(job, wanted)):
             yield from missing
         else:
-            yield File(f"slurm/jobs/{job.name}.sbatch", _text(job, wanted, kind), ("D-5.5", "D-5.6"), executable=True)
+            yield File(f"slurm/jobs/{job.tenant}/{job.name}.sbatch", _text(job, wanted, kind), ("D-5.5", "D-5.6"), executable=True)
 
 
 def _missing(job: BatchJob, wanted: SlurmSettings) -> Iterator[Open]:

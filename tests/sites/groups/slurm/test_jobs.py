@@ -17,6 +17,7 @@ ENROOT_KEYS = {"LIBRARY", "SYSCONF", "RUNTIME", "CONFIG", "CACHE", "DATA", "TEMP
 POD = settings.load("superpod-a100", ROOT)
 SITE = site.of(POD, "superpod-a100", jobs=site_jobs.of(POD))
 JOB = BatchJob(
+    tenant="language",
     name="train",
     starter="torch",
     nodes=2,
@@ -64,7 +65,7 @@ def test_images_in_enroots_form(image: str, pyxis: str) -> None:
 def test_a_pytorch_job_knows_its_peers() -> None:
     """Each node runs torchrun with its own rank, and containers are options of srun alone."""
     files, _ = texts(JOB)
-    text = files["slurm/jobs/train.sbatch"]
+    text = files["slurm/jobs/language/train.sbatch"]
     assert "PET_NODE_RANK=$SLURM_NODEID exec torchrun train.py" in text
     assert "--container-mounts=/lustre/language/sets:/workspace:ro" in text
     assert "--container-image='nvcr.io#nvidia/pytorch:24.03-py3'" in text
@@ -74,7 +75,7 @@ def test_a_pytorch_job_knows_its_peers() -> None:
 
 def test_jobs_of_the_stack_have_the_variables_of_pods() -> None:
     """The batch file of an MPI job has NCCL's variables as its pods have them, and one leaf where they require it."""
-    text = texts()[0]["slurm/jobs/nccl-test-20x08.sbatch"]
+    text = texts()[0]["slurm/jobs/language/nccl-test-20x08.sbatch"]
     assert "export NCCL_IB_HCA='=mlx5_0,mlx5_1" in text
     assert "export NCCL_COLLNET_ENABLE=1" in text
     assert "--mpi=pmix" in text

@@ -81,7 +81,7 @@ def test_requests_are_judged(pair: Slurm, options: tuple[str, ...], accepted: bo
 
 def test_written_jobs_are_accepted(pair: Slurm) -> None:
     """The stack's own job passes on two nodes in place of its twenty, and with the twenty it does not."""
-    job = texts(of(2))["jobs/nccl-test-20x08.sbatch"]
+    job = texts(of(2))["jobs/language/nccl-test-20x08.sbatch"]
     file = pair.folder / "job.sbatch"
     file.write_text(job)
     assert pair.run("sbatch", "--test-only", str(file)).returncode != 0
