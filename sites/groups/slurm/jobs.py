@@ -22,7 +22,12 @@ def files(site: Site, wanted: SlurmSettings) -> Iterator[File | Open]:
         if missing := list(_missing(job, wanted)):
             yield from missing
         else:
-            yield File(f"slurm/jobs/{job.tenant}/{job.name}.sbatch", _text(job, wanted, kind), ("D-5.5", "D-5.6"), executable=True)
+            yield File(
+                f"slurm/jobs/{job.tenant}/{job.name}.sbatch",
+                _text(job, wanted, kind),
+                ("D-5.5", "D-5.6"),
+                executable=True,
+            )
 
 
 def _missing(job: BatchJob, wanted: SlurmSettings) -> Iterator[Open]:
