@@ -1,8 +1,9 @@
 """Alerts about GPUs and adapters (S-5.6, S-5.7, D-6.2), as rules of Prometheus.
 
 Metrics are those of `components/metrics.py` and those of node_exporter, for ports (`components/port_alerts.py`). Each
-limit has its source beside it; where there is none, it says that it is our inference. The exporter's own pod and namespace are in
-`pod` and `namespace`; those of the pod that holds a GPU are in `exported_pod` and `exported_namespace`.
+limit has its source beside it; where there is none, it says that it is our inference. The exporter's own pod
+and namespace are in `pod` and `namespace`; those of the pod that holds a GPU are in `exported_pod` and
+`exported_namespace`.
 """
 
 from collections.abc import Iterator
@@ -52,8 +53,8 @@ class Limits(Thresholds):
     low_use_time: Seconds = Field(default=1800, description="seconds over which a pod's GPU is measured")
     infiniband_devices: tuple[Device, ...] = Field(
         default=(),
-        description="adapters that jobs use, e.g. mlx5_0, as /sys/class/infiniband has them (RoCE ports, too); others may "
-        "be without a cable",
+        description="adapters that jobs use, e.g. mlx5_0, as /sys/class/infiniband has them (RoCE ports, "
+        "too); others may be without a cable",
     )
     port_gbps: int | None = Field(default=None, gt=0, description="planned rate of these ports, Gb/s; None: not known")
     roce: bool = Field(default=False, description="whether these ports are of RoCE, which has congestion packets")
