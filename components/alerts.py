@@ -1,8 +1,9 @@
 """Alerts about GPUs and adapters (S-5.6, S-5.7, D-6.2), as rules of Prometheus.
 
-Metrics are those that NVIDIA's exporter has by default (NVIDIA/dcgm-exporter, etc/dcp-metrics-included.csv) and those
-of node_exporter's InfiniBand collector, which OpenShift runs on every node. The exporter's own pod and namespace are in
-`pod` and `namespace`; those of the pod that holds a GPU are in `exported_pod` and `exported_namespace`.
+Metrics are those of `components/metrics.py` and those of node_exporter, for ports (`components/port_alerts.py`). Each
+limit has its source beside it; where there is none, it says that it is our inference. The exporter's own pod
+and namespace are in `pod` and `namespace`; those of the pod that holds a GPU are in `exported_pod` and
+`exported_namespace`.
 """
 
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
+from components.metrics import Generation, named
 from components.model import Model, Seconds
 
 Severity = Literal["critical", "warning", "info"]
@@ -18,10 +20,9 @@ Device = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$")]
 
 _OF_APPLICATIONS = (13, 31, 43, 45, 68)
 """XIDs that a program's own fault causes on a sound GPU, as NVIDIA's device plugin has them."""
-_ACTIVE = 4
-"""Logical state of a port that carries data (infiniband: 1 down, 2 init, 3 armed, 4 active)."""
+_BRAKE = 128
+"""Bit of the power brake, by which the machine slows its GPUs. PromQL has no AND: the remainder by twice of it has."""
 _GPU = "GPU {{ $labels.gpu }} of {{ $labels.Hostname }}"
-_PORT = "{{ $labels.device }} of {{ $labels.instance }}"
 
 
 class Thresholds(Model):
@@ -39,6 +40,10 @@ class Thresholds(Model):
         le=100,
         description="percent, below which a pod's GPU counts as idle (S-5.7); training keeps GPUs at 94 to 96 (S-5.3)",
     )
+    hw_counters: bool = Field(
+        default=False,
+        description="alerts about the RDMA hardware counters of ports; needs node_exporter 1.12 or later on the nodes",
+    )
 
 
 class Limits(Thresholds):
@@ -47,8 +52,19 @@ class Limits(Thresholds):
     gpus_per_node: int = Field(gt=0, le=16, description="GPUs of a node, from its profile; fewer are an alert")
     low_use_time: Seconds = Field(default=1800, description="seconds over which a pod's GPU is measured")
     infiniband_devices: tuple[Device, ...] = Field(
-        default=(), description="adapters that jobs use, e.g. mlx5_0; others may be without a cable"
+        default=(),
+        description="adapters that jobs use, e.g. mlx5_0, as /sys/class/infiniband has them (RoCE ports, "
+        "too); others may be without a cable",
     )
+    port_gbps: int | None = Field(default=None, gt=0, description="planned rate of these ports, Gb/s; None: not known")
+    roce: bool = Field(default=False, description="whether these ports are of RoCE, which has congestion packets")
+    row_remapping: bool = Field(
+        default=True, description="whether the GPUs replace rows of their memory; before Ampere they retire pages"
+    )
+    node_watts: int | None = Field(
+        default=None, gt=0, description="most that a node draws (D-2.2), W, from its profile; None: no document has it"
+    )
+    generation: Generation = Field(default="today", description="whose names the exporter's metrics have")
 
 
 class Alert(Model):
@@ -72,9 +88,12 @@ class Alert(Model):
         }
 
 
-def alerts(limits: Limits) -> tuple[Alert, ...]:
-    """Return all alerts; those of InfiniBand only with InfiniBand devices."""
-    return (*_gpus(limits), *(_ports(limits.infiniband_devices) if limits.infiniband_devices else ()))
+def gpu_alerts(limits: Limits) -> Iterator[Alert]:
+    """Yield the alerts about GPUs, in the names of the exporter's generation and without those that it lacks."""
+    for alert in (*_gpus(limits), *_memory(limits), *_power(limits)):
+        expression = named(alert.expression, limits.generation)
+        if expression is not None:
+            yield alert.model_copy(update={"expression": expression})
 
 
 def _gpus(limits: Limits) -> Iterator[Alert]:
@@ -106,20 +125,6 @@ def _gpus(limits: Limits) -> Iterator[Alert]:
         description=f"The last XID of {_GPU} is {{{{ $value }}}}. It stays until the exporter restarts.",
     )
     yield Alert(
-        name="GpuMemoryLost",
-        expression="increase(DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS[1h]) > 0",
-        severity="warning",
-        summary="Memory of a GPU had an error that ECC could not correct",
-        description=f"{_GPU} has replaced rows of its memory; results of jobs of the last hour are in doubt.",
-    )
-    yield Alert(
-        name="GpuMemoryWornOut",
-        expression="DCGM_FI_DEV_ROW_REMAP_FAILURE > 0",
-        severity="critical",
-        summary="Memory of a GPU cannot be repaired any more",
-        description=f"{_GPU} has no rows left to replace broken ones; have it exchanged.",
-    )
-    yield Alert(
         name="GpuMissing",
         expression=f"count by (Hostname) (count by (Hostname, gpu) (DCGM_FI_DEV_GPU_TEMP)) < {limits.gpus_per_node}",
         lasting=600,
@@ -127,34 +132,69 @@ def _gpus(limits: Limits) -> Iterator[Alert]:
         summary="A node has fewer GPUs than its machine",
         description=f"{{{{ $labels.Hostname }}}} shows {{{{ $value }}}} of {limits.gpus_per_node} GPUs.",
     )
+    yield Alert(
+        name="NvlinkErrors",
+        expression="increase(DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL[10m]) > 0",  # as public rule sets have it
+        severity="warning",
+        summary="NVLink of a GPU has errors",
+        description=f"{_GPU} had {{{{ $value }}}} errors of NVLink within ten minutes; collectives slow down.",
+    )
+
+
+def _memory(limits: Limits) -> Iterator[Alert]:
+    if limits.row_remapping:
+        yield Alert(
+            name="GpuMemoryLost",
+            expression="increase(DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS[1h]) > 0",
+            severity="warning",
+            summary="Memory of a GPU had an error that ECC could not correct",
+            description=f"{_GPU} has replaced rows of its memory; results of jobs of the last hour are in doubt.",
+        )
+        yield Alert(
+            name="GpuMemoryWornOut",
+            expression="DCGM_FI_DEV_ROW_REMAP_FAILURE > 0",
+            severity="critical",
+            summary="Memory of a GPU cannot be repaired any more",
+            description=f"{_GPU} has no rows left to replace broken ones; have it exchanged.",
+        )
+        return
+    # V100 has no rows to remap, so those two would never fire (inference from the field's documentation).
+    yield Alert(
+        name="GpuMemoryLost",
+        expression="increase(DCGM_FI_DEV_ECC_DBE_VOL_TOTAL[1h]) > 0",
+        severity="warning",
+        summary="Memory of a GPU had an error that ECC could not correct",
+        description=f"{_GPU} had such an error; results of jobs of the last hour are in doubt.",
+    )
+    yield Alert(
+        name="GpuPagesRetired",
+        expression="increase(DCGM_FI_DEV_RETIRED_DBE[1h]) > 0",
+        severity="warning",
+        summary="A GPU has retired pages of its memory",
+        description=f"{_GPU} retired pages within an hour after errors that ECC could not correct; watch it.",
+    )
+
+
+def _power(limits: Limits) -> Iterator[Alert]:
+    yield Alert(
+        name="GpuPowerBrake",
+        expression=f"(DCGM_FI_DEV_CLOCKS_EVENT_REASONS % {2 * _BRAKE}) >= {_BRAKE}",
+        lasting=300,  # as NVIDIA's public runbook has it
+        severity="critical",
+        summary="A machine slows its GPUs for lack of power",
+        description=f"{_GPU} is slowed by its power brake; look at the power supplies of the machine.",
+    )
+    if limits.node_watts:
+        yield Alert(
+            name="NodePower",
+            expression=f"sum by (Hostname) (DCGM_FI_DEV_POWER_USAGE) > {limits.node_watts}",
+            lasting=300,
+            severity="warning",
+            summary="The GPUs of a node draw more than the whole machine may",
+            description=f"GPUs of {{{{ $labels.Hostname }}}} draw {{{{ $value }}}} W; it may {limits.node_watts} W.",
+        )
 
 
 def _for_the_tenant(expression: str) -> str:
     """Give the series the namespace of the GPU's pod, by which Alertmanager finds the tenant's receivers."""
     return f'label_replace({expression}, "namespace", "$1", "exported_namespace", "(.+)")'
-
-
-def _ports(devices: tuple[str, ...]) -> Iterator[Alert]:
-    ours = f'{{device=~"{"|".join(devices)}"}}'
-    yield Alert(
-        name="InfinibandPortDown",
-        expression=f"node_infiniband_state_id{ours} != {_ACTIVE}",
-        lasting=300,
-        severity="critical",
-        summary="A port of the fabric is not active",
-        description=f"Jobs that are configured to use {_PORT} fail, or go on over fewer ports.",
-    )
-    yield Alert(
-        name="InfinibandLinkLost",
-        expression=f"increase(node_infiniband_link_downed_total{ours}[1h]) > 0",
-        severity="warning",
-        summary="A link of the fabric went down",
-        description=f"{_PORT} lost its link {{{{ $value }}}} times within an hour; look at its cable.",
-    )
-    yield Alert(
-        name="InfinibandErrors",
-        expression=f"increase(node_infiniband_port_errors_received_total{ours}[1h]) > 0",
-        severity="warning",
-        summary="A port of the fabric receives broken packets",
-        description=f"{_PORT} received {{{{ $value }}}} broken packets within an hour; look at its cable.",
-    )

@@ -11,15 +11,19 @@ import pulumi_kubernetes as k8s
 from pydantic import Field
 
 from apis import kinds, names
-from components.alerts import Limits, alerts
+from components.alerts import Limits
 from components.component import Component
 from components.custom_resources import CustomObject
 from components.dashboards import GPUS, INFINIBAND, Dashboard, grafana
 from components.labels import labels
+from components.metrics import exporter_list
 from components.model import DnsLabel, DnsName, Model
+from components.monitoring_rules import groups
 
 DASHBOARDS = "openshift-config-managed"
 """Namespace in which the console looks for dashboards."""
+EXPORTER_LIST = "hpc-dcgm-metrics"
+"""ConfigMap with the exporter's metrics, in the operator's namespace; its ClusterPolicy names it."""
 
 
 class GpuMonitoringArgs(Model):
@@ -39,20 +43,28 @@ def pages(args: GpuMonitoringArgs) -> dict[str, Dashboard]:
 
 
 class GpuMonitoring(Component):
-    """One PrometheusRule, and a ConfigMap for each dashboard. Outputs: `rule`, known when it exists."""
+    """One PrometheusRule, the list of the exporter's metrics, and a ConfigMap for each dashboard.
+
+    Outputs: `rule`, known when it exists.
+    """
 
     rule: pulumi.Output[str]
 
     def __init__(self, name: str, args: GpuMonitoringArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("operators:GpuMonitoring", name, args, opts)
         ours = labels("gpu-monitoring", "monitoring")
-        group = {"name": "hpc", "rules": [alert.manifest() for alert in alerts(args.limits)]}
         rule = CustomObject(
             f"{name}-rule",
             kinds.PROMETHEUS_RULE,
             k8s.meta.v1.ObjectMetaArgs(name=args.rule_name, namespace=args.namespace, labels=ours),
-            {"spec": {"groups": [group]}},
+            {"spec": {"groups": groups(args.limits)}},
             self.child(),
+        )
+        k8s.core.v1.ConfigMap(
+            f"{name}-metrics",
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=EXPORTER_LIST, namespace=args.namespace, labels=ours),
+            data={"dcgm-metrics.csv": exporter_list()},
+            opts=self.child(),
         )
         for page, dashboard in pages(args).items():
             k8s.core.v1.ConfigMap(

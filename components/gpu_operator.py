@@ -89,6 +89,9 @@ class GpuOperatorArgs(GpuStack):
         default=True,
         description="DCGM exporter with a ServiceMonitor; the operator's namespace needs the cluster-monitoring label",
     )
+    metrics: DnsName | None = Field(
+        default=None, description="ConfigMap with the exporter's list of metrics; None: the exporter's default list"
+    )
     tolerations: tuple[Toleration, ...] = Field(default=(GPU_TAINT,), description="of all the operator's DaemonSets")
     ready_timeout: Seconds = Field(
         default=DEFAULTS.driver, description="seconds; the driver is compiled on every node and validated"
@@ -161,7 +164,11 @@ def spec(args: GpuOperatorArgs) -> dict[str, Any]:
         "mig": {"strategy": args.mig},
         "migManager": {"enabled": args.mig != "none"},
         "dcgm": {"enabled": args.monitoring},
-        "dcgmExporter": {"enabled": args.monitoring, "serviceMonitor": {"enabled": args.monitoring}},
+        "dcgmExporter": {
+            "enabled": args.monitoring,
+            "serviceMonitor": {"enabled": args.monitoring},
+            **({"config": {"name": args.metrics}} if args.metrics else {}),
+        },
         "nodeStatusExporter": {"enabled": args.monitoring},
         # A test workload would ask for a GPU, and wait for ever where jobs hold them all.
         "validator": {"plugin": {"env": [{"name": "WITH_WORKLOAD", "value": "false"}]}},

@@ -14,6 +14,8 @@ FOLDER = Path(__file__).resolve().parent / "architectures"
 Brand = Literal["Tesla", "NVIDIA"]
 FIRST_OPEN_BRANCH = 515
 """First driver branch with open kernel modules (NVIDIA driver installation guide, "Kernel Modules")."""
+_FIRST_WITH_ROW_REMAPPING = 8
+"""Major compute capability, by the documentation of DCGM's fields."""
 _FIRST_WITH_TF32 = 8
 
 
@@ -102,6 +104,11 @@ class Architecture(Model):
     def has_tf32(self) -> bool:
         """Whether its tensor cores compute in TF32, which came with compute capability 8.0."""
         return int(self.compute_capability.partition(".")[0]) >= _FIRST_WITH_TF32
+
+    @property
+    def remaps_rows(self) -> bool:
+        """Whether its memory replaces broken rows, which came with Ampere (8.0); older GPUs retire pages."""
+        return int(self.compute_capability.partition(".")[0]) >= _FIRST_WITH_ROW_REMAPPING
 
     def _first(self, *, open_module: bool) -> int | None:
         if open_module or self.kernel_module == "open":

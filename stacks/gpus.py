@@ -5,11 +5,11 @@ import pulumi
 from apis import names
 from components.alerts import Limits, Thresholds
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
-from components.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
+from components.gpu_monitoring import EXPORTER_LIST, GpuMonitoring, GpuMonitoringArgs
 from components.gpu_operator import GpuDirect, GpuOperator, GpuOperatorArgs, GpuStack
 from components.model import fields_of
 from components.special_resource import SpecialResource, SpecialResourceArgs
-from stacks.fabric_settings import Ethernet, InfiniBand, NetworkOperatorPlugin
+from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Roce
 from stacks.gpu_settings import (
     DevicePluginSettings,
     GpuOperatorSettings,
@@ -56,6 +56,7 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
         **fields_of(GpuStack, gpu),
         gpudirect=gpudirect(settings) if gpu.driver else None,
         monitoring=gpu.monitoring is not None,
+        metrics=EXPORTER_LIST if gpu.monitoring else None,
         ready_timeout=settings.timeouts.drivers(
             len(settings.gpu_nodes), one_by_one=gpu.driver is not None and gpu.driver.auto_upgrade
         ),
@@ -66,11 +67,16 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
 
 
 def _monitoring(settings: Settings, namespace: str, wanted: MonitoringSettings, opts: pulumi.ResourceOptions) -> None:
-    ports = settings.profile.hcas if isinstance(settings.fabric, InfiniBand) else ()
+    profile = settings.profile
+    ports = () if isinstance(settings.fabric, Ethernet) else profile.hcas
     limits = Limits(
         **fields_of(Thresholds, wanted),
-        gpus_per_node=settings.profile.gpus,
+        gpus_per_node=profile.gpus,
         infiniband_devices=tuple(hca.name for hca in ports),
+        port_gbps=profile.ports.rate_gbps,
+        roce=isinstance(settings.fabric, Roce),
+        row_remapping=profile.architecture.remaps_rows,
+        node_watts=profile.power_watts,
     )
     args = GpuMonitoringArgs(namespace=namespace, limits=limits, dashboards=wanted.dashboards)
     GpuMonitoring("gpu-monitoring", args, opts=opts)

@@ -7,33 +7,38 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.alerts import Limits, alerts
+from components.alerts import Limits
 from components.dashboards import GPUS, INFINIBAND, Dashboard, Panel, grafana
 from components.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
+from components.metrics import METRICS as EXPORTER_METRICS
+from components.metrics import exporter_list, named
+from components.monitoring_rules import alerts
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
 
-LIMITS = Limits(gpus_per_node=8, infiniband_devices=("mlx5_0", "mlx5_1"))
+LIMITS = Limits(
+    gpus_per_node=8,
+    infiniband_devices=("mlx5_0", "mlx5_1"),
+    port_gbps=200,
+    roce=True,
+    hw_counters=True,
+    node_watts=6500,
+)
 ALERTS = {alert.name: alert for alert in alerts(LIMITS)}
 
-_EXPORTED = """
-SM_CLOCK MEM_CLOCK MEMORY_TEMP GPU_TEMP POWER_USAGE TOTAL_ENERGY_CONSUMPTION PCIE_REPLAY_COUNTER GPU_UTIL
-MEM_COPY_UTIL ENC_UTIL DEC_UTIL XID_ERRORS FB_FREE FB_USED NVLINK_BANDWIDTH_TOTAL VGPU_LICENSE_STATUS
-UNCORRECTABLE_REMAPPED_ROWS CORRECTABLE_REMAPPED_ROWS ROW_REMAP_FAILURE
-"""
 _COLLECTED = """
 link_downed_total link_error_recovery_total physical_state_id port_data_received_bytes_total
 port_data_transmitted_bytes_total port_discards_transmitted_total port_errors_received_total
 port_packets_received_total port_packets_transmitted_total port_transmit_wait_total rate_bytes_per_second state_id
+out_of_sequence_packets_received_total packet_sequence_errors_total local_ack_timeout_errors_total
+out_of_buffer_drops_total rp_cnp_ignored_packets_received_total rp_cnp_packets_handled_total
 """
 METRICS = {
-    *(f"DCGM_FI_DEV_{name}" for name in _EXPORTED.split()),
+    *(each.name for each in EXPORTER_METRICS),
     *(f"node_infiniband_{name}" for name in _COLLECTED.split()),
 }
-"""What is exported without further configuration.
-
-NVIDIA/dcgm-exporter: in both etc/default-counters.csv (00d6d34) and etc/dcp-metrics-included.csv (084a245), not as a
-comment. prometheus/node_exporter: collector/infiniband_linux.go (043fecb).
+"""What is exported: of GPUs, our own list; of ports, prometheus/node_exporter collector/infiniband_linux.go (043fecb),
+with the hardware counters of 1.12 as hosts-and-fabric d.2 has them.
 """
 
 
@@ -75,7 +80,44 @@ def test_alerts_are_about_what_the_platform_has() -> None:
     assert 'device=~"mlx5_0|mlx5_1"' in ALERTS["InfinibandPortDown"].expression
     assert ALERTS["GpuMissing"].expression.endswith("< 8")
     without = {alert.name for alert in alerts(Limits(gpus_per_node=8))}
-    assert ALERTS.keys() - without == {"InfinibandPortDown", "InfinibandLinkLost", "InfinibandErrors"}
+    ports = {name for name, alert in ALERTS.items() if "node_infiniband" in alert.expression}
+    assert ports
+    assert ALERTS.keys() - without == ports | {"NodePower"}
+
+
+def test_gpus_without_row_remapping_are_watched_by_their_retired_pages() -> None:
+    """On V100 the alerts about memory use counters that it has."""
+    found = {each.name: each.expression for each in alerts(LIMITS.model_copy(update={"row_remapping": False}))}
+    assert "ECC_DBE_VOL_TOTAL" in found["GpuMemoryLost"]
+    assert "RETIRED_DBE" in found["GpuPagesRetired"]
+    assert "GpuMemoryWornOut" not in found
+
+
+def test_hardware_counters_are_a_choice_and_congestion_is_of_roce() -> None:
+    """Without `hw_counters` no rule asks for them; congestion packets exist on RoCE alone."""
+    names = [
+        {each.name for each in alerts(LIMITS.model_copy(update=off))}
+        for off in ({"hw_counters": False}, {"roce": False})
+    ]
+    assert not any(name.startswith(("Rdma", "Roce")) for name in names[0])
+    assert "RdmaPacketsLost" in names[1]
+    assert not any(name.startswith("Roce") for name in names[1])
+
+
+def test_metrics_have_the_names_of_the_exporters_generation() -> None:
+    """Rules for the exporter 1.x use its names; those whose metrics it lacks are not written."""
+    found = {each.name: each.expression for each in alerts(LIMITS.model_copy(update={"generation": "1.x"}))}
+    assert found["GpuTooHot"] == "dcgm_gpu_temp > 85"
+    assert "GpuPowerBrake" not in found
+    assert not any("DCGM_FI" in expression for expression in found.values())
+    assert named("DCGM_FI_DEV_GPU_TEMP / DCGM_FI_DEV_ROW_REMAP_FAILURE", "1.x") is None
+
+
+def test_list_of_the_exporter_has_three_columns() -> None:
+    """Every line of the exporter's list is a field, its kind and a text; a comma in the text would be a fourth."""
+    lines = [line.split(", ") for line in exporter_list().splitlines()]
+    assert len(lines) == len(EXPORTER_METRICS)
+    assert all(len(line) == 3 and line[1] in ("gauge", "counter") for line in lines)
 
 
 def test_limits_are_the_settings() -> None:
@@ -102,10 +144,10 @@ def test_texts_name_the_thing_by_labels_that_its_series_has(name: str) -> None:
     """Texts of alerts use labels that their series have."""
     text = ALERTS[name].description
     used = set(re.findall(r"\$labels\.(\w+)", text))
-    known = {"device", "instance"} if name.startswith("Infiniband") else {"gpu", "Hostname"}
+    known = {"device", "instance"} if "node_infiniband" in ALERTS[name].expression else {"gpu", "Hostname"}
     if name == "GpuUnderused":
         known |= {"exported_pod", "exported_namespace"}
-    if name == "GpuMissing":
+    if name in ("GpuMissing", "NodePower"):
         known = {"Hostname"}
     assert used == known
 
@@ -128,13 +170,15 @@ def test_rule_has_the_shape_of_its_definition() -> None:
 
 def test_severities_are_the_platforms() -> None:
     """Severities are those that OpenShift's Alertmanager routes."""
-    (group,) = only(monitoring(), "PrometheusRule")["spec"]["groups"]
+    group, _ = only(monitoring(), "PrometheusRule")["spec"]["groups"]
     assert {rule["labels"]["severity"] for rule in group["rules"]} == {"critical", "warning", "info"}
 
 
 def test_console_finds_the_dashboards() -> None:
     """Dashboards have the namespace and label that the console reads."""
-    pages = [each for each in monitoring() if each["kind"] == "ConfigMap"]
+    pages = [
+        each for each in monitoring() if each["kind"] == "ConfigMap" and each["metadata"]["name"] != "hpc-dcgm-metrics"
+    ]
     assert [page["metadata"]["name"] for page in pages] == ["hpc-gpus", "hpc-infiniband"]
     assert {page["metadata"]["namespace"] for page in pages} == {"openshift-config-managed"}
     assert {page["metadata"]["labels"]["console.openshift.io/dashboard"] for page in pages} == {"true"}
@@ -142,8 +186,8 @@ def test_console_finds_the_dashboards() -> None:
 
 def test_pages_are_about_what_is_there_and_wanted() -> None:
     """There is a dashboard about InfiniBand only with InfiniBand."""
-    assert len(monitoring(limits=Limits(gpus_per_node=8))) == 2
-    assert len(monitoring(dashboards=False)) == 1
+    assert len(monitoring(limits=Limits(gpus_per_node=8))) == 3
+    assert len(monitoring(dashboards=False)) == 2
 
 
 @pytest.mark.parametrize("page", [GPUS, INFINIBAND], ids=lambda page: str(page.title))
