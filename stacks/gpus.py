@@ -91,19 +91,19 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
         ),
     )
     if gpu.monitoring:
-        _monitoring(settings, gpu.operator.namespace, gpu.monitoring, after(opts, installed))
+        GpuMonitoring("gpu-monitoring", monitoring(settings, gpu, gpu.monitoring), opts=after(opts, installed))
     return GpuOperator("gpus", args, opts=after(opts, installed)).policy
 
 
-def _monitoring(settings: Settings, namespace: str, wanted: MonitoringSettings, opts: pulumi.ResourceOptions) -> None:
+def monitoring(settings: Settings, gpu: GpuOperatorSettings, wanted: MonitoringSettings) -> GpuMonitoringArgs:
+    """Return what is monitored of the stack's machines."""
     ports = settings.profile.hcas if isinstance(settings.fabric, InfiniBand) else ()
     limits = Limits(
         **fields_of(Thresholds, wanted),
         gpus_per_node=settings.profile.gpus,
         infiniband_devices=tuple(hca.name for hca in ports),
     )
-    args = GpuMonitoringArgs(namespace=namespace, limits=limits, dashboards=wanted.dashboards)
-    GpuMonitoring("gpu-monitoring", args, opts=opts)
+    return GpuMonitoringArgs(namespace=gpu.operator.namespace, limits=limits, dashboards=wanted.dashboards)
 
 
 def gpudirect(settings: Settings) -> GpuDirect | None:

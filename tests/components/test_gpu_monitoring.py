@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from components.alerts import Limits, alerts
-from components.dashboards import GPUS, INFINIBAND, Dashboard, Panel, grafana
+from components.dashboards import GPUS, INFINIBAND, TENANTS, Dashboard, Panel, grafana
 from components.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
@@ -135,18 +135,18 @@ def test_severities_are_the_platforms() -> None:
 def test_console_finds_the_dashboards() -> None:
     """Dashboards have the namespace and label that the console reads."""
     pages = [each for each in monitoring() if each["kind"] == "ConfigMap"]
-    assert [page["metadata"]["name"] for page in pages] == ["hpc-gpus", "hpc-infiniband"]
+    assert [page["metadata"]["name"] for page in pages] == ["hpc-gpus", "hpc-infiniband", "hpc-tenants"]
     assert {page["metadata"]["namespace"] for page in pages} == {"openshift-config-managed"}
     assert {page["metadata"]["labels"]["console.openshift.io/dashboard"] for page in pages} == {"true"}
 
 
 def test_pages_are_about_what_is_there_and_wanted() -> None:
     """There is a dashboard about InfiniBand only with InfiniBand."""
-    assert len(monitoring(limits=Limits(gpus_per_node=8))) == 2
+    assert len(monitoring(limits=Limits(gpus_per_node=8))) == 3
     assert len(monitoring(dashboards=False)) == 1
 
 
-@pytest.mark.parametrize("page", [GPUS, INFINIBAND], ids=lambda page: str(page.title))
+@pytest.mark.parametrize("page", [GPUS, INFINIBAND, TENANTS], ids=lambda page: str(page.title))
 def test_console_can_draw_the_pages(page: Dashboard) -> None:
     """Panels are of kinds that the console draws, with distinct numbers."""
     found = json.loads(grafana(page))
