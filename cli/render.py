@@ -12,7 +12,8 @@ from rendering import manifests
 from stacks.monitoring_files import files
 
 DashboardsOption = Annotated[
-    bool, typer.Option("--dashboards", help="Write Grafana's dashboards in place of the manifests.")
+    bool,
+    typer.Option("--dashboards", help="Write dashboards for Grafana, and alertmanager.yaml, in place of manifests."),
 ]
 
 
@@ -22,10 +23,10 @@ def command(output: FolderOption, stack: StackOption = DEFAULT_STACK, *, dashboa
         found = files(stacks.read(stack).settings)
         if not found:
             raise Problem(
-                f"stack {stack} has no dashboards",
-                "Name a stack of the GPU Operator whose gpu.monitoring has them.",
+                f"stack {stack} has no dashboards and no receivers",
+                "Name a stack of the GPU Operator whose gpu.monitoring has `dashboards` or `notify`.",
             )
-        print_text(f"{len(manifests.write_files(found, output))} dashboards of stack {stack} in {output}")
+        print_text(f"{len(manifests.write_files(found, output))} files for monitoring of stack {stack} in {output}")
         return
     written = manifests.write(manifests.registrations(stack), output)
     print_text(f"{len(written)} manifests of stack {stack} in {output}")

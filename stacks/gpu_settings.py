@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from apis.gpudirect_storage import DirectFileSystem
+from components.alert_receivers import Routing
 from components.alerts import Thresholds
 from components.dcgm_exporter import DcgmExporterImage
 from components.gpu_operator import GpuStack
@@ -31,6 +32,11 @@ class MonitoringSettings(Thresholds):
     """What is monitored of GPUs and ports (S-5)."""
 
     dashboards: bool = Field(default=True, description="dashboards in the console, for administrators alone")
+    notify: Routing | None = Field(
+        default=None,
+        description="who gets these alerts from the cluster's own Alertmanager: `./hpc render --dashboards` writes its "
+        "alertmanager.yaml, which nothing here applies; Secrets are those of openshift-monitoring",
+    )
 
 
 class GpuOperatorSettings(GpuStack):
