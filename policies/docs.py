@@ -5,7 +5,7 @@ is written manually. The examples are the rules' fixtures, with what the checker
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -211,16 +211,12 @@ def family_of(rule: AnyRule) -> str:
     return next((name for name, starts in _FAMILIES.items() if rule.name.startswith(starts)), _REST)
 
 
-def _coverage(data: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
-    return "\n".join(line for title, entries in data.items() for line in _table(title, entries))
-
-
-def _table(title: str, entries: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _coverage(data: Mapping[str, Mapping[str, Any]]) -> str:
     rows = []
-    for name, entry in entries.items():
-        rules = ", ".join(f"[{rule}]({rule}.md)" for rule in entry.get("rules", ()))
+    for name, entry in data.items():
+        rules = ", ".join(f"[{rule}]({rule}.md)" for rule in entry["rules"])
         rows.append((name, _cell(entry["asks"]), _cell("; ".join(filter(None, (rules, entry.get("note", "")))))))
-    yield from (f"## {title}", "", markdown.table(("id", "what it asks for", "enforced by"), rows), "")
+    return markdown.table(("id", "what it asks for", "enforced by"), rows) + "\n"
 
 
 def _between(name: str, text: str) -> str:

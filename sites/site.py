@@ -5,8 +5,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from hardware.cabling import Cabling
 from hardware.model import Model
 from hardware.profiles import Hca, Profile
+from sites.batch_job import BatchJob
 from sites.content import NOTHING, Content
 from sites.host_facts import HostFacts
 from sites.scale_facts import ScaleFacts
@@ -46,10 +48,14 @@ class Site(Model):
     bonded: tuple[str, ...] = Field(
         default=(), description="HCAs of each GPU node that are one link by LACP (B-2.3); empty: no bond"
     )
+    one_switch: Cabling | None = Field(
+        default=None, description="cables of all machines and storage to one switch, where a document plans it so"
+    )
     image_mirrors: Literal["digests", "digests-and-tags"] | None = Field(
         description="images for which nodes of the release can be told a mirror; None: for none"
     )
     content: Content = Field(default=NOTHING, description="what nodes pull, where a group of files needs it")
+    jobs: tuple[BatchJob, ...] = Field(default=(), description="workloads, where another scheduler starts them, too")
     scale: ScaleFacts | None = Field(
         default=None, description="Spectrum Scale whose clients are packages of hosts; None: there are none"
     )

@@ -24,6 +24,7 @@ from stacks.checks import (
     site_hosts,
     site_mirror,
     site_scale,
+    site_scheduler,
     site_switches,
     storage,
     suite,
@@ -77,6 +78,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from topology.problems(settings)
     yield from site_hosts.problems(settings)
     yield from site_switches.problems(settings)
+    yield from site_scheduler.problems(settings)
     if not machines:
         found = list(workload.problems(settings))
         yield from found or chain(

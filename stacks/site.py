@@ -1,18 +1,22 @@
 """The facts that files around the cluster are written from, as the settings have them."""
 
+from collections.abc import Iterable
+
+from sites.batch_job import BatchJob
 from sites.content import NOTHING, Content
 from sites.host_facts import HostFacts
 from sites.scale_facts import ScaleFacts
 from sites.settings import SiteSettings
 from sites.site import Host, Site
+from stacks import topology
 from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Roce
 from stacks.gpu_settings import SpecialResourceSettings
 from stacks.platform import Settings
 from stacks.storage_settings import HostClientStorage
 
 
-def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
-    """Return what `./hpc site` writes files from; `content` is what the manifests name."""
+def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterable[BatchJob] = ()) -> Site:
+    """Return what `./hpc site` writes files from; `content` is what the manifests name, and `jobs` the workloads."""
     return Site(
         stack=stack,
         release=settings.release,
@@ -30,8 +34,10 @@ def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
         on_hosts=_on_hosts(settings),
         traffic_class=settings.fabric.traffic_class if isinstance(settings.fabric, Roce) else None,
         bonded=bonded(settings),
+        one_switch=topology.planned_switch(settings),
         image_mirrors=settings.version.image_mirrors,
         content=content,
+        jobs=tuple(jobs),
         scale=_scale(settings),
         given=settings.site or SiteSettings(),
     )

@@ -42,18 +42,18 @@ def _cabled(settings: Settings) -> Sequence[Mapping[str, str]]:
         case "pods":
             places = [{"spine": f"pod-{pod}", "leaf": f"pod-{pod}-unit-{unit}"} for pod, unit in map(unit_of, nodes)]
             return places if len(nodes) > POD_NODES else [{"leaf": place["leaf"]} for place in places]
-        case "one switch" if _fits_one_switch(settings):
+        case "one switch" if planned_switch(settings):
             return [{"leaf": _SWITCH}] * len(nodes)
         case _:
             return [{}] * len(nodes)
 
 
-def _fits_one_switch(settings: Settings) -> bool:
+def planned_switch(settings: Settings) -> Cabling | None:
+    """Return the cables to one switch, where a document plans them so and its ports suffice."""
     try:
-        one_switch(settings)
+        return one_switch(settings) if plan_of(settings) == "one switch" else None
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def levels(settings: Settings) -> tuple[TopologyLevel, ...]:

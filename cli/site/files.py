@@ -14,7 +14,7 @@ from sites.content import NOTHING, Content
 from sites.groups import GROUPS
 from sites.manifest import Manifest
 from sites.output import File, Group, Open, written
-from stacks import site
+from stacks import site, site_jobs
 from stacks.platform import Settings
 
 
@@ -37,7 +37,7 @@ def wanted(stack: str, only: Sequence[str] = ()) -> Wanted:
     if unknown := sorted(set(only) - set(names)):
         raise Problem(f"--only: no group is called {', '.join(unknown)}", f"Name some of: {', '.join(names)}.")
     settings = stacks.read(stack).settings
-    facts = site.of(settings, stack, _content(settings, stack))
+    facts = site.of(settings, stack, _content(settings, stack), site_jobs.of(settings))
     groups = tuple((group, *written(group, facts)) for group in GROUPS if not only or group.name in only)
     files = [file for _, files, _ in groups for file in files]
     return Wanted(groups=groups, manifest=manifest.of(files, stack))

@@ -1,80 +1,84 @@
-"""docs/coverage.md: what of the source documents is declared, planned or verified, and by which files."""
+"""docs/coverage.md and docs/coverage/: every row of the source documents, what does it, and what proves that."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
 
-from apis import yaml_text
-from evidence.criteria import COMPARISONS, CRITERIA
 from rendering.reference import markdown, tables
+from rendering.reference.coverage_data import DOCUMENTS, FOLDER, VERDICTS, Document, Entry, rows, sections
+from rendering.reference.proof_layers import layers
 
-FOLDER = tables.ROOT / "docs"
-DATA = FOLDER / "coverage.yaml"
-VERIFIED = FOLDER / "coverage-verified.yaml"
 INTRODUCTION = """# Coverage
 
-What the source documents require, and where it is; where nothing does it, or not all of it, the reason. Two parts: what
-is [declared or planned](#declared-or-planned), and what is [verified](#verified). A row that requires both is in both.
-Demands on policies are in [policies/coverage.md](policies/coverage.md). Written from `coverage.yaml` and
-`coverage-verified.yaml` by `make docs`.
+What the source documents require, row by row, and what of it is here. Each document has a page, and so have their
+faults; ids are those of [sources](sources.md). Written from the files in `coverage/` by `make docs`; tests hold them to
+the rows of the documents, and to the files, tests, criteria and rules that they name.
+
+| verdict | meaning |
+|---|---|
+| done | files do all of it, and a test would fail without them |
+| partly | files do a part of it, which a test proves; what is missing is said |
+| site-file | `./hpc site render` writes it for whoever administers the site, tested; nothing here applies it |
+| not | nothing does it; what would have to be there is said, and why it is not |
+| out | nothing here can do it, or it asks for nothing |
 """
-_DECLARED = "Resources, and calculations; `done by` are files."
-_TESTED = """The [criteria](criteria.md) are those of [`./hpc verify`](evidence.md); `read or tested by` are files that
-read the evidence, or that test the row in another way: a rule before it runs, a wait, a command."""
-Entry = Mapping[str, Any]
-Section = Mapping[str, Entry]
-Row = tuple[str, ...]
-
-
-def data() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return what is declared or planned by title and id: `asks`, `by` (files, from the root) and `note`."""
-    return dict(yaml_text.read(DATA.read_text()))
-
-
-def verified() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return what is verified, likewise, with `criteria`: those named there, and those whose source is the row."""
-    found = dict(yaml_text.read(VERIFIED.read_text()))
-    for one in (*CRITERIA, *COMPARISONS):
-        for section in found.values():
-            for row in {*markdown.sources(one.source)} & section.keys():
-                section[row]["criteria"] = [*dict.fromkeys([*section[row].get("criteria", ()), one.name])]
-    return found
+_DOCUMENT = """Generated from `{name}.yaml`; the [overview](../coverage.md) explains the verdicts. `judged by` names
+criteria of `./hpc verify` and policies; the layer of a test is `unit` (no cluster), `engine` (real programs) or
+`cluster` (the simulated cluster)."""
+_GAPS = (
+    "Rows that are done in part or not at all; those that are out of reach are on the documents' pages with the reason."
+)
+_HEADS = ("id", "what it asks for", "verdict", "done by", "judged by", "proved by", "missing, or why; notes")
 
 
 def pages() -> dict[Path, str]:
-    """Return the text of the page, by its file."""
-    declared, proven = data(), verified()
-    parts = (
-        INTRODUCTION.rstrip(),
-        f"## Declared or planned\n\n{_DECLARED} {_counted(declared)}.",
-        *_sections(declared, ("id", "requirement", "done by", "note"), _row),
-        f"## Verified\n\n{_TESTED} {_counted(proven)}.",
-        *_sections(proven, ("id", "requirement", "criteria", "read or tested by", "note"), _tested_row),
-    )
-    return {FOLDER / "coverage.md": "\n\n".join(parts) + "\n"}
+    """Return the text of the pages, by their files."""
+    overview = "\n\n".join((INTRODUCTION.rstrip(), _summary(), f"## What is missing\n\n{_GAPS}\n\n{_gaps()}"))
+    return {FOLDER.parent / "coverage.md": overview + "\n"} | {
+        FOLDER / f"{document.name}.md": "\n\n".join(_page(document)) + "\n" for document in DOCUMENTS
+    }
 
 
-def _counted(sections: Mapping[str, Section]) -> str:
-    every = [entry for section in sections.values() for entry in section.values()]
-    judged = sum("criteria" in entry for entry in every)
-    held = sum("by" in entry and "criteria" not in entry for entry in every)
-    summary = f"{judged} with criteria, {held} with files alone" if judged else f"{held} with files"
-    return f"{len(every)} rows; {summary}, {len(every) - judged - held} with a reason only"
+def counts(document: Document) -> Counter[str]:
+    """Return the number of a document's rows by verdict."""
+    return Counter(entry.verdict for section in sections(document.name).values() for entry in section.values())
 
 
-def _sections(sections: Mapping[str, Section], heads: Row, row: Callable[[str, Entry], Row]) -> Iterator[str]:
-    for title, section in sections.items():
-        rows = (row(name, entry) for name, entry in section.items())
-        yield f"### {title}\n\n{markdown.table(heads, rows)}"
+def _summary() -> str:
+    total: Counter[str] = Counter()
+    lines = []
+    for document in DOCUMENTS:
+        mine = counts(document)
+        total += mine
+        lines.append((f"[{document.title}](coverage/{document.name}.md)", *_numbers(mine)))
+    return markdown.table(("document", "rows", *VERDICTS), (*lines, ("together", *_numbers(total))))
 
 
-def _row(name: str, entry: Entry) -> Row:
-    return name, entry["asks"], _files(entry), entry.get("note", "")
+def _numbers(found: Counter[str]) -> tuple[str, ...]:
+    return (str(found.total()), *(str(found[verdict]) for verdict in VERDICTS))
 
 
-def _tested_row(name: str, entry: Entry) -> Row:
-    return name, entry["asks"], ", ".join(entry.get("criteria", ())), _files(entry), entry.get("note", "")
+def _gaps() -> str:
+    lines = ((name, entry.asks, entry.verdict, entry.missing) for name, entry in rows() if entry.missing)
+    return markdown.table(("id", "what it asks for", "verdict", "missing"), lines)
 
 
-def _files(entry: Entry) -> str:
-    return ", ".join(f"[{file}](../{file})" for file in entry.get("by", ()))
+def _page(document: Document) -> Iterator[str]:
+    yield f"# Coverage: {document.title}"
+    yield _DOCUMENT.format(name=document.name)
+    for title, section in sections(document.name).items():
+        yield f"## {title}\n\n{markdown.table(_HEADS, (_row(*row) for row in section.items()))}"
+
+
+def _row(name: str, entry: Entry) -> tuple[str, ...]:
+    judged = (*entry.criteria, *(f"[{rule}](../policies/{rule}.md)" for rule in entry.rules))
+    proved = (f"[{file}](../../{file}) ({', '.join(_layers(file))})" for file in entry.proof)
+    said = filter(None, (entry.missing, entry.why, entry.note))
+    done = (f"[{file}](../../{file})" for file in entry.by)
+    return name, entry.asks, entry.verdict, ", ".join(done), ", ".join(judged), ", ".join(proved), "; ".join(said)
+
+
+@cache
+def _layers(file: str) -> tuple[str, ...]:
+    return layers(tables.ROOT / file)

@@ -1,12 +1,11 @@
 """docs/sources.md: what each id of a source asks for that code, settings and pages cite, by document."""
 
 from collections.abc import Mapping
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from apis import yaml_text
-from rendering.reference import coverage, markdown, tables
+from rendering.reference import coverage_data, markdown, tables
 
 FOLDER = tables.ROOT / "docs"
 DATA = FOLDER / "sources.yaml"
@@ -14,9 +13,9 @@ POLICIES = FOLDER / "policies" / "coverage.yaml"
 INTRODUCTION = """# Sources
 
 Code, settings and pages cite the source of a demand, a figure or a limit by an id, such as R-3.4.3-2. This page
-explains every cited id in our own words, by document. Which files meet a demand is in [coverage](coverage.md), and for
-policies in [their coverage](policies/coverage.md). Written from `sources.yaml` and the data of these two by
-`make docs`.
+explains every cited id in our own words, by document. Which files meet a demand is in [coverage](coverage.md), and
+which rules hold the suggested policies in [their coverage](policies/coverage.md). Written from `sources.yaml` and the
+data of these two by `make docs`.
 """
 
 
@@ -38,15 +37,11 @@ def documents() -> list[Document]:
 
 
 def from_coverage() -> dict[str, str]:
-    """Return what the data of the coverage pages ask by id; several pages' texts are joined."""
-    policies: dict[str, dict[str, dict[str, str]]] = yaml_text.read(POLICIES.read_text())
-    texts: dict[str, list[str]] = {}
-    for section in chain.from_iterable(part.values() for part in (coverage.data(), coverage.verified(), policies)):
-        for name, entry in section.items():
-            found = texts.setdefault(name, [])
-            if entry["asks"] not in found:
-                found.append(entry["asks"])
-    return {name: "; ".join(found) for name, found in texts.items()}
+    """Return what the data of the coverage pages ask by id."""
+    policies: dict[str, dict[str, str]] = yaml_text.read(POLICIES.read_text())
+    return {name: entry.asks for name, entry in coverage_data.rows()} | {
+        name: entry["asks"] for name, entry in policies.items()
+    }
 
 
 def pages() -> dict[Path, str]:

@@ -8,6 +8,7 @@ from sites.settings.hosts import HaProxy, HostSettings
 from sites.settings.mirror import MirrorSettings
 from sites.settings.networks import Networks
 from sites.settings.scale import ScaleSettings
+from sites.settings.scheduler import SlurmSettings
 from sites.settings.switches import Switch
 
 
@@ -36,4 +37,7 @@ class SiteSettings(Model):
     )
     esxi: EsxiSettings | None = Field(
         default=None, description="virtual machines of vSphere with GPUs; None: nothing is written for them"
+    )
+    scheduler: SlurmSettings | None = Field(
+        default=None, description="Slurm for the same machines without OpenShift (D-5.1); None: no files of it"
     )

@@ -59,7 +59,7 @@ def at_least(seconds: float) -> Iterator[None]:
 
 
 def test_an_operator_whose_image_cannot_be_pulled_ends_the_update_and_a_slow_one_does_not(lab: Lab) -> None:
-    """A failed pull ends the update within a minute by the pod's message; slow pulls are waited for."""
+    """A failed pull ends the update within a minute by the pod's message; slow pulls are waited for (R-3.4.1-5)."""
     lab.works("sim", "up")
     annotate(lab, {names.REGISTRIES_DOWN: json.dumps([REGISTRY])})
     said = lab.fails("up")

@@ -47,6 +47,18 @@ def test_drivers_are_installed_before_what_is_built_on_them() -> None:
     assert "/MLNX_OFED-5.2-2.2.4.0/MLNX_OFED_LINUX-5.2-2.2.4.0-ubuntu20.04-x86_64.tgz" in install
 
 
+def test_the_image_for_several_nodes_has_what_the_guide_lists() -> None:
+    """Base, packages, benchmarks of TensorFlow 1.15, and no mark of CUDA (N-5.1, N-5.3, N-5.5, N-5.6a)."""
+    text = containerfile(MULTI_NODE)
+    steps = instructions(text)
+    (packages,) = (step for step in steps if "apt-get install" in step)
+    assert {"openssh-server", "hwloc", "iperf3", "numactl", "dkms", "ethtool", "tcsh"} <= set(packages.split())
+    assert any("pip install --no-cache-dir absl-py" in step for step in steps)
+    (benchmarks,) = (step for step in steps if "tensorflow/benchmarks" in step)
+    assert "cnn_tf_v1.15_compatible" in benchmarks
+    assert "rm -f ${_CUDA_COMPAT_PATH}/.*.checked" in text
+
+
 def test_an_archive_is_compared_with_what_was_tested() -> None:
     """The installer's archive is compared with its digest before it runs."""
     checked = MULTI_NODE.model_copy(update={"ofed": OFED.model_copy(update={"sha256": "ab" * 32})})

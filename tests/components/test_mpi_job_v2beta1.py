@@ -126,10 +126,10 @@ def test_server_writes_nowhere_and_takes_keys_only() -> None:
 
 
 def test_client_finds_the_port_whatever_starts_it() -> None:
-    """The SSH client's configuration has the port (mpi-operator #842)."""
+    """The SSH client's configuration has the port (mpi-operator #842), and asks about no host (N-6.3)."""
     lines = ssh.files(arguments(v2beta1=V2Beta1(ssh_port=2200)))["ssh-config"].splitlines()
     assert lines[0] == "Host *"
-    assert "Port 2200" in lines
+    assert {"Port 2200", "StrictHostKeyChecking no", "UserKnownHostsFile /dev/null", "BatchMode yes"} <= {*lines}
     assert mpirun(arguments())[1:3] == ["-hostfile", "/etc/mpi/hostfile"]
 
 

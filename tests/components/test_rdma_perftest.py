@@ -13,7 +13,7 @@ def pod(name: str) -> Any:
 
 
 def test_client_lists_every_hca_before_it_measures_one() -> None:
-    """The client lists the hosts of every HCA before it measures one (R-4.1-2)."""
+    """The client lists the hosts of every HCA before it measures one (R-3.4.2-8, R-4.1-2)."""
     script = pod("mofed-test-job")["containers"][0]["args"][0]
     assert [f"ibhosts -C mlx5_{port}" in script for port in range(4)] == [True] * 4
     assert script.endswith("ib_write_bw mofed-test-job-listener -d mlx5_1")
@@ -26,7 +26,7 @@ def test_client_shows_what_it_may_lock_behind_the_command() -> None:
 
 
 def test_the_two_pods_run_on_the_two_nodes_through_the_scheduler() -> None:
-    """Both pods have an affinity to their node, and no nodeName."""
+    """Both pods have an affinity to their node, and no nodeName (R-4.1-1, R-4.1-2)."""
     for name, node in (("mofed-test-job", "dgx01"), ("mofed-test-job-listener", "dgx02")):
         assert "nodeName" not in pod(name)
         required = pod(name)["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]

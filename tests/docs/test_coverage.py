@@ -1,91 +1,172 @@
-"""Every demand of the source documents is answered on the coverage page."""
+"""Every row of the source documents is answered on the coverage pages, and by what exists."""
 
+import ast
 import re
-from collections.abc import Iterator, Mapping
-from itertools import chain
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from functools import cache
+from pathlib import PurePosixPath
+from typing import Any
 
 import pytest
 
 from evidence.criteria import COMPARISONS, CRITERIA
+from policies.rules import RULES
 from rendering.reference import coverage, markdown
+from rendering.reference.coverage_data import DOCUMENTS, Document, Entry, rows, sections
+from rendering.reference.proof_layers import layers
 from tests.support.recorded import ROOT, SHARED
 
 INVENTORY = SHARED / "reference" / "inventory.md"
-_ROW = re.compile(r"^\| ([RSNDB]-[\d.]+(?:-\d+)?[a-z]?) \|.*(?<!\\)\|([^|]*)\|$", re.MULTILINE)
-SOURCES = {one.name: one.source for one in (*CRITERIA, *COMPARISONS)}
-
-
-class Part(NamedTuple):
-    """A part of the page: its file, its verbs in the inventory, its fields, and its entries."""
-
-    file: str
-    verbs: str
-    fields: frozenset[str]
-    sections: Mapping[str, Mapping[str, Mapping[str, Any]]]
-
-    @property
-    def entries(self) -> list[tuple[str, Mapping[str, Any]]]:
-        """Return rows with their entries."""
-        return list(chain.from_iterable(section.items() for section in self.sections.values()))
-
-
-_FIELDS = frozenset({"asks", "by", "note"})
-DECLARED = Part(coverage.DATA.name, "declare|plan", _FIELDS, coverage.data())
-_DATA = re.compile(r"R-(?:5\.3|5\.4)-")
-_OPERATED = "operate|render|out"
-"""Verbs of the rows on data, which commands do; in other chapters these are the user's work."""
-VERIFIED = Part(coverage.VERIFIED.name, "verify", _FIELDS | {"criteria"}, coverage.verified())
-PARTS = pytest.mark.parametrize("part", [DECLARED, VERIFIED], ids=lambda part: part.file)
-
-
-def demanded(verbs: str) -> Iterator[str]:
-    """Yield the rows of the inventory whose last column has one of the verbs; what is in brackets explains only."""
-    for name, words in _ROW.findall(INVENTORY.read_text()):
-        everything = f"|{_OPERATED}" if _DATA.match(name) and verbs == DECLARED.verbs else ""
-        if re.search(rf"\b(?:{verbs}{everything})\b", re.sub(r"\([^()]*\)", "", words)):
-            yield name
+_ROW = re.compile(r"^\| ([RSNDBE]-[\d.]+(?:-\d+)?[a-z]?) \|", re.MULTILINE)
+_DATA = {".csv", ".j2", ".sh", ".yaml"}
+_NAMED = {".csv", ".yaml"}
+"""Data that is known by its name without the ending, as machines and programs are."""
+_PARSERS = ("evidence", "tools")
+ALL_RULES, ALL_CRITERIA = "tests/policies/test_rules.py", "tests/evidence/criteria/test_criteria.py"
+"""Run the fixtures of every rule, and a good and a bad log of every criterion, so they are tests of each."""
+ENTRIES = dict(rows())
+CRITERION_SOURCES = {one.name: markdown.sources(one.source) for one in (*CRITERIA, *COMPARISONS)}
+RULE_SOURCES = {rule.name: markdown.sources(rule.source) for rule in RULES}
 
 
 @pytest.mark.skipif(not INVENTORY.exists(), reason="the inventory is beside the checkout, not part of it")
-@PARTS
-def test_every_row_is_accounted_for(part: Part) -> None:
-    """Every row of the inventory that asks for a declaration or a verification has an entry, and no other has."""
-    assert sorted(name for name, _ in part.entries) == sorted(demanded(part.verbs))
+def test_every_row_is_accounted_for() -> None:
+    """Every row and every fault of the inventory has an entry, and no other has."""
+    assert sorted(ENTRIES) == sorted(_ROW.findall(INVENTORY.read_text()))
 
 
-@PARTS
-def test_no_row_is_there_twice(part: Part) -> None:
-    """No key is written twice: YAML keeps the last of two equal keys silently."""
-    written = re.findall(r"^  ([RSNDB]-[\d.]+\S*):", (coverage.FOLDER / part.file).read_text(), re.MULTILINE)
-    assert sorted(written) == sorted(name for name, _ in part.entries)
-    assert len(written) == len(set(written))
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_a_row_is_in_the_file_of_its_document(document: Document) -> None:
+    """Each file has the rows of its document, in the order of their ids."""
+    names = [name for section in sections(document.name).values() for name in section]
+    assert {name for name in names if not name.startswith(f"{document.letter}-")} == set()
+    assert len(names) == len(set(names)), "a row stands under two titles"
 
 
-@PARTS
-def test_every_row_has_files_that_exist_or_a_reason(part: Part) -> None:
-    """An entry names what the row asks for, and existing files or a reason."""
-    for name, entry in part.entries:
-        assert entry.keys() <= part.fields, name
-        assert entry["asks"], name
-        assert entry.get("by") or entry.get("note"), name
-        missing = [file for file in entry.get("by", ()) if not (ROOT / file).is_file()]
-        assert missing == [], f"{name}: {missing}"
+def test_named_files_exist() -> None:
+    """Files and tests that an entry names exist, and the latter have tests."""
+    missing = {
+        name: gone
+        for name, entry in ENTRIES.items()
+        if (gone := [file for file in (*entry.by, *entry.proof) if not (ROOT / file).is_file()])
+    }
+    assert missing == {}
+    tests = {file for entry in ENTRIES.values() for file in entry.proof}
+    assert [file for file in sorted(tests) if not layers(ROOT / file)] == []
 
 
-def test_criteria_are_those_that_exist() -> None:
-    """An entry names criteria that exist."""
-    named = {name: set(entry.get("criteria", ())) for name, entry in VERIFIED.entries}
-    assert {name: gone for name, criteria in named.items() if (gone := criteria - SOURCES.keys())} == {}
+def test_named_criteria_and_rules_exist() -> None:
+    """An entry names criteria and rules that exist."""
+    wrong = {
+        name: gone
+        for name, entry in ENTRIES.items()
+        if (gone := {*entry.criteria} - CRITERION_SOURCES.keys() | {*entry.rules} - RULE_SOURCES.keys())
+    }
+    assert wrong == {}
 
 
-def test_criteria_are_listed_with_their_rows() -> None:
-    """A criterion is listed with every row that it names as its source."""
-    named = {name: set(entry.get("criteria", ())) for name, entry in VERIFIED.entries}
-    untold = [
-        (row, criterion)
-        for criterion, source in SOURCES.items()
-        for row in markdown.sources(source)
-        if row in named and criterion not in named[row]
-    ]
-    assert untold == [], f"add them to {VERIFIED.file}"
+def test_criteria_and_rules_are_listed_with_their_rows() -> None:
+    """A criterion, or a rule, is listed with every row that is its source, and that row is not out of reach."""
+    criteria = _untold(CRITERION_SOURCES, {name: entry.criteria for name, entry in ENTRIES.items()})
+    rules = _untold(RULE_SOURCES, {name: entry.rules for name, entry in ENTRIES.items()})
+    assert [*criteria, *rules] == [], "add them in docs/coverage/"
+    judged = {name for name, entry in ENTRIES.items() if (entry.criteria or entry.rules) and entry.verdict == "out"}
+    assert judged == set()
+
+
+def _untold(sources: dict[str, list[str]], listed: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    for one, cited in sources.items():
+        yield from ((row, one) for row in cited if row in listed and one not in listed[row])
+
+
+def test_a_test_that_is_named_as_proof_is_about_the_row() -> None:
+    """A proof names the row, a criterion, rule or data of it, or it tests or imports a module that does it."""
+    loose = [(name, file) for name, entry in ENTRIES.items() for file in entry.proof if not tied(name, entry, file)]
+    assert loose == [], "name the row in the test's docstring, or give a test that proves it"
+
+
+def tied(name: str, entry: Entry, file: str) -> bool:
+    """Return whether a file of tests has to do with a row."""
+    if (file == ALL_RULES and entry.rules) or (file == ALL_CRITERIA and entry.criteria):
+        return True
+    if file in {mirror(one) for one in entry.by}:
+        return True
+    text = (ROOT / file).read_text()
+    data = [PurePosixPath(one) for one in entry.by if PurePosixPath(one).suffix in _DATA]
+    stems = (one.stem for one in data if one.suffix in _NAMED)
+    quoted = (*entry.criteria, *entry.rules, *stems, *(one.name for one in data))
+    return (
+        re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\d)", text) is not None
+        or any(f'"{one}"' in text for one in quoted)
+        or not imported(file).isdisjoint(name for one in entry.by for name in modules(one))
+    )
+
+
+def mirror(file: str) -> str:
+    """Return the place of the tests of a file: they mirror the tree."""
+    path = PurePosixPath(file)
+    return str("tests" / path.with_name(f"test_{path.name}"))
+
+
+@cache
+def imported(file: str) -> frozenset[str]:
+    """Return the modules that a file imports, as far as can be told from its text."""
+    found = set()
+    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(found)
+
+
+def modules(file: str) -> Iterator[str]:
+    """Yield the module of a file, that of a package for its `__init__.py`, and the package of a parser's parts."""
+    path = PurePosixPath(file.removesuffix(".py").removesuffix("/__init__"))
+    yield ".".join(path.parts)
+    if path.parts[:2] == _PARSERS and len(path.parts) > len(_PARSERS) + 1:
+        yield ".".join(path.parts[:-1])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"verdict": "done", "by": ["a.py"]}, "done without proof"),
+        ({"verdict": "done", "by": ["a.py"], "proof": ["t.py"], "missing": "half"}, "done with missing"),
+        ({"verdict": "partly", "by": ["a.py"], "proof": ["t.py"]}, "partly without missing"),
+        ({"verdict": "site-file", "by": ["a.py"]}, "site-file without proof"),
+        ({"verdict": "not", "missing": "all"}, "not without why"),
+        ({"verdict": "out", "missing": "all", "why": "so"}, "out with missing"),
+    ],
+)
+def test_a_verdict_needs_its_reasons(given: dict[str, object], message: str) -> None:
+    """A verdict without what it rests on, or with what contradicts it, is refused."""
+    with pytest.raises(ValueError, match=message):
+        Entry.model_validate({"asks": "something", **given})
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "wanted"),
+    [
+        ("B-2.3", {}, True),
+        ("2.3", {}, False),
+        ("X-1", {"by": ["components/bond.py"]}, True),
+        ("X-1", {"by": ["components/bonded.py", "components/__init__.py"]}, False),
+        ("X-1", {"criteria": ["bond-up"]}, False),
+    ],
+)
+def test_proof_is_tied_by_id_name_or_import(name: str, entry: dict[str, Any], wanted: bool) -> None:
+    """Neither the beginning of an id nor another module of the room ties a test to a row."""
+    loose = Entry.model_construct(asks="a", verdict="done", **entry)
+    assert tied(name, loose, "tests/components/test_bond.py") is wanted
+
+
+def test_layers_are_those_of_the_markers() -> None:
+    """A file's layer is that of its markers, and unit without one."""
+    assert layers(ROOT / "tests/components/test_bond.py") == ("unit",)
+    assert layers(ROOT / "tests/cluster/test_redpaper.py") == ("cluster",)
+
+
+def test_the_summary_counts_all_rows() -> None:
+    """The numbers of the overview are those of the entries."""
+    assert sum(coverage.counts(document).total() for document in DOCUMENTS) == len(ENTRIES)

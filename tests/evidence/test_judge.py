@@ -215,7 +215,7 @@ def test_scaling_is_of_pods_alike_only(tmp_path: Path) -> None:
 
 
 def test_the_penalty_of_single_gpu_pods(tmp_path: Path) -> None:
-    """A loss of single-GPU pods beyond the Redpaper's is a warning, on the same GPUs only (R-4.5-8)."""
+    """A loss of single-GPU pods beyond the Redpaper's is a warning, on the same GPUs only (R-4.5-8, E-32)."""
     jobs = [
         _rates(tmp_path, total, pods, gpus, name)
         for total, pods, gpus, name in (

@@ -166,7 +166,7 @@ def test_bonded_ports_have_no_index_of_a_device() -> None:
 
 
 def test_versions_algorithms_and_counts() -> None:
-    """Versions, algorithms and counts are read in each version's form."""
+    """Versions, algorithms (D-4.2) and counts are read in each version's form."""
     old = _log(
         "NCCL version 2.4.8+cuda10.0",
         _say("n", "NET/Socket : Using [0]eno1:192.168.50.11<0>"),
@@ -208,7 +208,7 @@ def test_trees_that_are_laid_out_and_not_used_are_disabled() -> None:
 
 
 def test_sharp_is_seen_by_its_channels() -> None:
-    """`4 collnet channels`, which NCCL prints without SHARP, is no in-network reduction."""
+    """`4 collnet channels`, which NCCL prints without SHARP, is no in-network reduction (D-3.8)."""
     assert _log(_say("n", "CollNet 00/0 : 3 [send] via COLLNET/SHARP/0/GDRDMA")).collnet is True
     assert _log(_say("n", "Cannot initialize CollNet, using point-to-point network instead")).collnet is False
 

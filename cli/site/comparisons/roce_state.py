@@ -6,14 +6,14 @@ from cli.shared.errors import Problem
 from cli.site.comparison import Compared, Comparison, compared, of_kind
 from evidence.model import Reading
 from evidence.tools.cma_roce import CmaRoce
-from evidence.tools.mlnx_qos import ROCE_PRIORITY, MlnxQos
+from evidence.tools.mlnx_qos import MlnxQos
 from evidence.tools.nvue_roce import NvueRoce
 from evidence.tools.onyx_roce import OnyxRoce
 from evidence.tools.show_gids import ShowGids
+from sites.groups.hosts import roce
 from sites.site import Site
 from sites.statements import Statements
 
-_ECN_BITS = 2
 _PFC = "PFC on priorities"
 
 
@@ -34,7 +34,7 @@ def _named(lines: Mapping[str, str]) -> Mapping[str, str]:
 
 def _lines(reading: Reading, site: Site, traffic_class: int) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return what is wanted, and what was shown."""
-    dscp, three = traffic_class >> _ECN_BITS, str(ROCE_PRIORITY)
+    dscp, own = roce.dscp(traffic_class), str(roce.priority(traffic_class))
     match reading:
         case OnyxRoce():
             shown = {
@@ -42,15 +42,15 @@ def _lines(reading: Reading, site: Site, traffic_class: int) -> tuple[Mapping[st
                 "trust": str(reading.trust),
                 _PFC: ",".join(map(str, reading.priorities)),
             }
-            return {"mode": "lossless", "trust": "L3", _PFC: three}, shown
+            return {"mode": "lossless", "trust": "L3", _PFC: own}, shown
         case NvueRoce():
             trust = "dscp" if "dscp" in reading.trust else ",".join(reading.trust)
             shown = {"mode": str(reading.mode), "trust": trust, _PFC: ",".join(reading.priorities)}
-            return {"mode": "lossless", "trust": "dscp", _PFC: three}, shown
+            return {"mode": "lossless", "trust": "dscp", _PFC: own}, shown
         case MlnxQos():
             of_dscp = {f"priority of DSCP {dscp}": str(reading.priorities.get(dscp))} if reading.priorities else {}
             shown = {"trust": str(reading.trust), _PFC: ",".join(map(str, reading.pfc or ())), **of_dscp}
-            return {"trust": "dscp", _PFC: three, **dict.fromkeys(of_dscp, three)}, shown
+            return {"trust": "dscp", _PFC: own, **dict.fromkeys(of_dscp, own)}, shown
         case CmaRoce(tos=None):
             return {"version": "RoCE v2"}, {"version": str(reading.mode)}
         case CmaRoce():

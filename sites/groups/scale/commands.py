@@ -40,7 +40,7 @@ def file(site: Site, facts: ScaleFacts, given: ScaleSettings, found: Attributes)
     head = _HEAD.format(cluster=given.cluster, owner=given.owner, remote=remote)
     body = "".join(f"\n{name}() {{\n{_indented(lines)}}}\n" for name, lines in steps.items())
     tail = _TAIL.format(names=" | ".join(steps), usage=" | ".join(steps))
-    return File(PATH, head + body + tail, ("R-3.3-1", "R-3.3-3", "R-3.3-6", "R-3.3-7"), executable=True)
+    return File(PATH, head + body + tail, ("R-3.3-1", "R-3.3-3", "R-3.3-6", "R-3.3-7", "R-3.4.5-4"), executable=True)
 
 
 def _steps(site: Site, given: ScaleSettings, found: Attributes, remote: str) -> Iterator[tuple[str, list[str]]]:

@@ -43,7 +43,7 @@ def files(site: Site, facts: ScaleFacts, given: ScaleSettings, found: Attributes
     others = {node.name: _other(node, given) for node in given.nodes}
     content = {"all": {"children": {_GROUP: {"hosts": {**others, **clients}, "vars": _shared(facts, given, found)}}}}
     text = yaml.safe_dump(content, sort_keys=False, width=120)
-    sources = ("R-3.3-1", "R-3.3-3", "R-3.3-6", "R-3.3-7", "E-09")
+    sources = ("R-3.3-1", "R-3.3-3", "R-3.3-6", "R-3.3-7", "R-3.4.5-4", "E-09")
     yield File(PATH, _NOTE.format(cluster=given.cluster) + text, sources)
 
 

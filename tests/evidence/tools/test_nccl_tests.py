@@ -46,7 +46,7 @@ def _figures(text: str) -> list[list[str]]:
 def test_the_papers_tables_are_read_to_the_last_figure(
     name: str, ranks: int, hosts: int, mean: float, printed: float | None
 ) -> None:
-    """The Redpaper's tables are read to the last figure (R-4.4-4, -8, -13)."""
+    """The Redpaper's tables are read to the last figure (R-4.4-4, R-4.4-8, R-4.4-13)."""
     path = LOGS / f"{name}.log"
     found = only(NcclTests, path)
     words = _figures(path.read_text())
@@ -231,7 +231,7 @@ def test_decimal_commas_are_read() -> None:
 
 
 def test_devices_are_read_in_both_forms() -> None:
-    """Ranks, hosts and GPUs are read in both forms (R-4.4-14)."""
+    """Ranks, hosts and GPUs are read in both forms (B-1.2, N-6.9, R-4.4-14)."""
     for form, bus in (("2.0", "0x06"), ("2.18", "0000:06:00")):
         found = _read(table(Run(form=form)))
         first, last = found.devices[0], found.devices[-1]

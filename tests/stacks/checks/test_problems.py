@@ -65,7 +65,7 @@ def test_a_bond_is_made_where_nodes_are_labelled() -> None:
 def test_layouts_fit_a_numa_node_where_they_must(
     stack: str, gpus: int, reserve: dict[str, int] | None, expected: str | None
 ) -> None:
-    """With single-numa-node, pods that no NUMA node can hold are refused (N-4.3)."""
+    """With single-numa-node, pods that no NUMA node can hold are refused (N-4.2, N-4.3)."""
     content = changed(stack, tuning__kubelet__topology_policy="single-numa-node", reserve=reserve)
     content["stages"] = [
         {"name": "all", "workloads": [JOB | {"tenant": content["tenants"][0]["namespace"], "gpus": gpus}]}
@@ -112,7 +112,7 @@ def test_releases_refuse_what_their_drivers_and_apis_lack(stack: str, settings: 
     ],
 )
 def test_a_directory_is_one_tenants(path: str, expected: str | None) -> None:
-    """Two namespaces cannot share a directory, whose SELinux label is of one (platform-facts 1.9)."""
+    """Two namespaces cannot share a directory, whose SELinux label is of one (R-4.2-3, platform-facts 1.9)."""
     content = changed("prod", tenants__1__data__path=path)
     if expected is None:
         assert parse(content, "test")

@@ -146,7 +146,7 @@ def test_the_inventory_of_311_names_groups_and_versions() -> None:
 
 
 def test_addresses_have_the_place_of_the_admin_address() -> None:
-    """The plan names port, interface, address and where it is from; an address that is given wins."""
+    """The plan names port, interface, address and where it is from; one that is given wins (R-3.3-6)."""
     given = lab(networks=networks({"dgx02.ocp4.scale.ibm.com": "10.10.11.99"}))
     rows = [*csv.DictReader(kit.files(given)["ipoib.csv"].splitlines())]
     assert [(row["host"][:5], row["port"], row["interface"], row["address"], row["from"]) for row in rows] == [

@@ -1,0 +1,44 @@
+"""Lists of hosts as Slurm writes them: gpu[001-003,005]."""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+_NUMBERED = re.compile(r"(.*?)(\d+)")
+_RANGES = re.compile(r"([^\[\]]*)\[([\d,-]+)\]")
+
+
+def folded(hosts: Iterable[str]) -> str:
+    """Return a list of hosts in the short form, in the order of the hosts."""
+    parts: list[str] = []
+    for (prefix, _), group in groupby(hosts, key=_prefix):
+        names = list(group)
+        numbers = [name[len(prefix) :] for name in names]
+        parts.append(f"{prefix}[{_runs(numbers)}]" if len(names) > 1 and numbers[0] else ",".join(names))
+    return ",".join(parts)
+
+
+def expanded(name: str) -> tuple[str, ...]:
+    """Return the hosts that a name with a range means; raise ValueError for a range that ends before it starts."""
+    found = _RANGES.fullmatch(name)
+    if found is None:
+        return (name,)
+    hosts: list[str] = []
+    for part in found[2].split(","):
+        first, _, last = part.partition("-")
+        numbers = range(int(first), int(last or first) + 1)
+        if not numbers:
+            raise ValueError(f"{name}: the range {part} ends before it starts; correct it")
+        hosts += [f"{found[1]}{number:0{len(first)}d}" for number in numbers]
+    return tuple(hosts)
+
+
+def _prefix(name: str) -> tuple[str, int]:
+    found = _NUMBERED.fullmatch(name)
+    return (found[1], len(found[2])) if found else (name, 0)
+
+
+def _runs(numbers: Sequence[str]) -> str:
+    runs = groupby(enumerate(numbers), key=lambda each: int(each[1]) - each[0])
+    ends = [[number for _, number in run] for _, run in runs]
+    return ",".join(run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in ends)

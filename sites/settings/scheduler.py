@@ -1,0 +1,46 @@
+"""Slurm as the scheduler of machines without OpenShift (D-5.1): partitions, and what its jobs need of the site."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from hardware.model import Model, merged_by
+
+SlurmName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-\w]{0,62}$")]
+HostRange = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-a-z0-9]*(\[\d+(-\d+)?(,\d+(-\d+)?)*\])?$")]
+AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[-\w./]*$")]
+SlurmImage = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-\w.:/@]*$")]
+
+
+class SlurmPartition(Model):
+    """A partition."""
+
+    name: SlurmName = Field(description="as jobs name it with --partition")
+    hosts: tuple[HostRange, ...] = Field(
+        default=(), description="GPU nodes without their domain, e.g. gpu[001-020]; empty: all"
+    )
+    max_nodes: int | None = Field(default=None, gt=0, description="nodes that a job may have; None: all")
+    max_minutes: int | None = Field(default=None, gt=0, description="minutes that a job may run; None: no limit")
+
+
+class SlurmSettings(Model):
+    """Slurm, Enroot and Pyxis."""
+
+    kind: Literal["slurm"] = Field(description="the scheduler")
+    controller: SlurmName = Field(description="host of slurmctld, without its domain")
+    partitions: tuple[SlurmPartition, ...] = Field(
+        min_length=1, json_schema_extra=merged_by("name"), description="the first is the default"
+    )
+    local_path: AbsolutePath | None = Field(
+        default=None, description="folder on each node's own NVMe, for images that are unpacked (D-2.2); None: open"
+    )
+    pyxis: AbsolutePath = Field(
+        default="/usr/local/lib/slurm/spank_pyxis.so", description="plugin, built for this very release of Slurm"
+    )
+    images: Mapping[str, SlurmImage] = Field(
+        default={}, description="build -> its image in a registry that the nodes reach without the cluster"
+    )
+    volumes: Mapping[str, AbsolutePath] = Field(
+        default={}, description="volume of a tenant, by its name -> the same data's folder on the nodes"
+    )

@@ -1,0 +1,37 @@
+"""What is wrong between Slurm's partitions and the machines."""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from sites.hostlist import expanded
+from stacks.checks.duplicates import repeated
+from stacks.platform import Settings
+
+
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield partitions with unknown nodes, and those that let a job have more nodes than there are."""
+    wanted = settings.site.scheduler if settings.site else None
+    if wanted is None:
+        return
+    known = [node.name.partition(".")[0] for node in settings.gpu_nodes]
+    yield from repeated("site.scheduler.partitions: name", (partition.name for partition in wanted.partitions))
+    for partition in wanted.partitions:
+        at = f"site.scheduler.partitions: {partition.name}"
+        try:
+            hosts = [name for each in partition.hosts for name in expanded(each)] or known
+        except ValueError as error:
+            yield f"{at}: hosts {error}"
+            continue
+        if unknown := [host for host in hosts if host not in known]:
+            near = get_close_matches(unknown[0], known, 1)
+            yield (
+                f"{at}: hosts: no GPU node is called {unknown[0]}; correct it{f' to {near[0]}' if near else ''}, "
+                "or leave it out"
+            )
+        elif twice := sorted({host for host in hosts if hosts.count(host) > 1}):
+            yield f"{at}: hosts: {twice[0]} is given twice; leave one out"
+        elif partition.max_nodes and partition.max_nodes > len(hosts):
+            yield (
+                f"{at}: max_nodes {partition.max_nodes} exceeds its {len(hosts)} nodes; lower it to {len(hosts)}, or "
+                "add hosts"
+            )

@@ -1,0 +1,27 @@
+"""Partitions of Slurm that contradict the machines, each refused with one message: path, value and remedy."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.stack_settings import data, expect_message, message
+
+
+@pytest.mark.parametrize(
+    ("partition", "expected"),
+    [
+        ({"max_nodes": 141}, "site.scheduler.partitions: batch: max_nodes 141 exceeds its 140 nodes; lower it to 140"),
+        ({"hosts": ["dgx[001-020]"], "max_nodes": 21}, "max_nodes 21 exceeds its 20 nodes"),
+        ({"hosts": ["dgx[130-141]"]}, "no GPU node is called dgx141; correct it to dgx14"),
+        ({"hosts": ["dgx[5-3]"]}, "site.scheduler.partitions: batch: hosts dgx[5-3]: the range 5-3 ends before"),
+        ({"hosts": ["dgx001", "dgx[001-002]"]}, "dgx001 is given twice; leave one out"),
+    ],
+)
+def test_partitions_that_cannot_be(partition: dict[str, Any], expected: str) -> None:
+    """Unknown nodes, nodes that are given twice and more nodes than there are end in one message."""
+    content = data("superpod-a100")
+    scheduler = {"kind": "slurm", "controller": "login01", "partitions": [{"name": "batch", **partition}]}
+    content["site"] = {"scheduler": scheduler}
+    text = message(content)
+    assert len(text.strip().splitlines()) == 2, text
+    expect_message(text, expected)
