@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from components.dcgm_exporter import DcgmExporter, DcgmExporterArgs
+from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
 
 IMAGE = "nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04"
@@ -96,3 +97,9 @@ def test_the_list_of_metrics_is_one_of_the_image() -> None:
     assert "DCGM_EXPORTER_COLLECTORS" not in environment(exporter(RELEASE_3))
     with pytest.raises(ValidationError, match="collectors"):
         exporter(RELEASE_3, collectors="metrics.txt")
+
+
+@pytest.mark.parametrize("kind", ["ServiceMonitor", "SecurityContextConstraints"])
+def test_objects_have_the_shape_of_their_definitions(kind: str) -> None:
+    """What the API server would refuse or drop is no field of ours."""
+    expect_conformity(only(exporter(RELEASE_4), kind))
