@@ -87,6 +87,7 @@ SCALE_FILE_SYSTEM = Kind("scale.spectrum.ibm.com", "v1beta1", "Filesystem", "fil
 NETWORK_CONFIG = Kind("config.openshift.io", "v1", "Network", "networks", "Cluster")
 IMAGE_STREAM = Kind("image.openshift.io", "v1", "ImageStream", "imagestreams")
 PROMETHEUS_RULE = Kind("monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules")
+SERVICE_MONITOR = Kind("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors")
 ALERTMANAGER_CONFIG = Kind("monitoring.coreos.com", "v1beta1", "AlertmanagerConfig", "alertmanagerconfigs")
 BUILD_CONFIG = Kind("build.openshift.io", "v1", "BuildConfig", "buildconfigs")
 BUILD = Kind("build.openshift.io", "v1", "Build", "builds")

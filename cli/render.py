@@ -1,11 +1,32 @@
 """`./hpc render`: the manifests that would be applied, without an engine or a cluster."""
 
+from typing import Annotated
+
+import typer
+
+from cli.shared import stack as stacks
 from cli.shared.console import print_text
+from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, FolderOption, StackOption
 from rendering import manifests
+from stacks.monitoring_files import files
+
+DashboardsOption = Annotated[
+    bool,
+    typer.Option("--dashboards", help="Write dashboards for Grafana, and alertmanager.yaml, in place of manifests."),
+]
 
 
-def command(output: FolderOption, stack: StackOption = DEFAULT_STACK) -> None:
+def command(output: FolderOption, stack: StackOption = DEFAULT_STACK, *, dashboards: DashboardsOption = False) -> None:
     """Write the manifests of a stack, without its secrets."""
+    if dashboards:
+        found = files(stacks.read(stack).settings)
+        if not found:
+            raise Problem(
+                f"stack {stack} has no dashboards and no receivers",
+                "Name a stack of the GPU Operator whose gpu.monitoring has `dashboards` or `notify`.",
+            )
+        print_text(f"{len(manifests.write_files(found, output))} files for monitoring of stack {stack} in {output}")
+        return
     written = manifests.write(manifests.registrations(stack), output)
     print_text(f"{len(written)} manifests of stack {stack} in {output}")

@@ -28,6 +28,11 @@ class SecretKey(Model):
     name: DnsName = Field(description="of the Secret")
     key: str = Field(min_length=1, pattern=r"^[-._a-zA-Z0-9]+$", description="which of its values")
 
+    @property
+    def file(self) -> str:
+        """Where the cluster's Alertmanager has it: with the Secret among alertmanagerMain.secrets of its settings."""
+        return f"/etc/alertmanager/secrets/{self.name}/{self.key}"
+
 
 class Email(Model):
     """A mail to one address."""
@@ -51,6 +56,12 @@ class Email(Model):
         mail = {"to": self.to, "from": self.sender, "smarthost": self.server, "requireTLS": True, **account}
         return {"emailConfigs": [mail]}
 
+    def entry(self) -> dict[str, Any]:
+        """Return the same for the file alertmanager.yaml."""
+        account = {"auth_username": self.username, "auth_password_file": self.password.file} if self.password else {}
+        mail = {"to": self.to, "from": self.sender, "smarthost": self.server, "require_tls": True, **account}
+        return {"email_configs": [mail]}
+
 
 class Slack(Model):
     """A message in a channel."""
@@ -63,6 +74,10 @@ class Slack(Model):
         """Return the receiver's field and its only entry."""
         return {"slackConfigs": [{"channel": self.channel, "apiURL": _key(self.url), "sendResolved": True}]}
 
+    def entry(self) -> dict[str, Any]:
+        """Return the same for the file alertmanager.yaml."""
+        return {"slack_configs": [{"channel": self.channel, "api_url_file": self.url.file, "send_resolved": True}]}
+
 
 class PagerDuty(Model):
     """An incident; PagerDuty sends text messages, too."""
@@ -73,6 +88,10 @@ class PagerDuty(Model):
     def manifest(self) -> dict[str, Any]:
         """Return the receiver's field and its only entry."""
         return {"pagerdutyConfigs": [{"routingKey": _key(self.routing_key)}]}
+
+    def entry(self) -> dict[str, Any]:
+        """Return the same for the file alertmanager.yaml, as Alertmanager 0.25 reads it."""
+        return {"pagerduty_configs": [{"routing_key_file": self.routing_key.file}]}
 
 
 class Webhook(Model):
@@ -85,12 +104,14 @@ class Webhook(Model):
         """Return the receiver's field and its only entry."""
         return {"webhookConfigs": [{"urlSecret": _key(self.url)}]}
 
+    def entry(self) -> dict[str, Any]:
+        """Return the same for the file alertmanager.yaml; Alertmanager 0.25 has no such field yet."""
+        return {"webhook_configs": [{"url_file": self.url.file}]}
 
-class AlertReceiversArgs(Model):
-    """Receivers of one namespace's alerts."""
 
-    namespace: DnsLabel = Field(description="whose alerts are sent, and whose Secrets are read")
-    config_name: DnsName = Field(default="alerts", description="name of the AlertmanagerConfig")
+class Routing(Model):
+    """Who gets which alerts, and how often."""
+
     receivers: tuple[Annotated[Email | Slack | PagerDuty | Webhook, Field(discriminator="kind")], ...] = Field(
         min_length=1, description="all of them get every alert"
     )
@@ -98,6 +119,13 @@ class AlertReceiversArgs(Model):
         default=("critical", "warning", "info"), min_length=1, description="alerts that are sent"
     )
     repeat: Seconds = Field(default=12 * 3600, description="seconds until an alert that still holds is sent again")
+
+
+class AlertReceiversArgs(Routing):
+    """Receivers of one namespace's alerts."""
+
+    namespace: DnsLabel = Field(description="whose alerts are sent, and whose Secrets are read")
+    config_name: DnsName = Field(default="alerts", description="name of the AlertmanagerConfig")
 
 
 def spec(args: AlertReceiversArgs) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Pictures of GPUs and fabric for OpenShift's console (S-5.3 to S-5.5, S-5.8, D-6.2).
+"""Pictures of GPUs, fabric and tenants for OpenShift's console (S-5.3 to S-5.5, S-5.8, D-6.2).
 
 The console draws what Grafana 6 did: rows of panels, of the kinds graph and singlestat. It knows few units, so values
 come in the base unit and shares between 0 and 1.
@@ -159,3 +159,69 @@ INFINIBAND = Dashboard(
         Row(title="Ports", panels=(_graph("State (4: active)", "node_infiniband_state_id", legend=_PORT),)),
     ),
 )
+
+_TENANT = "{{exported_namespace}}"
+_HELD = 'DCGM_FI_DEV_GPU_UTIL{exported_pod!=""}'
+_REQUESTED = 'kube_pod_container_resource_requests{resource="nvidia_com_gpu"}'
+_PENDING = 'kube_pod_status_phase{phase="Pending"} == 1'
+
+
+def _quota(kind: str) -> str:
+    return f'kube_resourcequota{{resource="requests.nvidia.com/gpu", type="{kind}"}}'
+
+
+TENANTS = Dashboard(
+    title="HPC / Tenants",
+    rows=(
+        Row(
+            title="GPU hours",
+            panels=(
+                # A sample a minute for each GPU that a pod holds, busy or not.
+                _graph(
+                    "GPU hours of the last 24 h",
+                    f"sum by (exported_namespace) (count_over_time({_HELD}[24h:1m])) / 60",
+                    legend=_TENANT,
+                ),
+                _graph(
+                    "GPUs held",
+                    f"count by (exported_namespace) ({_HELD})",
+                    legend=_TENANT,
+                ),
+            ),
+        ),
+        Row(
+            title="Idle GPUs",
+            panels=(
+                _graph(
+                    "GPUs held and under 5 % for 30 min",
+                    f"count by (exported_namespace) (avg_over_time({_HELD}[30m]) < 5)",
+                    legend=_TENANT,
+                ),
+                _graph(
+                    "Mean use of GPUs held",
+                    f"avg by (exported_namespace) ({_HELD}) / 100",
+                    "percentunit",
+                    _TENANT,
+                ),
+            ),
+        ),
+        Row(
+            title="Queue",
+            panels=(
+                # Of pods that exist: jobs that Kueue holds back have none yet.
+                _graph(
+                    "GPUs that pending pods wait for",
+                    f"sum by (namespace) ({_REQUESTED} * on (namespace, pod) group_left () ({_PENDING}))",
+                    legend="{{namespace}}",
+                ),
+                _graph(
+                    "Quota used",
+                    f"{_quota('used')} / ignoring (type) ({_quota('hard')} > 0)",
+                    "percentunit",
+                    "{{namespace}}",
+                ),
+            ),
+        ),
+    ),
+)
+"""By what the cluster has anyway: the exporter's metrics with their pods, and kube-state-metrics."""

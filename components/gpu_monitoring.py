@@ -14,7 +14,7 @@ from apis import kinds, names
 from components.alerts import Limits
 from components.component import Component
 from components.custom_resources import CustomObject
-from components.dashboards import GPUS, INFINIBAND, Dashboard, grafana
+from components.dashboards import GPUS, INFINIBAND, TENANTS, Dashboard, grafana
 from components.labels import labels
 from components.metrics import exporter_list
 from components.model import DnsLabel, DnsName, Model
@@ -39,7 +39,8 @@ def pages(args: GpuMonitoringArgs) -> dict[str, Dashboard]:
     """Return the dashboards by the names of their ConfigMaps."""
     if not args.dashboards:
         return {}
-    return {"hpc-gpus": GPUS, **({"hpc-infiniband": INFINIBAND} if args.limits.infiniband_devices else {})}
+    fabric = {"hpc-infiniband": INFINIBAND} if args.limits.infiniband_devices else {}
+    return {"hpc-gpus": GPUS, **fabric, "hpc-tenants": TENANTS}
 
 
 class GpuMonitoring(Component):

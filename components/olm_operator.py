@@ -52,7 +52,7 @@ class OlmOperator(Component):
     def __init__(self, name: str, args: OlmOperatorArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("operators:OlmOperator", name, args, opts)
         ours = labels(args.package, "operators")
-        monitoring = {"openshift.io/cluster-monitoring": "true"} if args.cluster_monitoring else {}
+        monitoring = {names.CLUSTER_MONITORING: "true"} if args.cluster_monitoring else {}
         namespace = k8s.core.v1.Namespace(
             f"{name}-namespace",
             metadata=k8s.meta.v1.ObjectMetaArgs(name=args.namespace, labels={**ours, **monitoring}),

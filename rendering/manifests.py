@@ -72,7 +72,12 @@ def write(recorded: Iterable[Registration], directory: Path) -> list[Path]:
 
     Files of an earlier call are removed first; a folder with other files is refused with FolderError.
     """
-    rendered = {_file_name(manifest): manifest for manifest in manifests(recorded)}
+    found = {_file_name(manifest): manifest for manifest in manifests(recorded)}
+    return write_files({name: yaml.safe_dump(manifest, width=120) for name, manifest in found.items()}, directory)
+
+
+def write_files(rendered: Mapping[str, str], directory: Path) -> list[Path]:
+    """Write texts by the names of their files, as `write` does."""
     index = directory / INDEX
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -81,8 +86,8 @@ def write(recorded: Iterable[Registration], directory: Path) -> list[Path]:
         for name in index.read_text().splitlines() if index.exists() else ():
             (directory / name).unlink(missing_ok=True)
         index.write_text("\n".join(rendered) + "\n")
-        for name, manifest in rendered.items():
-            (directory / name).write_text(yaml.safe_dump(manifest, width=120))
+        for name, text in rendered.items():
+            (directory / name).write_text(text)
     except OSError as error:
         raise FolderError(f"cannot write to {directory}: {error.strerror}; name another folder") from error
     return [directory / name for name in rendered]

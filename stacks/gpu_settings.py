@@ -1,17 +1,27 @@
 """Settings of how nodes get their GPUs: one model for each way."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from apis.gpudirect_storage import DirectFileSystem
+from components.alert_receivers import Routing
 from components.alerts import Thresholds
+from components.dcgm_exporter import DcgmExporterImage
 from components.gpu_operator import GpuStack
 from components.model import DnsName, Image, Model
 from components.olm_operator import OlmOperatorArgs
 
 
-class SpecialResourceSettings(Model):
+class ExportedSettings(Model):
+    """A way to GPUs that brings no exporter of their metrics, as the GPU Operator does."""
+
+    exporter: DcgmExporterImage | None = Field(
+        default=None, description="DCGM exporter of our own; scraped by the cluster's Prometheus, from OpenShift 4 on"
+    )
+
+
+class SpecialResourceSettings(ExportedSettings):
     """The Special Resource Operator, of 2020: driver, runtime hook and device plugin by its recipe (R-3.4.1-3)."""
 
     enablement: Literal["special-resource-operator"]
@@ -22,6 +32,11 @@ class MonitoringSettings(Thresholds):
     """What is monitored of GPUs and ports (S-5)."""
 
     dashboards: bool = Field(default=True, description="dashboards in the console, for administrators alone")
+    notify: Routing | None = Field(
+        default=None,
+        description="who gets these alerts from the cluster's own Alertmanager: `./hpc render --dashboards` writes its "
+        "alertmanager.yaml, which nothing here applies; Secrets are those of openshift-monitoring",
+    )
 
 
 class GpuOperatorSettings(GpuStack):
@@ -39,8 +54,15 @@ class GpuOperatorSettings(GpuStack):
         description="DCGM exporter, scraped by the cluster's Prometheus, alerts and dashboards",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _one_exporter(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "exporter" in data:
+            raise ValueError("exporter: the GPU Operator brings its own, which `monitoring` turns on; leave it out")
+        return data
 
-class DevicePluginSettings(Model):
+
+class DevicePluginSettings(ExportedSettings):
     """NVIDIA's device plugin alone; the driver is the host's (S-7)."""
 
     enablement: Literal["device-plugin"]

@@ -4,11 +4,13 @@ import pulumi
 
 from apis import names
 from components.alerts import Limits, Thresholds
+from components.dcgm_exporter import DcgmExporter, DcgmExporterArgs, DcgmExporterImage
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu_monitoring import EXPORTER_LIST, GpuMonitoring, GpuMonitoringArgs
 from components.gpu_operator import GpuDirect, GpuOperator, GpuOperatorArgs, GpuStack
 from components.model import fields_of
 from components.special_resource import SpecialResource, SpecialResourceArgs
+from stacks.fabric import GPU_FOUND
 from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Roce
 from stacks.gpu_settings import (
     DevicePluginSettings,
@@ -35,7 +37,10 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> pulumi.Output[str
         case DevicePluginSettings():
             timeout = settings.timeouts.plugins(len(settings.gpu_nodes))
             args = GpuDevicePluginArgs(image=gpu.image, ready_timeout=timeout)
-            return GpuDevicePlugin("gpus", args, opts=opts).resource
+            plugin = GpuDevicePlugin("gpus", args, opts=opts)
+            if gpu.exporter:
+                _exporter(settings, gpu.exporter, args.node_selector, timeout, after(opts, plugin))
+            return plugin.resource
 
 
 def _special_resource(
@@ -45,7 +50,32 @@ def _special_resource(
     assert kind is not None  # noqa: S101 - releases without it refuse this enablement
     installed = install("gpu-operator", gpu.operator, settings, opts)
     args = SpecialResourceArgs(kind=kind, namespace=gpu.operator.namespace)
-    return SpecialResource("gpus", args, opts=after(opts, installed)).recipe
+    special = SpecialResource("gpus", args, opts=after(opts, installed))
+    if gpu.exporter:
+        # It starts where the recipe has loaded the driver.
+        timeout = settings.timeouts.drivers(len(settings.gpu_nodes), one_by_one=False)
+        _exporter(settings, gpu.exporter, GPU_FOUND, timeout, after(opts, special))
+    return special.recipe
+
+
+def _exporter(
+    settings: Settings,
+    wanted: DcgmExporterImage,
+    nodes: dict[str, str],
+    timeout: int,
+    opts: pulumi.ResourceOptions,
+) -> None:
+    args = DcgmExporterArgs(
+        **fields_of(DcgmExporterImage, wanted),
+        node_selector=nodes,
+        # The type of pods with GPUs may not connect to the kubelet; no confined type of the shipped policy may.
+        selinux_type="spc_t" if settings.version.pod_resources else "nvidia_container_t",
+        pod_resources=settings.version.pod_resources,
+        service_monitor=settings.version.service_monitors,
+        ready_timeout=timeout,
+        protect=settings.protect,
+    )
+    DcgmExporter("gpu-exporter", args, opts=opts)
 
 
 def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
@@ -62,11 +92,12 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
         ),
     )
     if gpu.monitoring:
-        _monitoring(settings, gpu.operator.namespace, gpu.monitoring, after(opts, installed))
+        GpuMonitoring("gpu-monitoring", monitoring(settings, gpu, gpu.monitoring), opts=after(opts, installed))
     return GpuOperator("gpus", args, opts=after(opts, installed)).policy
 
 
-def _monitoring(settings: Settings, namespace: str, wanted: MonitoringSettings, opts: pulumi.ResourceOptions) -> None:
+def monitoring(settings: Settings, gpu: GpuOperatorSettings, wanted: MonitoringSettings) -> GpuMonitoringArgs:
+    """Return what is monitored of the stack's machines."""
     profile = settings.profile
     ports = () if isinstance(settings.fabric, Ethernet) else profile.hcas
     limits = Limits(
@@ -78,8 +109,7 @@ def _monitoring(settings: Settings, namespace: str, wanted: MonitoringSettings, 
         row_remapping=profile.architecture.remaps_rows,
         node_watts=profile.power_watts,
     )
-    args = GpuMonitoringArgs(namespace=namespace, limits=limits, dashboards=wanted.dashboards)
-    GpuMonitoring("gpu-monitoring", args, opts=opts)
+    return GpuMonitoringArgs(namespace=gpu.operator.namespace, limits=limits, dashboards=wanted.dashboards)
 
 
 def gpudirect(settings: Settings) -> GpuDirect | None:

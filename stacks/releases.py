@@ -100,6 +100,12 @@ class Release(Model):
     runtime_hook: bool = Field(
         description="whether pods declare what they need of the driver for the container runtime's hook (B-5.3)"
     )
+    pod_resources: bool = Field(
+        default=True, description="whether the kubelet says by a socket which pod has which GPU (Kubernetes 1.15)"
+    )
+    service_monitors: bool = Field(
+        default=True, description="whether the cluster's own Prometheus scrapes what others' ServiceMonitors name"
+    )
     pod_security: bool = Field(description="whether namespaces have labels of the pod security standards")
     registry: str = Field(description="the cluster's own registry, as pods name it")
     image_mirrors: Literal["digests", "digests-and-tags"] | None = Field(

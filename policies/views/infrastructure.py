@@ -14,6 +14,8 @@ PARTS = (
     "DaemonSet kube-system/rdma-shared-dp-ds",
     # Offers nvidia.com/gpu at the same socket (S-7.2).
     "DaemonSet kube-system/nvidia-device-plugin-daemonset",
+    # Reads all GPUs, and at the kubelet's other socket which pod has which (S-5.3).
+    "DaemonSet dcgm-exporter/dcgm-exporter",
 )
 
 AGENTS = (

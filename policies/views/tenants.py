@@ -13,7 +13,7 @@ from policies.views.infrastructure import Infrastructure
 NAMESPACES = (
     *("kube-*", "openshift-*"),
     *("gpu-operator", "gpu-operator-resources", "nvidia-gpu-operator", "nvidia-network-operator", "network-operator"),
-    *("nvidia-device-plugin", "nvidia-dra-driver-gpu"),
+    *("dcgm-exporter", "nvidia-device-plugin", "nvidia-dra-driver-gpu"),
     *("cert-manager", "cert-manager-operator", "mpi-operator", "kueue-system", "jobset-system", "kubeflow-system"),
     *("ibm-spectrum-scale", "ibm-spectrum-scale-operator", "ibm-spectrum-scale-csi", "ibm-spectrum-scale-csi-driver"),
 )

@@ -13,6 +13,7 @@ from components.bond import Bond, BondArgs
 from components.component import Component
 from components.containerfiles import Ofed, containerfile
 from components.data_set_lock import DataSetLock, DataSetLockArgs
+from components.dcgm_exporter import DcgmExporter, DcgmExporterArgs
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu_job import GpuJob
 from components.image_build import ImageBuild, ImageBuildArgs, Inline
@@ -70,6 +71,17 @@ BUILDS: Mapping[str, Callable[[], object]] = {
         "adas.night-bikes-lock",
         DataSetLockArgs(namespace="adas", lock=selected(a_choice(), [row(image(1), {"bicycle": 2})]).lock),
         "adas",
+    ),
+    "dcgm-exporter": lambda: DcgmExporter(
+        "gpu-exporter",
+        DcgmExporterArgs(
+            image="nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04",
+            collectors="/etc/dcgm-exporter/1.x-compatibility-metrics.csv",
+            node_selector={"feature.node.kubernetes.io/pci-10de.present": "true"},
+            selinux_type="spc_t",
+            pod_resources=True,
+            service_monitor=True,
+        ),
     ),
     "gpu-device-plugin": lambda: GpuDevicePlugin(
         "gpu-plugin", GpuDevicePluginArgs(image="nvcr.io/nvidia/k8s-device-plugin:1.11")

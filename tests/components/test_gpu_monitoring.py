@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from components.alerts import Limits
-from components.dashboards import GPUS, INFINIBAND, Dashboard, Panel, grafana
+from components.dashboards import GPUS, INFINIBAND, TENANTS, Dashboard, Panel, grafana
 from components.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
 from components.metrics import METRICS as EXPORTER_METRICS
 from components.metrics import exporter_list, named
@@ -179,7 +179,7 @@ def test_console_finds_the_dashboards() -> None:
     pages = [
         each for each in monitoring() if each["kind"] == "ConfigMap" and each["metadata"]["name"] != "hpc-dcgm-metrics"
     ]
-    assert [page["metadata"]["name"] for page in pages] == ["hpc-gpus", "hpc-infiniband"]
+    assert [page["metadata"]["name"] for page in pages] == ["hpc-gpus", "hpc-infiniband", "hpc-tenants"]
     assert {page["metadata"]["namespace"] for page in pages} == {"openshift-config-managed"}
     assert {page["metadata"]["labels"]["console.openshift.io/dashboard"] for page in pages} == {"true"}
 
@@ -190,7 +190,7 @@ def test_pages_are_about_what_is_there_and_wanted() -> None:
     assert len(monitoring(dashboards=False)) == 2
 
 
-@pytest.mark.parametrize("page", [GPUS, INFINIBAND], ids=lambda page: str(page.title))
+@pytest.mark.parametrize("page", [GPUS, INFINIBAND, TENANTS], ids=lambda page: str(page.title))
 def test_console_can_draw_the_pages(page: Dashboard) -> None:
     """Panels are of kinds that the console draws, with distinct numbers."""
     found = json.loads(grafana(page))

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from rendering.manifests import manifests
+from stacks.gpu_settings import GpuOperatorSettings
 from stacks.settings import known, load
 from tests.support.golden import STACKS as GOLDEN
-from tests.support.recorded import ROOT, environment, of_kind, one, spec
+from tests.support.recorded import ROOT, environment, of_kind, spec
 
 STACKS = known(ROOT)
 OF_TENANTS = (
@@ -148,6 +149,10 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
     "supermicro-3.11": {
         "DaemonSet nvidia-device-plugin-daemonset": NEW,
         "Role nvidia-device-plugin-daemonset": NEW,
+        "DaemonSet dcgm-exporter": NEW,
+        "Role dcgm-exporter": NEW,
+        "SecurityContextConstraints dcgm-exporter": NEW,
+        "Service dcgm-exporter": NEW,
     },
     "superpod-a100": {
         **_NO_GDRCOPY,
@@ -286,6 +291,8 @@ def test_accounts_hold_the_roles_named(stack: str) -> None:
         expected |= {(f"{kind} trainer-controller-manager", account) for kind in ("ClusterRole", "Role")}
     plugin = {"4.4": "rdma-shared-dp-ds", "3.11": "nvidia-device-plugin-daemonset"}.get(settings.release)
     expected |= {(f"Role {plugin}", f"kube-system/{plugin}")} if plugin else set()
+    if not isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.exporter:
+        expected |= {("Role dcgm-exporter", "dcgm-exporter/dcgm-exporter")}
     if settings.has_tenants and settings.rdma_resources:
         expected |= {("Role mpi", f"{tenant.namespace}/mpi") for tenant in settings.tenants}
     if settings.suite:
@@ -302,7 +309,8 @@ def test_accounts_hold_the_roles_named(stack: str) -> None:
 
 def test_the_plugin_of_3_11_uses_one_scc_and_nothing_else() -> None:
     """Its role names the SCC; an unnamed rule would be one for all of them."""
-    (rule,) = one(environment("supermicro-3.11"), "Role").inputs["rules"]
+    (role,) = (each for each in of_kind(environment("supermicro-3.11"), "Role") if each.name.startswith("gpus-"))
+    (rule,) = role.inputs["rules"]
     assert (rule["resources"], rule["resourceNames"], rule["verbs"]) == (
         ["securitycontextconstraints"],
         ["privileged"],

@@ -12,8 +12,8 @@ from stacks.origins import parts
 from stacks.platform import Settings
 
 MODELS = (Settings,)
-REPLACED = {"Settings.ports", "Stage.workloads"}
-"""Lists of models that take the base's place: ports are in the order of rails, and jobs have no key."""
+REPLACED = {"Settings.ports", "Stage.workloads", "Routing.receivers"}
+"""Lists of models that take the base's place: ports are in the order of rails, and jobs and receivers have no key."""
 
 
 def over(base: dict[str, Any], own: dict[str, Any]) -> Any:

@@ -1,0 +1,246 @@
+"""Metrics of GPUs where no GPU Operator brings them: OpenShift 3.11 with the device plugin, 4.4 (S-5.2, S-5.3, D-6.2).
+
+NVIDIA's manifests of 2020 let the exporter run as a privileged pod of any namespace. Here it has a namespace and an SCC
+of its own, and takes no GPU from jobs: the runtime's hook shows it all of them.
+"""
+
+from typing import Annotated, Any
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pydantic import Field, StringConstraints
+
+from apis import kinds, names
+from components import waits
+from components.component import Component, stateful
+from components.custom_resources import CustomObject
+from components.labels import labels
+from components.model import Image, Model, Seconds
+from components.timeouts import DEFAULTS
+from components.tolerations import Toleration
+
+NAME = "dcgm-exporter"
+"""Its namespace, too: an own one, for the policies leave it to parts of the infrastructure."""
+PORT = 9400
+POD_RESOURCES = "/var/lib/kubelet/pod-resources"
+"""Folder of the kubelet's socket that says which pod has which GPU: alpha in Kubernetes 1.13, on from 1.15."""
+PROMETHEUS = ("openshift-monitoring", "prometheus-k8s")
+"""Namespace and service account of the cluster's own Prometheus."""
+
+ListFile = Annotated[str, StringConstraints(pattern=r"^/[\w./-]+\.csv$")]
+
+
+class DcgmExporterImage(Model):
+    """Which exporter."""
+
+    image: Image = Field(description="of NVIDIA's exporter, e.g. nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04")
+    collectors: ListFile | None = Field(
+        default=None,
+        description="file of the image that lists the metrics, e.g. /etc/dcgm-exporter/1.x-compatibility-metrics.csv "
+        "for the names dcgm_...; None: the image's default",
+    )
+
+
+class DcgmExporterArgs(DcgmExporterImage):
+    """Which exporter, where it runs, and what of it the cluster's release can read."""
+
+    node_selector: dict[str, str] = Field(min_length=1, description="nodes with GPUs and driver")
+    tolerations: tuple[Toleration, ...] = Field(
+        default=(Toleration(key=names.GPU_RESOURCE, effect="NoSchedule"),),
+        description="taints of nodes reserved for GPU jobs (S-7.2)",
+    )
+    selinux_type: str = Field(
+        pattern=r"^[a-z][a-z0-9_]*_t$",
+        description="SELinux type that may open the GPUs' files (S-6.3) and, with `pod_resources`, the kubelet's "
+        "socket",
+    )
+    pod_resources: bool = Field(
+        description="add to each metric the pod that has the GPU; false: the release's kubelet has no socket for it"
+    )
+    service_monitor: bool = Field(description="let the cluster's Prometheus scrape it; false: another one finds it")
+    ready_timeout: Seconds = Field(default=DEFAULTS.plugin, description="seconds until it runs on all nodes")
+    protect: bool = Field(default=False, description="refuse to delete its namespace")
+
+
+def constraints(args: DcgmExporterArgs) -> dict[str, Any]:
+    """Return the fields of its SCC: root of one SELinux type, folders of the node only where it reads one, no more."""
+    no = ("allowHostIPC", "allowHostNetwork", "allowHostPID", "allowHostPorts", "allowPrivilegedContainer")
+    return {
+        **dict.fromkeys(no, False),
+        "allowHostDirVolumePlugin": args.pod_resources,
+        "allowPrivilegeEscalation": False,
+        "allowedCapabilities": [],
+        "defaultAddCapabilities": [],
+        "requiredDropCapabilities": ["ALL"],
+        "fsGroup": {"type": "RunAsAny"},
+        "runAsUser": {"type": "MustRunAs", "uid": 0},
+        "seLinuxContext": {"type": "MustRunAs", "seLinuxOptions": {"type": args.selinux_type}},
+        "supplementalGroups": {"type": "RunAsAny"},
+        "groups": [],
+        "users": [],
+        "priority": 0,
+        "readOnlyRootFilesystem": False,
+        "volumes": ["projected", "secret", *(["hostPath"] if args.pod_resources else [])],
+    }
+
+
+class DcgmExporter(Component):
+    """Namespace, service account with its SCC, DaemonSet, Service, and the monitor of the cluster's Prometheus.
+
+    Outputs: `service`, name of the Service, known when every pod of the DaemonSet is ready.
+    """
+
+    service: pulumi.Output[str]
+
+    def __init__(self, name: str, args: DcgmExporterArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("gpu:DcgmExporter", name, args, opts)
+        self._prefix = name
+        self._labels = labels(NAME, "monitoring")
+        scraped = {names.CLUSTER_MONITORING: "true"} if args.service_monitor else {}
+        namespace = k8s.core.v1.Namespace(
+            f"{name}-namespace",
+            metadata=k8s.meta.v1.ObjectMetaArgs(
+                name=NAME,
+                labels={**self._labels, **scraped},
+                # A cluster's default selector would keep the pods from GPU nodes; 3.11's installer sets one.
+                annotations={names.PROJECT_NODE_SELECTOR: ""},
+            ),
+            opts=self.child(**stateful(protect=args.protect)),
+        )
+        inside = namespace.metadata.name
+        before = self._account(name, args, inside)
+        daemon_set = k8s.apps.v1.DaemonSet(
+            f"{name}-daemon-set",
+            metadata=self._meta(inside, waits.at_most(args.ready_timeout)),
+            spec=_daemon_set(args, self._labels),
+            opts=self.child(*before),
+        )
+        # A Prometheus that reads no monitors finds it by the customary annotations.
+        found_by = {} if args.service_monitor else {"prometheus.io/scrape": "true", "prometheus.io/port": str(PORT)}
+        service = k8s.core.v1.Service(
+            f"{name}-service",
+            metadata=self._meta(inside, {**found_by, names.SKIP_AWAIT: "true"}),
+            spec=k8s.core.v1.ServiceSpecArgs(
+                selector={"app.kubernetes.io/name": NAME},
+                ports=[k8s.core.v1.ServicePortArgs(name="metrics", port=PORT, target_port=PORT)],
+            ),
+            opts=self.child(),
+        )
+        if args.service_monitor:
+            self._monitor(name, inside)
+        ready = pulumi.Output.all(daemon_set.id, service.id)
+        self.outputs(service=ready.apply(lambda _: NAME))
+
+    def _meta(
+        self, namespace: pulumi.Input[str] | None = None, annotations: dict[str, str] | None = None
+    ) -> "k8s.meta.v1.ObjectMetaArgs":
+        return k8s.meta.v1.ObjectMetaArgs(
+            name=NAME, namespace=namespace, labels=self._labels, annotations=annotations or {}
+        )
+
+    def _account(self, name: str, args: DcgmExporterArgs, inside: pulumi.Output[str]) -> list[pulumi.Resource]:
+        scc = CustomObject(
+            f"{name}-constraints",
+            kinds.SECURITY_CONTEXT_CONSTRAINTS,
+            self._meta(),
+            constraints(args),
+            self.child(),
+        )
+        account = k8s.core.v1.ServiceAccount(f"{name}-account", metadata=self._meta(inside), opts=self.child())
+        use = k8s.rbac.v1.PolicyRuleArgs(
+            api_groups=[kinds.SECURITY_CONTEXT_CONSTRAINTS.group],
+            resources=[kinds.SECURITY_CONTEXT_CONSTRAINTS.plural],
+            resource_names=[NAME],
+            verbs=["use"],
+        )
+        return [scc, account, *self._right(NAME, inside, use, (NAME, NAME))]
+
+    def _monitor(self, name: str, inside: pulumi.Output[str]) -> None:
+        """Declare the ServiceMonitor, and what the cluster's Prometheus may list to find the pods."""
+        find = k8s.rbac.v1.PolicyRuleArgs(
+            api_groups=[""], resources=["services", "endpoints", "pods"], verbs=["get", "list", "watch"]
+        )
+        self._right(f"{NAME}-scrape", inside, find, PROMETHEUS)
+        CustomObject(
+            f"{name}-monitor",
+            kinds.SERVICE_MONITOR,
+            self._meta(inside),
+            {
+                "spec": {
+                    "selector": {"matchLabels": {"app.kubernetes.io/name": NAME}},
+                    "endpoints": [{"port": "metrics", "interval": "15s"}],
+                }
+            },
+            self.child(),
+        )
+
+    def _right(
+        self,
+        called: str,
+        inside: pulumi.Output[str],
+        rule: "k8s.rbac.v1.PolicyRuleArgs",
+        account: tuple[str, str],
+    ) -> list[pulumi.Resource]:
+        meta = k8s.meta.v1.ObjectMetaArgs(name=called, namespace=inside, labels=self._labels)
+        role = k8s.rbac.v1.Role(f"{self._prefix}-{called}-role", metadata=meta, rules=[rule], opts=self.child())
+        namespace, subject = account
+        binding = k8s.rbac.v1.RoleBinding(
+            f"{self._prefix}-{called}-binding",
+            metadata=meta,
+            role_ref=k8s.rbac.v1.RoleRefArgs(api_group=kinds.ROLE.group, kind=kinds.ROLE.kind, name=called),
+            subjects=[k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=subject, namespace=namespace)],
+            opts=self.child(),
+        )
+        return [role, binding]
+
+
+def environment(args: DcgmExporterArgs) -> dict[str, str]:
+    """Return the variables: the hook gives the container the files of all GPUs, and no GPU is requested."""
+    return {
+        "NVIDIA_VISIBLE_DEVICES": "all",
+        "NVIDIA_DRIVER_CAPABILITIES": "utility",
+        "DCGM_EXPORTER_LISTEN": f":{PORT}",
+        "DCGM_EXPORTER_KUBERNETES": "true" if args.pod_resources else "false",
+        **({"DCGM_EXPORTER_COLLECTORS": args.collectors} if args.collectors else {}),
+    }
+
+
+def _daemon_set(args: DcgmExporterArgs, ours: dict[str, str]) -> "k8s.apps.v1.DaemonSetSpecArgs":
+    core = k8s.core.v1
+    mounts, volumes = [], []
+    if args.pod_resources:
+        mounts.append(core.VolumeMountArgs(name="pod-resources", mount_path=POD_RESOURCES, read_only=True))
+        source = core.HostPathVolumeSourceArgs(path=POD_RESOURCES, type="Directory")
+        volumes.append(core.VolumeArgs(name="pod-resources", host_path=source))
+    return k8s.apps.v1.DaemonSetSpecArgs(
+        selector=k8s.meta.v1.LabelSelectorArgs(match_labels={"app.kubernetes.io/name": NAME}),
+        update_strategy=k8s.apps.v1.DaemonSetUpdateStrategyArgs(type="RollingUpdate"),
+        template=core.PodTemplateSpecArgs(
+            metadata=k8s.meta.v1.ObjectMetaArgs(labels=ours),
+            spec=core.PodSpecArgs(
+                service_account_name=NAME,
+                node_selector=args.node_selector,
+                tolerations=[core.TolerationArgs(**toleration.manifest()) for toleration in args.tolerations],
+                containers=[
+                    core.ContainerArgs(
+                        name=NAME,
+                        image=args.image,
+                        image_pull_policy="IfNotPresent",
+                        env=[core.EnvVarArgs(name=key, value=value) for key, value in environment(args).items()],
+                        ports=[core.ContainerPortArgs(name="metrics", container_port=PORT)],
+                        readiness_probe=core.ProbeArgs(
+                            http_get=core.HTTPGetActionArgs(path="/metrics", port=PORT), initial_delay_seconds=5
+                        ),
+                        # Root rules restricted SCCs out; SELinux type and level come from its own.
+                        security_context=core.SecurityContextArgs(
+                            run_as_user=0,
+                            allow_privilege_escalation=False,
+                            capabilities=core.CapabilitiesArgs(drop=["ALL"]),
+                        ),
+                        volume_mounts=mounts,
+                    )
+                ],
+                volumes=volumes,
+            ),
+        ),
+    )

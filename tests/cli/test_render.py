@@ -1,0 +1,32 @@
+"""`./hpc render --dashboards`, on folders."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.app import app
+from cli.shared.errors import Problem
+
+
+def run(*arguments: str | Path) -> str:
+    """Run `./hpc render`; return what it prints."""
+    result = CliRunner().invoke(app, ["render", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_dashboards_are_written_in_place_of_manifests(tmp_path: Path) -> None:
+    """The files are the console's dashboards by name, and none is a manifest."""
+    output = run("--dashboards", "--stack", "prod", "-o", tmp_path)
+    found = {file.name: json.loads(file.read_text())["uid"] for file in tmp_path.glob("hpc-*")}
+    assert found == {f"{name}.json": name for name in ("hpc-gpus", "hpc-infiniband", "hpc-tenants")}
+    assert "3 files for monitoring of stack prod" in output
+    assert not list(tmp_path.glob("*.yaml"))
+
+
+def test_a_stack_without_the_exporter_s_names_has_none(tmp_path: Path) -> None:
+    """Nothing is written where the expressions would find no metrics."""
+    with pytest.raises(Problem, match="has no dashboards"):
+        run("--dashboards", "--stack", "supermicro-3.11", "-o", tmp_path)

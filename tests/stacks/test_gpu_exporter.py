@@ -1,0 +1,52 @@
+"""The exporter of GPU metrics as a setting of stacks without the GPU Operator."""
+
+from functools import cache
+
+from policies.check import Checker
+from policies.inventory import Inventory
+from policies.objects import objects
+from rendering.manifests import manifests
+from rendering.recorder import REDACTED, Registration
+from stacks.environment import build, placeholder_accounts
+from stacks.settings import parse
+from tests.support.recorded import ROOT, before, component, environment, of_kind, one, spec
+from tests.support.stack_settings import changed, expect_refusal
+
+EXPORTER = {"image": "nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04"}
+DAEMON_SET = "dcgm-exporter"
+
+
+@cache
+def of_2020() -> tuple[Registration, ...]:
+    """Return the Redpaper's stack of 4.4 with the exporter."""
+    wanted = parse(changed("redpaper-4.4", gpu__exporter=EXPORTER), "test")
+    return component(lambda: build(wanted, placeholder_accounts(wanted, REDACTED), ROOT))
+
+
+def test_it_comes_after_what_gives_nodes_their_gpus() -> None:
+    """The exporter starts after driver and runtime hook are asked for, on the nodes that have GPUs."""
+    recorded = of_2020()
+    exporter = one(recorded, "DaemonSet", DAEMON_SET)
+    earlier = {each.type.rpartition(":")[2] for each in before(exporter, {item.urn: item for item in recorded})}
+    pod = exporter.inputs["spec"]["template"]["spec"]
+    assert {"SpecialResource", "SecurityContextConstraints", "RoleBinding"} <= earlier
+    assert pod["nodeSelector"] == {"feature.node.kubernetes.io/pci-10de.present": "true"}
+
+
+def test_the_release_says_what_can_be_read_of_it() -> None:
+    """4.4 has the kubelet's socket and takes ServiceMonitors; 3.11 has neither."""
+    old, new = environment("supermicro-3.11"), of_2020()
+    assert [len(of_kind(each, "ServiceMonitor")) for each in (old, new)] == [0, 1]
+    assert [len(spec(each, "DaemonSet", DAEMON_SET)["template"]["spec"]["volumes"]) for each in (old, new)] == [0, 1]
+
+
+def test_our_rules_have_nothing_against_it() -> None:
+    """The policies have no finding about the exporter of 4.4, which no stack of the repository has."""
+    found = [each for manifest in manifests(of_2020()) for each in objects(manifest)]
+    findings = Checker().check(found, Inventory(found))
+    assert [str(each) for each in findings if DAEMON_SET in str(each)] == []
+
+
+def test_the_gpu_operator_has_its_own() -> None:
+    """Two exporters would count every GPU twice, so the one of our own is refused by name."""
+    expect_refusal(changed("redpaper-today", gpu__exporter=EXPORTER), "gpu … exporter … GPU Operator … leave it out")
