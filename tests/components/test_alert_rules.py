@@ -15,6 +15,7 @@ from components.monitoring_rules import alerts, groups
 from tests.support import debian
 
 CASES = Path(__file__).resolve().parent / "alerts"
+GOLDEN = Path(__file__).resolve().parent.parent / "stacks" / "golden" / "prod"
 AMPERE = Limits(
     gpus_per_node=8,
     infiniband_devices=("mlx5_0", "mlx5_1"),
@@ -60,6 +61,14 @@ def test_prometheus_accepts_the_rules(folder: Path) -> None:
     said = promtool("check", "rules", *RULES, folder=folder)
     assert said.returncode == 0, said.stderr
     assert said.stdout.count("SUCCESS") == len(RULES)
+
+
+def test_prometheus_accepts_the_rules_of_prod(tmp_path: Path) -> None:
+    """What the stack prod declares is a rule file, too, once it is out of its PrometheusRule."""
+    rule = yaml.safe_load(next(GOLDEN.glob("prometheusrule-*.yaml")).read_text())
+    (tmp_path / "prod.yaml").write_text(yaml.safe_dump(rule["spec"]))
+    said = promtool("check", "rules", "prod.yaml", folder=tmp_path)
+    assert said.returncode == 0, said.stderr
 
 
 def test_rules_that_prometheus_refuses_are_found(folder: Path) -> None:
