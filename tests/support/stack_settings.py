@@ -13,19 +13,20 @@ from tests.support.recorded import ROOT
 
 MPI = {"kind": "mpi", "program": "nccl-all-reduce", "layout": {"pods": 2, "gpus": 8}}
 """A job over two machines, for `example`."""
+_OF_NODES = ("switches", "scheduler")
 SMOKE = {"kind": "job", "program": "cuda-vector-add"}
 """A job of one GPU, for `example`."""
 
 
 def data(stack: str, *, cabled: bool = False) -> dict[str, Any]:
-    """Return the data of a stack, a copy; `cabled`: with its switches, whose cables fit its own nodes alone.
+    """Return the data of a stack, a copy; `cabled`: with switches and partitions, which fit its own nodes alone.
 
     Its suite, which names jobs, is left out, so that these can be changed.
     """
     content: dict[str, Any] = whole(stack, ROOT).data
     content.pop("suite", None)
-    if not cabled and "switches" in content.get("site", {}):
-        content["site"] = {key: value for key, value in content["site"].items() if key != "switches"}
+    if not cabled and "site" in content:
+        content["site"] = {key: value for key, value in content["site"].items() if key not in _OF_NODES}
     return content
 
 
