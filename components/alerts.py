@@ -59,7 +59,7 @@ class Limits(Thresholds):
     port_gbps: int | None = Field(default=None, gt=0, description="planned rate of these ports, Gb/s; None: not known")
     roce: bool = Field(default=False, description="whether these ports are of RoCE, which has congestion packets")
     row_remapping: bool = Field(
-        default=True, description="whether the GPUs replace rows of their memory; before Ampere they retire pages"
+        default=True, description="whether the GPUs replace rows of their memory; older GPUs retire pages"
     )
     node_watts: int | None = Field(
         default=None, gt=0, description="most that a node draws (D-2.2), W, from its profile; None: no document has it"
@@ -158,7 +158,7 @@ def _memory(limits: Limits) -> Iterator[Alert]:
             description=f"{_GPU} has no rows left to replace broken ones; have it exchanged.",
         )
         return
-    # V100 has no rows to remap, so those two would never fire (inference from the field's documentation).
+    # Older GPUs have no rows to remap, so those two would never fire (inference from the field's documentation).
     yield Alert(
         name="GpuMemoryLost",
         expression="increase(DCGM_FI_DEV_ECC_DBE_VOL_TOTAL[1h]) > 0",

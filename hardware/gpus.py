@@ -107,7 +107,7 @@ class Architecture(Model):
 
     @property
     def remaps_rows(self) -> bool:
-        """Whether its memory replaces broken rows, which came with Ampere (8.0); older GPUs retire pages."""
+        """Whether its memory replaces broken rows, since compute capability 8.0; older GPUs retire pages."""
         return int(self.compute_capability.partition(".")[0]) >= _FIRST_WITH_ROW_REMAPPING
 
     def _first(self, *, open_module: bool) -> int | None:

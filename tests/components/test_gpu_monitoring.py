@@ -186,7 +186,7 @@ def test_console_finds_the_dashboards() -> None:
 
 def test_pages_are_about_what_is_there_and_wanted() -> None:
     """There is a dashboard about InfiniBand only with InfiniBand."""
-    assert len(monitoring(limits=Limits(gpus_per_node=8))) == 3
+    assert len(monitoring(limits=Limits(gpus_per_node=8))) == 4
     assert len(monitoring(dashboards=False)) == 2
 
 

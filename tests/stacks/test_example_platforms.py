@@ -12,6 +12,7 @@ from tests.support.golden import STACKS as GOLDEN
 from tests.support.recorded import ROOT, environment, of_kind, spec
 
 STACKS = known(ROOT)
+WITH_PLATFORM = [each for each in STACKS if load(each, ROOT).has_platform]
 OF_TENANTS = (
     *(
         "MPIJob",
@@ -24,6 +25,8 @@ OF_TENANTS = (
         "ResourceQuota",
     ),
     *("ClusterQueue", "LocalQueue", "Namespace", "Node", "ServiceAccount", "RoleBinding", "ClusterRoleBinding"),
+    # Alerts follow the machines; the test of ports below holds whose they are about.
+    "PrometheusRule",
 )
 """Kinds that differ by what the tenants are; tests beside this one, and those of grants below, hold them."""
 NEW = "new"
@@ -32,7 +35,6 @@ _NMSTATE = {
     "OperatorGroup kubernetes-nmstate-operator": NEW,
     "Subscription kubernetes-nmstate-operator": NEW,
 }
-_NO_INFINIBAND_ALERTS = {"PrometheusRule gpus spec.groups.0.rules": 6}
 _CLOSED = {"NetworkPolicy tenant-only spec.ingress.0.from": 1}
 _OLD_GPUS = {
     "ClusterPolicy gpu-cluster-policy spec.driver.kernelModuleType": "proprietary",
@@ -43,25 +45,9 @@ _NO_GDRCOPY = {"ClusterPolicy gpu-cluster-policy spec.gdrcopy.enabled": False}
 H100_BUSES = (24, 64, 79, 94, 154, 192, 206, 220)
 _LONG = 100
 
-
-def _alerts(devices: str) -> Mapping[str, object]:
-    """Return the alerts about InfiniBand, which are about the ports of the stack's machines alone."""
-    about = f'device=~"{devices}"'
-    expressions = {
-        6: f"node_infiniband_state_id{{{about}}} != 4",
-        7: f"increase(node_infiniband_link_downed_total{{{about}}}[1h]) > 0",
-        8: f"increase(node_infiniband_port_errors_received_total{{{about}}}[1h]) > 0",
-    }
-    return {
-        f"PrometheusRule gpus spec.groups.0.rules.{rule}.expr": text if len(text) <= _LONG else str
-        for rule, text in expressions.items()
-    }
-
-
 _TODAYS_CPUS = {"KubeletConfig gpu-numa spec.kubeletConfig.reservedSystemCPUs": "0-1,56-57,112-113,168-169"}
 _H100: Mapping[str, object] = {
     **_NMSTATE,
-    **_NO_INFINIBAND_ALERTS,
     **_CLOSED,
     **_NO_GDRCOPY,
     **_TODAYS_CPUS,
@@ -85,7 +71,6 @@ _TRAINER: Mapping[str, object] = {
 }
 DIFFERENT: Mapping[str, Mapping[str, object]] = {
     "a2d2": {
-        **_NO_INFINIBAND_ALERTS,
         **_NO_GDRCOPY,
         "ClusterPolicy gpu-cluster-policy spec.driver.kernelModuleType": "auto",
         "Service segmentation-02x08-pods": NEW,
@@ -95,7 +80,6 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
         **_CLOSED,
         **_NO_GDRCOPY,
         **_TODAYS_CPUS,
-        **_alerts("mlx5_4|mlx5_7|mlx5_8|mlx5_9|mlx5_10|mlx5_13|mlx5_14|mlx5_15"),
     },
     "h100-roce": _H100,
     "h200-infiniband": {
@@ -105,12 +89,10 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
         **_CLOSED,
         **_NO_GDRCOPY,
         **_TODAYS_CPUS,
-        **_alerts("mlx5_0|mlx5_3|mlx5_4|mlx5_5|mlx5_6|mlx5_9|mlx5_10|mlx5_11"),
         "MachineConfig 50-gpu-rail-names spec.config.storage.files.0.contents.source": str,
     },
     "nvaie-roce": {
         **_NMSTATE,
-        **_NO_INFINIBAND_ALERTS,
         **_CLOSED,
         **_NO_GDRCOPY,
         **{f"MacvlanNetwork nvaie-rail{port}": NEW for port in range(8)},
@@ -136,11 +118,9 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
         "RemoteCluster ess3000 spec.gui.hosts.0": "ess-gui.bda.scale.ibm.com",
         "ClusterPolicy gpu-cluster-policy spec.driver.rdma.enabled": True,
         "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
-        **_alerts("mlx5_0|mlx5_1|mlx5_2|mlx5_3"),
     },
     "robotic-drive-ethernet": {
         **_NMSTATE,
-        **_NO_INFINIBAND_ALERTS,
         **_CLOSED,
         **_OLD_GPUS,
         **_NO_GDRCOPY,
@@ -232,6 +212,23 @@ def test_texts_that_differ_are_of_the_fabric() -> None:
     }.items():
         config = spec(environment(stack), "NicClusterPolicy")["rdmaSharedDevicePlugin"]["config"]
         assert [line.split('"')[3] for line in config.splitlines() if "resourceName" in line] == names
+
+
+@pytest.mark.parametrize(
+    "stack", [each for each in WITH_PLATFORM if isinstance(load(each, ROOT).gpu, GpuOperatorSettings)]
+)
+def test_alerts_are_about_the_ports_and_gpus_of_the_stacks_machines(stack: str) -> None:
+    """Alerts about ports name the machines' HCAs, and there are none on Ethernet; GPUs are counted by machine."""
+    settings = load(stack, ROOT)
+    rules = {
+        rule.get("alert"): rule["expr"]
+        for group in spec(environment(stack), "PrometheusRule", "gpus")["groups"]
+        for rule in group["rules"]
+    }
+    assert rules["GpuMissing"].endswith(f"< {settings.profile.gpus}")
+    devices = "|".join(hca.name for hca in settings.profile.hcas) if settings.uses_rdma else None
+    assert ("InfinibandPortDown" in rules) == bool(devices)
+    assert f'device=~"{devices}"' in rules.get("InfinibandPortDown", 'device=~"None"')
 
 
 RIGHTS: Mapping[str, Mapping[str, set[str]]] = {
