@@ -46,8 +46,8 @@ def from_text(text: str) -> Manifest:
     """Return a stored manifest; raise ValueError for a text that is none."""
     try:
         return Manifest.model_validate_json(text)
-    except ValidationError as error:
-        raise ValueError(f"{NAME} is none that this program wrote ({error.error_count()} faults)") from None
+    except ValidationError:
+        raise ValueError(f"{NAME} is none that this program wrote") from None
 
 
 def stale(stored: Manifest, wanted: Manifest, present: Mapping[str, str]) -> dict[str, str]:

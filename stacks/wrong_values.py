@@ -22,6 +22,10 @@ _REMEDIES = {
     "literal_error": "; write one of these",
     "tuple_type": "; write a list, e.g. [a, b]",
     "enum": "; write one of these",
+    "string_type": "; write text, a number in quotes",
+    "ip_v4_address": "; write one as 192.168.1.2",
+    "ip_v4_interface": "; write an address with its prefix, as 192.168.1.2/24",
+    "ip_v4_network": "; write the network's own address and prefix, as 192.168.1.0/24",
     "union_tag_invalid": "; write one of these",
     "union_tag_not_found": "; give its kind: docs/settings.md lists them",
 }

@@ -58,12 +58,18 @@ def stored(folder: Path) -> Manifest | None:
     try:
         if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
             return None
-        return manifest.from_text((folder / manifest.NAME).read_text())
-    except (OSError, ValueError) as error:
-        what = f"has no {manifest.NAME}" if isinstance(error, FileNotFoundError) else str(error)
-        raise Problem(
-            f"{folder} holds files that `./hpc site render` did not write: {what}", "Name a new or an empty folder."
-        ) from None
+        return manifest.from_text((folder / manifest.NAME).read_text(errors="replace"))
+    except FileNotFoundError:
+        what = f"it has no {manifest.NAME}"
+    except NotADirectoryError:
+        raise Problem(f"{folder} is a file", "Name a folder.") from None
+    except OSError as error:
+        raise Problem(f"{folder} cannot be read: {error.strerror or error}", "Correct its rights.") from None
+    except ValueError as error:
+        what = str(error)
+    raise Problem(
+        f"{folder} holds files that `./hpc site render` did not write: {what}", "Name a new or an empty folder."
+    )
 
 
 def present(folder: Path, paths: Sequence[str]) -> dict[str, str]:

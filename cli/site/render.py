@@ -39,8 +39,14 @@ def command(
     if before and before.stack != stack:
         raise Problem(f"{output} has the files of stack {before.stack}, not of {stack}", "Name another folder.")
     if before and not force:
-        _refuse_edited(output, before)
-    _write(output, wanted, before, only or ())
+        _refuse_edited(output, wanted, before, only or ())
+    try:
+        _write(output, wanted, before, only or ())
+    except OSError as error:
+        raise Problem(
+            f"{error.filename or output} cannot be written: {error.strerror or error}",
+            "Correct its rights, move away what is in its place, or name another folder.",
+        ) from None
     rows = [
         (group.name, group.title, str(len(written)), str(len(missing))) for group, written, missing in wanted.groups
     ]
@@ -52,12 +58,15 @@ def command(
         print_text(f"nothing to write for stack {stack}")
 
 
-def _refuse_edited(folder: Path, before: Manifest) -> None:
-    there = files.present(folder, tuple(before.files))
-    edited = [path for path, digest in there.items() if digest != before.files[path].sha256]
+def _refuse_edited(folder: Path, wanted: files.Wanted, before: Manifest, only: Sequence[str]) -> None:
+    """Raise Problem for files that would be replaced or removed, and are not as an earlier call wrote them."""
+    touched = [path for path in before.files if not only or files.group_of(path) in only]
+    touched += [file.path for file in wanted.files if file.path not in before.files]
+    there = files.present(folder, touched)
+    edited = [path for path, digest in there.items() if path not in before.files or digest != before.files[path].sha256]
     if edited:
         raise Problem(
-            f"{', '.join(edited)} in {folder} changed since they were written",
+            f"{', '.join(edited)} in {folder} changed since `./hpc site render` wrote the folder",
             "Move your changes to the settings, or replace the files with --force.",
         )
 

@@ -1,5 +1,7 @@
 """The setting `site`: what is outside the cluster; the Pulumi program does not read it."""
 
+from ipaddress import IPv4Address
+
 from pydantic import Field
 
 from hardware.model import Model, merged_by
@@ -20,7 +22,9 @@ class SiteSettings(Model):
         pattern=r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$",
         description="DNS domain of switches and hosts without one; None: names are written as they are",
     )
-    name_servers: tuple[str, ...] = Field(default=(), description="addresses of DNS servers for switches (R-3.1-1)")
+    name_servers: tuple[IPv4Address, ...] = Field(
+        default=(), description="addresses of DNS servers for switches (R-3.1-1)"
+    )
     hosts: HostSettings | None = Field(default=None, description="the GPU hosts; None: nothing is written for them")
     networks: Networks = Networks()
     haproxy: HaProxy | None = Field(default=None, description="None: no HAProxy in front of the ingress")

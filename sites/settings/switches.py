@@ -53,10 +53,13 @@ class _Switch(Model):
         own, gateway = self.management, self.gateway
         if own and own.network.prefixlen < _POINT_TO_POINT and own.ip in (own.network[0], own.network[-1]):
             yield f"management: {own} is no host's address; give an address with its prefix, e.g. 192.168.1.2/24"
+        if own and own.network.prefixlen > _POINT_TO_POINT:
+            yield f"management: {own.ip} has no network; give it with its prefix, e.g. {own.ip}/24"
+            return
         if gateway and not own:
             yield f"gateway: {gateway} has no effect without management; give both"
         if gateway and own and (gateway not in own.network or gateway == own.ip):
-            yield f"gateway: {gateway} is no other address of {own.network}, the network of management; correct one"
+            yield f"gateway: {gateway} is not another address in {own.network}, as management has it; correct one"
 
     def _unusable_ports(self) -> Iterator[str]:
         found: dict[str, dict[str | None, str]] = {}

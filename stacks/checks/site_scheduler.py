@@ -1,6 +1,6 @@
 """What is wrong between Slurm's partitions and the machines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
 from sites.hostlist import expanded
@@ -15,6 +15,9 @@ def problems(settings: Settings) -> Iterator[str]:
         return
     known = [node.name.partition(".")[0] for node in settings.gpu_nodes]
     yield from repeated("site.scheduler.partitions: name", (partition.name for partition in wanted.partitions))
+    yield from _unknown("images", "build", wanted.images, [build.name for build in settings.builds])
+    volumes = [name for tenant in settings.tenants for name in tenant.all_volumes]
+    yield from _unknown("volumes", "volume", wanted.volumes, volumes)
     for partition in wanted.partitions:
         at = f"site.scheduler.partitions: {partition.name}"
         try:
@@ -35,3 +38,10 @@ def problems(settings: Settings) -> Iterator[str]:
                 f"{at}: max_nodes {partition.max_nodes} exceeds its {len(hosts)} nodes; lower it to {len(hosts)}, or "
                 "add hosts"
             )
+
+
+def _unknown(field: str, kind: str, given: Iterable[str], known: Sequence[str]) -> Iterator[str]:
+    """Yield names that the stack has no build or volume of, so that no job would use what they stand for."""
+    for name in sorted({*given} - {*known}):
+        options = f"use one of {', '.join(dict.fromkeys(known))}" if known else "remove it"
+        yield f"site.scheduler.{field}: no {kind} is called {name}; {options}"

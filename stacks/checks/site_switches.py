@@ -19,6 +19,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from repeated("site.switches: name", (switch.name for switch in switches))
     addresses = [str(switch.management.ip) for switch in switches if switch.management]
     yield from repeated("site.switches: management", addresses)
+    yield from _taken(settings, switches)
     if cables := [*_cables(settings, switches)]:
         yield from cables
         return
@@ -56,6 +57,20 @@ def _cables(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
                     "another dialect, or leave its ports out"
                 )
                 break
+
+
+def _taken(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
+    """Yield management addresses and gateways that a host has in the admin network."""
+    admin = settings.site.networks.admin if settings.site else None
+    hosts = {address: host for host, address in admin.addresses.items()} if admin else {}
+    for switch in switches:
+        own = (("management", switch.management and switch.management.ip), ("gateway", switch.gateway))
+        for field, address in own:
+            if address in hosts:
+                yield (
+                    f"site.switches: {switch.name}: {field} {address} is taken by {hosts[address]} in "
+                    "site.networks.admin; give another one"
+                )
 
 
 def _layer(switch: Switch) -> str:

@@ -258,6 +258,14 @@ def test_the_last_tenant_can_go(edit: Callable[[dict[str, Any]], object]) -> Non
     [
         (lambda data: data.pop("nodes"), "platform.nodes: …; add it"),
         (lambda data: data.update(nodes=[]), "platform.nodes: …; write one more"),
+        (
+            lambda data: data["tenants"][0].update(namespace=7),
+            "tenants.0.namespace: … (value: 7); write text, a number in",
+        ),
+        (
+            lambda data: data.update(site={"name_servers": ["dns"]}),
+            "site.name_servers.0: … (value: 'dns'); write one as",
+        ),
         (lambda data: data["tenants"][0].update(namespace="A B"), "tenants.0.namespace: …; write it in that form"),
         (lambda data: data.update(release="9.9"), "platform.release: …; write one of these"),
     ],

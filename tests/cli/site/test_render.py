@@ -42,6 +42,40 @@ def test_an_edited_file_is_stale_and_not_replaced(folder: Path) -> None:
     assert "dgx01" in file.read_text()
 
 
+def test_an_edited_file_of_another_group_does_not_matter(folder: Path) -> None:
+    """`--only` neither replaces nor refuses files of groups that it does not write."""
+    (folder / INVENTORY).write_text("edited\n")
+    run("render", "--stack", "dev", "--only", "switches", "-o", folder)
+    assert (folder / INVENTORY).read_text() == "edited\n"
+
+
+def test_a_file_of_somebody_is_not_replaced(folder: Path) -> None:
+    """A file that lies where a further group writes one is refused."""
+    own = folder / "switches" / "dgx-ib-switch1.onyx"
+    own.parent.mkdir()
+    own.write_text("mine")
+    with pytest.raises(Problem, match=r"dgx-ib-switch1\.onyx.*\n.*--force"):
+        run("render", "--stack", "dev", "--only", "switches", "-o", folder)
+    assert own.read_text() == "mine"
+
+
+def test_a_file_that_cannot_be_written_is_named(folder: Path) -> None:
+    """A folder in the place of a file ends in one message with its path and what to do."""
+    (folder / INVENTORY).unlink()
+    (folder / INVENTORY).mkdir()
+    with pytest.raises(Problem, match=rf"{INVENTORY} cannot be written: .*\n.*move away"):
+        run("render", "--stack", "dev", "-o", folder)
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    """A file in the place of the folder is refused by both commands."""
+    file = tmp_path / "file"
+    file.write_text("mine")
+    for command in (("render", "-o", file), ("check", file)):
+        with pytest.raises(Problem, match="is a file\nName a folder"):
+            run(*command, "--stack", "dev")
+
+
 def test_another_programs_folder_is_refused(tmp_path: Path) -> None:
     """Nothing is written to a folder that has files of something else."""
     (tmp_path / "own.txt").write_text("mine")

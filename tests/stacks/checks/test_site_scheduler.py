@@ -25,3 +25,23 @@ def test_partitions_that_cannot_be(partition: dict[str, Any], expected: str) -> 
     text = message(content)
     assert len(text.strip().splitlines()) == 2, text
     expect_message(text, expected)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        (
+            {"images": {"tensorflw": "registry.example.com/a:1"}},
+            "scheduler.images: no build is called tensorflw; use one",
+        ),
+        ({"volumes": {"dta": "/lustre"}}, "site.scheduler.volumes: no volume is called dta; use one of data"),
+    ],
+)
+def test_names_that_nothing_has(fields: dict[str, Any], expected: str) -> None:
+    """An image of an unknown build and the folder of an unknown volume are refused, for no job would use them."""
+    content = data("superpod-a100")
+    scheduler = {"kind": "slurm", "controller": "login01", "partitions": [{"name": "batch"}], **fields}
+    content["site"] = {"scheduler": scheduler}
+    text = message(content)
+    assert len(text.strip().splitlines()) == 2, text
+    expect_message(text, expected)

@@ -46,8 +46,18 @@ def test_a_cable_that_cannot_be(ports: dict[str, str | None], expected: str) -> 
     [
         ("redpaper-4.4", {"others": {"1/1": "storage"}}, "1/1 is used twice; leave one out"),
         ("redpaper-4.4", {"dialect": "eos"}, "'eos' … dialect … onyx-ib … nvue-5.0 … comware"),
-        ("redpaper-4.4", {"gateway": "10.0.0.1"}, "gateway: 10.0.0.1 is no other address of 192.168.1.0/24 … correct"),
+        (
+            "redpaper-4.4",
+            {"gateway": "10.0.0.1"},
+            "gateway: 10.0.0.1 is not another address in 192.168.1.0/24 … correct",
+        ),
         ("redpaper-4.4", {"management": "192.168.1.255/24"}, "192.168.1.255/24 is no host's address; give"),
+        (
+            "redpaper-4.4",
+            {"management": "192.168.1.2"},
+            "management: 192.168.1.2 has no network; give … 192.168.1.2/24",
+        ),
+        ("redpaper-4.4", {"management": "192.168.1.20/24"}, "management 192.168.1.20 … taken by dgx02.ocp4 … give"),
         ("redpaper-4.4", {"management": None}, "gateway: 192.168.1.1 has no effect without management; give"),
         ("h100-roce", {"dialect": "nvue-5.19"}, "nvue-5.19 … nvue-5.18"),
         ("h100-roce", {"name": "leaf-2"}, "site.switches: name 'leaf-2' is given twice"),
