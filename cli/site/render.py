@@ -11,6 +11,7 @@ from cli.shared.console import print_text, print_warning
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, FolderOption, StackOption
 from cli.site import files
+from simulator.files import write_atomically
 from sites import manifest
 from sites.manifest import Manifest
 
@@ -19,7 +20,7 @@ OnlyOption = Annotated[
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace also files that were edited since.")]
 
-_EXECUTABLE = 0o755
+_EXECUTABLE, _READABLE = 0o755, 0o644
 
 
 def command(
@@ -81,7 +82,7 @@ def _write(folder: Path, wanted: files.Wanted, before: Manifest | None, only: Se
     listed = wanted.manifest.model_copy(update={"files": {**others, **wanted.manifest.files}})
     # First the list, so that files of a call that was interrupted are known as ours.
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / manifest.NAME).write_text(manifest.to_text(listed))
+    write_atomically(folder / manifest.NAME, manifest.to_text(listed), mode=_READABLE)
     for file in wanted.files:
         target = files.inside(folder, file.path)
         target.parent.mkdir(parents=True, exist_ok=True)
