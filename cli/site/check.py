@@ -16,7 +16,7 @@ FolderArgument = Annotated[Path, typer.Argument(help="Folder that `./hpc site re
 
 
 def command(folder: FolderArgument, stack: StackOption = DEFAULT_STACK) -> None:
-    """Say which files are stale; exit with 1.
+    """List stale files; exit with 1 if there are any.
 
     A file is stale when the settings changed since, when it was edited, or when it is missing.
     """
@@ -31,4 +31,4 @@ def command(folder: FolderArgument, stack: StackOption = DEFAULT_STACK) -> None:
     if found:
         tables.show_rows(f"Stale files in {folder}", ("file", "why"), found.items())
         raise typer.Exit(1)
-    print_text(f"{len(stored.files)} files in {folder} are as the settings of stack {stack} mean them")
+    print_text(f"{len(stored.files)} files in {folder} match the settings of stack {stack}")

@@ -52,7 +52,7 @@ def command(file: Files, more: MoreFiles = None, *, stack: StackOption = DEFAULT
         rows = [(one.kind, escape(one.wanted), escape(one.running)) for one in each.differences]
         tables.show_rows(escape(f"{each.what} in {name}"), ("difference", "wanted", "running"), rows)
         if not rows:
-            print_text(f"{each.what} in {name} is as the settings of stack {stack} mean it")
+            print_text(f"{each.what} in {name} matches the settings of stack {stack}")
         if each.others:
             print_text(f"{_counted(each.others)} not compared, for no setting speaks of it: {_some(each.others)}")
     if any(each.differences for _, each in found):

@@ -40,7 +40,7 @@ def test_what_is_written_is_what_is_wanted(stack: str, tmp_path: Path) -> None:
     for text in files_of(stack):
         (tmp_path / "running").write_text(text)
         printed = diff(stack, tmp_path / "running")
-        assert f"is as the settings of stack {stack} mean it" in printed
+        assert f"matches the settings of stack {stack}" in printed
         assert "not compared" not in printed
 
 
@@ -48,7 +48,7 @@ def test_the_papers_configuration() -> None:
     """The configuration as the paper prints it differs in nothing, and none of its secrets is printed (R-3.1-2)."""
     printed = diff("dev", PAPER)
     assert "switch dgx-ib-switch1" in printed
-    assert "is as the settings of stack dev mean it" in printed
+    assert "matches the settings of stack dev" in printed
     assert HASH not in printed
     assert "password" not in printed
 

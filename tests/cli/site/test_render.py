@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 def test_files_are_written_and_are_not_stale(folder: Path) -> None:
     """The folder has the files of the stack, and `check` finds them as they should be."""
     assert "dgx01.ocp4.scale.ibm.com" in (folder / INVENTORY).read_text()
-    assert "are as the settings" in run("check", folder, "--stack", "dev")
+    assert "match the settings" in run("check", folder, "--stack", "dev")
 
 
 def test_an_edited_file_is_stale_and_not_replaced(folder: Path) -> None:

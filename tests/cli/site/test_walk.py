@@ -20,10 +20,10 @@ def test_the_page_can_be_followed(tmp_path: Path) -> None:
     assert [block.info for block in page] == ["sh", "yaml Pulumi.dev.yaml", "sh", ""]
     written, changed, again, shown = page
     root = checkouts.copy(tmp_path)
-    assert has(walked(written.text, root), "switches", "are as the settings of stack dev mean them")
+    assert has(walked(written.text, root), "switches", "match the settings of stack dev")
     change(root / changed.info.split()[1], changed.text)
     output = walked(again.text, root)
     assert has(output, "switches/dgx-ib-switch1.onyx", "stale: the settings changed")
     flat = " ".join(output.split())
     assert all(" ".join(line.split()) in flat for line in shown.text.splitlines())
-    assert flat.endswith("is as the settings of stack dev mean it")
+    assert flat.endswith("matches the settings of stack dev")
