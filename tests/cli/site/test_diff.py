@@ -121,12 +121,12 @@ def test_roce_as_it_is_wanted() -> None:
     """Several files are compared in one call."""
     found = ("mlnx-qos/host-lossless", "onyx-roce/switch-lossless", "nvue-roce/cumulus-lossless")
     printed = diff("h100-roce", *(LOGS / f"{log}.pass.log" for log in found))
-    assert printed.count("is as the settings") == 3
+    assert printed.count("matches the settings") == 3
 
 
 def test_standard_input() -> None:
     """- is standard input."""
-    assert "is as the settings" in diff("dev", "-", given=PAPER.read_text())
+    assert "matches the settings" in diff("dev", "-", given=PAPER.read_text())
 
 
 @pytest.mark.parametrize(
