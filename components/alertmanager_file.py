@@ -16,7 +16,7 @@ _OTHERS, _OURS = "Default", "hpc"
 
 
 def text(routing: Routing, alerts: Iterable[str]) -> str:
-    """Return the file: alerts of these names go to the receivers, all others to nobody. Secrets are files' names."""
+    """Return the file: alerts of these names go to the receivers, others to no receiver. Secrets are files' names."""
     receiver: dict[str, Any] = {"name": _OURS}
     for each in routing.receivers:
         for field, entries in each.entry().items():

@@ -109,5 +109,5 @@ def _congestion(ours: str) -> Iterator[Alert]:
         lasting=300,
         severity="warning",
         summary="The fabric is congested",
-        description=f"{_PORT} is told {{{{ $value }}}} times a second to send more slowly.",
+        description=f"{_PORT} receives {{{{ $value }}}} notices of congestion a second.",
     )

@@ -52,7 +52,7 @@ class Site(Model):
         default=None, description="cables of all machines and storage to one switch, where a document plans it so"
     )
     image_mirrors: Literal["digests", "digests-and-tags"] | None = Field(
-        description="images for which nodes of the release can be told a mirror; None: for none"
+        description="images for which nodes of the release can have a mirror configured; None: for none"
     )
     content: Content = Field(default=NOTHING, description="what nodes pull, where a group of files needs it")
     jobs: tuple[BatchJob, ...] = Field(default=(), description="workloads, where another scheduler starts them, too")

@@ -110,8 +110,8 @@ class Release(Model):
     registry: str = Field(description="the cluster's own registry, as pods name it")
     image_mirrors: Literal["digests", "digests-and-tags"] | None = Field(
         default="digests-and-tags",
-        description="images for which its nodes can be told a mirror: of digests alone (ImageContentSourcePolicy) or "
-        "also of tags (ImageDigestMirrorSet and ImageTagMirrorSet, OpenShift 4.13)",
+        description="images for which its nodes can have a mirror configured: of digests alone "
+        "(ImageContentSourcePolicy) or also of tags (ImageDigestMirrorSet and ImageTagMirrorSet, OpenShift 4.13)",
     )
     ignition_version: Ignition | None = Field(default=None, description="of machine configurations")
     node_feature_discovery: Annotated[Kind, _version_of("NodeFeatureDiscovery")] | None = None

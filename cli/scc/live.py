@@ -15,7 +15,7 @@ from policies.values import read
 from stacks.platform import Settings
 
 _OTHER = "default"
-"""The account of pods that name none: it is to use no SCC of ours."""
+"""The account of pods that name none: it may use no SCC of the stack."""
 
 _BUILD = "openshift.io/build.name"
 """Label of the pods of builds."""

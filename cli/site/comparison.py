@@ -36,6 +36,16 @@ def compared(what: str, wanted: Mapping[str, str], running: Statements) -> Compa
     return Compared(what, tuple(differences(wanted, running.known)), running.others)
 
 
+def short(name: str) -> str:
+    """Return the name by which a switch is known: without its domain, in small letters."""
+    return name.partition(".")[0].lower()
+
+
+def labelled(statements: Mapping[str, str]) -> dict[str, str]:
+    """Return statements with what they are about, as they are printed."""
+    return {key: f"{key}: {value}" for key, value in statements.items()}
+
+
 def of_kind(reading: Reading, *kinds: type[Kind]) -> Kind:
     """Return a reading as one of these kinds; raise TypeError for that of another tool."""
     if not isinstance(reading, kinds):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from cli.shared.errors import Problem
-from cli.site.comparison import Compared, Comparison, compared, of_kind
+from cli.site.comparison import Compared, Comparison, compared, labelled, of_kind
 from evidence.model import Reading
 from evidence.tools.cma_roce import CmaRoce
 from evidence.tools.mlnx_qos import MlnxQos
@@ -25,11 +25,8 @@ def _compare(reading: Reading, site: Site) -> Compared:
             "Name a stack of RoCE with --stack.",
         )
     wanted, running = _lines(reading, site, site.traffic_class)
-    return compared(f"output of {reading.tool}", _named(wanted), Statements(_named(running)))
-
-
-def _named(lines: Mapping[str, str]) -> Mapping[str, str]:
-    return {key: f"{key}: {value or 'none'}" for key, value in lines.items()}
+    shown = {key: value or "none" for key, value in running.items()}
+    return compared(f"output of {reading.tool}", labelled(wanted), Statements(labelled(shown)))
 
 
 def _lines(reading: Reading, site: Site, traffic_class: int) -> tuple[Mapping[str, str], Mapping[str, str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from cli.shared.errors import Problem
-from cli.site.comparison import Compared, Comparison, compared, of_kind
+from cli.site.comparison import Compared, Comparison, compared, labelled, of_kind
 from evidence.model import Reading
 from evidence.tools.mmlscluster import MmLsCluster
 from evidence.tools.mmlsconfig import COMMON, MmLsConfig
@@ -27,7 +27,7 @@ def _compare(reading: Reading, site: Site) -> Compared:
             "Set site.scale, or name another stack with --stack.",
         )
     wanted, running = _statements(reading, site, facts, given)
-    return compared(f"output of {reading.tool}", _lines(wanted), Statements(_lines(running.known), running.others))
+    return compared(f"output of {reading.tool}", labelled(wanted), Statements(labelled(running.known), running.others))
 
 
 def _statements(
@@ -54,11 +54,6 @@ def _statements(
             wanted = {"contact nodes": ", ".join(sorted(given.contact_nodes)), f"file system {mounted}": mounted}
             return wanted, Statements({**contacts, **lines}, others)
     raise AssertionError
-
-
-def _lines(statements: Mapping[str, str]) -> dict[str, str]:
-    """Return statements with what they are about, as they are printed."""
-    return {key: f"{key}: {value}" for key, value in statements.items()}
 
 
 def _attributes(site: Site, facts: ScaleFacts, given: ScaleSettings) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """`show ib smnode` of a switch, against whether it is to run a subnet manager (R-3.1-3)."""
 
 from cli.shared.errors import Problem
-from cli.site.comparison import Compared, Comparison, compared, of_kind
+from cli.site.comparison import Compared, Comparison, compared, of_kind, short
 from evidence.model import Reading
 from evidence.tools.ib_smnode import IbSmNode
 from sites.settings.switches import OnyxInfiniBand
@@ -11,8 +11,8 @@ from sites.statements import Statements
 
 def _compare(reading: Reading, site: Site) -> Compared:
     answer = of_kind(reading, IbSmNode)
-    switches = {each.name.partition(".")[0].lower(): each for each in site.given.switches}
-    switch = switches.get(str(answer.node).partition(".")[0].lower())
+    switches = {short(each.name): each for each in site.given.switches}
+    switch = switches.get(short(str(answer.node)))
     if not isinstance(switch, OnyxInfiniBand):
         raise Problem(
             f"{reading.file}: {answer.node or 'a switch without a name'} is no InfiniBand switch of site.switches",

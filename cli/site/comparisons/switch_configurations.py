@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from cli.shared.errors import Problem
-from cli.site.comparison import Compared, Comparison, compared, of_kind
+from cli.site.comparison import Compared, Comparison, compared, of_kind, short
 from evidence.configuration import ConfigurationReading
 from evidence.model import Reading
 from evidence.tools.comware_config import ComwareConfig
@@ -33,7 +33,7 @@ def _compare(reading: Reading, site: Site) -> Compared:
 
 def _named(config: ConfigurationReading, candidates: Sequence[Switch]) -> Switch:
     """Return the switch that a configuration is of; one without a name is of the only switch of its dialect."""
-    found = [each for each in candidates if config.host is None or _short(each.name) == _short(config.host)]
+    found = [each for each in candidates if config.host is None or short(each.name) == short(config.host)]
     if len(found) == 1:
         return found[0]
     names = ", ".join(each.name for each in candidates) or "none"
@@ -42,10 +42,6 @@ def _named(config: ConfigurationReading, candidates: Sequence[Switch]) -> Switch
         f"{config.file}: the configuration of {whose}; switches of this dialect in site.switches: {names}",
         "Add the switch to site.switches, or name the stack that it belongs to with --stack.",
     )
-
-
-def _short(name: str) -> str:
-    return name.partition(".")[0].lower()
 
 
 def _statements(config: ConfigurationReading) -> Sequence[str]:
