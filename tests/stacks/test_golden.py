@@ -62,3 +62,11 @@ def test_an_update_leaves_what_is_declared_alone(tmp_path: Path) -> None:
     write(found, tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["configmap-here-new.yaml"]
     compare(found, tmp_path)
+
+
+def test_an_object_much_like_another_says_what_it_has_otherwise() -> None:
+    """Each field of the second object is in its file or in that of the first; JSON is written as what it means."""
+    text = "\n".join(map(str, range(9)))
+    first, second = files([_config_map("a", text=text), _config_map("b", text=text, page='{"rows": [1]}')]).values()
+    assert text.replace("\n", "\n    ") in first
+    assert second == "like: configmap-here-a.yaml\nexcept:\n  data.page: !json\n    rows: [1]\n  metadata.name: b\n"

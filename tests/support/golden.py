@@ -1,10 +1,13 @@
 """Golden manifests: what a stack or a component declares, one YAML file an object, in a canonical form.
 
-`make golden` writes them; a test that finds another text fails with the difference, which is what a reviewer reads.
+`make golden` writes them; a test that finds another text fails with the difference, which is what a reviewer reads. So
+that a change is read once, an object that is much like another one of its kind says what it has otherwise: its file
+has `like`, the file of that object, and `except`, the fields that differ.
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +22,24 @@ STACKS = ("dev", "prod")
 _OPTION = "--update-golden"
 _SHORT = 80
 """Characters of the items of a list that is written as one line, wrapped; longer ones are each on their own."""
+_LIKE = 2
+"""How many times as long an object must be as what it has otherwise than another one."""
 
 Golden = Callable[[Mapping[str, str], Path], None]
 """Compares files with those of a folder, or writes them there."""
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes text of several lines as a block, and short scalars of a list beside each other."""
+    """Writes text of several lines as a block, JSON as what it means, and short scalars of a list beside each other."""
 
     def ignore_aliases(self, _data: Any) -> bool:
         """Write what occurs twice twice: no one looks up an anchor in a review."""
         return True
 
-    def str_node(self, value: str) -> yaml.ScalarNode:
-        """Return the node of a text."""
+    def str_node(self, value: str) -> yaml.Node:
+        """Return the node of a text, or with the tag `!json` that of the object whose JSON it is."""
+        if isinstance(tree := _tree(value), dict):
+            return self.represent_mapping("!json", tree)
         return self.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
 
     def list_node(self, value: list[Any]) -> yaml.SequenceNode:
@@ -41,20 +48,63 @@ class _Dumper(yaml.SafeDumper):
         return self.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=short)
 
 
+def _tree(text: str) -> object:
+    if not text.startswith("{"):
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
 _Dumper.add_representer(str, _Dumper.str_node)
 _Dumper.add_representer(list, _Dumper.list_node)
 
 
 def files(manifests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the canonical text of each manifest by the name of its file."""
-    found: dict[str, str] = {}
+    named: dict[str, Mapping[str, Any]] = {}
     for manifest in manifests:
         metadata = manifest["metadata"]
         parts = (manifest["kind"].lower(), metadata.get("namespace"), metadata["name"])
         name = "-".join(part for part in parts if part) + ".yaml"
-        assert name not in found, f"two manifests are named {name}"
-        found[name] = yaml.dump(manifest, Dumper=_Dumper, width=120, allow_unicode=True)
+        assert name not in named, f"two manifests are named {name}"
+        named[name] = manifest
+    found: dict[str, str] = {}
+    whole: dict[str, list[str]] = {}
+    for name in sorted(named):
+        manifest = named[name]
+        text = _text(manifest)
+        others = whole.setdefault(manifest["kind"], [])
+        short = [_text({"like": other, "except": dict(_fields(manifest, named[other]))}) for other in others]
+        best = min(short, key=_lines, default=text)
+        if _lines(best) * _LIKE > _lines(text):
+            others.append(name)
+            best = text
+        found[name] = best
     return found
+
+
+def _text(tree: Mapping[str, Any]) -> str:
+    return yaml.dump(tree, Dumper=_Dumper, width=120, allow_unicode=True, sort_keys="like" not in tree)
+
+
+def _lines(text: str) -> int:
+    return text.count("\n")
+
+
+def _fields(own: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield path and value of each field that differs from that of another object; null where it has none."""
+    if own == other:
+        return
+    if isinstance(own, dict) and isinstance(other, dict):
+        for key in sorted(own.keys() | other.keys()):
+            yield from _fields(own.get(key), other.get(key), f"{path}.{key}" if path else key)
+    elif isinstance(own, list) and isinstance(other, list) and len(own) == len(other) and isinstance(own[0], dict):
+        for index, pair in enumerate(zip(own, other, strict=True)):
+            yield from _fields(*pair, f"{path}[{index}]")
+    else:
+        yield path, own
 
 
 def differences(found: Mapping[str, str], folder: Path) -> str:
