@@ -1,22 +1,11 @@
-"""Receivers of alerts about a tenant's jobs: e-mail, Slack, PagerDuty or a webhook (S-5.6).
-
-OpenShift's Alertmanager reads such objects where an administrator allows it (enableUserAlertmanagerConfig), never in
-namespaces that the cluster's own Prometheus scrapes, and for alerts of the same namespace only. Receivers of alerts
-about the platform are in the Secret alertmanager-main, which belongs to the cluster.
-"""
+"""Receivers of the platform's alerts: e-mail, Slack, PagerDuty or a webhook (S-5.6)."""
 
 from typing import Annotated, Any, Literal, Self
 
-import pulumi
-from pulumi_kubernetes import meta
 from pydantic import Field, StringConstraints, model_validator
 
-from apis import kinds
 from components.alerts import Severity
-from components.component import Component
-from components.custom_resources import CustomObject
-from components.labels import labels
-from components.model import DnsLabel, DnsName, Model, Seconds
+from components.model import DnsName, Model, Seconds
 
 Address = Annotated[str, StringConstraints(pattern=r"^[^@\s,]+@[^@\s,]+$")]
 HostAndPort = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*:[0-9]{1,5}$")]
@@ -50,14 +39,8 @@ class Email(Model):
             raise ValueError("username and password go together; give both or none")
         return self
 
-    def manifest(self) -> dict[str, Any]:
-        """Return the receiver's field and its only entry."""
-        account = {"authUsername": self.username, "authPassword": _key(self.password)} if self.password else {}
-        mail = {"to": self.to, "from": self.sender, "smarthost": self.server, "requireTLS": True, **account}
-        return {"emailConfigs": [mail]}
-
     def entry(self) -> dict[str, Any]:
-        """Return the same for the file alertmanager.yaml."""
+        """Return the receiver's field in the file alertmanager.yaml, and its only entry."""
         account = {"auth_username": self.username, "auth_password_file": self.password.file} if self.password else {}
         mail = {"to": self.to, "from": self.sender, "smarthost": self.server, "require_tls": True, **account}
         return {"email_configs": [mail]}
@@ -70,12 +53,8 @@ class Slack(Model):
     channel: str = Field(pattern=r"^[#@].+$", description="#channel or @user")
     url: SecretKey = Field(description="address of the incoming webhook")
 
-    def manifest(self) -> dict[str, Any]:
-        """Return the receiver's field and its only entry."""
-        return {"slackConfigs": [{"channel": self.channel, "apiURL": _key(self.url), "sendResolved": True}]}
-
     def entry(self) -> dict[str, Any]:
-        """Return the same for the file alertmanager.yaml."""
+        """Return the receiver's field in the file alertmanager.yaml, and its only entry."""
         return {"slack_configs": [{"channel": self.channel, "api_url_file": self.url.file, "send_resolved": True}]}
 
 
@@ -85,12 +64,8 @@ class PagerDuty(Model):
     kind: Literal["pagerduty"] = "pagerduty"
     routing_key: SecretKey = Field(description="key of an integration with the Events API v2")
 
-    def manifest(self) -> dict[str, Any]:
-        """Return the receiver's field and its only entry."""
-        return {"pagerdutyConfigs": [{"routingKey": _key(self.routing_key)}]}
-
     def entry(self) -> dict[str, Any]:
-        """Return the same for the file alertmanager.yaml, as Alertmanager 0.25 reads it."""
+        """Return the receiver's field and its only entry, as Alertmanager 0.25 reads it."""
         return {"pagerduty_configs": [{"routing_key_file": self.routing_key.file}]}
 
 
@@ -100,12 +75,8 @@ class Webhook(Model):
     kind: Literal["webhook"] = "webhook"
     url: SecretKey
 
-    def manifest(self) -> dict[str, Any]:
-        """Return the receiver's field and its only entry."""
-        return {"webhookConfigs": [{"urlSecret": _key(self.url)}]}
-
     def entry(self) -> dict[str, Any]:
-        """Return the same for the file alertmanager.yaml; Alertmanager 0.25 has no such field yet."""
+        """Return the receiver's field and its only entry; Alertmanager 0.25 has no such field yet."""
         return {"webhook_configs": [{"url_file": self.url.file}]}
 
 
@@ -119,49 +90,3 @@ class Routing(Model):
         default=("critical", "warning", "info"), min_length=1, description="alerts that are sent"
     )
     repeat: Seconds = Field(default=12 * 3600, description="seconds until an alert that still holds is sent again")
-
-
-class AlertReceiversArgs(Routing):
-    """Receivers of one namespace's alerts."""
-
-    namespace: DnsLabel = Field(description="whose alerts are sent, and whose Secrets are read")
-    config_name: DnsName = Field(default="alerts", description="name of the AlertmanagerConfig")
-
-
-def spec(args: AlertReceiversArgs) -> dict[str, Any]:
-    """Return the `spec` of the AlertmanagerConfig."""
-    receiver: dict[str, Any] = {"name": "all"}
-    for each in args.receivers:
-        for field, entries in each.manifest().items():
-            receiver[field] = receiver.get(field, []) + entries
-    wanted = {"name": "severity", "matchType": "=~", "value": "|".join(args.severities)}
-    route = {
-        "receiver": "all",
-        "groupBy": ["alertname"],
-        "matchers": [wanted],
-        "repeatInterval": f"{args.repeat}s",
-    }
-    return {"route": route, "receivers": [receiver]}
-
-
-class AlertReceivers(Component):
-    """One AlertmanagerConfig. Outputs: `config`, its name, known when it exists."""
-
-    config: pulumi.Output[str]
-
-    def __init__(self, name: str, args: AlertReceiversArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("tenants:AlertReceivers", name, args, opts)
-        made = CustomObject(
-            f"{name}-config",
-            kinds.ALERTMANAGER_CONFIG,
-            meta.v1.ObjectMetaArgs(
-                name=args.config_name, namespace=args.namespace, labels=labels(args.config_name, "monitoring")
-            ),
-            {"spec": spec(args)},
-            self.child(),
-        )
-        self.outputs(config=made.id.apply(lambda _: args.config_name))
-
-
-def _key(secret: SecretKey) -> dict[str, str]:
-    return {"name": secret.name, "key": secret.key}

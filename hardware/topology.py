@@ -8,7 +8,7 @@ from pydantic import Field
 from hardware import cpus
 from hardware.model import Model
 from hardware.placement import Reserve
-from hardware.profiles import Hca, NumaNode, Profile
+from hardware.profiles import Hca, Profile
 from hardware.profiles.records import Near
 
 PAGEPOOL_PART = 4
@@ -75,14 +75,6 @@ def nccl_ib_hca(hcas: Iterable[Hca]) -> str:
     if not names:
         raise ValueError("NCCL_IB_HCA without a port means every port; name at least one")
     return "=" + ",".join(names)
-
-
-def numa_of(profile: Profile, gpu: int) -> NumaNode:
-    """Return the NUMA node of a GPU; raise ValueError where no document gives it."""
-    for node in profile.numa:
-        if gpu in node.gpus:
-            return node
-    raise ValueError(f"{profile.name}: the NUMA node of GPU {gpu} is not known")
 
 
 def cpus_without_gpus(profile: Profile) -> frozenset[int]:

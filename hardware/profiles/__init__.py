@@ -33,7 +33,6 @@ __all__ = [
     "read_machine",
     "to_json",
     "with_hcas",
-    "with_memory",
 ]
 
 
@@ -50,18 +49,6 @@ def profile(name: str) -> Profile:
         f"unknown hardware profile {name!r}; known: {', '.join(sorted(PROFILES))}; "
         "or name a machine file of your own in `machines`"
     )
-
-
-def with_memory(machine: Profile, memory_gib: int) -> Profile:
-    """Return the machine with another size of memory, GiB, of those that it is sold with (E-56).
-
-    Raises ValueError, naming the sizes, for another.
-    """
-    sizes = (machine.memory_gib, *machine.memory_options_gib)
-    if memory_gib not in sizes:
-        raise ValueError(f"{machine.name} has {' or '.join(map(str, sizes))} GiB of memory, not {memory_gib}")
-    others = tuple(size for size in sizes if size != memory_gib)
-    return machine.model_copy(update={"memory_gib": memory_gib, "memory_options_gib": others})
 
 
 def with_hcas(machine: Profile, hcas: Sequence[Hca]) -> Profile:

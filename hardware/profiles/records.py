@@ -193,11 +193,6 @@ class Profile(Model):
         """Generation of its GPUs."""
         return ARCHITECTURES[self.gpu.architecture]
 
-    @property
-    def hca_model(self) -> str:
-        """Model of the compute adapters."""
-        return self.ports.adapter
-
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
         faults = [*self._numa_faults(), *self._port_faults(), *self._gpu_faults()]

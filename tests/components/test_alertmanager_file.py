@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from components.alert_receivers import Routing
 from components.alertmanager_file import text
@@ -78,3 +79,21 @@ def test_secrets_are_names_of_files() -> None:
     assert ours["slack_configs"][0]["api_url_file"] == file
     assert ours["pagerduty_configs"] == [{"routing_key_file": file}]
     assert ours["webhook_configs"] == [{"url_file": file}]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        (),
+        ({"kind": "pigeon"},),
+        ({**MAIL, "to": "nobody"},),
+        ({**MAIL, "server": "mail.example.com"},),
+        ({**MAIL, "username": "b"},),
+        ({"kind": "slack", "channel": "gpus", "url": KEY},),
+        ({"kind": "slack", "channel": "#gpus", "url": "https://hooks.example.com/x"},),
+    ],
+)
+def test_receivers_without_an_address_are_refused(wrong: tuple[Any, ...]) -> None:
+    """Receivers that no alert can reach, or that have a key in the settings, are refused."""
+    with pytest.raises(ValidationError):
+        Routing.model_validate({"receivers": wrong})

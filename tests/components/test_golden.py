@@ -8,7 +8,6 @@ from importlib import import_module
 import pytest
 
 import components
-from components.alert_receivers import AlertReceivers, AlertReceiversArgs, SecretKey, Slack
 from components.bond import Bond, BondArgs
 from components.component import Component
 from components.containerfiles import Ofed, containerfile
@@ -60,12 +59,6 @@ def _network(attachment: Mapping[str, str]) -> PortNetwork:
 
 
 BUILDS: Mapping[str, Callable[[], object]] = {
-    "alert-receivers": lambda: AlertReceivers(
-        "alerts",
-        AlertReceiversArgs(
-            namespace="adas", receivers=(Slack(channel="#adas", url=SecretKey(name="alerting", key="slack")),)
-        ),
-    ),
     "bond": lambda: Bond("bond", BondArgs(node_selector={"node": "dgx-1"}, ports=("ens1", "ens2", "ens3", "ens4"))),
     "data-set-lock": lambda: DataSetLock(
         "adas.night-bikes-lock",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hardware.profiles import PROFILES, Hca, Profile, profile, with_hcas, with_memory
+from hardware.profiles import PROFILES, Hca, Profile, profile, with_hcas
 from tests.support.machines import DGX2H, DGX_A100
 
 LSCPU_OF_DGX_A100 = (
@@ -94,13 +94,9 @@ def test_dgx_a100_fits_its_data_sheet() -> None:
     assert DGX_A100.gpus * DGX_A100.gpu.memory_gb == 320
 
 
-def test_memory_is_a_parameter_of_the_profile() -> None:
-    """The DGX A100 has 1 or 2 TB of memory, and no other size (E-56)."""
-    larger = with_memory(DGX_A100, 2048)
-    assert larger.memory_gib == 2048
-    assert with_memory(larger, 1024) == DGX_A100
-    with pytest.raises(ValueError, match="dgx-a100 has 1024 or 2048 GiB of memory, not 4096"):
-        with_memory(DGX_A100, 4096)
+def test_other_sizes_of_memory_are_data() -> None:
+    """The DGX A100 has 1 TB of memory, and is sold with 2 TB (E-56)."""
+    assert (DGX_A100.memory_gib, DGX_A100.memory_options_gib) == (1024, (2048,))
 
 
 def ports(count: int, rate_gbps: int = 100) -> tuple[Hca, ...]:

@@ -100,13 +100,6 @@ def test_what_cannot_be_reserved_is_refused(machine: Profile, count: int, fault:
         topology.reserved_cpus(machine, count)
 
 
-def test_a_gpu_has_a_numa_node() -> None:
-    """Every GPU has its NUMA node (D-2.6)."""
-    assert [topology.numa_of(DGX_A100, gpu).id for gpu in range(8)] == [3, 3, 1, 1, 7, 7, 5, 5]
-    with pytest.raises(ValueError, match="dgx2h: the NUMA node of GPU 0 is not known"):
-        topology.numa_of(DGX2H, 0)
-
-
 def test_the_reserve_of_the_lab_is_the_default() -> None:
     """The default reserve is that of the Redpaper's machine (R-3.3-7)."""
     assert topology.pagepool_gib(DGX1_V100_16GB) == 128
