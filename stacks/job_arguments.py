@@ -74,20 +74,15 @@ def rdma_test(workload: RdmaTestWorkload, settings: Settings) -> RdmaTestArgs:
     """Return the arguments of an RDMA test."""
     roce = settings.fabric if isinstance(settings.fabric, Roce) else None
     return RdmaTestArgs(
-        namespace=workload.tenant,
+        **_of_any_job(workload, workload.image, settings),
         job_name=workload.name,
         **fields_of(RdmaPair, workload),
         hcas=tuple(hca.name for hca in settings.profile.hcas) if isinstance(settings.fabric, InfiniBand) else (),
         roce=roce is not None,
         traffic_class=roce.traffic_class if roce else None,
         networks=fabric.networks(settings, workload.tenant),
-        pull_secrets=pull_secrets(workload.image, settings),
-        account=ACCOUNT,
         rdma_resources=_rdma(settings),
         seccomp=seccomp(settings),
-        run=workload.run,
-        wait=follow(workload, settings),
-        timeout=workload.timeout or settings.timeouts.job,
     )
 
 
@@ -194,15 +189,13 @@ def staging(workload: StageDataWorkload, settings: Settings, locks: Locked) -> S
     """Return the arguments of a staging."""
     tenant = settings.tenant(workload.tenant)
     return StagedDataArgs(
-        namespace=workload.tenant,
+        **_of_any_job(workload, workload.image, settings),
         job_name=locked_data.job_name(workload, locks),
         **_data(workload, {}, settings, locks),
         slices=workload.slices,
         content=workload.content,
         indexed=settings.version.indexed_jobs,
         image=workload.image,
-        pull_secrets=pull_secrets(workload.image, settings),
-        account=ACCOUNT,
         run_as=RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
         cpus=workload.cpus,
         memory=workload.memory,
@@ -210,9 +203,6 @@ def staging(workload: StageDataWorkload, settings: Settings, locks: Locked) -> S
         # A file that could not be read now may be in a minute; what it finds is the same in each attempt.
         backoff_limit=2,
         seccomp=seccomp(settings),
-        run=workload.run,
-        wait=follow(workload, settings),
-        timeout=workload.timeout or settings.timeouts.job,
     )
 
 
@@ -232,7 +222,7 @@ def _data(
 
 
 def _common(workload: Started, settings: Settings, locks: Locked | None) -> dict[str, Any]:
-    """Return the arguments that jobs of both kinds have."""
+    """Return the arguments that all jobs of programs have."""
     tenant, program, wanted = (
         settings.tenant(workload.tenant),
         settings.program(workload.program),
@@ -244,15 +234,13 @@ def _common(workload: Started, settings: Settings, locks: Locked | None) -> dict
     data = _data(workload, program.mounts, settings, locks)
     found = data["data_set"].environment if data["data_set"] else {}
     return {
-        "namespace": workload.tenant,
+        **_of_any_job(workload, image, settings),
         "job_name": name,
         "command": program.started(
             wanted, in_image=images.has_nccl_tests(workload, settings), largest_mib=workload.largest_mib, job=name
         ),
         "working_directory": program.working_directory,
         "image": image,
-        "pull_secrets": pull_secrets(image, settings),
-        "account": ACCOUNT,
         "run_as": RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
         **data,
         **fields_of(JobChoices, workload),
@@ -270,8 +258,17 @@ def _common(workload: Started, settings: Settings, locks: Locked | None) -> dict
         "further": program.resources.further,
         "ports": program.ports,
         "shm": f"{workload.shm_gib}Gi",
-        "run": workload.run,
         "on_change": workload.on_change or ("keep" if program.trains else "replace"),
+    }
+
+
+def _of_any_job(workload: Workload, image: str | None, settings: Settings) -> dict[str, Any]:
+    """Return the arguments that every job has: whose it is, and how an update follows it."""
+    return {
+        "namespace": workload.tenant,
+        "pull_secrets": pull_secrets(image, settings),
+        "account": ACCOUNT,
+        "run": workload.run,
         "wait": follow(workload, settings),
         "timeout": workload.timeout or settings.timeouts.job,
     }
