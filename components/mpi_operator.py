@@ -1,19 +1,17 @@
 """The MPI operator and its kind: of 2020 (v0.2.3, MPIJob v1alpha2), or of today (v0.8.0, v2beta1)."""
 
-from collections.abc import Iterable
 from typing import Self
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field, model_validator
 
-from apis import kinds
 from apis.kinds import Kind
-from components import waits
+from components import rights, waits
 from components.component import Component, stateful
 from components.labels import labels
 from components.model import DnsLabel, Image, Model, Seconds
-from components.mpi_operator_generations import GENERATIONS, Generation, Rule, schema_former
+from components.mpi_operator_generations import GENERATIONS, Generation, schema_former
 from components.timeouts import DEFAULTS
 
 OPERATOR = "mpi-operator"
@@ -89,24 +87,11 @@ class MpiOperator(Component):
         account = k8s.core.v1.ServiceAccount(
             f"{name}-account", metadata=self._meta(OPERATOR, inside), opts=self.child()
         )
-        role = k8s.rbac.v1.ClusterRole(
-            f"{name}-role",
-            metadata=self._meta(OPERATOR),
-            rules=_rules(generation.rules),
-            opts=self.child(),
-        )
-        binding = k8s.rbac.v1.ClusterRoleBinding(
-            f"{name}-binding",
-            metadata=self._meta(OPERATOR),
-            role_ref=k8s.rbac.v1.RoleRefArgs(
-                api_group=kinds.CLUSTER_ROLE.group, kind=kinds.CLUSTER_ROLE.kind, name=role.metadata.name
-            ),
-            subjects=[self._subject(account, inside)],
-            opts=self.child(),
-        )
-        bindings: list[pulumi.Resource] = [binding]
+        given = rights.rules(generation.rules)
+        bindings: list[pulumi.Resource] = [rights.grant_everywhere(self, name, self._meta(OPERATOR), given, account)]
         if generation.own_rules:
-            bindings.append(self._own_rights(name, generation.own_rules, account, inside))
+            own = rights.rules(generation.own_rules)
+            bindings.append(rights.grant(self, f"{name}-own", self._meta(OPERATOR, inside), own, account))
         deployment = k8s.apps.v1.Deployment(
             f"{name}-deployment",
             metadata=self._meta(OPERATOR, inside, waits.at_most(args.ready_timeout)),
@@ -119,25 +104,6 @@ class MpiOperator(Component):
         self, name: str, namespace: pulumi.Input[str] | None = None, annotations: dict[str, str] | None = None
     ) -> "k8s.meta.v1.ObjectMetaArgs":
         return k8s.meta.v1.ObjectMetaArgs(name=name, namespace=namespace, labels=self._labels, annotations=annotations)
-
-    def _subject(
-        self, account: "k8s.core.v1.ServiceAccount", namespace: pulumi.Input[str]
-    ) -> "k8s.rbac.v1.SubjectArgs":
-        return k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=account.metadata.name, namespace=namespace)
-
-    def _own_rights(
-        self, name: str, rules: Iterable[Rule], account: "k8s.core.v1.ServiceAccount", namespace: pulumi.Input[str]
-    ) -> "k8s.rbac.v1.RoleBinding":
-        role = k8s.rbac.v1.Role(
-            f"{name}-own-role", metadata=self._meta(OPERATOR, namespace), rules=_rules(rules), opts=self.child()
-        )
-        return k8s.rbac.v1.RoleBinding(
-            f"{name}-own-binding",
-            metadata=self._meta(OPERATOR, namespace),
-            role_ref=k8s.rbac.v1.RoleRefArgs(api_group=kinds.ROLE.group, kind=kinds.ROLE.kind, name=role.metadata.name),
-            subjects=[self._subject(account, namespace)],
-            opts=self.child(),
-        )
 
     def _deployment(self, args: MpiOperatorArgs) -> "k8s.apps.v1.DeploymentSpecArgs":
         core = k8s.core.v1
@@ -196,11 +162,4 @@ def _arguments(args: MpiOperatorArgs) -> list[str]:
         args.namespace,
         f"--kube-api-qps={QPS}",
         f"--kube-api-burst={BURST}",
-    ]
-
-
-def _rules(rules: Iterable[Rule]) -> "list[k8s.rbac.v1.PolicyRuleArgs]":
-    return [
-        k8s.rbac.v1.PolicyRuleArgs(api_groups=[group], resources=list(resources), verbs=list(verbs))
-        for group, resources, verbs in rules
     ]

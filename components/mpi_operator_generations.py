@@ -6,9 +6,8 @@ from typing import Any
 
 from apis import mpi_jobs
 from apis.kinds import MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1
+from components.rights import Rule
 
-Rule = tuple[str, tuple[str, ...], tuple[str, ...]]
-"""API group, resources, verbs."""
 Schema = dict[str, Any]
 
 OPEN: Any = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -12,9 +12,9 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field, model_validator
 
-from apis import kinds, names, suite
+from apis import names, suite
 from apis.kinds import Kind
-from components import suite_runs
+from components import rights, suite_runs
 from components.component import Component
 from components.cron import Schedule, TimeZone
 from components.custom_resources import CustomObject
@@ -208,18 +208,7 @@ class PerformanceSuite(Component):
         meta = k8s.meta.v1.ObjectMetaArgs(name=args.account, namespace=args.namespace, labels=ours)
         child = self.child(*after)
         account = k8s.core.v1.ServiceAccount(f"{name}-account", metadata=meta, opts=child)
-        role = k8s.rbac.v1.Role(f"{name}-role", metadata=meta, rules=_rules(args), opts=child)
-        binding = k8s.rbac.v1.RoleBinding(
-            f"{name}-binding",
-            metadata=meta,
-            role_ref=k8s.rbac.v1.RoleRefArgs(api_group=kinds.ROLE.group, kind=kinds.ROLE.kind, name=role.metadata.name),
-            subjects=[
-                k8s.rbac.v1.SubjectArgs(
-                    kind=kinds.SERVICE_ACCOUNT.kind, name=account.metadata.name, namespace=args.namespace
-                )
-            ],
-            opts=child,
-        )
+        binding = rights.grant(self, name, meta, _rules(args), account, after=after)
         content = k8s.core.v1.ConfigMap(f"{name}-files", metadata=meta, data=files(args), opts=child)
         cron_job = CustomObject(
             f"{name}-cron-job",
@@ -235,7 +224,4 @@ def _rules(args: PerformanceSuiteArgs) -> "list[k8s.rbac.v1.PolicyRuleArgs]":
     groups: dict[str, list[str]] = {}
     for kind in suite_runs.kinds_of(args.runs):
         groups.setdefault(kind.group, []).append(kind.plural)
-    return [
-        k8s.rbac.v1.PolicyRuleArgs(api_groups=[group], resources=resources, verbs=list(_VERBS))
-        for group, resources in groups.items()
-    ]
+    return rights.rules((group, tuple(resources), _VERBS) for group, resources in groups.items())

@@ -6,7 +6,8 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from apis import kinds, names
+from apis import names
+from components import rights
 from components.component import Component, stateful
 from components.labels import labels
 from components.model import DnsLabel, DnsName, MigSize, Model, Quantity
@@ -162,7 +163,8 @@ class Tenant(Component):
         )
         wanted: list[pulumi.CustomResource] = []
         if args.scc_name is not None:
-            wanted.append(self._grant(name, args.scc_name, account, meta(ACCOUNT)))
+            use = rights.use_of(args.scc_name)
+            wanted.append(rights.grant(self, name, meta(ACCOUNT), use, account))
         if args.container_resources is not None:
             limits = _limits(args.container_resources)
             wanted.append(
@@ -180,32 +182,6 @@ class Tenant(Component):
             namespace=inside,
             account=account.metadata.name,
             ready=granted.apply(lambda _: f"{args.namespace}/{ACCOUNT}"),
-        )
-
-    def _grant(
-        self,
-        name: str,
-        scc_name: str,
-        account: "k8s.core.v1.ServiceAccount",
-        metadata: "k8s.meta.v1.ObjectMetaArgs",
-    ) -> "k8s.rbac.v1.RoleBinding":
-        """Let the account use the SCC, and return the binding."""
-        rules = k8s.rbac.v1.PolicyRuleArgs(
-            api_groups=[kinds.SECURITY_CONTEXT_CONSTRAINTS.group],
-            resources=[kinds.SECURITY_CONTEXT_CONSTRAINTS.plural],
-            resource_names=[scc_name],
-            verbs=["use"],
-        )
-        role = k8s.rbac.v1.Role(f"{name}-role", metadata=metadata, rules=[rules], opts=self.child())
-        subject = k8s.rbac.v1.SubjectArgs(
-            kind="ServiceAccount", name=account.metadata.name, namespace=metadata.namespace
-        )
-        return k8s.rbac.v1.RoleBinding(
-            f"{name}-binding",
-            metadata=metadata,
-            role_ref=k8s.rbac.v1.RoleRefArgs(api_group=kinds.ROLE.group, kind=kinds.ROLE.kind, name=role.metadata.name),
-            subjects=[subject],
-            opts=self.child(),
         )
 
 

@@ -6,19 +6,17 @@ the CA. The controller could make them itself, and would then need rights over a
 
 import hashlib
 import json
-from collections.abc import Iterable
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field
 
 from apis import kinds, names
+from components import rights, waits
 from components import trainer_parts as parts
-from components import waits
 from components.component import Component, stateful
 from components.labels import labels
 from components.model import DnsLabel, Image, Model, Seconds
-from components.mpi_operator_generations import Rule
 from components.timeouts import DEFAULTS
 from components.trainer_webhooks import webhooks
 
@@ -66,7 +64,11 @@ class Trainer(Component):
         account = k8s.core.v1.ServiceAccount(
             f"{name}-account", metadata=self._meta(CONTROLLER, inside), opts=self.child()
         )
-        rights = self._rights(name, account, inside)
+        meta = self._meta(CONTROLLER, inside)
+        bindings = [
+            rights.grant_everywhere(self, name, self._meta(CONTROLLER), rights.rules(parts.RULES), account),
+            rights.grant(self, f"{name}-own", meta, rights.rules(parts.ELECTION), account),
+        ]
         text = json.dumps(parts.CONFIGURATION, indent=2)
         configuration = k8s.core.v1.ConfigMap(
             f"{name}-configuration",
@@ -92,7 +94,7 @@ class Trainer(Component):
             f"{name}-deployment",
             metadata=self._meta(CONTROLLER, inside, waits.at_most(args.ready_timeout)),
             spec=_deployment(args, hashlib.sha256(text.encode()).hexdigest(), self._labels),
-            opts=self.child(*definitions, *rights, configuration, service),
+            opts=self.child(*definitions, *bindings, configuration, service),
         )
         called = [
             webhooks(
@@ -141,47 +143,6 @@ class Trainer(Component):
             ),
             opts=self.child(**stateful(protect=protect)),
         )
-
-    def _rights(
-        self, name: str, account: "k8s.core.v1.ServiceAccount", namespace: pulumi.Output[str]
-    ) -> list[pulumi.Resource]:
-        """Bind the account to the rights of the cluster and, for the election, of its namespace."""
-        rbac = k8s.rbac.v1
-        subject = rbac.SubjectArgs(kind="ServiceAccount", name=account.metadata.name, namespace=namespace)
-        role = rbac.ClusterRole(
-            f"{name}-role", metadata=self._meta(CONTROLLER), rules=_rules(parts.RULES), opts=self.child()
-        )
-        own = rbac.Role(
-            f"{name}-own-role",
-            metadata=self._meta(CONTROLLER, namespace),
-            rules=_rules(parts.ELECTION),
-            opts=self.child(),
-        )
-        return [
-            rbac.ClusterRoleBinding(
-                f"{name}-binding",
-                metadata=self._meta(CONTROLLER),
-                role_ref=rbac.RoleRefArgs(
-                    api_group=kinds.CLUSTER_ROLE.group, kind=kinds.CLUSTER_ROLE.kind, name=role.metadata.name
-                ),
-                subjects=[subject],
-                opts=self.child(),
-            ),
-            rbac.RoleBinding(
-                f"{name}-own-binding",
-                metadata=self._meta(CONTROLLER, namespace),
-                role_ref=rbac.RoleRefArgs(api_group=kinds.ROLE.group, kind=kinds.ROLE.kind, name=own.metadata.name),
-                subjects=[subject],
-                opts=self.child(),
-            ),
-        ]
-
-
-def _rules(rules: Iterable[Rule]) -> "list[k8s.rbac.v1.PolicyRuleArgs]":
-    return [
-        k8s.rbac.v1.PolicyRuleArgs(api_groups=[group], resources=list(resources), verbs=list(verbs))
-        for group, resources, verbs in rules
-    ]
 
 
 def _deployment(args: TrainerArgs, digest: str, ours: dict[str, str]) -> "k8s.apps.v1.DeploymentSpecArgs":

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from apis.kinds import CLUSTER_TRAINING_RUNTIME, TRAIN_JOB, TRAINING_RUNTIME, Kind
-from components.mpi_operator_generations import OPEN, Rule, Schema
+from components.mpi_operator_generations import OPEN, Schema
+from components.rights import Rule
 
 _GROUP = TRAIN_JOB.group
 KINDS = (CLUSTER_TRAINING_RUNTIME, TRAINING_RUNTIME, TRAIN_JOB)
