@@ -146,7 +146,7 @@ PACKAGE_MANIFEST = Kind("packages.operators.coreos.com", "v1", "PackageManifest"
 """What OpenShift says of itself and of OperatorHub; `./hpc init` reads it."""
 
 SUBJECT_ACCESS_REVIEW = Kind("authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", "Cluster")
-"""Whether somebody may do something, which the server answers and does not store; `./hpc scc check` asks it."""
+"""Whether a user may do something, which the server answers and does not store; `./hpc scc check` asks it."""
 
 WORKLOAD = Kind("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", other_versions=_OLD_KUEUE)
 """What Kueue has decided about a job; `./hpc status` reads it."""

@@ -26,7 +26,7 @@ _READABLE = 0o644
 
 
 def file(version: Ignition, path: str, text: str) -> dict[str, Any]:
-    """Return a file that root owns and everybody may read, as Ignition of `version` has it."""
+    """Return a file that root owns and all users may read, as Ignition of `version` has it."""
     source = "data:," + quote(text)
     return {"path": path, "mode": _READABLE, "contents": {"source": source}, **_FILE[version]}
 

@@ -14,7 +14,7 @@ from components.labels import labels
 from components.model import DnsName, Model
 
 Base = Literal["restricted", "restricted-v2"]
-"""What everybody's pods get: `restricted` as of OpenShift 4.4, `restricted-v2` from 4.11 on."""
+"""What pods of every account get: `restricted` as of OpenShift 4.4, `restricted-v2` from 4.11 on."""
 
 
 class MpiSccArgs(Model):

@@ -1,7 +1,7 @@
 """What all PyTorch jobs of a platform have in common, as Kubeflow Trainer keeps it: one ClusterTrainingRuntime.
 
 TrainJobs name it, and add image, command, GPUs, RDMA devices, account and volumes. It has what a patch of theirs
-cannot have, and confines pods that nobody patches.
+cannot have, and confines pods that no TrainJob patches.
 """
 
 from typing import Any

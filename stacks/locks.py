@@ -19,7 +19,7 @@ from stacks.settings_error import wrong
 def read(settings: Settings, root: Path) -> Locked:
     """Return the locks of all data sets, of files below `root`.
 
-    Raises SettingsError, which lists all that is wrong: a lock that is missing, was edited by hand or was selected by
+    Raises SettingsError, which lists all that is wrong: a lock that is missing, was edited manually or was selected by
     other settings, and sets that are larger than their volumes.
     """
     found: dict[tuple[str, str], Lock] = {}

@@ -24,7 +24,7 @@ DROP_ALL_CAPABILITIES = Rule(
     name="drop-all-capabilities",
     what="Every container drops ALL capabilities; what it needs, such as IPC_LOCK, it adds again.",
     why="A runtime gives more than ten capabilities to every container, and `restricted` of 4.4 takes four of them "
-    "away. Training needs none; an intruder in a job is glad of each. Runtimes drop before they add, so nothing added "
+    "away. Training needs none, and each helps an intruder in a job. Runtimes drop before they add, so nothing added "
     "is lost.",
     remedy="Write securityContext.capabilities.drop: [ALL] in every container",
     source="S-6.3, platform-facts 4.1",

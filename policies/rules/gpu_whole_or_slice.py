@@ -26,7 +26,7 @@ GPU_WHOLE_OR_SLICE = Rule(
     what=f"A pod asks for one resource of GPUs alone: {GPU_RESOURCE}, a shared GPU, or slices of one size "
     "(nvidia.com/mig-*).",
     why="Quotas and queues count each resource by itself: a tenant whose share of whole GPUs is used up takes slices "
-    "of the others besides. CUDA sees one slice, or whole GPUs, and never both: what is beside is held for nothing.",
+    "of the others, too. CUDA sees one slice, or whole GPUs, and never both: what is beside is held for nothing.",
     remedy="Ask for one of them; spread programs of different sizes over several jobs",
     source="D-2.7, P-13; docs.nvidia.com/datacenter/tesla/mig-user-guide",
     severity=Severity.MANDATORY,

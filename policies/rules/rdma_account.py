@@ -18,7 +18,7 @@ _ACCOUNT = "serviceAccountName"
 
 
 class RdmaAccount(Parameters):
-    """Whose SCCs there are besides those among the objects."""
+    """Whose SCCs there are beside those among the objects."""
 
     release: Release = Field(
         default="current", description="OpenShift release whose own SCCs exist (source platform-facts 1.10)"
@@ -55,7 +55,7 @@ RDMA_ACCOUNT = Rule(
     name="rdma-account",
     what="A pod that asks for rdma/<name> runs under a service account of its own, which exists and may use an SCC "
     "that allows IPC_LOCK.",
-    why="The pod adds IPC_LOCK, and no SCC that everybody may use allows that. Its controller cannot create it "
+    why="The pod adds IPC_LOCK, and no SCC that every account may use allows that. Its controller cannot create it "
     "(unable to validate against any security context constraint: capability may not be added), and the job hangs "
     "with no pod to inspect.",
     remedy="Name the tenant's account mpi in serviceAccountName, and bind it to a Role that may use scc-for-mpi",

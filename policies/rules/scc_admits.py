@@ -22,7 +22,7 @@ class SccAdmits(Parameters):
 
     release: Release = Field(
         default="current",
-        description="OpenShift release whose own SCCs exist besides those among the objects: 4.4, current, or upgraded "
+        description="OpenShift release whose own SCCs exist beside those among the objects: 4.4, current, or upgraded "
         "from before 4.11 (source platform-facts 1.10)",
     )
 

@@ -86,7 +86,7 @@ _TIGHTER: Mapping[str, Callable[[Any, Any], bool]] = {
 
 SCC_MPI_ONLY_IPC_LOCK = Rule(
     name="scc-mpi-only-ipc-lock",
-    what="scc-for-mpi is `restricted` (or `restricted-v2` of a current release), allows IPC_LOCK besides, and names no "
+    what="scc-for-mpi is `restricted` (or `restricted-v2` of a current release), also allows IPC_LOCK, and names no "
     "users and no groups. It may be tighter.",
     why="Every other difference is given to all users of RDMA, unseen. defaultAddCapabilities adds IPC_LOCK to each "
     "pod that the SCC admits, also to those that do not request it. A user or group in the SCC may use it although no "

@@ -84,7 +84,7 @@ def admit(
     """Return which of `sccs` admits `pod` when `user` creates it in `namespace`, and what it fills in.
 
     `usable` names the SCCs that RBAC lets the user or the pod's service account use; an SCC's own `users` and `groups`
-    count besides. `usable_by_account` are those that the service account itself may use, for the annotation that says
+    count, too. `usable_by_account` are those that the service account itself may use, for the annotation that says
     through whom the SCC was found; unknown, all of `usable` are taken to be its own.
 
     Pod and SCCs may be as users write them or as a cluster holds them: the API server's defaults are applied first, so

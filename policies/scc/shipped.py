@@ -1,7 +1,8 @@
 """The SCCs that OpenShift ships, as a base and what each changes of it.
 
 Facts: openshift/cluster-kube-apiserver-operator, bindata/bootkube/scc-manifests, at release 4.4 and of today.
-`upgraded` is a cluster that was born before 4.11 and brought up to date: there `restricted` is still everybody's.
+`upgraded` is a cluster that was installed before 4.11 and upgraded since: every authenticated user may still use
+`restricted` there.
 """
 
 from collections.abc import Mapping
@@ -110,7 +111,7 @@ _RELEASES: Mapping[Release, tuple[Mapping[str, Fields], tuple[str, ...]]] = {
     "upgraded": ({**_CURRENT, "restricted": _OF_4_4["restricted"]}, (*_VOLUMES, *_NEWER_VOLUMES)),
 }
 
-# What RBAC lets everybody use besides: ClusterRoles and their bindings to system:authenticated, by release.
+# What RBAC also lets every user use: ClusterRoles and their bindings to system:authenticated, by release.
 USABLE_BY_ALL: Mapping[Release, frozenset[str]] = {
     "4.4": frozenset(),
     "current": frozenset({"restricted-v2", "restricted-v3"}),

@@ -27,7 +27,7 @@ from policies.views.constraints import ALL, ALLOWED, DEFAULT_ADD, capability, sh
 
 DEFAULT = "default"
 ANYBODY = User(name="(anybody)", groups=(AUTHENTICATED,))
-"""Whoever makes a pod, a controller or a person, with no rights but everybody's."""
+"""Whoever makes a pod, a controller or a person, with the rights of every authenticated user alone."""
 _BUILT_IN_ACCOUNTS = frozenset({DEFAULT, "builder", "deployer"})
 _BUILT_IN_NAMESPACES = frozenset({"default", "openshift"})
 _BUILT_IN_PREFIXES = ("kube-", "openshift-")
@@ -91,7 +91,7 @@ class Accounts:
         self._undecided: dict[tuple[str, str], str] = {}
 
     def usable(self, namespace: str, account: str) -> frozenset[str]:
-        """Return the SCCs that a pod of this account may use, whoever makes it: the account's, and everybody's."""
+        """Return the SCCs that a pod of this account may use, whoever makes it: its own, and every user's."""
         key = namespace, account
         if key not in self._usable:
             users = running_as(namespace, account), ANYBODY

@@ -22,7 +22,7 @@ _FROM = re.compile(
 _COPY = re.compile(r"^[ \t]*COPY[ \t]+(?:--\S+[ \t]+)*?--from=(?P<image>\S+)", re.I | re.M)
 _EMPTY = "scratch"
 _FLAG = re.compile(r"--?[\w-]*image(?:=(?P<image>.+))?$")
-"""An argument by which a controller is told which image its pods have, e.g. --kubectl-delivery-image."""
+"""An argument that gives a controller the image of its pods, e.g. --kubectl-delivery-image."""
 
 _BY_NODE: tuple[tuple[Kind, str], ...] = (
     (kinds.CLUSTER_POLICY, "driver"),

@@ -66,7 +66,7 @@ def say(what: str, **figures: object) -> None:
 
 
 def query(fields: dict[str, str], gpu: int) -> dict[str, str]:
-    """Return what nvidia-smi reports of a GPU; what it cannot tell is `none`."""
+    """Return what nvidia-smi reports of a GPU; what it does not know is `none`."""
     command = [
         "nvidia-smi",
         f"--query-gpu={','.join(fields.values())}",

@@ -120,11 +120,11 @@ def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: 
     before, held = identities(lab), values(lab)
     give_owner(lab, lab.works("adopt"))
     comment, file = tmp_path / "comment.md", tmp_path / "import.json"
-    told = lab.works("adopt", "-o", str(comment), "--import-file", str(file))
+    printed = lab.works("adopt", "-o", str(comment), "--import-file", str(file))
     assert (identities(lab), values(lab)) == (before, held)
-    assert "groups[0]" in told
-    assert "would be replaced, and left out: Job/adas/mofed-test-job" in told
-    assert "spec.selector" not in told
+    assert "groups[0]" in printed
+    assert "would be replaced, and left out: Job/adas/mofed-test-job" in printed
+    assert "spec.selector" not in printed
     assert "system:authenticated" in comment.read_text()
     entries = {each["logicalName"] for each in json.loads(file.read_text())["resources"]}
     objects = {each for each in entries if each not in {"adas", "adas-data", "memlock", "mpi-operator", "mpi-scc"}}
@@ -162,10 +162,10 @@ def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: 
     eventually(lambda: running(lab), "the person's job does not run any more")
 
 
-def give_owner(lab: Lab, told: str) -> None:
+def give_owner(lab: Lab, printed: str) -> None:
     """Run the command that makes a claim with data adoptable, as kubectl does."""
-    assert "PersistentVolumeClaim/adas/adas-data-pvc can be adopted once" in told
-    (line,) = (line for line in told.splitlines() if line.startswith("echo "))
+    assert "PersistentVolumeClaim/adas/adas-data-pvc can be adopted once" in printed
+    (line,) = (line for line in printed.splitlines() if line.startswith("echo "))
     text, command = line.removeprefix("echo ").split(" | ")
     (text,), words = shlex.split(text), shlex.split(command)
     assert words[:5] == ["kubectl", "--kubeconfig", ".sim/default/kubeconfig", "--context", "hpc-sim-default"]

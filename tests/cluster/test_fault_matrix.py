@@ -17,7 +17,6 @@ from cli.shared import cluster_client
 from rendering.manifests import manifests
 from rendering.reference import faults
 from simulator import names
-from simulator.actors.api import Server
 from simulator.cluster import ClusterSpec
 from simulator.performance.node_faults import NodeFaults
 from stacks.settings import load
@@ -85,7 +84,7 @@ class Fault:
     edit: Callable[[list[Manifest]], None] = _nothing
     settle: Callable[[Field], None] = lambda _: None
     node: Callable[[Field], None] = lambda _: None
-    mended: Callable[[Field], None] = lambda _: None
+    repair: Callable[[Field], None] = lambda _: None
 
 
 def _memlock(value: str | None, field: Field) -> None:
@@ -127,18 +126,18 @@ def _untainted(field: Field) -> None:
     field.offered()
 
 
-_WITHOUT_MEMLOCK = {"settle": partial(_memlock, None), "mended": partial(_memlock, names.UNLIMITED)}
+_WITHOUT_MEMLOCK = {"settle": partial(_memlock, None), "repair": partial(_memlock, names.UNLIMITED)}
 FAULTS = {
     "memlock": Fault(_no_machine_config, **_WITHOUT_MEMLOCK),
     "memlock-rdma-test": Fault(_no_machine_config, **_WITHOUT_MEMLOCK),
     "ipc-lock": Fault(_nothing_allowed),
     "ipc-lock-not-requested": Fault(_neither, **_WITHOUT_MEMLOCK),
-    "strange-device": Fault(_strange_device, settle=_plugin, mended=_plugin),
+    "strange-device": Fault(_strange_device, settle=_plugin, repair=_plugin),
     "ib-disabled": Fault(partial(_say, "NCCL_IB_DISABLE=0", "NCCL_IB_DISABLE=1")),
     "gdr-off": Fault(partial(_say, "NCCL_NET_GDR_LEVEL=1", "NCCL_NET_GDR_LEVEL=0")),
-    "hca-down": Fault(node=partial(_down, '["mlx5_2"]'), mended=partial(_down, None)),
-    "acs": Fault(node=partial(_redirected, True), mended=partial(_redirected, False)),
-    "no-gpu-stack": Fault(node=_tainted, mended=_untainted),
+    "hca-down": Fault(node=partial(_down, '["mlx5_2"]'), repair=partial(_down, None)),
+    "acs": Fault(node=partial(_redirected, True), repair=partial(_redirected, False)),
+    "no-gpu-stack": Fault(node=_tainted, repair=_untainted),
     "too-few-processes": Fault(partial(_processes, "1")),
     "too-many-processes": Fault(partial(_processes, "3")),
 }
@@ -148,9 +147,7 @@ FAULTS = {
 def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     """Give the lab's platform, without engine and policies."""
     with running(SPEC) as started:
-        server = Server(started.kubeconfig)
-        token = server.token
-        api = Person(server, lambda: token, "tests")
+        api = Person.of(started.kubeconfig)
         cluster = cluster_client.Cluster(started.kubeconfig, started.context)
         made = Field(api, cluster, SETTINGS, HEALTHY, tmp_path_factory.mktemp("logs"))
         api.apply(kinds.NAMESPACE, named(HEALTHY, platform.CSI))
@@ -184,7 +181,7 @@ def test_no_fault_gets_through(field: Field, name: str) -> None:
     """A platform with this fault fails verification, also where the policies were bypassed."""
     fault, row = FAULTS[name], ROWS[name]
     with ExitStack() as later:
-        later.callback(fault.mended, field)
+        later.callback(fault.repair, field)
         broken = later.enter_context(field.broken(fault.edit))
         fault.settle(field)
         fault.node(field)

@@ -19,7 +19,6 @@ from rendering.manifests import manifests
 from rendering.recorder import REDACTED
 from rendering.reference import faults
 from simulator import names
-from simulator.actors.api import Server
 from simulator.cluster import ClusterSpec, NodeSpec
 from simulator.performance.node_faults import NodeFaults
 from simulator.progress import SILENT
@@ -80,9 +79,7 @@ SPEC = ClusterSpec(
 def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     """Give the platform, without engine and policies."""
     with running(SPEC) as started:
-        server = Server(started.kubeconfig)
-        token = server.token
-        api = Person(server, lambda: token, "tests")
+        api = Person.of(started.kubeconfig)
         cluster = cluster_client.Cluster(started.kubeconfig, started.context)
         made = Field(api, cluster, SETTINGS, HEALTHY, tmp_path_factory.mktemp("logs"))
         made.install()

@@ -12,7 +12,6 @@ from cli.shared import stack as stacks
 from evidence.verdict import Status
 from rendering.manifests import manifests
 from rendering.reference import faults
-from simulator.actors.api import Server
 from stacks.fabric_settings import Ethernet
 from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
@@ -35,9 +34,7 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     stack = stacks.read(STACK)
     spec = stack.spec().model_copy(update={"name": "test-faults-today", "run_seconds": 0.5})
     with running(spec) as started:
-        server = Server(started.kubeconfig)
-        token = server.token
-        api = Person(server, lambda: token, "tests")
+        api = Person.of(started.kubeconfig)
         cluster = cluster_client.Cluster(started.kubeconfig, started.context)
         made = Field(api, cluster, stack.settings, HEALTHY, tmp_path_factory.mktemp("logs"))
         made.install()
@@ -102,9 +99,9 @@ def test_an_overlay_does_not_get_through(field: Field) -> None:
     wanted = jumbo(field)
     with wanted.running(HEALTHY, JOB):
         judged(wanted.verified(JOB), ROWS["overlay-mtu"])
-        told = field.verified(JOB)
-        assert told.status == 0
-        assert [one.status for one in told.of("pod-mtu")] == ["warn"]
+        verified = field.verified(JOB)
+        assert verified.status == 0
+        assert [one.status for one in verified.of("pod-mtu")] == ["warn"]
         before = field.api.get(kinds.NETWORK_CONFIG, names.NETWORK_CONFIG)["status"]
         grown = {"status": before | {"clusterNetworkMTU": JUMBO}}
         field.api.patch(kinds.NETWORK_CONFIG, names.NETWORK_CONFIG, grown)

@@ -16,7 +16,7 @@ from components.tenant import IdRange, Tenant, TenantArgs
 from rendering.manifests import manifests
 from simulator import names
 from simulator.actors import pods
-from simulator.actors.api import ApiError, Server
+from simulator.actors.api import ApiError
 from simulator.cluster import Cluster, ClusterSpec, NodeSpec
 from simulator.processes import Processes
 from tests.components.kit import mpi_job_manifest as job_of
@@ -125,9 +125,7 @@ def _played() -> list[tuple[Kind, Manifest]]:
 def lab() -> Iterator[MpiCluster]:
     """Run the cluster: it had the operator of 2020 once, and has that of today."""
     with running(SPEC) as started:
-        server = Server(started.kubeconfig)
-        token = server.token
-        api = Person(server, lambda: token, "tests")
+        api = Person.of(started.kubeconfig)
         _apply(api, _definition(manifests(component(_former))))
         stale = platform.mpi_job("of-2020", 1, 8)
         stale["metadata"]["namespace"] = "default"

@@ -124,7 +124,7 @@ def test_drift_is_reported_and_repaired(lab: Lab) -> None:
     assert exported(lab) == before, "looking for drift has changed the state"
 
     assert lab.works("up").endswith("stack dev is up; objects on the cluster: 53 unchanged\n")
-    assert api.find(kinds.SERVICE_ACCOUNT, "mpi", "adas") is None, "an update repairs what nobody asked it to"
+    assert api.find(kinds.SERVICE_ACCOUNT, "mpi", "adas") is None, "an update without --repair recreated it"
     assert "repair: ServiceAccount adas/mpi is gone" in lab.works("preview", "--repair")
     repaired = lab.works("up", "--repair")
     assert "not repaired: RoleBinding adas/mpi: others added subjects[1]" in repaired
@@ -151,9 +151,9 @@ def test_what_others_added_and_what_ended(lab: Lab) -> None:
     said, found = drift(lab, 1)
     assert {each["kind"] for each in found["changes"]} == {"ConfigMap", "ResourceQuota"}
     assert "MPIJob adas/nccl-test-02x08 has finished" in said
-    told = lab.works("diff")
-    assert "ConfigMap kube-system/rdma-devices differs from what is declared" in told
-    assert "The update leaves this" in told
+    printed = lab.works("diff")
+    assert "ConfigMap kube-system/rdma-devices differs from what is declared" in printed
+    assert "The update leaves this" in printed
 
     lab.works("up", "--repair")
     assert api.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"]["more"] == "it's"

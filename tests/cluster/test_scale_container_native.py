@@ -13,7 +13,6 @@ from components.scale_container_native import ScaleContainerNative, ScaleContain
 from components.scale_csi import GuiAccount
 from simulator import names
 from simulator.actors import sim_kinds
-from simulator.actors.api import Server
 from simulator.manifests import manifest
 from simulator.spec import ClusterSpec, NodeSpec
 from tests.simulator.actors.conftest import Person
@@ -38,9 +37,7 @@ FILE_SYSTEM = (kinds.SCALE_FILE_SYSTEM, "ess", SCALE_NAMESPACE)
 def user() -> Iterator[Person]:
     """Run a cluster with IBM's operator and labelled workers, and give access to it."""
     with running(SPEC) as cluster:
-        server = Server(cluster.kubeconfig)
-        token = server.token
-        person = Person(server, lambda: token, "tests")
+        person = Person.of(cluster.kubeconfig)
         for name in WORKERS:
             person.patch(kinds.NODE, name, {"metadata": {"labels": {SCALE_CORE: ""}}})
         yield person

@@ -18,7 +18,6 @@ from components.port_network import PortNetwork, PortNetworkArgs
 from hardware.profiles import PROFILES
 from rendering.manifests import manifests
 from simulator.actors import mig, multus, pods
-from simulator.actors.api import Server
 from simulator.actors.mofed import WAIT
 from simulator.cluster import ClusterSpec, NodeSpec
 from tests.components.kit import DRIVER, PLUGIN, WHOLE, devices
@@ -119,9 +118,7 @@ def labels(api: Person, node: str) -> dict[str, str]:
 def person() -> Iterator[Person]:
     """Run the cluster, with the three operators installed."""
     with running(SPEC) as started:
-        server = Server(started.kubeconfig)
-        token = server.token
-        api = Person(server, lambda: token, "tests")
+        api = Person.of(started.kubeconfig)
         declare(api, operators)
         api.apply(kinds.NAMESPACE, platform.obj(kinds.NAMESPACE, TENANT))
         for namespace in PACKAGES:
@@ -137,7 +134,7 @@ def test_everything_comes_after_its_cause(person: Person) -> None:
     """Node features come first, then the adapters' driver, then the GPU driver, and GPUs last."""
     declare(person, gpus)
     policy = partial(state, person, kinds.CLUSTER_POLICY, POLICY)
-    # As in the field, a policy is ready where nothing tells the operator that there is a GPU.
+    # As in the field, a policy is ready where no label shows the operator a GPU.
     person.eventually(lambda: policy() == "ready")
     reasons = {one["reason"] for one in person.get(kinds.CLUSTER_POLICY, POLICY)["status"]["conditions"]}
     assert "NFDLabelsMissing" in reasons

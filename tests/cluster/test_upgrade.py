@@ -76,9 +76,9 @@ def test_the_plan_is_the_one_on_the_page(lab: Lab) -> None:
     assert {each.step for each in found if each.kind == "Namespace" and each.name == "adas"} <= {"updated"}
     assert Change("updated", "SecurityContextConstraints", "scc-for-mpi") in found
     assert Change("updated", "CustomResourceDefinition", "mpijobs.kubeflow.org") in found
-    told = written(PAGE.read_text())
-    assert found - told == set(), f"{PAGE} does not tell of all; its rows should begin so:\n{table(found)}"
-    assert told - found == set(), f"{PAGE} tells of what does not happen; its rows should begin so:\n{table(found)}"
+    listed = written(PAGE.read_text())
+    assert found - listed == set(), f"{PAGE} lacks rows; its rows should begin so:\n{table(found)}"
+    assert listed - found == set(), f"{PAGE} has rows that do not happen; its rows should begin so:\n{table(found)}"
 
 
 @dataclass(frozen=True)

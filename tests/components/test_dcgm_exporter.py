@@ -62,7 +62,7 @@ def test_a_kubelet_without_the_socket_is_not_asked() -> None:
 
 
 def test_the_cluster_s_prometheus_is_pointed_to_it_and_may_find_it() -> None:
-    """Label, monitor and role belong together: without one of them nothing is scraped, and nobody says so."""
+    """Label, monitor and role belong together: without one of them nothing is scraped, and nothing reports it."""
     found = exporter(RELEASE_4)
     (bound,) = (each for each in found if each["kind"] == "RoleBinding" and "scrape" in each["metadata"]["name"])
     service, monitor = only(found, "Service"), only(found, "ServiceMonitor")

@@ -82,7 +82,7 @@ def test_sessions_on_roce_are_told_the_pods_own_index() -> None:
     script = container("Worker", **roce)["command"][2]
     find, server = gid_index.common(("mlx5_0", "mlx5_1")), script.rpartition(";exec ")[2]
     assert script == f"{find};exec {server}"
-    for index, told in (("5", True), ("", False)):
+    for index, exported in (("5", True), ("", False)):
         printed = subprocess.run(
             ["sh", "-c", server.replace(ssh.SSHD, "printf '%s\\n'")],
             env={"PATH": "/bin", "index": index},
@@ -90,8 +90,8 @@ def test_sessions_on_roce_are_told_the_pods_own_index() -> None:
             text=True,
             check=True,
         ).stdout
-        assert (f" {gid_index.NCCL}={index}\n" in printed) is told
-        assert gid_index.NCCL in printed or not told
+        assert (f" {gid_index.NCCL}={index}\n" in printed) is exported
+        assert gid_index.NCCL in printed or not exported
     assert gid_index.NCCL not in container("Worker", **roce | {"transport": Transport.TCP})["command"][2]
     with pytest.raises(ValidationError, match=f"environment: {gid_index.NCCL}=3 would override"):
         arguments(**roce, environment={gid_index.NCCL: "3"})

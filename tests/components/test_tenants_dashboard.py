@@ -21,7 +21,7 @@ SAMPLES = {
     'kube_resourcequota{resource="requests.nvidia.com/gpu", type="used", namespace="adas"}': "4+0x180",
     'kube_resourcequota{resource="requests.nvidia.com/gpu", type="hard", namespace="adas"}': "16+0x180",
 }
-"""Three hours, a sample a minute: two GPUs held, one of them idle; a third that nobody holds; a pod that waits."""
+"""Three hours, a sample a minute: two GPUs held, one of them idle; a third that no pod holds; a pod that waits."""
 TENANT = '{exported_namespace="adas"}'
 EXPECTED = {
     # Two GPUs over 120 min, both ends counted.
@@ -42,7 +42,7 @@ def test_every_panel_is_expected_here() -> None:
 
 @pytest.mark.parametrize("title", EXPECTED)
 def test_panels_show_what_the_samples_say(title: str, tmp_path: Path) -> None:
-    """After two hours each panel has the tenant's value, without the GPU that nobody holds."""
+    """After two hours each panel has the tenant's value, without the GPU that no pod holds."""
     (series,) = PANELS[title].series
     labels, value = EXPECTED[title]
     inputs = [{"series": name, "values": values} for name, values in SAMPLES.items()]

@@ -115,7 +115,7 @@ def served_together(definitions: Iterable[Manifest]) -> list[dict[str, Any]]:
             {
                 "apiVersion": kinds.CUSTOM_RESOURCE_DEFINITION.api_version,
                 "kind": kinds.CUSTOM_RESOURCE_DEFINITION.kind,
-                # Groups of Kubernetes' own ask for the proof that somebody has looked at the API.
+                # Groups of Kubernetes' own require an annotation with the approval of the API.
                 "metadata": {"name": name, "annotations": definition["metadata"].get("annotations") or {}},
             },
         )["spec"] = spec | {"versions": [*versions, *more]}

@@ -58,7 +58,7 @@ def test_a_stack_is_what_its_file_says_over_its_bases(root: Path) -> None:
 
 
 def test_what_is_left_out_is_none_of_the_result(root: Path) -> None:
-    """What `without` names is left out of the base, and may be given anew."""
+    """What `without` names is left out of the base, and may be given again."""
     stage = data(LAB)["stages"][-1]
     write(root, {"base": "bases/lab.yaml", "without": ["stages", "cluster.simulated"], "stages": [stage]})
     found = load("site", root)

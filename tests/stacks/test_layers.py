@@ -242,13 +242,13 @@ def test_both_stacks_mean_the_same_by_what_tenants_rest_on() -> None:
     layers.require(PLATFORM, {layers.OUTPUT: copy.deepcopy(wanted)}, wanted)
 
 
-@pytest.mark.parametrize("told", [None, {}, {"release": "4.20"}, {layers.OUTPUT: None}])
-def test_a_platform_that_is_not_up(told: dict[str, Any] | None) -> None:
+@pytest.mark.parametrize("outputs", [None, {}, {"release": "4.20"}, {layers.OUTPUT: None}])
+def test_a_platform_that_is_not_up(outputs: dict[str, Any] | None) -> None:
     """Tenants are refused while their platform's stack has no outputs."""
     with pytest.raises(
         layers.PlatformError, match=r"two-layers, the platform of these tenants, is not up[\s\S]*hpc up"
     ):
-        layers.require(PLATFORM, told, _wanted()[1])
+        layers.require(PLATFORM, outputs, _wanted()[1])
 
 
 def test_a_platform_that_was_not_updated() -> None:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from apis import kinds, names
-from simulator.actors.api import Server
 from tests.cluster.kueue.site import LEAF, LEAVES, NEAR, NODES, PRIORITY_CLASS, SPEC, Site, operators, queues, tenants
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
@@ -16,9 +15,7 @@ from tests.support.clusters import running
 def site() -> Iterator[Site]:
     """Run the cluster, with GPUs on its nodes, Kueue, and two tenants with their queues."""
     with running(SPEC) as started:
-        server = Server(started.kubeconfig)
-        token = server.token
-        made = Site(Person(server, lambda: token, "tests"))
+        made = Site(Person.of(started.kubeconfig))
         made.declare(operators)
         for name, value in (("low", 100), ("high", 200)):
             made.api.apply(PRIORITY_CLASS, platform.obj(PRIORITY_CLASS, name, value=value))

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from apis import kinds
-from simulator.actors.api import Server
 from tests.cluster.todays_nodes.site import (
     FORMER,
     GUI,
@@ -32,9 +31,7 @@ from tests.support.clusters import running
 def site() -> Iterator[Site]:
     """Run the cluster, with operators, nodes, tenants and storage in the order of an installation."""
     with running(SPEC) as started:
-        server = Server(started.kubeconfig)
-        token = server.token
-        made = Site(Person(server, lambda: token, "tests"))
+        made = Site(Person.of(started.kubeconfig))
         for node in (*NODES, PLAIN):
             made.api.patch(kinds.NODE, node, {"metadata": {"labels": {"scale": "true"}}})
         made.declare(lambda: scale_operator("stable"))

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -19,6 +20,13 @@ T = TypeVar("T")
 
 class Person(Api):
     """The user's access, with patience."""
+
+    @classmethod
+    def of(cls, kubeconfig: Path) -> "Person":
+        """Return the administrator of a cluster."""
+        server = Server(kubeconfig)
+        token = server.token
+        return cls(server, lambda: token, "tests")
 
     def eventually(self, look: Callable[[], T], *, seconds: float = 120) -> T:
         """Return what `look` gives once it is true; fail when it is not within `seconds`."""
@@ -68,9 +76,7 @@ def simulated() -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def user(simulated: Cluster) -> Person:
     """Give access as the user."""
-    server = Server(simulated.kubeconfig)
-    token = server.token
-    return Person(server, lambda: token, "tests")
+    return Person.of(simulated.kubeconfig)
 
 
 @pytest.fixture(scope="session")

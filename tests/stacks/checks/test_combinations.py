@@ -302,7 +302,7 @@ def test_what_cannot_work_is_refused(stack: str, settings: dict[str, Any], expec
 ALLOWED: list[tuple[str, dict[str, Any]]] = [
     # In a cohort the launchers' shares of all tenants are one.
     ("prod", {"stages": stages(MPI | {"launcher": {"cpu": "12", "memory": "24Gi"}})}),
-    # GPUs that are nobody's leave their CPUs to launchers.
+    # GPUs of no tenant leave their CPUs to launchers.
     ("prod", {"queues__cohort": None, "stages": stages(BIG | {"layout": {"pods": 1, "gpus": 8}})}),
     ("prod", {"tuning__kubelet": {"memory_manager": True}, "stages": stages(ADAS)}),
     (
