@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from policies.values import Tree, Unknown, brief, whole
+from apis.quantity import whole
+from policies.values import Tree, Unknown, brief
 
 
 @dataclass(slots=True)  # a frozen one takes three times as long to make, and there is one per quantity

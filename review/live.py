@@ -4,20 +4,16 @@ The provider's own answer is not enough. It compares lists by position and to th
 a subject that was added to a binding is no difference to it.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any
 
+from apis.quantity import amount
 from review import compared_fields, paths
 from review.compared_fields import HINTS, QUANTITIES, SETS, Fields
 from review.model import REDACTED, UNKNOWN, Resource
 from review.paths import Path
 
-_POWERS = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
-_QUANTITY = re.compile(r"([+-]?[0-9.]+)([KMGTPE]i|[numkMGTPE]|)")
-_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _NOTHING: tuple[Any, ...] = (None, False, 0, "", [], {})
 """Values that the server drops where a field is optional."""
 _HIDDEN = (UNKNOWN, REDACTED)
@@ -222,21 +218,9 @@ def same(declared: Any, live: Any, *, quantity: bool = False) -> bool:
         return declared is live
     if declared == live or (_nothing(declared) and _nothing(live)):
         return True
-    amount = _amount(declared) if quantity else None
-    return amount is not None and amount == _amount(live) and isinstance(live, str)
+    wanted = amount(declared) if quantity else None
+    return wanted is not None and wanted == amount(live) and isinstance(live, str)
 
 
 def _nothing(value: Any) -> bool:
     return any(value is each or (type(value) is type(each) and value == each) for each in _NOTHING)
-
-
-def _amount(value: Any) -> Decimal | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return Decimal(str(value))
-    found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
-    if found is None or found[1].count(".") > 1 or not any(sign.isdigit() for sign in found[1]):
-        return None
-    number, unit = Decimal(found[1]), found[2]
-    return number * 1024 ** _POWERS[unit] if unit in _POWERS else number.scaleb(_DECIMAL[unit])

@@ -1,7 +1,8 @@
 """GPUs that quotas promise."""
 
 from apis.names import GPU_RESOURCE
-from policies.values import entries, read, whole
+from apis.quantity import whole
+from policies.values import entries, read
 from review.model import Resource
 
 

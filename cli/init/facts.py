@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apis.names import GPU_RESOURCE, NODE_ROLE, SCC_MCS, SCC_UID_RANGE
+from apis.quantity import amount
 from cli.shared import metadata
-from policies.values import amount, read
+from policies.values import read
 from simulator.names import SIMULATED_BY
 
 Object = Mapping[str, Any]

@@ -10,11 +10,11 @@ import yaml
 
 from apis.kinds import NODE
 from apis.names import GPU_RESOURCE
+from apis.quantity import whole
 from cli.machine.node_job import Unseen, manifest, unseen
 from cli.shared.cluster_client import Cluster
 from cli.shared.errors import Problem
 from policies.values import read as value
-from policies.values import whole
 
 if TYPE_CHECKING:
     from cli.shared.stack import Stack

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from apis.quantity import parsed
 from cli.plan.section import Row, Section
 from datasets.lock import Lock
 from review import data_set_changes
-from stacks.checks.workload import size
 from stacks.data_set_settings import DataSetSettings
 from stacks.locked_data import Locked
 from stacks.platform import Settings
@@ -41,7 +41,7 @@ def _row(tenant: TenantSettings, wanted: DataSetSettings, lock: Lock) -> Row:
         "size": data_set_changes.size(lock.bytes),
         "volume": wanted.volume,
         "capacity": volume.capacity,
-        "part of it, %": f"{100 * lock.bytes / size(volume.capacity):.1f}",
+        "part of it, %": f"{100 * lock.bytes / parsed(volume.capacity):.1f}",
         "to bring it near, s": ", ".join(f"{seconds(lock.bytes, each):,.0f} at {each:g} Gb/s" for each in speeds),
         "catalogue of": f"{lock.as_of:%Y-%m-%d %H:%M}",
     }

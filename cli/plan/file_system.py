@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from apis.quantity import parsed
 from cli.plan.section import Row, Section
-from stacks.checks.workload import size
 from stacks.locked_data import Locked
 from stacks.platform import Settings
 
@@ -15,7 +15,7 @@ def file_system(settings: Settings, locks: Locked) -> tuple[Section, ...]:
     if settings.storage is None:
         return ()
     of_scale = settings.storage.file_system
-    block = size(of_scale.block_size) if of_scale.block_size else None
+    block = parsed(of_scale.block_size) if of_scale.block_size else None
     rows: list[Row] = []
     notes: list[str] = []
     for name, mean in _means(settings, locks):

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from apis import kinds
 from apis.names import GPU_RESOURCE, RDMA_PREFIX, SCC_UID_RANGE
+from apis.quantity import whole
 from apis.suite import SUITE
 from cli.status.jobs import Job, jobs
 from cli.status.platform_parts import List, Object, Part, condition, parts, volume
 from components.labels import PART_OF
-from policies.values import read, whole
+from policies.values import read
 from stacks.releases import Release
 
 OURS = f"app.kubernetes.io/part-of={PART_OF},!{SUITE}"

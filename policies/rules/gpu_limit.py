@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from apis.names import GPU_RESOURCE
+from apis.quantity import whole
 from hardware.profiles import PROFILES
 from policies.findings import Severity
 from policies.inventory import Inventory
@@ -12,7 +13,7 @@ from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.resources import Request
 from policies.rule import Parameters, Rule
-from policies.values import brief, whole
+from policies.values import brief
 from policies.views.devices import is_gpu, place, runs_along
 from policies.violation import Violation
 

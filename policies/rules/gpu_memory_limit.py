@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from apis.quantity import amount
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Container
 from policies.resources import Request
 from policies.rule import Parameters, Rule
-from policies.values import amount
 from policies.views.devices import gpus
 from policies.violation import Violation
 

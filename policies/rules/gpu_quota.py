@@ -8,11 +8,12 @@ from pydantic import Field
 
 from apis.kinds import RESOURCE_QUOTA
 from apis.names import GPU_RESOURCE
+from apis.quantity import whole
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
-from policies.values import Unknown, read, whole
+from policies.values import Unknown, read
 from policies.views.devices import copies, each_demand, is_gpu
 from policies.views.tenants import NAMESPACES, in_one_of
 from policies.violation import Violation

@@ -7,12 +7,13 @@ from pydantic import Field
 
 from apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE
 from apis.names import QUEUE_NAME
+from apis.quantity import amount, whole
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Container
 from policies.rule import Parameters, Rule
-from policies.values import Path, amount, read, whole
+from policies.values import Path, read
 from policies.views.devices import copies, each_demand, place
 from policies.violation import Violation
 

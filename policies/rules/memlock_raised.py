@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
+from apis.quantity import whole
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.rule import Parameters, Rule
-from policies.values import whole
 from policies.views.devices import rdma
 from policies.views.memlock import EVERY_WORKER, MASTERS, raised
 from policies.violation import Violation

@@ -6,11 +6,12 @@ from pydantic import Field
 
 from apis import mpi_jobs
 from apis.kinds import CRON_JOB, JOB, MPI_JOB_V2BETA1
+from apis.quantity import whole
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
-from policies.values import Path, Unknown, brief, whole
+from policies.values import Path, Unknown, brief
 from policies.views.devices import gpus, rdma
 from policies.violation import Violation
 

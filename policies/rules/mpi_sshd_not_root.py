@@ -6,12 +6,13 @@ from posixpath import basename, normpath
 
 from apis import mpi_jobs
 from apis.kinds import MPI_JOB_V2BETA1
+from apis.quantity import whole
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.rule import Parameters, Rule
-from policies.values import Unknown, whole
+from policies.values import Unknown
 from policies.views.command_lines import Command, commands
 from policies.violation import Violation
 

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 from apis import mpi_jobs
 from apis.kinds import MPI_JOB_V2BETA1
+from apis.quantity import whole
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
-from policies.values import Unknown, brief, whole
+from policies.values import Unknown, brief
 from policies.views.mpi_jobs import LAUNCHER, WORKER
 from policies.violation import Violation
 

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from apis.names import RDMA_PREFIX
+from apis.quantity import whole
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
-from policies.values import Tree, brief, whole
+from policies.values import Tree, brief
 from policies.violation import Violation
 
 _LONGEST = 40

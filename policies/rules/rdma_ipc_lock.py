@@ -7,12 +7,12 @@ from functools import lru_cache
 from pydantic import Field
 
 from apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES, IPC_LOCK, RDMA_PREFIX
+from apis.quantity import whole
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Container
 from policies.rule import Parameters, Rule
-from policies.values import whole
 from policies.violation import Violation
 
 # Runtimes take the kernel's spelling too, and ALL has IPC_LOCK in it.

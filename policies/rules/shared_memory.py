@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping
 from posixpath import normpath
 
+from apis.quantity import amount
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.rule import Parameters, Rule
-from policies.values import Unknown, amount, brief
+from policies.values import Unknown, brief
 from policies.views.devices import RUNNING, gpus
 from policies.violation import Violation
 

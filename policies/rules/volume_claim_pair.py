@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from apis.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
+from apis.quantity import amount
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
-from policies.values import Path, Unknown, amount, brief, show
+from policies.values import Path, Unknown, brief, show
 from policies.views.volumes import Pairs, pairs
 from policies.violation import Violation
 

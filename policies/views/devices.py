@@ -5,10 +5,10 @@ from functools import lru_cache
 
 from apis.kinds import LEADER_WORKER_SET, TRAIN_JOB
 from apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES, RDMA_PREFIX
+from apis.quantity import whole
 from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.resources import Request
-from policies.values import whole
 
 RUNNING = "containers"
 _INIT = "initContainers"

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from posixpath import basename
 
+from apis.quantity import whole
 from policies.objects import Obj
 from policies.pods import Container, Pod
-from policies.values import Path, Unknown, whole
+from policies.values import Path, Unknown
 from policies.views import devices
 from policies.views.mpirun import Mpirun, calls, number
 

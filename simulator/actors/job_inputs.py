@@ -7,8 +7,8 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 from apis import names as platform
+from apis.quantity import amount
 from hardware.profiles import Profile
-from policies.values import amount
 from simulator import names
 from simulator.actors import gpus, images, launcher, multus, pods
 from simulator.actors.api import Object

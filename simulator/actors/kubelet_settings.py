@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
+from apis import quantity
 from hardware import cpus
 from hardware.profiles import Profile
-from policies import values
 from simulator.actors import ignition
 from simulator.actors.api import Object
 
@@ -124,7 +124,7 @@ def _memory_manager(kubelet: Object, profile: Profile | None) -> Iterator[str]:
 
 def reserved_memory(kubelet: Object) -> Decimal:
     """Return the bytes that pods do not get: for the system, for Kubernetes and for eviction."""
-    eviction = values.amount((kubelet.get("evictionHard") or {}).get("memory.available"))
+    eviction = quantity.amount((kubelet.get("evictionHard") or {}).get("memory.available"))
     return _reserved(kubelet, "memory") + (Decimal(EVICTION_MIB * _MIB) if eviction is None else eviction)
 
 
@@ -133,7 +133,7 @@ def _reserved(kubelet: Object, resource: str) -> Decimal:
 
 
 def _sum(quantities: Iterable[Any]) -> Decimal:
-    return sum((values.amount(one) or Decimal(0) for one in quantities), Decimal(0))
+    return sum((quantity.amount(one) or Decimal(0) for one in quantities), Decimal(0))
 
 
 def _mebibytes(amount: Decimal) -> str:
@@ -145,6 +145,6 @@ def allocatable(kubelet: Object, capacity: dict[str, str]) -> dict[str, str]:
     settings = kubelet | {"systemReserved": SYSTEM_RESERVED | (kubelet.get("systemReserved") or {})}
     text = kubelet.get("reservedSystemCPUs")
     taken = Decimal(len(cpus.parse(text))) if text else _reserved(settings, "cpu")
-    cpu = (values.amount(capacity["cpu"]) or Decimal(0)) - taken
-    memory = (values.amount(capacity["memory"]) or Decimal(0)) - reserved_memory(settings)
+    cpu = (quantity.amount(capacity["cpu"]) or Decimal(0)) - taken
+    memory = (quantity.amount(capacity["memory"]) or Decimal(0)) - reserved_memory(settings)
     return {"cpu": f"{int(cpu * 1000)}m" if cpu % 1 else f"{int(cpu)}", "memory": f"{int(memory) // 1024}Ki"}

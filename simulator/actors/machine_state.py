@@ -2,8 +2,8 @@
 
 import json
 
+from apis import quantity
 from hardware.profiles import Profile
-from policies import values
 from simulator import names
 from simulator.actors import ignition, interfaces, kubelet_settings
 from simulator.actors.api import Object
@@ -22,7 +22,7 @@ def annotations(profile: Profile | None, rendered: Object) -> dict[str, str | No
 
 def refusal(node: Object, profile: Profile | None, rendered: Object) -> str | None:
     """Return why the node's kubelet does not start with the configuration, None if it does."""
-    cpus = values.whole((node.get("status") or {}).get("capacity", {}).get("cpu")) or 0
+    cpus = quantity.whole((node.get("status") or {}).get("capacity", {}).get("cpu")) or 0
     return kubelet_settings.refusal(kubelet_settings.kubelet_of(rendered), profile, cpus)
 
 
@@ -33,5 +33,5 @@ def allocatable_patch(node: Object, rendered: Object) -> Object | None:
         return None
     wanted = kubelet_settings.allocatable(kubelet_settings.kubelet_of(rendered), status["capacity"])
     have = status.get("allocatable") or {}
-    same = all(values.amount(have.get(name)) == values.amount(amount) for name, amount in wanted.items())
+    same = all(quantity.amount(have.get(name)) == quantity.amount(amount) for name, amount in wanted.items())
     return None if same else {"status": {"allocatable": wanted}}

@@ -6,7 +6,7 @@ The contents of registries are not read: a pull fails only where the node's anno
 import json
 from dataclasses import dataclass
 
-from policies import values
+from apis import quantity
 from simulator import names
 from simulator.actors import pods
 from simulator.actors.api import Object
@@ -44,7 +44,7 @@ def pull(pod: Object, node: Object | None) -> Pull | None:
         host = registry(image)
         if host in away:
             return Pull(image, error=_error(image, host))
-    seconds = values.amount(marks.get(names.PULL_SECONDS)) or 0
+    seconds = quantity.amount(marks.get(names.PULL_SECONDS)) or 0
     return Pull(images(pod)[0], seconds=float(seconds)) if seconds else None
 
 

@@ -4,7 +4,7 @@ from functools import partial
 
 from apis import kinds
 from apis import names as platform
-from policies.values import amount
+from apis.quantity import amount
 from policies.views import volumes
 from simulator import names
 from simulator.actors import images, pods, provisioning, scale_caches, scale_handles

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+from apis.quantity import parsed
 from datasets.lock import Lock
-from stacks.checks.workload import size
 from stacks.data_set_settings import DataSetSettings
 from stacks.platform import Settings
 
@@ -43,7 +43,7 @@ def _too_large(settings: Settings, locks: Mapping[tuple[str, str], Lock]) -> Ite
                 for each in tenant.data_sets
                 if each.volume == name and (key := (tenant.namespace, each.name)) in locks
             }
-            if sum(held.values()) > size(volume.capacity):
+            if sum(held.values()) > parsed(volume.capacity):
                 sets = " and ".join(f"{each} of {bytes_:,} bytes" for each, bytes_ in held.items())
                 total = f", {sum(held.values()):,} together" if len(held) > 1 else ""
                 yield (

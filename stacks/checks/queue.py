@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from math import ceil
 
+from apis.quantity import parsed
 from components.mpi_job_args import V2Beta1
 from stacks import instances, layouts
-from stacks.checks.workload import size
 from stacks.platform import Settings
 from stacks.workload_settings import MpiWorkload, Started, Unstarted, Workload
 
@@ -46,16 +46,16 @@ def _admitted(jobs: Sequence[Started], settings: Settings) -> Iterator[str]:
     wanted = [_wanted(job, settings) for job in jobs]
     who = ", ".join(f"{job.tenant}/{layouts.job_name(job, settings)}" for job in jobs)
     one = "takes" if len(jobs) == 1 else "take together"
-    for amount, there, field, unit in (
+    for needed, there, field, unit in (
         (sum(cpus for cpus, _ in wanted), sum(quota.cpus for quota in quotas), "cpus", "CPUs"),
         (sum(memory for _, memory in wanted), sum(quota.memory_gib for quota in quotas), "memory_gib", "GiB"),
     ):
-        if amount > there:
+        if needed > there:
             given = getattr(queues.launchers, field)
             yield (
-                f"queues.launchers.{field} {given}: job {who} {one} {amount:.10g} {unit} with launchers, and the quota "
-                f"is {there}: Kueue would never admit all; give {given + ceil((amount - there) / len(sharing))}, or "
-                "lower `launcher` or the program's `resources`"
+                f"queues.launchers.{field} {given}: job {who} {one} {float(needed):.10g} {unit} with launchers, and "
+                f"the quota is {there}: Kueue would never admit all; give "
+                f"{given + ceil((needed - there) / len(sharing))}, or lower `launcher` or the program's `resources`"
             )
 
 
@@ -67,8 +67,4 @@ def _wanted(job: Started, settings: Settings) -> tuple[Decimal, Decimal]:
     if not isinstance(job, MpiWorkload):
         return cpus, memory
     launcher = job.launcher or V2Beta1().launcher
-    return cpus + _cpus(launcher.cpu), memory + Decimal(size(launcher.memory)) / _GIB
-
-
-def _cpus(quantity: str) -> Decimal:
-    return Decimal(quantity.removesuffix("m")) / 1000 if quantity.endswith("m") else Decimal(size(quantity))
+    return cpus + parsed(launcher.cpu), memory + parsed(launcher.memory) / _GIB

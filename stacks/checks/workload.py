@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from pydantic import ValidationError
 
 from apis.nccl import Transport
+from apis.quantity import parsed
 from components.layout import Layout
 from hardware import topology
 from hardware.placement import fits
@@ -31,9 +32,6 @@ from stacks.workload_settings import (
 GB = 10**9
 _NODES_SHOWN = 3
 """Of those that a wrong name may mean."""
-_FACTORS: Mapping[str, int] = {unit: 1000**power for power, unit in enumerate(("", "k", "M", "G", "T", "P"))} | {
-    f"{unit}i": 1024**power for power, unit in enumerate("KMGTP", start=1)
-}
 
 
 def problems(settings: Settings) -> Iterator[str]:
@@ -202,7 +200,7 @@ def _data(workload: Started, program: Program, wanted: Layout, settings: Setting
         return
     yield from checkpoint.problems(program, volumes)
     mounted = {mount.volume: volumes[mount.volume] for mount in program.mounts.values()}
-    if program.data and all(size(each.capacity) < program.data.size_gb * GB for each in mounted.values()):
+    if program.data and all(parsed(each.capacity) < program.data.size_gb * GB for each in mounted.values()):
         sizes = " and ".join(each.capacity for each in mounted.values())
         yield (
             f"program {workload.program} reads {program.data.name} of {program.data.size_gb} GB, and the volume of "
@@ -220,12 +218,6 @@ def _on_one_node(volume: AnyVolume) -> bool:
     if isinstance(volume, ClaimData):
         return volume.access_mode == "ReadWriteOnce"
     return isinstance(volume, LocalVolume)
-
-
-def size(quantity: str) -> float:
-    """Return the bytes of a quantity such as 100Gi."""
-    number = quantity.rstrip("kKMGTPi")
-    return float(number) * _FACTORS[quantity.removeprefix(number)]
 
 
 def _image(workload: Started, settings: Settings) -> Iterator[str]:

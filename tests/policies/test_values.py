@@ -1,27 +1,10 @@
-"""Reading quantities and unknown values."""
+"""Reading values of manifests, and unknown ones."""
 
 import pytest
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE
 
 from policies.pack.properties import Properties
-from policies.values import Unknown, entries, mapping, read, show, whole
-
-
-@pytest.mark.parametrize(
-    ("quantity", "number"),
-    [(8, 8), (8.0, 8), ("8", 8), ("1k", 1000), ("1000m", 1), ("1Ki", 1024), ("0", 0), ("-1", -1), ("1e1", 10)],
-)
-def test_whole(quantity: object, number: int) -> None:
-    """Quantities are read as the API server reads them."""
-    assert whole(quantity) == number
-
-
-@pytest.mark.parametrize(
-    "quantity", ["0.5", "500m", 0.5, "many", "", None, True, "NaN", "Infinity", [1], "1e1m3", "1e999999999", "9" * 99]
-)
-def test_not_whole(quantity: object) -> None:
-    """What is no whole number is not taken for one."""
-    assert whole(quantity) is None
+from policies.values import Unknown, entries, mapping, read, show
 
 
 def test_unknown_values_keep_their_place() -> None:

@@ -3,9 +3,9 @@
 import pytest
 
 from apis import kinds, names
+from apis.quantity import amount
 from components.bond import Bond, BondArgs
 from hardware.topology import SYSTEM_CPUS
-from policies.values import amount
 from rendering.manifests import manifests
 from simulator import names as simulated
 from simulator.actors import pods

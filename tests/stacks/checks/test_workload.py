@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from stacks.checks.workload import size
 from stacks.job_arguments import mpi_job
 from stacks.settings import parse
 from stacks.workload_settings import MpiWorkload
@@ -146,11 +145,3 @@ def test_wrong_workloads_do_not_hide_each_other() -> None:
     text = message(data)
     for expected in ("tenant 'nobody'", "layout.gpus 9", "node 'dgx09'"):
         expect_message(text, expected)
-
-
-@pytest.mark.parametrize(
-    ("quantity", "expected"), [("1", 1), ("92G", 92e9), ("100Gi", 100 * 2**30), ("1.5Ti", 1.5 * 2**40), ("2k", 2000)]
-)
-def test_quantities_are_read_as_kubernetes_reads_them(quantity: str, expected: float) -> None:
-    """Decimal and binary suffixes of quantities are distinguished."""
-    assert size(quantity) == expected
