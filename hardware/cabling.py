@@ -58,7 +58,7 @@ class Cabling(Model):
         return frozenset(f"{cable.host} {cable.port}" for cable in self.cables)
 
 
-def cabling(machines: Sequence[str], profile: Profile, storage: Storage, switch_ports: int = SWITCH_PORTS) -> Cabling:
+def cabling(machines: Sequence[str], profile: Profile, storage: Storage) -> Cabling:
     """Return one cable for each compute port of each machine and each port of the storage, to one switch.
 
     Raises ValueError without a machine, and when the switch has too few ports.
@@ -75,8 +75,8 @@ def cabling(machines: Sequence[str], profile: Profile, storage: Storage, switch_
         Cable(host=host, port=port, rate_gbps=storage.rate_gbps) for host in storage.hosts for port in storage.ports
     )
     wanted = len(compute) + len(others)
-    if wanted > switch_ports:
-        raise ValueError(f"{wanted} cables for a switch of {switch_ports} ports; plan leaf and spine switches")
+    if wanted > SWITCH_PORTS:
+        raise ValueError(f"{wanted} cables for a switch of {SWITCH_PORTS} ports; plan leaf and spine switches")
     return Cabling(compute=compute, storage=others)
 
 

@@ -146,10 +146,10 @@ class Rbac:
         for binding in _of(self._unresolved, user, namespace):
             yield _text(read(binding, "roleRef", "kind")), _text(read(binding, "roleRef", "name"))
 
-    def users(self, scc: str, namespace: str | None = None) -> Iterator[tuple[Grant, Subject]]:
-        """Yield every binding and subject that may use an SCC: for pods of `namespace`, or of any when that is None."""
+    def users(self, scc: str) -> Iterator[tuple[Grant, Subject]]:
+        """Yield every binding and subject that may use an SCC, in whatever namespace."""
         for grant in self.grants:
-            if grant.covers(scc) and (namespace is None or grant.namespace in (EVERYWHERE, namespace)):
+            if grant.covers(scc):
                 for subject in grant.subjects:
                     yield grant, subject
 
