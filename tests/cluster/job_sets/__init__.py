@@ -1,0 +1,1 @@
+"""JobSets and TrainJobs under their real controllers and the real Kueue."""
