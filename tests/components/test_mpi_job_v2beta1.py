@@ -146,33 +146,6 @@ def test_second_networks_stand_beside_the_files_for_ssh() -> None:
     assert annotations["Worker"] == annotations["Launcher"] | {"k8s.v1.cni.cncf.io/networks": "adas-ens1"}
 
 
-@pytest.mark.parametrize("role", ["Launcher", "Worker"])
-def test_all_pods_of_today_name_their_secrets_and_class(role: str) -> None:
-    """Launcher and workers name pull secrets and priority class."""
-    found = pod(role, pull_secrets=("registries",), priority_class="training")
-    assert (found["imagePullSecrets"], found["priorityClassName"]) == ([{"name": "registries"}], "training")
-
-
-@pytest.mark.parametrize("role", ["Launcher", "Worker"])
-def test_nothing_needs_root(role: str) -> None:
-    """Pods meet SCC restricted-v2, and have no API token."""
-    found = pod(role)
-    assert found["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-    assert found["automountServiceAccountToken"] is False
-    context = container(role)["securityContext"]
-    assert context["allowPrivilegeEscalation"] is False
-    assert context["capabilities"]["drop"] == ["ALL"]
-    assert (context["runAsUser"], context["runAsGroup"]) == (1075481000, 1075481000)
-
-
-def test_launcher_holds_no_gpu_no_device_and_no_capability() -> None:
-    """The launcher requests no GPU, device or capability (E-53)."""
-    launcher = container("Launcher")
-    assert not [name for name in launcher["resources"]["limits"] if "/" in name]
-    assert "add" not in launcher["securityContext"]["capabilities"]
-    assert container("Worker")["resources"]["limits"]["nvidia.com/gpu"] == "8"
-
-
 def test_images_of_today_choose_their_own_drivers() -> None:
     """IBV_DRIVERS is not set."""
     assert "env" not in container("Worker")
@@ -294,13 +267,3 @@ def test_no_volume_hides_what_mpirun_needs(place: str) -> None:
     """Keys and the list of workers, below a claim, end in `Permission denied` or in ranks on the launcher alone."""
     with pytest.raises(ValidationError, match=f"mounts: {place} hides .*, by which mpirun reaches workers"):
         arguments(mounts={place: ""})
-
-
-def test_workers_have_the_programs_ports_and_resources() -> None:
-    """The launcher, which does not run the program, has neither."""
-    changes: dict[str, Any] = {"ports": {"metrics": 9100}, "further": {"ephemeral-storage": "200Gi"}}
-    worker, launcher = container("Worker", **changes), container("Launcher", **changes)
-    assert [each["name"] for each in worker["ports"]] == ["ssh", "metrics"]
-    assert worker["resources"]["limits"]["ephemeral-storage"] == "200Gi"
-    assert "ports" not in launcher
-    assert "ephemeral-storage" not in launcher["resources"]["limits"]

@@ -49,14 +49,8 @@ def test_pods_find_each_other_by_the_service() -> None:
     assert job["template"]["spec"]["subdomain"] == only(declares, "Service")["metadata"]["name"]
 
 
-def test_rdma_needs_devices_and_locked_memory() -> None:
-    """With RDMA a pod has the devices and IPC_LOCK, without it neither."""
-    found = container()
-    assert found["securityContext"]["capabilities"] == {"add": ["IPC_LOCK"], "drop": ["ALL"]}
-    assert found["resources"]["limits"]["rdma/shared_ib0"] == "1"
-    plain = container(transport="tcp")
-    assert plain["securityContext"]["capabilities"] == {"drop": ["ALL"]}
-    assert "rdma/shared_ib0" not in plain["resources"]["limits"]
+def test_without_rdma_nccl_uses_sockets() -> None:
+    """The variables are those of the transport."""
     assert (environment()["NCCL_IB_DISABLE"], environment(transport="tcp")["NCCL_IB_DISABLE"]) == ("0", "1")
 
 
@@ -74,22 +68,14 @@ def test_on_roce_each_pod_looks_for_its_own_address() -> None:
         ({"command": ()}, "command"),
         ({"job_name": "a" * 59}, "-pods, the Service of its pods, must be a DNS-1035 label; shorten"),
         ({"job_name": "2nd"}, "2nd-pods, the Service of its pods, must be a DNS-1035 label"),
-        ({"rdma_resources": ()}, "transport gpudirect needs RDMA devices"),
         ({"environment": {"PET_NNODES": "4"}}, "environment: PET_NNODES=4 would override"),
         ({"environment": {"NCCL_IB_GID_INDEX": "3"}, **ROCE}, "NCCL_IB_GID_INDEX=3 would override"),
     ],
 )
 def test_what_the_job_sets_itself_is_refused(changes: dict[str, Any], expected: str) -> None:
-    """Variables that the job sets, and a transport without devices, are refused."""
+    """Names that do not fit, and variables that the job sets, are refused."""
     with pytest.raises(ValidationError, match=expected):
         arguments(**changes)
-
-
-def test_a_pod_has_the_programs_ports_and_resources() -> None:
-    """They are beside those of the job itself, with the protocol, which Kueue would otherwise add."""
-    found = container(ports={"metrics": 9100}, further={"ephemeral-storage": "200Gi"})
-    assert found["ports"][1:] == [{"name": "metrics", "containerPort": 9100, "protocol": "TCP"}]
-    assert found["resources"]["limits"]["ephemeral-storage"] == "200Gi"
 
 
 def test_torchrun_restarts_all_processes() -> None:
