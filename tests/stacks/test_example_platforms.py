@@ -1,4 +1,4 @@
-"""The platforms of all stacks: what each has otherwise than the golden ones, rights, grants and protection."""
+"""The platforms of all stacks: ports and alerts of their machines, rights, grants and protection."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,188 +13,7 @@ from tests.support.recorded import ROOT, environment, of_kind, spec
 
 STACKS = known(ROOT)
 WITH_PLATFORM = [each for each in STACKS if load(each, ROOT).has_platform]
-OF_TENANTS = (
-    *(
-        "MPIJob",
-        "Job",
-        "TrainJob",
-        "BuildConfig",
-        "ImageStream",
-        "PersistentVolumeClaim",
-        "PersistentVolume",
-        "ResourceQuota",
-    ),
-    *("ClusterQueue", "LocalQueue", "Namespace", "Node", "ServiceAccount", "RoleBinding", "ClusterRoleBinding"),
-    # Alerts follow the machines; the test of ports below holds whose they are about.
-    "PrometheusRule",
-)
-"""Kinds that differ by what the tenants are; tests beside this one, and those of grants below, hold them."""
-NEW = "new"
-_NMSTATE = {
-    "NMState nmstate": NEW,
-    "OperatorGroup kubernetes-nmstate-operator": NEW,
-    "Subscription kubernetes-nmstate-operator": NEW,
-}
-_CLOSED = {"NetworkPolicy tenant-only spec.ingress.0.from": 1}
-_OLD_GPUS = {
-    "ClusterPolicy gpu-cluster-policy spec.driver.kernelModuleType": "proprietary",
-    "ClusterPolicy gpu-cluster-policy spec.driver.version": "580.95.05",
-    "KubeletConfig gpu-numa spec.kubeletConfig.reservedSystemCPUs": "0-1,20-21,40-41,60-61",
-}
-_NO_GDRCOPY = {"ClusterPolicy gpu-cluster-policy spec.gdrcopy.enabled": False}
 H100_BUSES = (24, 64, 79, 94, 154, 192, 206, 220)
-_LONG = 100
-
-_TODAYS_CPUS = {"KubeletConfig gpu-numa spec.kubeletConfig.reservedSystemCPUs": "0-1,56-57,112-113,168-169"}
-_H100: Mapping[str, object] = {
-    **_NMSTATE,
-    **_CLOSED,
-    **_NO_GDRCOPY,
-    **_TODAYS_CPUS,
-    **{f"MacvlanNetwork training-enp{bus}s0np0": NEW for bus in H100_BUSES},
-    "NodeNetworkConfigurationPolicy fabric-ports": NEW,
-    "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
-}
-_TRAINER: Mapping[str, object] = {
-    **dict.fromkeys(("JobSetOperator cluster", "OperatorGroup job-set", "Subscription job-set"), NEW),
-    **{
-        f"{kind} trainer-controller-manager": NEW
-        for kind in ("ClusterRole", "ConfigMap", "Deployment", "Role", "Service")
-    },
-    **{
-        f"CustomResourceDefinition {kind}.trainer.kubeflow.org": NEW
-        for kind in ("clustertrainingruntimes", "trainingruntimes", "trainjobs")
-    },
-    "MutatingWebhookConfiguration defaulter.trainer.kubeflow.org": NEW,
-    "ValidatingWebhookConfiguration validator.trainer.kubeflow.org": NEW,
-    "ClusterTrainingRuntime hpc-torch": NEW,
-}
-DIFFERENT: Mapping[str, Mapping[str, object]] = {
-    "a2d2": {
-        **_NO_GDRCOPY,
-        "ClusterPolicy gpu-cluster-policy spec.driver.kernelModuleType": "auto",
-        "Service segmentation-02x08-pods": NEW,
-        "ConfigMap data-set-rare": NEW,
-    },
-    "b200-infiniband": {
-        **_CLOSED,
-        **_NO_GDRCOPY,
-        **_TODAYS_CPUS,
-    },
-    "h100-roce": _H100,
-    "h200-infiniband": {
-        "ConfigMap suite-runner": NEW,
-        "CronJob suite": NEW,
-        "Role suite-runner": NEW,
-        **_CLOSED,
-        **_NO_GDRCOPY,
-        **_TODAYS_CPUS,
-        "MachineConfig 50-gpu-rail-names spec.config.storage.files.0.contents.source": str,
-    },
-    "nvaie-roce": {
-        **_NMSTATE,
-        **_CLOSED,
-        **_NO_GDRCOPY,
-        **{f"MacvlanNetwork nvaie-rail{port}": NEW for port in range(8)},
-        "NodeNetworkConfigurationPolicy fabric-ports": NEW,
-        "MachineConfig 50-gpu-rail-names spec.config.storage.files.0.contents.source": str,
-        "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
-    },
-    "pytorch": {**_H100, **_TRAINER},
-    "redpaper-4.4": {},
-    "redpaper-today": {
-        **_OLD_GPUS,
-        **{
-            f"Cluster ibm-spectrum-scale spec.daemon.clusterProfile.{name}": value
-            for name, value in {
-                "maxTcpConnsPerNodeConn": "4",
-                "verbsPorts": "mlx5_0/1 mlx5_1/1 mlx5_2/1 mlx5_3/1",
-                "verbsRdma": "enable",
-                "verbsRdmaSend": "yes",
-            }.items()
-        },
-        "RemoteCluster ess3000 spec.contactNodes.0": "fscc-fab3-3-a-priv.bda.scale.com",
-        "RemoteCluster ess3000 spec.contactNodes.1": "fscc-fab3-3-b-priv.bda.scale.com",
-        "RemoteCluster ess3000 spec.gui.hosts.0": "ess-gui.bda.scale.ibm.com",
-        "ClusterPolicy gpu-cluster-policy spec.driver.rdma.enabled": True,
-        "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
-    },
-    "robotic-drive-ethernet": {
-        **_NMSTATE,
-        **_CLOSED,
-        **_OLD_GPUS,
-        **_NO_GDRCOPY,
-        "NodeNetworkConfigurationPolicy fabric-bond": NEW,
-    },
-    "supermicro-3.11": {
-        "DaemonSet nvidia-device-plugin-daemonset": NEW,
-        "Role nvidia-device-plugin-daemonset": NEW,
-        "DaemonSet dcgm-exporter": NEW,
-        "Role dcgm-exporter": NEW,
-        "SecurityContextConstraints dcgm-exporter": NEW,
-        "Service dcgm-exporter": NEW,
-    },
-    "superpod-a100": {
-        **_NO_GDRCOPY,
-        "MachineConfigPool gpu spec.maxUnavailable": "10%",
-        "ResourceFlavor dgx-a100-leaf": NEW,
-        "Topology leaf": NEW,
-    },
-    "two-layers": {},
-    "two-layers-tenants": _CLOSED,
-}
-"""Of each stack that is not golden: objects that the golden ones do not declare, and fields with another value.
-
-A number is how many items a list has; `str` is a text too long for this table, which a test below holds.
-"""
-
-
-def _fields(own: Any, golden: Any, path: str) -> Iterator[tuple[str, object]]:
-    """Yield the path and value of what differs."""
-    if own == golden:
-        return
-    if isinstance(own, dict) and isinstance(golden, dict):
-        for key in sorted(own.keys() | golden.keys()):
-            yield from _fields(own.get(key), golden.get(key), f"{path}.{key}")
-    elif isinstance(own, list) and isinstance(golden, list):
-        if len(own) != len(golden):
-            yield path, len(own)
-            return
-        for index, pair in enumerate(zip(own, golden, strict=True)):
-            yield from _fields(*pair, f"{path}.{index}")
-    else:
-        yield path, str if isinstance(own, str) and len(own) > _LONG else own
-
-
-def _content(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in manifest.items() if key != "metadata"}
-
-
-def _title(manifest: Mapping[str, Any]) -> str:
-    return f"{manifest['kind']} {manifest['metadata']['name']}"
-
-
-@pytest.mark.parametrize("stack", DIFFERENT)
-def test_platforms_differ_from_the_golden_ones_only_here(stack: str) -> None:
-    """A change of one example alone is seen, though its manifests are not golden."""
-    known_ones: dict[str, list[dict[str, Any]]] = {}
-    for manifest in (each for golden in reversed(GOLDEN) for each in manifests(environment(golden))):
-        known_ones.setdefault(_title(manifest), []).append(_content(manifest))
-    found: dict[str, object] = {}
-    for manifest in manifests(environment(stack)):
-        title, content = _title(manifest), _content(manifest)
-        if manifest["kind"] in OF_TENANTS or content in known_ones.get(title, []):
-            continue
-        if title in known_ones:
-            found |= {f"{title} {path[1:]}": value for path, value in _fields(content, known_ones[title][0], "")}
-        else:
-            found[title] = NEW
-    assert found == DIFFERENT[stack]
-
-
-def test_every_stack_is_golden_or_compared() -> None:
-    """A new example gets a line."""
-    assert {*DIFFERENT, *GOLDEN} == {*STACKS}
 
 
 def test_texts_that_differ_are_of_the_fabric() -> None:
@@ -271,8 +90,10 @@ def test_pods_have_no_right_beyond_those_named(stack: str) -> None:
         for pod in _pods(manifest.get("spec")):
             # A TrainJob has its pods' devices beside what it patches.
             uses_rdma = "rdma/" in str(manifest["spec"] if manifest["kind"] == "TrainJob" else pod)
-            expected = RIGHTS.get(_title(manifest), {}).get(settings.release, {"IPC_LOCK"} if uses_rdma else set())
-            assert _rights(pod) == expected, _title(manifest)
+            expected = RIGHTS.get(f"{manifest['kind']} {manifest['metadata']['name']}", {}).get(
+                settings.release, {"IPC_LOCK"} if uses_rdma else set()
+            )
+            assert _rights(pod) == expected, f"{manifest['kind']} {manifest['metadata']['name']}"
 
 
 @pytest.mark.parametrize("stack", STACKS)

@@ -1,4 +1,4 @@
-"""Whole manifests of two stacks, one file an object, and the number of objects of every stack."""
+"""Whole manifests of two stacks, one file an object; of every other one what differs; and the number of objects."""
 
 from collections import Counter
 from pathlib import Path
@@ -7,7 +7,8 @@ import pytest
 
 from rendering.manifests import manifests
 from stacks.settings import known
-from tests.support.golden import STACKS, UPDATE, Golden, compare, files, write
+from tests.stacks import others
+from tests.support.golden import STACKS, UPDATE, Golden, compare, files, text, write
 from tests.support.recorded import ROOT, environment
 
 FOLDER = ROOT / "tests" / "stacks" / "golden"
@@ -33,9 +34,21 @@ def test_every_stack_declares_as_many_objects_as_reviewed(golden: Golden) -> Non
     golden({"objects.yaml": "".join(lines)}, FOLDER)
 
 
+def test_other_stacks_declare_what_was_reviewed(golden: Golden) -> None:
+    """How each one's platform differs from the golden ones, and what its tenants have, is a file of its own.
+
+    Among them are the platforms of the documents (R-2.2-1, S-2.4, S-4.1, B-1.1).
+    """
+    names = [stack for stack in known(ROOT) if stack not in STACKS]
+    found = {
+        f"{stack}.yaml": text({"platform": others.platform(stack), "tenants": others.tenants(stack)}) for stack in names
+    }
+    golden(found, FOLDER / "others")
+
+
 def test_no_folder_is_left_over() -> None:
     """A golden folder that nothing is compared with is removed."""
-    assert {entry.name for entry in FOLDER.iterdir()} == {*STACKS, "objects.yaml"}
+    assert {entry.name for entry in FOLDER.iterdir()} == {*STACKS, "objects.yaml", "others"}
 
 
 def _config_map(name: str, **data: str) -> dict[str, object]:
@@ -66,7 +79,7 @@ def test_an_update_leaves_what_is_declared_alone(tmp_path: Path) -> None:
 
 def test_an_object_much_like_another_says_what_it_has_otherwise() -> None:
     """Each field of the second object is in its file or in that of the first; JSON is written as what it means."""
-    text = "\n".join(map(str, range(9)))
-    first, second = files([_config_map("a", text=text), _config_map("b", text=text, page='{"rows": [1]}')]).values()
-    assert text.replace("\n", "\n    ") in first
+    lines = "\n".join(map(str, range(9)))
+    first, second = files([_config_map("a", text=lines), _config_map("b", text=lines, page='{"rows": [1]}')]).values()
+    assert lines.replace("\n", "\n    ") in first
     assert second == "like: configmap-here-a.yaml\nexcept:\n  data.page: !json\n    rows: [1]\n  metadata.name: b\n"

@@ -74,18 +74,19 @@ def files(manifests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     whole: dict[str, list[str]] = {}
     for name in sorted(named):
         manifest = named[name]
-        text = _text(manifest)
+        full = text(manifest)
         others = whole.setdefault(manifest["kind"], [])
-        short = [_text({"like": other, "except": dict(_fields(manifest, named[other]))}) for other in others]
-        best = min(short, key=_lines, default=text)
-        if _lines(best) * _LIKE > _lines(text):
+        short = [text({"like": other, "except": dict(_fields(manifest, named[other]))}) for other in others]
+        best = min(short, key=_lines, default=full)
+        if _lines(best) * _LIKE > _lines(full):
             others.append(name)
-            best = text
+            best = full
         found[name] = best
     return found
 
 
-def _text(tree: Mapping[str, Any]) -> str:
+def text(tree: Mapping[str, Any]) -> str:
+    """Return a tree in the canonical form; keys in order, but for those of an object that is like another one."""
     return yaml.dump(tree, Dumper=_Dumper, width=120, allow_unicode=True, sort_keys="like" not in tree)
 
 
@@ -131,8 +132,8 @@ def write(found: Mapping[str, str], folder: Path) -> None:
     for file in folder.glob("*"):
         if file.is_file() and file.name not in found:
             file.unlink()
-    for name, text in found.items():
-        (folder / name).write_text(text)
+    for name, content in found.items():
+        (folder / name).write_text(content)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
