@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from apis.metric import Metric  # noqa: E402
+from bench.verdicts import judge, print_machine  # noqa: E402
 from cli.shared.console import console  # noqa: E402
 from hardware.measured import REDPAPER_MACHINE  # noqa: E402
 from hardware.profiles import profile  # noqa: E402
@@ -57,10 +58,9 @@ _NOISE = (
 
 @dataclass(frozen=True)
 class Run:
-    """One process: processor time and wall clock in seconds, and its output."""
+    """One process: processor time in seconds, and its output."""
 
     cpu: float
-    wall: float
     output: bytes
 
 
@@ -109,8 +109,8 @@ def _measure(folder: Path, size: int, runs: int) -> bool:
         f"processor time, median of {runs}: grep {by_grep:.2f} s, reading {taken:.2f} s "
         f"({size_mb / taken:.0f} MB/s; {taken / by_grep:.1f} x grep)"
     )
-    good = _goal("time over the longer of 200 MB/s and 1.5 x grep", taken / allowed, 1.0)
-    good &= _goal("peak memory, MiB", found["memory_mib"], MOST_MEMORY_MIB)
+    good = judge("time over the longer of 200 MB/s and 1.5 x grep", taken / allowed, 1.0)
+    good &= judge("peak memory, MiB", found["memory_mib"], MOST_MEMORY_MIB)
     log.unlink()
     for other in _others():
         log = _write(folder / "other.log", size * MIB // 4, other.parts)
@@ -120,16 +120,9 @@ def _measure(folder: Path, size: int, runs: int) -> bool:
         if other.least is None:
             console.print(f"  {other.title:52} {rate:8.0f}", markup=False)
         else:
-            good &= _goal(f"{other.title}, MB/s", rate, other.least, least=True)
-    console.print(f"measured on {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end")
+            good &= judge(f"{other.title}, MB/s", rate, other.least, least=True)
+    print_machine()
     return good
-
-
-def _goal(title: str, value: float, limit: float, *, least: bool = False) -> bool:
-    reached = value >= limit if least else value <= limit
-    word, sign = "reaches" if reached else "MISSES", ">=" if least else "<="
-    console.print(f"  {title:52} {value:8.2f}  {word} the goal of {sign} {limit:g}", markup=False)
-    return reached
 
 
 def _run(*command: str | Path) -> Run:
@@ -137,7 +130,7 @@ def _run(*command: str | Path) -> Run:
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     after = os.times()
     cpu = after.children_user - before.children_user + after.children_system - before.children_system
-    return Run(cpu, after.elapsed - before.elapsed, done.stdout)
+    return Run(cpu, done.stdout)
 
 
 def _read(log: Path, metrics: Sequence[Metric]) -> dict[str, float]:

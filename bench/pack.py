@@ -7,7 +7,6 @@ each: what else the machine does only ever adds time.
 """
 
 import argparse
-import os
 import statistics
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bench.verdicts import judge, print_machine  # noqa: E402
 from cli.shared.console import console  # noqa: E402
 from tests.engine import previews  # noqa: E402
 from tests.engine.kit import Stack  # noqa: E402
@@ -37,16 +37,11 @@ def main() -> int:
         pack = ("--policy-pack", str(previews.PACK), "--policy-pack-config", str(advice))
         pairs = [(_seconds(stack), _seconds(stack, *pack)) for _ in range(arguments.runs)]
     without, with_pack = ([pair[side] for pair in pairs] for side in (0, 1))
-    ratio = min(with_pack) / min(without)
-    load = os.getloadavg()[0]
-    console.print(
-        f"preview of stack {arguments.stack}: {arguments.runs} runs each, {os.cpu_count()} CPUs, load {load:.1f}"
-    )
+    console.print(f"preview of stack {arguments.stack}, {arguments.runs} runs each")
     for title, seconds in (("without the pack", without), ("with the pack", with_pack)):
         console.print(f"  {title:18} fastest {min(seconds):6.2f} s   median {statistics.median(seconds):6.2f} s")
-    word = "within" if ratio <= BUDGET else "OVER"
-    console.print(f"  with / without     {ratio:14.2f}     {word} the budget of {BUDGET}")
-    return 0 if ratio <= BUDGET else 1
+    print_machine()
+    return 0 if judge("with / without", min(with_pack) / min(without), BUDGET) else 1
 
 
 def _seconds(stack: Stack, *flags: str) -> float:

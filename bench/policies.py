@@ -28,6 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 import yaml  # noqa: E402
 
+from bench.verdicts import judge, print_machine  # noqa: E402
 from cli.shared.console import console  # noqa: E402
 from simulator import tools  # noqa: E402
 
@@ -61,17 +62,9 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory(prefix="hpc-bench-") as folder:
         measured = _measure(Path(folder), arguments)
-    console.print(f"\nmeasured on {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end")
-    kept = True
-    for title, value in measured.items():
-        goal, least = GOALS[title]
-        good = value >= goal if least else value <= goal
-        kept = kept and good
-        word = "reaches" if good else "MISSES"
-        console.print(
-            f"  {title:52} {value:10.2f}  {word} the goal of {'>=' if least else '<='} {goal:g}", markup=False
-        )
-    return 0 if kept else 1
+    print_machine()
+    reached = [judge(title, value, GOALS[title][0], least=GOALS[title][1]) for title, value in measured.items()]
+    return 0 if all(reached) else 1
 
 
 def _arguments() -> argparse.Namespace:

@@ -19,16 +19,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bench.verdicts import judge, print_machine  # noqa: E402
 from cli.shared.console import Reporter, console  # noqa: E402
 from cli.shared.memory import MIB, Peak  # noqa: E402
 from cli.shared.stack import read  # noqa: E402
 from simulator import cluster, tools  # noqa: E402
 
-BUDGETS = {  # seconds, and MiB for memory
-    "cluster start to nodes Ready": 10.0,
-    "first ./hpc up (everything built)": 60.0,
-    "warm ./hpc up": 15.0,
-    "peak resident memory": 2.5 * 1024,
+BUDGETS = {
+    "cluster start to nodes Ready, s": 10.0,
+    "first ./hpc up (everything built), s": 60.0,
+    "warm ./hpc up, s": 15.0,
+    "peak resident memory, MiB": 2.5 * 1024,
 }
 
 
@@ -44,15 +45,10 @@ def main() -> int:
             for path in Path(folder).iterdir():
                 if path.is_dir():
                     cluster.clean(path)
-    load = os.getloadavg()[0]
-    console.print(
-        f"\nmeasured on {os.cpu_count()} CPUs, load {load:.1f} at the end, median of {arguments.runs} where repeated"
-    )
-    for title, value in measured.items():
-        unit = "MiB" if "memory" in title else "s"
-        word = "within" if value <= BUDGETS[title] else "OVER"
-        console.print(f"  {title:36} {value:8.1f} {unit:4} {word} the budget of {BUDGETS[title]:.0f} {unit}")
-    return 0 if all(value <= BUDGETS[title] for title, value in measured.items()) else 1
+    console.print(f"\nmedian of {arguments.runs} where repeated")
+    print_machine()
+    kept = [judge(title, value, BUDGETS[title]) for title, value in measured.items()]
+    return 0 if all(kept) else 1
 
 
 def _arguments() -> argparse.Namespace:
@@ -66,12 +62,12 @@ def _measure(runs: int, *, with_up: bool) -> dict[str, float]:
     stack = read("dev")
     measured: dict[str, float] = {}
     with Peak(stack.home) as peak:
-        measured["cluster start to nodes Ready"] = statistics.median(_start(stack.home) for _ in range(runs))
+        measured["cluster start to nodes Ready, s"] = statistics.median(_start(stack.home) for _ in range(runs))
         if with_up:
             cluster.clean(stack.home)
-            measured["first ./hpc up (everything built)"] = _timed(_up)
-            measured["warm ./hpc up"] = statistics.median(_timed(_up) for _ in range(runs))
-    measured["peak resident memory"] = peak.bytes / MIB
+            measured["first ./hpc up (everything built), s"] = _timed(_up)
+            measured["warm ./hpc up, s"] = statistics.median(_timed(_up) for _ in range(runs))
+    measured["peak resident memory, MiB"] = peak.bytes / MIB
     return measured
 
 

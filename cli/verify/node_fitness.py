@@ -1,6 +1,5 @@
 """`./hpc verify --nodes`: which nodes are fit for jobs, and the label of those that are not."""
 
-import json
 import sys
 from collections.abc import Sequence
 
@@ -11,6 +10,7 @@ from apis import kinds, names
 from cli.shared import session
 from cli.shared.console import console, print_text, print_warning
 from cli.shared.errors import Problem
+from cli.shared.output import print_json
 from cli.shared.stack import Stack
 from cli.shared.tables import show_rows
 from cli.verify import node_marks
@@ -66,7 +66,7 @@ def show(found: Fitnesses, jobs: Sequence[Job], *, plain: bool) -> None:
     simulated = any(reading.simulated for job in jobs for reading in job.readings)
     if plain:
         content = {"exit_status": found.status, "simulated": simulated, **found.model_dump(mode="json")}
-        print(json.dumps(content, indent=2))  # noqa: T201 - for a program
+        print_json(content)
         return
     by_node = {
         node: run.figures().partition(": ")[2]
