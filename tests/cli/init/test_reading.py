@@ -44,7 +44,7 @@ def test_kinds_that_are_not_served_are_not_there() -> None:
     assert (found.packages, found.unread) == ({}, ())
 
 
-def test_an_answer_that_is_no_json_is_said() -> None:
+def test_an_answer_that_is_no_json_is_reported() -> None:
     """An answer that is no JSON, as of a proxy, is an error with the address."""
     refused: Any = {"packagemanifests": "html"}
     assert reading.read(api(cluster(), **refused)).unread == ("packagemanifests: the server's answer is not JSON",)

@@ -163,7 +163,7 @@ def test_nodes_of_a_stack_are_marked_after_a_question(sent: Api) -> None:
 @pytest.mark.usefixtures("stack")
 def test_without_an_answer_nothing_is_marked(sent: Api) -> None:
     """Without a terminal and --yes nothing is sent."""
-    with pytest.raises(Problem, match=r"no terminal to confirm on: mark dgx01[\s\S]*Add --yes"):
+    with pytest.raises(Problem, match=r"no terminal to confirm on: Mark dgx01[\s\S]*Add --yes"):
         _run("--nodes", "--stack", STACK, "--cordon")
     assert sent.sent == []
 
