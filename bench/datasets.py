@@ -1,6 +1,6 @@
 """Measures, in one run: indexing label pictures beside Pillow's decoding alone, and queries of a large catalogue.
 
-    python bench/datasets.py [--pictures 24] [--frames 41277] [--runs 3]
+    python -m bench.datasets [--pictures 24] [--frames 41277] [--runs 3]
 
 Label pictures of the generated data set are painted into a folder that is removed again. Passes over all of them
 alternate, in one process: decoding alone, and what `./hpc data index` does: list files, decode, count, write the
@@ -24,17 +24,14 @@ from pathlib import Path
 
 from PIL import Image
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from bench.verdicts import judge, print_machine  # noqa: E402
-from cli.shared.console import console  # noqa: E402
-from datasets import file_list, generated, indexing, labels, painting  # noqa: E402
-from datasets.file_list import File  # noqa: E402
-from datasets.frames import FileFacts, Frame, list_files, put_together  # noqa: E402
-from datasets.naming import LABEL  # noqa: E402
-from datasets.sqlite_reader import SqliteCatalogue  # noqa: E402
-from tests.support.printed_queries import WINDOW  # noqa: E402
+from bench.verdicts import judge, print_machine
+from cli.shared.console import console
+from datasets import file_list, generated, indexing, labels, painting
+from datasets.file_list import File
+from datasets.frames import FileFacts, Frame, list_files, put_together
+from datasets.naming import LABEL
+from datasets.sqlite_reader import SqliteCatalogue
+from tests.support.printed_queries import WINDOW
 
 TIMES_DECODING = 1.5
 MOST_SECONDS = 1.0

@@ -1,6 +1,6 @@
 """Measures, in one run on the same file: reading a big NCCL_DEBUG=INFO log beside `grep -c NCCL`, and peak memory.
 
-    python bench/evidence.py [--size 1024] [--runs 3]
+    python -m bench.evidence [--size 1024] [--runs 3]
 
 The log is written first, into a folder that is removed again. Its program creates communicators of 16, 64 and 256
 ranks on hosts of eight GPUs over and over, each with threads and addresses of its own. Every rank prints its devices,
@@ -27,15 +27,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from apis.metric import Metric
+from bench.verdicts import judge, print_machine
+from cli.shared.console import console
+from hardware.measured import REDPAPER_MACHINE
+from hardware.profiles import profile
 
-from apis.metric import Metric  # noqa: E402
-from bench.verdicts import judge, print_machine  # noqa: E402
-from cli.shared.console import console  # noqa: E402
-from hardware.measured import REDPAPER_MACHINE  # noqa: E402
-from hardware.profiles import profile  # noqa: E402
-
+READ = (sys.executable, "-m", "bench.evidence", "--read")
 MB = 1_000_000
 MIB = 1 << 20
 LEAST_MB_PER_SECOND = 200.0
@@ -98,7 +96,7 @@ def _measure(folder: Path, size: int, runs: int) -> bool:
     grep, reading, found = [], [], {}
     for _ in range(runs):
         grep.append(_run("grep", "-c", "NCCL", log))
-        reading.append(_run(sys.executable, __file__, "--read", log))
+        reading.append(_run(*READ, log))
         found = json.loads(reading[-1].output)
     lines = int(grep[0].output)
     by_grep, taken = (statistics.median(run.cpu for run in each) for each in (grep, reading))
@@ -115,7 +113,7 @@ def _measure(folder: Path, size: int, runs: int) -> bool:
     for other in _others():
         log = _write(folder / "other.log", size * MIB // 4, other.parts)
         options = ["--metrics"] if other.metrics else []
-        rows = [json.loads(_run(sys.executable, __file__, "--read", log, *options).output) for _ in range(runs)]
+        rows = [json.loads(_run(*READ, log, *options).output) for _ in range(runs)]
         rate = log.stat().st_size / MB / statistics.median(one["seconds"] for one in rows)
         if other.least is None:
             console.print(f"  {other.title:52} {rate:8.0f}", markup=False)

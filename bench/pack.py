@@ -1,6 +1,6 @@
 """Measures, in one run, what the policy pack costs in a preview of a stack, without a cluster.
 
-    python bench/pack.py [--stack prod] [--runs 5]
+    python -m bench.pack [--stack prod] [--runs 5]
 
 Previews with and without the pack take turns, so that both meet the same machine. The ratio is that of the fastest of
 each: what else the machine does only ever adds time.
@@ -13,13 +13,10 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from bench.verdicts import judge, print_machine  # noqa: E402
-from cli.shared.console import console  # noqa: E402
-from tests.engine import previews  # noqa: E402
-from tests.engine.kit import Stack  # noqa: E402
+from bench.verdicts import judge, print_machine
+from cli.shared.console import console
+from tests.engine import previews
+from tests.engine.kit import Stack
 
 BUDGET = 1.3  # with / without
 

@@ -1,6 +1,6 @@
 """Measures, in one run on the same files: `./hpc check` beside checkov and OPA, the rules alone, start-up and memory.
 
-    python bench/policies.py [--templates 10000] [--checkov 2000] [--runs 3] [--no-checkov] [--no-opa]
+    python -m bench.policies [--templates 10000] [--checkov 2000] [--runs 3] [--no-checkov] [--no-opa]
 
 checkov is installed once into an environment of its own in the cache (HPC_CACHE), and `opa` is built there with Go;
 where that is not possible the comparison is left out, and the output says so. Whole processes are measured by the
@@ -23,14 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import yaml
 
-import yaml  # noqa: E402
-
-from bench.verdicts import judge, print_machine  # noqa: E402
-from cli.shared.console import console  # noqa: E402
-from simulator import tools  # noqa: E402
+from bench.verdicts import judge, print_machine
+from cli.shared.console import console
+from cli.shared.paths import ROOT
+from simulator import tools
 
 CHECKOV = "3.3.30"
 OPA = "1.22.2"
@@ -152,7 +150,7 @@ def _beside_opa(file: Path, templates: int, opa: Path, runs: int) -> None:
 
 def _rules(arguments: argparse.Namespace) -> float:
     counts = ["--templates", str(arguments.templates), "--runs", str(arguments.runs)]
-    measured = json.loads(_run([sys.executable, __file__, "--rules-alone", *counts]).output)
+    measured = json.loads(_run([sys.executable, "-m", "bench.policies", "--rules-alone", *counts]).output)
     speed = float(measured["speed"])
     console.print(f"{measured['rules']} rules alone: {measured['findings']} findings, {1e6 / speed:.0f} us a template")
     return speed

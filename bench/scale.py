@@ -1,6 +1,6 @@
 """Measures how time and memory grow with nodes, tenants and resources, and the program's own share of a preview.
 
-    python bench/scale.py [--full] [--only program updates share state] [--runs 5]
+    python -m bench.scale [--full] [--only program updates share state] [--runs 5]
 
 By default it ends within some ten minutes; --full goes to 1,000 nodes and 300 tenants. Every figure is of this run. The
 exponent is that of time over size, fitted; `slope, last/before` is what one more costs between the two largest sizes
@@ -12,17 +12,14 @@ import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from bench import checkpoints, program_cost, projects, updates  # noqa: E402
-from bench.growth import Series, table  # noqa: E402
-from bench.scaled import platform  # noqa: E402
-from bench.verdicts import judge, print_machine  # noqa: E402
-from cli.shared.console import console  # noqa: E402
-from cli.shared.tables import show_rows  # noqa: E402
+from bench import checkpoints, program_cost, projects, updates
+from bench.growth import Series, table
+from bench.scaled import platform
+from bench.verdicts import judge, print_machine
+from cli.shared.console import console
+from cli.shared.paths import ROOT
+from cli.shared.tables import show_rows
 
 BUDGET = 1.15  # of the program's process, in CPU seconds, over its bare twin on the same SDK; at every size
 FEW_NODES, FEW_TENANTS = 4, 3

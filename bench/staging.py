@@ -1,6 +1,6 @@
 """Measures, in one run: the reader that stages data sets, beside `dd` over the same files.
 
-    python bench/staging.py [--files 200] [--bytes 3370000] [--runs 5]
+    python -m bench.staging [--files 200] [--bytes 3370000] [--runs 5]
 
 Files of an A2D2 pair's size, 3.37 MB (R-5.1-2), are written into a folder that is removed again, and are then in the
 page cache. Passes over all of them alternate: `dd` of each file into /dev/null, the reader, and the reader with
@@ -19,13 +19,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from cli.shared.console import console  # noqa: E402
-from datasets import file_list  # noqa: E402
-from datasets.file_list import File  # noqa: E402
-from stacks.programs import SCRIPTS  # noqa: E402
+from cli.shared.console import console
+from datasets import file_list
+from datasets.file_list import File
+from stacks.programs import SCRIPTS
 
 GOAL = 0.8
 

@@ -1,6 +1,6 @@
 """Measures, in one run: cluster start to nodes Ready, first and warm `./hpc up`, and peak memory.
 
-    python bench/startup.py [--runs 3] [--no-up]
+    python -m bench.startup [--runs 3] [--no-up]
 
 A home of its own is used and removed: the clusters of this checkout are not touched. Tools are built first where
 missing, and not measured. Every figure is of this run on this machine; nothing is remembered.
@@ -16,14 +16,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from bench.verdicts import judge, print_machine  # noqa: E402
-from cli.shared.console import Reporter, console  # noqa: E402
-from cli.shared.memory import MIB, Peak  # noqa: E402
-from cli.shared.stack import read  # noqa: E402
-from simulator import cluster, tools  # noqa: E402
+from bench.verdicts import judge, print_machine
+from cli.shared.console import Reporter, console
+from cli.shared.memory import MIB, Peak
+from cli.shared.paths import ROOT
+from cli.shared.stack import read
+from simulator import cluster, tools
 
 BUDGETS = {
     "cluster start to nodes Ready, s": 10.0,
