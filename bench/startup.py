@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.verdicts import judge, print_machine
+from cli.shared import simulated_spec
 from cli.shared.console import Reporter, console
 from cli.shared.memory import MIB, Peak
 from cli.shared.paths import ROOT
@@ -72,7 +73,7 @@ def _measure(runs: int, *, with_up: bool) -> dict[str, float]:
 def _start(where: Path) -> float:
     if where.exists():
         cluster.clean(where)
-    seconds = _timed(lambda: _until_ready(cluster.up(read("dev").spec()).home))
+    seconds = _timed(lambda: _until_ready(cluster.up(simulated_spec.of(read("dev"))).home))
     console.print(f"cluster start to nodes Ready: {seconds:.1f} s", markup=False)
     return seconds
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from cli.data import select, sources
+from cli.shared import simulated_spec
 from cli.shared.stack import Stack, read
 from simulator import state as states
 from simulator.access import accounts
@@ -51,9 +52,9 @@ def clock(tmp_path: Path, change: Change, monkeypatch: pytest.MonkeyPatch) -> It
 
 def test_a_stack_with_such_a_source_has_one(change: Change) -> None:
     """The simulated cluster of a stack has Spectrum Discover where a data set asks it."""
-    assert not read("lab").spec().discover
+    assert not simulated_spec.of(read("lab")).discover
     change(source=SOURCE)
-    assert read("lab").spec().discover
+    assert simulated_spec.of(read("lab")).discover
 
 
 @pytest.mark.usefixtures("clock")
