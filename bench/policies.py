@@ -3,9 +3,9 @@
     python -m bench.policies [--templates 10000] [--checkov 2000] [--runs 3] [--no-checkov] [--no-opa]
 
 checkov is installed once into an environment of its own in the cache (HPC_CACHE), and `opa` is built there with Go;
-where that is not possible the comparison is left out, and the output says so. Whole processes are measured by the
+where that is not possible the comparison is left out, and the output reports it. Whole processes are measured by the
 wall clock, the rules alone by processor time. This process stays small: its memory when it starts another one
-counts as that one's peak memory. Every figure is of this run on this machine; nothing is remembered.
+counts as that one's peak memory. Every figure is of this run on this machine; none is stored.
 """
 
 import argparse
