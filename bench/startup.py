@@ -3,7 +3,7 @@
     python -m bench.startup [--runs 3] [--no-up]
 
 A home of its own is used and removed: the clusters of this checkout are not touched. Tools are built first where
-missing, and not measured. Every figure is of this run on this machine; nothing is remembered.
+missing, and not measured. Every figure is of this run on this machine; none is stored.
 """
 
 import argparse

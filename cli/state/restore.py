@@ -72,7 +72,7 @@ def command(
         )
     print_text(
         f"restored; nothing on the cluster was changed. `./hpc drift {wanted.options}` shows how the cluster differs "
-        f"from it, `./hpc up {wanted.options}` what the settings want."
+        f"from it, `./hpc up {wanted.options}` applies the settings."
     )
 
 
