@@ -11,19 +11,17 @@ the reading alone. Every figure is of this run on this machine; none is stored.
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from apis.metric import Metric
 from bench import large_logs
+from bench.processes import run
 from bench.verdicts import judge, print_machine
 from cli.shared.console import console
 
@@ -38,14 +36,6 @@ _METRICS = (
     Metric(name="throughput", pattern=r"throughput: ([\d.,]+) samples/s", value="median", warm_up=2),
     Metric(name="loss", pattern=r"loss (\S+)", better="lower"),
 )
-
-
-@dataclass(frozen=True)
-class Run:
-    """One process: processor time in seconds, and its output."""
-
-    cpu: float
-    output: bytes
 
 
 class Other(NamedTuple):
@@ -81,11 +71,11 @@ def _measure(folder: Path, size: int, runs: int) -> bool:
     size_mb = log.stat().st_size / MB
     grep, reading, found = [], [], {}
     for _ in range(runs):
-        grep.append(_run("grep", "-c", "NCCL", log))
-        reading.append(_run(*READ, log))
+        grep.append(run("grep", "-c", "NCCL", log))
+        reading.append(run(*READ, log))
         found = json.loads(reading[-1].output)
     lines = int(grep[0].output)
-    by_grep, taken = (statistics.median(run.cpu for run in each) for each in (grep, reading))
+    by_grep, taken = (statistics.median(one.cpu for one in each) for each in (grep, reading))
     allowed = max(size_mb / LEAST_MB_PER_SECOND, TIMES_GREP * by_grep)
     console.print(
         f"{size_mb:.0f} MB, {lines} lines with NCCL, {found['readings']} runs, {found['channels']} channels, "
@@ -99,7 +89,7 @@ def _measure(folder: Path, size: int, runs: int) -> bool:
     for other in _others():
         log = _write(folder / "other.log", size * MIB // 4, other.parts)
         options = ["--metrics"] if other.metrics else []
-        rows = [json.loads(_run(*READ, log, *options).output) for _ in range(runs)]
+        rows = [json.loads(run(*READ, log, *options).output) for _ in range(runs)]
         rate = log.stat().st_size / MB / statistics.median(one["seconds"] for one in rows)
         if other.least is None:
             console.print(f"  {other.title:52} {rate:8.0f}", markup=False)
@@ -107,14 +97,6 @@ def _measure(folder: Path, size: int, runs: int) -> bool:
             good &= judge(f"{other.title}, MB/s", rate, other.least, least=True)
     print_machine()
     return good
-
-
-def _run(*command: str | Path) -> Run:
-    before = os.times()
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    after = os.times()
-    cpu = after.children_user - before.children_user + after.children_system - before.children_system
-    return Run(cpu, done.stdout)
 
 
 def _read(log: Path, metrics: Sequence[Metric]) -> dict[str, float]:
