@@ -22,6 +22,7 @@ _OF_APPLICATIONS = (13, 31, 43, 45, 68)
 """XIDs that a program's own fault causes on a sound GPU, as NVIDIA's device plugin has them."""
 _BRAKE = 128
 """Bit of the power brake, by which the machine slows its GPUs. PromQL has no AND: the remainder by twice of it has."""
+_HELD = 'DCGM_FI_DEV_GPU_UTIL{exported_pod!=""}'
 _GPU = "GPU {{ $labels.gpu }} of {{ $labels.Hostname }}"
 
 
@@ -50,7 +51,7 @@ class Limits(Thresholds):
     """Limits of alerts on machines of one kind."""
 
     gpus_per_node: int = Field(gt=0, le=16, description="GPUs of a node, from its profile; fewer are an alert")
-    low_use_time: Seconds = Field(default=1800, description="seconds over which a pod's GPU is measured")
+    low_use_time: Seconds = Field(default=1800, description="seconds that a pod's GPU has to be idle")
     infiniband_devices: tuple[Device, ...] = Field(
         default=(),
         description="adapters that jobs use, e.g. mlx5_0, as /sys/class/infiniband has them (RoCE ports, "
@@ -108,9 +109,10 @@ def _gpus(limits: Limits) -> Iterator[Alert]:
     yield Alert(
         name="GpuUnderused",
         expression=_for_the_tenant(
-            f'avg_over_time(DCGM_FI_DEV_GPU_UTIL{{exported_pod!=""}}[{limits.low_use_time}s]) < {limits.low_use}'
+            # The second part drops a pod that has ended, whose samples the first one still averages.
+            f"avg_over_time({_HELD}[10m]) < {limits.low_use} and {_HELD}"
         ),
-        lasting=60,
+        lasting=limits.low_use_time,
         severity="info",
         summary="A pod holds a GPU that it does not use",
         description=f"{_GPU} is used at {{{{ $value }}}} percent; pod {{{{ $labels.exported_pod }}}} of "

@@ -58,7 +58,9 @@ def _rate(ours: str, gbps: int) -> Iterator[Alert]:
     planned = gbps * 1_000_000_000 // 8
     yield Alert(
         name="PortSlow",
-        expression=f"node_infiniband_rate_bytes_per_second{ours} < {planned}",  # limit: the profile's, our inference
+        # The limit is the profile's, our inference. A port without a link has the slowest rate, and its own alert.
+        expression=f"node_infiniband_rate_bytes_per_second{ours} < {planned} "
+        f"and node_infiniband_state_id{ours} == {_ACTIVE}",
         lasting=300,
         severity="warning",
         summary="A port of the fabric is slower than planned",

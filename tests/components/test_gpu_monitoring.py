@@ -124,7 +124,7 @@ def test_limits_are_the_settings() -> None:
     """Thresholds of alerts follow the settings (S-5.6)."""
     found = {alert.name: alert.expression for alert in alerts(LIMITS.model_copy(update={"temperature": 77}))}
     assert found["GpuTooHot"] == "DCGM_FI_DEV_GPU_TEMP > 77"
-    assert "[1800s]) < 20" in found["GpuUnderused"]
+    assert "[10m]) < 20" in found["GpuUnderused"]
 
 
 def test_programs_own_faults_are_no_fault_of_the_gpu() -> None:

@@ -83,12 +83,12 @@ class Field:
         self.offered()
 
     def offered(self) -> None:
-        """Wait until every node with GPUs offers all that its machine has."""
+        """Wait until every node with GPUs offers them all, and each RDMA resource: plugins share those as they like."""
         wanted = {"nvidia.com/gpu": self.settings.profile.gpus}
-        wanted |= {f"rdma/{name}": 100 for name in self.settings.rdma_resources}
+        wanted |= {f"rdma/{name}": 1 for name in self.settings.rdma_resources}
         for node in self.settings.gpu_nodes:
             eventually(
-                lambda name=node.name: all(self.api.offers(name, key) == many for key, many in wanted.items()),  # type: ignore[misc]
+                lambda name=node.name: all(self.api.offers(name, key) >= many for key, many in wanted.items()),  # type: ignore[misc]
                 f"{node.name} does not offer {wanted}",
             )
 
