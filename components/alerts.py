@@ -22,12 +22,14 @@ _OF_APPLICATIONS = (13, 31, 43, 45, 68)
 """XIDs that a program's own fault causes on a sound GPU, as NVIDIA's device plugin has them."""
 _BRAKE = 128
 """Bit of the power brake, by which the machine slows its GPUs. PromQL has no AND: the remainder by twice of it has."""
+OF_PODS = "exported_pod"
+"""Label of the pod that has a GPU."""
 _HELD = 'DCGM_FI_DEV_GPU_UTIL{exported_pod!=""}'
 _GPU = "GPU {{ $labels.gpu }} of {{ $labels.Hostname }}"
 
 
-class Thresholds(Model):
-    """Thresholds of alerts, as settings and the component have them."""
+class GpuThresholds(Model):
+    """Thresholds of alerts about GPUs, as settings and the component have them."""
 
     temperature: int = Field(
         default=85,
@@ -41,6 +43,11 @@ class Thresholds(Model):
         le=100,
         description="percent, below which a pod's GPU counts as idle (S-5.7); training keeps GPUs at 94 to 96 (S-5.3)",
     )
+
+
+class Thresholds(GpuThresholds):
+    """Thresholds of alerts about GPUs and ports."""
+
     hw_counters: bool = Field(
         default=False,
         description="alerts about the RDMA hardware counters of ports; needs node_exporter 1.12 or later on the nodes",
@@ -66,6 +73,10 @@ class Limits(Thresholds):
         default=None, gt=0, description="most that a node draws (D-2.2), W, from its profile; None: no document has it"
     )
     generation: Generation = Field(default="today", description="whose names the exporter's metrics have")
+    pods: bool = Field(default=True, description="whether the exporter knows which pod has a GPU")
+    port_states: bool = Field(
+        default=True, description="whether node_exporter (1.0 and later) has state and rate of ports"
+    )
 
 
 class Alert(Model):
@@ -93,8 +104,10 @@ def gpu_alerts(limits: Limits) -> Iterator[Alert]:
     """Yield the alerts about GPUs, in the names of the exporter's generation and without those that it lacks."""
     for alert in (*_gpus(limits), *_memory(limits), *_power(limits)):
         expression = named(alert.expression, limits.generation)
-        if expression is not None:
-            yield alert.model_copy(update={"expression": expression})
+        if expression is not None and (limits.pods or OF_PODS not in expression):
+            yield alert.model_copy(
+                update={"expression": expression, "description": named(alert.description, limits.generation)}
+            )
 
 
 def _gpus(limits: Limits) -> Iterator[Alert]:

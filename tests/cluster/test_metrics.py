@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
 
 import pytest
 import yaml
@@ -27,6 +26,7 @@ from tests.simulator.actors.conftest import Person
 from tests.support import prometheus
 from tests.support.clusters import running
 from tests.support.field import Field, Manifest
+from tests.support.metrics_pages import page
 from tests.support.prometheus import Prometheus
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import data
@@ -77,11 +77,6 @@ def _field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Field, st
         yield made, str(cluster.status(started.home).metrics)
 
 
-def _page(address: str, name: str) -> str:
-    with urlopen(f"{address}/{name}", timeout=10) as answer:  # noqa: S310 - loopback
-        return str(answer.read().decode())
-
-
 def _declared(field: Field) -> list[dict[str, Any]]:
     """Return the groups of the cluster's PrometheusRules, at an interval of one second, with `for` shortened to it."""
     groups = [g for one in field.api.list(kinds.PROMETHEUS_RULE)["items"] for g in one["spec"]["groups"]]
@@ -94,7 +89,7 @@ def _declared(field: Field) -> list[dict[str, Any]]:
 
 def _configured(address: str, groups: list[dict[str, Any]], folder: Path) -> Path:
     """Write what the cluster serves for a Prometheus, with an interval of one second."""
-    found = yaml.safe_load(_page(address, "prometheus.yml"))
+    found = yaml.safe_load(page(address, "prometheus.yml"))
     found["global"] = dict.fromkeys(found["global"], "1s")
     (discovery,) = found["scrape_configs"][0]["http_sd_configs"]
     discovery["refresh_interval"] = "1s"
