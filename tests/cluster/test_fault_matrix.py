@@ -167,7 +167,7 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
 
 
 def test_exporter_of_2020_starts_and_is_scraped(field: Field) -> None:
-    """The exporter of our own runs on both nodes, with its list, and the cluster's Prometheus finds it by node."""
+    """The exporter of our own runs on both nodes, with its list, and Prometheus finds it by node (S-5.2)."""
     address = str(cluster.status(field.cluster.kubeconfig.parent).metrics)
 
     def exporters() -> dict[str, str]:
