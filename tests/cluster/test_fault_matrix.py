@@ -174,7 +174,7 @@ def test_exporter_of_2020_starts_and_is_scraped(field: Field) -> None:
         found = (each["labels"] for each in json.loads(page(address, "targets")))
         return {each["instance"]: each["__metrics_path__"] for each in found if each["job"] == "dcgm-exporter"}
 
-    eventually(lambda: exporters().keys() == {*platform.DGX}, "the exporters are not found", exporters)
+    eventually(lambda: exporters().keys() == {*platform.DGX}, "not found", lambda: field.api.pods("dcgm-exporter"))
     for path in exporters().values():
         text = page(address, path)
         assert len(re.findall(r'^DCGM_FI_DEV_GPU_TEMP\{gpu="\d"', text, re.MULTILINE)) == 8
