@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from hardware.gpus import Gpu
+from hardware.measured import MEASURED_GPUS
 from simulator.performance import nvidia_smi, preflight, random_draws
 from simulator.performance.job import Machine
 
@@ -70,7 +72,7 @@ def values(gpu: GpuState, joules: float) -> dict[str, float]:
         **dict.fromkeys((f"DEV_{name}" for name in _NEVER), 0),
         **{f"PROF_{name}": share if gpu.busy else 0.0 for name, share in BUSY_ACTIVE.items()},
     }
-    if known := locked or profile.gpu.most_sm_mhz:
+    if known := locked or _clock(gpu, profile.gpu):
         found["DEV_SM_CLOCK"] = known
     if profile.gpu.most_memory_mhz:
         found["DEV_MEM_CLOCK"] = profile.gpu.most_memory_mhz
@@ -87,6 +89,14 @@ _NEVER = (
 )
 """Fields that stay 0: nothing of the simulated cluster changes them."""
 _ROWS = ("UNCORRECTABLE_REMAPPED_ROWS", "CORRECTABLE_REMAPPED_ROWS", "ROW_REMAP_FAILURE")
+
+
+def _clock(gpu: GpuState, model: Gpu) -> int | None:
+    """Return the clock of its SMs, MHz: under load that which was measured, else the highest."""
+    measured = MEASURED_GPUS.get(model.model)
+    if measured is None:
+        return model.most_sm_mhz
+    return measured.loaded_mhz if gpu.busy else measured.most_mhz
 
 
 def _reasons(gpu: GpuState, locked: int | None) -> int:

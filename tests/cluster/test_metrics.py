@@ -14,6 +14,7 @@ import yaml
 
 from apis import kinds
 from cli.shared import cluster_client
+from components.dashboards import GPUS, INFINIBAND, TENANTS
 from rendering.manifests import manifests
 from rendering.recorder import REDACTED
 from simulator import cluster, names
@@ -36,6 +37,14 @@ pytestmark = pytest.mark.cluster
 STACK, TENANT = "h100-roce", "training"
 NODE = "dgx01.h100.example.com"
 BUSY, IDLE = "busy", "idle"
+PANELS = {
+    panel.title: each.expression
+    for dashboard in (GPUS, INFINIBAND, TENANTS)
+    for row in dashboard.rows
+    for panel in row.panels
+    for each in panel.series
+}
+LATER = {"GPU hours of the last 24 h", "GPUs held and under 5 % for 30 min", "GPUs that pending pods wait for"}
 FIRING = 'ALERTS{alertstate="firing"}'
 
 
@@ -123,9 +132,11 @@ def test_alerts_are_raised_by_their_causes_and_by_nothing_else(field: tuple[Fiel
         prometheus.running(_configured(address, groups, tmp_path), tmp_path) as server,
     ):
         _nothing(server)
+        _drawn(server)
         with platform.running(_idle(), IDLE, until=frozenset({"Running"})):
             _expect(server, "GpuUnderused")
             (idle,) = server.query('ALERTS{alertname="GpuUnderused"}')
+            assert server.query(PANELS["GPUs held and under 5 % for 30 min"])
             assert (idle[0]["namespace"], idle[0]["Hostname"]) == (TENANT, NODE)
             assert idle[0]["exported_pod"].startswith(IDLE)
         _expect(server)
@@ -153,6 +164,13 @@ def _nothing(server: Prometheus) -> None:
     assert server.query("ALERTS") == []
     (power,) = server.query("hpc:gpu_power_watts:sum")
     assert power[1] > 7 * 600
+
+
+def _drawn(server: Prometheus) -> None:
+    """Expect that each panel of the dashboards has series, without those about what waits, idles or is long ago."""
+    for title, expression in PANELS.items():
+        if title not in LATER:
+            server.eventually(lambda asked=expression: server.query(asked), f"{title} is empty: {expression}")  # type: ignore[misc]
 
 
 def _expect(server: Prometheus, *alerts: str) -> None:
