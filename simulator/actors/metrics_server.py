@@ -13,9 +13,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from apis import kinds
 from apis.logs import SIMULATED
+from simulator import names
 from simulator.actors import gpu_exporter, gpu_use, job_inputs, pods
 from simulator.actors.api import Object
-from simulator.actors.informer import Key
+from simulator.actors.informer import TROUBLE, Key
 from simulator.actors.prometheus import RULES, Prometheus
 from simulator.actors.runtime import Runtime
 from simulator.metrics import dcgm_exporter, kube_state, node_exporter
@@ -77,7 +78,8 @@ class MetricsServer:
         return None
 
     def _node_changed(self, _key: Key, old: Object | None, node: Object | None) -> None:
-        if old is None or node is None:
+        # Nodes change all the time by their heartbeats.
+        if old is None or node is None or _down(old) == _down(node):
             return
         before, now = (job_inputs.machine(one, self._runtime) for one in (old, node))
         with self._counting:
@@ -133,16 +135,24 @@ class MetricsServer:
         return found
 
 
+def _down(node: Object) -> str | None:
+    return pods.annotations(node).get(names.PORTS_DOWN)
+
+
 def _handler(server: MetricsServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         """One request."""
 
         def do_GET(self) -> None:
             """Answer a scrape."""
-            found = server.page(self.path.partition("?")[0])
-            kind, text = found or ("text/plain", f"{SIMULATED}: no such exporter runs\n")
+            status, kind, text = HTTPStatus.NOT_FOUND, "text/plain", f"{SIMULATED}: no such exporter runs\n"
+            try:
+                if found := server.page(self.path.partition("?")[0]):
+                    status, (kind, text) = HTTPStatus.OK, found
+            except TROUBLE as error:
+                status, text = HTTPStatus.SERVICE_UNAVAILABLE, f"{SIMULATED}: the API server does not answer: {error}\n"
             body = text.encode()
-            self.send_response(HTTPStatus.NOT_FOUND if found is None else HTTPStatus.OK)
+            self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
