@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from stacks.environment import build, placeholder_accounts
 from stacks.settings import parse
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
+from tests.support import prometheus
 from tests.support.clusters import LAB_NODES, running
 from tests.support.field import Field, Manifest, edited, named, refusals
 from tests.support.lab import eventually
@@ -122,6 +124,11 @@ def _redirected(redirected: bool, field: Field) -> None:
     field.api.annotate(kinds.NODE, platform.DGX[1], {names.FAULTS: text})
 
 
+def _hot(celsius: dict[int, int], field: Field) -> None:
+    text = NodeFaults(celsius=celsius).model_dump_json() if celsius else None
+    field.api.annotate(kinds.NODE, platform.DGX[1], {names.FAULTS: text})
+
+
 def _tainted(field: Field) -> None:
     taint = {"key": "repair", "value": "yes", "effect": "NoExecute"}
     field.api.patch(kinds.NODE, platform.DGX[1], {"spec": {"taints": [taint]}})
@@ -166,8 +173,8 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
         yield made
 
 
-def test_exporter_of_2020_starts_and_is_scraped(field: Field) -> None:
-    """The exporter of our own runs on both nodes, with its list, and Prometheus finds it by node (S-5.2)."""
+def test_exporter_of_2020_is_scraped_and_its_alert_fires(field: Field, tmp_path: Path) -> None:
+    """The exporter of our own runs on both nodes with its list, Prometheus finds it, and a hot GPU is named (S-5.2)."""
     address = str(cluster.status(field.cluster.kubeconfig.parent).metrics)
 
     def exporters() -> dict[str, str]:
@@ -180,6 +187,17 @@ def test_exporter_of_2020_starts_and_is_scraped(field: Field) -> None:
         assert len(re.findall(r'^DCGM_FI_DEV_GPU_TEMP\{gpu="\d"', text, re.MULTILINE)) == 8
         assert "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS" in text
         assert "REMAP" not in text
+    rules = prometheus.declared(field.api)
+    with prometheus.running(prometheus.configured(address, rules, tmp_path), tmp_path) as server:
+        server.eventually(lambda: len(server.query("DCGM_FI_DEV_GPU_TEMP")) == 16, "not all GPUs are scraped")
+        server.evaluated()
+        server.expect()
+        _hot({3: 92}, field)
+        server.expect("GpuTooHot")
+        ((alert, _),) = server.query(prometheus.FIRING)
+        assert (alert["instance"], alert["gpu"]) == (platform.DGX[1], "3")
+        _hot({}, field)
+        server.expect()
 
 
 def test_every_row_is_brought_about() -> None:

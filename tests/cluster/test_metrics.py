@@ -7,10 +7,8 @@ each second, too.
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from apis import kinds
 from cli.shared import cluster_client
@@ -27,8 +25,7 @@ from tests.simulator.actors.conftest import Person
 from tests.support import prometheus
 from tests.support.clusters import running
 from tests.support.field import Field, Manifest
-from tests.support.metrics_pages import page
-from tests.support.prometheus import Prometheus
+from tests.support.prometheus import FIRING, Prometheus
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import data
 
@@ -45,7 +42,6 @@ PANELS = {
     for each in panel.series
 }
 LATER = {"GPU hours of the last 24 h", "GPUs held and under 5 % for 30 min", "GPUs that pending pods wait for"}
-FIRING = 'ALERTS{alertstate="firing"}'
 
 
 def _settings() -> Settings:
@@ -86,28 +82,6 @@ def _field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Field, st
         yield made, str(cluster.status(started.home).metrics)
 
 
-def _declared(field: Field) -> list[dict[str, Any]]:
-    """Return the groups of the cluster's PrometheusRules, at an interval of one second, with `for` shortened to it."""
-    groups = [g for one in field.api.list(kinds.PROMETHEUS_RULE)["items"] for g in one["spec"]["groups"]]
-    for group in groups:
-        group.pop("interval", None)
-    for rule in (rule for group in groups for rule in group["rules"] if "for" in rule):
-        rule["for"] = "1s"
-    return groups
-
-
-def _configured(address: str, groups: list[dict[str, Any]], folder: Path) -> Path:
-    """Write what the cluster serves for a Prometheus, with an interval of one second."""
-    found = yaml.safe_load(page(address, "prometheus.yml"))
-    found["global"] = dict.fromkeys(found["global"], "1s")
-    (discovery,) = found["scrape_configs"][0]["http_sd_configs"]
-    discovery["refresh_interval"] = "1s"
-    (folder / found["rule_files"][0]).write_text(yaml.safe_dump({"groups": groups}))
-    file = folder / "prometheus.yml"
-    file.write_text(yaml.safe_dump(found))
-    return file
-
-
 def _idle() -> list[Manifest]:
     """Return the jobs, of which one holds its GPU and computes nothing."""
     jobs = deepcopy([*HEALTHY])
@@ -125,31 +99,31 @@ def _set(field: Field, **marks: str | None) -> None:
 def test_alerts_are_raised_by_their_causes_and_by_nothing_else(field: tuple[Field, str], tmp_path: Path) -> None:
     """A busy cluster raises none; a hot GPU, an idle one that a job holds and a port that goes down raise theirs."""
     platform, address = field
-    groups = _declared(platform)
+    groups = prometheus.declared(platform.api)
     assert {rule["alert"] for group in groups for rule in group["rules"] if "alert" in rule} >= {"GpuTooHot"}
     with (
         platform.running(HEALTHY, BUSY, until=frozenset({"Running"})),
-        prometheus.running(_configured(address, groups, tmp_path), tmp_path) as server,
+        prometheus.running(prometheus.configured(address, groups, tmp_path), tmp_path) as server,
     ):
         _nothing(server)
         _drawn(server)
         with platform.running(_idle(), IDLE, until=frozenset({"Running"})):
-            _expect(server, "GpuUnderused")
+            server.expect("GpuUnderused")
             (idle,) = server.query('ALERTS{alertname="GpuUnderused"}')
             assert server.query(PANELS["GPUs held and under 5 % for 30 min"])
             assert (idle[0]["namespace"], idle[0]["Hostname"]) == (TENANT, NODE)
             assert idle[0]["exported_pod"].startswith(IDLE)
-        _expect(server)
+        server.expect()
         _set(platform, faults=NodeFaults(celsius={3: 92}).model_dump_json())
-        _expect(server, "GpuTooHot")
+        server.expect("GpuTooHot")
         assert server.labels(FIRING, "gpu") == {"3"}
         _set(platform, faults=None, ports_down='["mlx5_3"]')
         # The counter of lost links is looked at over an hour.
-        _expect(server, "InfinibandPortDown", "InfinibandLinkLost")
+        server.expect("InfinibandPortDown", "InfinibandLinkLost")
         assert server.labels(FIRING, "device") == {"mlx5_3"}
         assert server.labels(FIRING, "instance") == {NODE}
         _set(platform, ports_down=None)
-        _expect(server, "InfinibandLinkLost")
+        server.expect("InfinibandLinkLost")
         fired = server.labels(f"max_over_time({FIRING}[1h])", "alertname")
         assert fired == {"GpuUnderused", "GpuTooHot", "InfinibandPortDown", "InfinibandLinkLost"}
 
@@ -171,9 +145,3 @@ def _drawn(server: Prometheus) -> None:
     for title, expression in PANELS.items():
         if title not in LATER:
             server.eventually(lambda asked=expression: server.query(asked), f"{title} is empty: {expression}")  # type: ignore[misc]
-
-
-def _expect(server: Prometheus, *alerts: str) -> None:
-    """Wait until exactly these alerts fire, and none is pending."""
-    server.eventually(lambda: server.labels("ALERTS", "alertname") == {*alerts}, f"expected {alerts}")
-    server.eventually(lambda: server.labels(FIRING, "alertname") == {*alerts}, f"expected {alerts} to fire")

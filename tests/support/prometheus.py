@@ -12,10 +12,16 @@ from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
+import yaml
+
+from apis import kinds
+from simulator.actors.api import Api
 from simulator.processes import ports
 from tests.support import debian
+from tests.support.metrics_pages import page
 
 _PATIENCE = 60.0  # seconds until a condition that must come counts as not coming
+FIRING = 'ALERTS{alertstate="firing"}'
 Series = Mapping[str, str]
 
 
@@ -34,6 +40,11 @@ class Prometheus:
     def labels(self, expression: str, name: str) -> set[str]:
         """Return the values of a label of an expression's series."""
         return {series.get(name, "") for series, _ in self.query(expression)}
+
+    def expect(self, *alerts: str) -> None:
+        """Wait until exactly these alerts fire, and none is pending."""
+        self.eventually(lambda: self.labels("ALERTS", "alertname") == {*alerts}, f"expected {alerts}")
+        self.eventually(lambda: self.labels(FIRING, "alertname") == {*alerts}, f"expected {alerts} to fire")
 
     def eventually(self, condition: Callable[[], object], what: str) -> None:
         """Wait until a condition holds; fail with what is wanted and the alerts that there are."""
@@ -58,6 +69,28 @@ class Prometheus:
     def _get(self, path: str) -> Any:
         with urlopen(f"{self.address}{path}", timeout=10) as answer:  # noqa: S310 - loopback
             return json.load(answer)
+
+
+def declared(api: Api) -> list[dict[str, Any]]:
+    """Return the groups of a cluster's PrometheusRules, at an interval of a second, with `for` shortened to it."""
+    groups = [group for one in api.list(kinds.PROMETHEUS_RULE)["items"] for group in one["spec"]["groups"]]
+    for group in groups:
+        group.pop("interval", None)
+    for rule in (rule for group in groups for rule in group["rules"] if "for" in rule):
+        rule["for"] = "1s"
+    return groups
+
+
+def configured(address: str, groups: list[dict[str, Any]], folder: Path) -> Path:
+    """Write what a cluster serves for a Prometheus, with intervals of one second, and rules beside it."""
+    found = yaml.safe_load(page(address, "prometheus.yml"))
+    found["global"] = dict.fromkeys(found["global"], "1s")
+    (discovery,) = found["scrape_configs"][0]["http_sd_configs"]
+    discovery["refresh_interval"] = "1s"
+    (folder / found["rule_files"][0]).write_text(yaml.safe_dump({"groups": groups}))
+    file = folder / "prometheus.yml"
+    file.write_text(yaml.safe_dump(found))
+    return file
 
 
 @contextmanager
