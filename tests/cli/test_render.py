@@ -37,7 +37,13 @@ def test_dashboards_are_written_in_place_of_manifests(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.yaml"))
 
 
-def test_a_stack_without_the_exporter_s_names_has_none(tmp_path: Path) -> None:
+def test_rules_are_written_for_a_prometheus_of_the_site(tmp_path: Path) -> None:
+    """Where the cluster's own Prometheus takes no rules, they are a file beside the dashboards."""
+    run("--dashboards", "--stack", "supermicro-3.11", "-o", tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} >= {"prometheus-rules.yaml", "hpc-gpus.json"}
+
+
+def test_a_stack_without_an_exporter_has_none(tmp_path: Path) -> None:
     """Nothing is written where the expressions would find no metrics."""
     with pytest.raises(Problem, match="has no dashboards"):
-        run("--dashboards", "--stack", "supermicro-3.11", "-o", tmp_path)
+        run("--dashboards", "--stack", "dev", "-o", tmp_path)
