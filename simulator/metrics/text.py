@@ -1,4 +1,7 @@
-"""The text format of Prometheus; every HELP line says that the values are simulated."""
+"""The text format of Prometheus; every HELP line says that the values are simulated.
+
+Not prometheus_client's: it ends the name of every counter in `_total`, and DCGM's exporter does not.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
