@@ -4,17 +4,18 @@ NVIDIA's manifests of 2020 let the exporter run as a privileged pod of any names
 of its own, and takes no GPU from jobs: the runtime's hook shows it all of them.
 """
 
-from typing import Annotated, Any
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from apis import kinds, names
-from components import waits
+from components import rights, waits
 from components.component import Component, stateful
 from components.custom_resources import CustomObject
 from components.labels import labels
+from components.metrics import LIST_FILE, Generation, exporter_list
 from components.model import Image, Model, Seconds
 from components.timeouts import DEFAULTS
 from components.tolerations import Toleration
@@ -24,20 +25,26 @@ NAME = "dcgm-exporter"
 PORT = 9400
 POD_RESOURCES = "/var/lib/kubelet/pod-resources"
 """Folder of the kubelet's socket that says which pod has which GPU: alpha in Kubernetes 1.13, on from 1.15."""
+GENERATION: Generation = "2.0"
+"""Of its metrics: the oldest one that it may be."""
+NODE_AS_INSTANCE = {
+    "sourceLabels": ["__meta_kubernetes_pod_node_name"],
+    "targetLabel": "instance",
+    "action": "replace",
+}
+"""As OpenShift names the targets of its node_exporter."""
 PROMETHEUS = ("openshift-monitoring", "prometheus-k8s")
 """Namespace and service account of the cluster's own Prometheus."""
 
-ListFile = Annotated[str, StringConstraints(pattern=r"^/[\w./-]+\.csv$")]
+LISTS = "/etc/hpc-dcgm-exporter"
+"""Folder of the list of metrics in the container, whose image has lists of its own elsewhere."""
 
 
 class DcgmExporterImage(Model):
     """Which exporter."""
 
-    image: Image = Field(description="of NVIDIA's exporter, e.g. nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04")
-    collectors: ListFile | None = Field(
-        default=None,
-        description="file of the image that lists the metrics, e.g. /etc/dcgm-exporter/1.x-compatibility-metrics.csv "
-        "for the names dcgm_...; None: the image's default",
+    image: Image = Field(
+        description="of NVIDIA's exporter, release 2.0 or later, e.g. nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04"
     )
 
 
@@ -80,12 +87,12 @@ def constraints(args: DcgmExporterArgs) -> dict[str, Any]:
         "users": [],
         "priority": 0,
         "readOnlyRootFilesystem": False,
-        "volumes": ["projected", "secret", *(["hostPath"] if args.pod_resources else [])],
+        "volumes": ["configMap", "projected", "secret", *(["hostPath"] if args.pod_resources else [])],
     }
 
 
 class DcgmExporter(Component):
-    """Namespace, service account with its SCC, DaemonSet, Service, and the monitor of the cluster's Prometheus.
+    """Namespace, account with its SCC, list of metrics, DaemonSet, Service, and the monitor of the Prometheus.
 
     Outputs: `service`, name of the Service, known when every pod of the DaemonSet is ready.
     """
@@ -94,7 +101,6 @@ class DcgmExporter(Component):
 
     def __init__(self, name: str, args: DcgmExporterArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpu:DcgmExporter", name, args, opts)
-        self._prefix = name
         self._labels = labels(NAME, "monitoring")
         scraped = {names.CLUSTER_MONITORING: "true"} if args.service_monitor else {}
         namespace = k8s.core.v1.Namespace(
@@ -108,7 +114,13 @@ class DcgmExporter(Component):
             opts=self.child(**stateful(protect=args.protect)),
         )
         inside = namespace.metadata.name
-        before = self._account(name, args, inside)
+        listed = k8s.core.v1.ConfigMap(
+            f"{name}-metrics",
+            metadata=self._meta(inside),
+            data={LIST_FILE: exporter_list(GENERATION)},
+            opts=self.child(),
+        )
+        before = [listed, *self._account(name, args, inside)]
         daemon_set = k8s.apps.v1.DaemonSet(
             f"{name}-daemon-set",
             metadata=self._meta(inside, waits.at_most(args.ready_timeout)),
@@ -138,6 +150,9 @@ class DcgmExporter(Component):
             name=NAME, namespace=namespace, labels=self._labels, annotations=annotations or {}
         )
 
+    def _right_meta(self, called: str, inside: pulumi.Output[str]) -> "k8s.meta.v1.ObjectMetaArgs":
+        return k8s.meta.v1.ObjectMetaArgs(name=called, namespace=inside, labels=self._labels)
+
     def _account(self, name: str, args: DcgmExporterArgs, inside: pulumi.Output[str]) -> list[pulumi.Resource]:
         scc = CustomObject(
             f"{name}-constraints",
@@ -147,20 +162,14 @@ class DcgmExporter(Component):
             self.child(),
         )
         account = k8s.core.v1.ServiceAccount(f"{name}-account", metadata=self._meta(inside), opts=self.child())
-        use = k8s.rbac.v1.PolicyRuleArgs(
-            api_groups=[kinds.SECURITY_CONTEXT_CONSTRAINTS.group],
-            resources=[kinds.SECURITY_CONTEXT_CONSTRAINTS.plural],
-            resource_names=[NAME],
-            verbs=["use"],
-        )
-        return [scc, account, *self._right(NAME, inside, use, (NAME, NAME))]
+        meta = self._right_meta(NAME, inside)
+        return [scc, account, rights.grant(self, f"{name}-{NAME}", meta, rights.use_of(NAME), account)]
 
     def _monitor(self, name: str, inside: pulumi.Output[str]) -> None:
         """Declare the ServiceMonitor, and what the cluster's Prometheus may list to find the pods."""
-        find = k8s.rbac.v1.PolicyRuleArgs(
-            api_groups=[""], resources=["services", "endpoints", "pods"], verbs=["get", "list", "watch"]
-        )
-        self._right(f"{NAME}-scrape", inside, find, PROMETHEUS)
+        scrape = f"{NAME}-scrape"
+        find = rights.rules([("", ("services", "endpoints", "pods"), ("get", "list", "watch"))])
+        rights.grant(self, f"{name}-{scrape}", self._right_meta(scrape, inside), find, PROMETHEUS)
         CustomObject(
             f"{name}-monitor",
             kinds.SERVICE_MONITOR,
@@ -168,46 +177,31 @@ class DcgmExporter(Component):
             {
                 "spec": {
                     "selector": {"matchLabels": {"app.kubernetes.io/name": NAME}},
-                    "endpoints": [{"port": "metrics", "interval": "15s"}],
+                    # It writes no label with the node's name.
+                    "endpoints": [{"port": "metrics", "interval": "15s", "relabelings": [NODE_AS_INSTANCE]}],
                 }
             },
             self.child(),
         )
 
-    def _right(
-        self,
-        called: str,
-        inside: pulumi.Output[str],
-        rule: "k8s.rbac.v1.PolicyRuleArgs",
-        account: tuple[str, str],
-    ) -> list[pulumi.Resource]:
-        meta = k8s.meta.v1.ObjectMetaArgs(name=called, namespace=inside, labels=self._labels)
-        role = k8s.rbac.v1.Role(f"{self._prefix}-{called}-role", metadata=meta, rules=[rule], opts=self.child())
-        namespace, subject = account
-        binding = k8s.rbac.v1.RoleBinding(
-            f"{self._prefix}-{called}-binding",
-            metadata=meta,
-            role_ref=k8s.rbac.v1.RoleRefArgs(api_group=kinds.ROLE.group, kind=kinds.ROLE.kind, name=called),
-            subjects=[k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=subject, namespace=namespace)],
-            opts=self.child(),
-        )
-        return [role, binding]
-
 
 def environment(args: DcgmExporterArgs) -> dict[str, str]:
-    """Return the variables: the hook gives the container the files of all GPUs, and no GPU is requested."""
+    """Return the variables: the hook gives the container the files of all GPUs, and no GPU is requested.
+
+    It listens on its default port: of the variable for it releases of 2020 expect different forms.
+    """
     return {
         "NVIDIA_VISIBLE_DEVICES": "all",
         "NVIDIA_DRIVER_CAPABILITIES": "utility",
-        "DCGM_EXPORTER_LISTEN": f":{PORT}",
         "DCGM_EXPORTER_KUBERNETES": "true" if args.pod_resources else "false",
-        **({"DCGM_EXPORTER_COLLECTORS": args.collectors} if args.collectors else {}),
+        "DCGM_EXPORTER_COLLECTORS": f"{LISTS}/{LIST_FILE}",
     }
 
 
 def _daemon_set(args: DcgmExporterArgs, ours: dict[str, str]) -> "k8s.apps.v1.DaemonSetSpecArgs":
     core = k8s.core.v1
-    mounts, volumes = [], []
+    mounts = [core.VolumeMountArgs(name="metrics", mount_path=LISTS, read_only=True)]
+    volumes = [core.VolumeArgs(name="metrics", config_map=core.ConfigMapVolumeSourceArgs(name=NAME))]
     if args.pod_resources:
         mounts.append(core.VolumeMountArgs(name="pod-resources", mount_path=POD_RESOURCES, read_only=True))
         source = core.HostPathVolumeSourceArgs(path=POD_RESOURCES, type="Directory")

@@ -35,11 +35,14 @@ def grant(
     name: str,
     metadata: "k8s.meta.v1.ObjectMetaArgs",
     rules: "Sequence[k8s.rbac.v1.PolicyRuleArgs]",
-    account: "k8s.core.v1.ServiceAccount",
+    account: "k8s.core.v1.ServiceAccount | tuple[str, str]",
     *,
     after: Sequence[pulumi.Output[str]] = (),
 ) -> "k8s.rbac.v1.RoleBinding":
-    """Let an account do this in the namespace of `metadata`; return the binding."""
+    """Let an account, a declared one or namespace and name of another, do this in the namespace of `metadata`.
+
+    Returns the binding.
+    """
     opts = owner.child(*after)
     role = k8s.rbac.v1.Role(f"{name}-role", metadata=metadata, rules=rules, opts=opts)
     return k8s.rbac.v1.RoleBinding(
@@ -70,6 +73,9 @@ def grant_everywhere(
     )
 
 
-def _subject(account: "k8s.core.v1.ServiceAccount") -> "k8s.rbac.v1.SubjectArgs":
+def _subject(account: "k8s.core.v1.ServiceAccount | tuple[str, str]") -> "k8s.rbac.v1.SubjectArgs":
+    if isinstance(account, tuple):
+        namespace, name = account
+        return k8s.rbac.v1.SubjectArgs(kind=kinds.SERVICE_ACCOUNT.kind, name=name, namespace=namespace)
     meta = account.metadata
     return k8s.rbac.v1.SubjectArgs(kind=kinds.SERVICE_ACCOUNT.kind, name=meta.name, namespace=meta.namespace)

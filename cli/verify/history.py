@@ -8,10 +8,11 @@ from rich.markup import escape
 from cli.shared import results
 from cli.shared.console import print_text, print_warning
 from cli.shared.errors import Problem
+from cli.shared.output import print_json
 from cli.shared.stack import Stack
 from cli.shared.tables import show_rows
 from cli.verify import suite_rounds
-from cli.verify.verdict_tables import as_json, show
+from cli.verify.verdict_tables import json_data, show
 from evidence.judge import NOT_ENOUGH, exit_status
 from evidence.records import RecordsError, Run, append, read
 from evidence.report import history
@@ -31,7 +32,7 @@ def of_stack(stack: Stack, files: Sequence[str], *, everything: bool, plain: boo
     newest = rounds[-1]
     verdicts = (*newest.verdicts, *history.judged(history.courses(rounds)))
     if plain:
-        print(as_json(newest.jobs, verdicts))  # noqa: T201 - for a program
+        print_json(json_data(newest.jobs, verdicts))
         return exit_status(verdicts)
     found = history.courses(rounds)
     show_rows(escape(history.title(rounds)), history.HEADS, (tuple(map(escape, row)) for row in history.rows(found)))
