@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from policies.values import amount
+from apis.quantity import amount
 from simulator.actors import pods
 from simulator.actors.api import Object
 from simulator.metrics.text import Family, Sample
