@@ -10,17 +10,26 @@ from xdist.scheduler import LoadFileScheduling
 STACKS = "tests/cluster/test_stacks.py"
 APART = frozenset({STACKS})
 """Files whose tests share nothing: each is scheduled by itself."""
+LAB, ACTORS = "the lab of tests/cluster/conftest.py", "the cluster of tests/simulator/actors/conftest.py"
+TOGETHER = {
+    "tests/cluster/test_broken_platform.py": LAB,
+    "tests/cluster/test_redpaper.py": LAB,
+    "tests/cluster/test_reviews.py": LAB,
+    "tests/simulator/actors/test_mpi_jobs.py": ACTORS,
+    "tests/simulator/actors/test_packageserver.py": ACTORS,
+    "tests/simulator/actors/test_platform_causes.py": ACTORS,
+    "tests/simulator/actors/test_upgrades.py": ACTORS,
+}
+"""Files that share a cluster without a folder of their own; each worker that had one of them would start it again."""
 LONGEST = (
+    LAB,
     f"{STACKS}::test_stack_runs_from_one_command[superpod-a100]",
     "tests/cluster/test_no_secret_is_plain.py",
-    "tests/cluster/test_reviews.py",
     "tests/cluster/test_operations.py",
     "tests/cluster/test_upgrade.py",
     "tests/cluster/test_upgrade_today.py",
     "tests/cluster/test_layers.py",
-    "tests/cluster/test_redpaper.py",
     "tests/cluster/test_data_set.py",
-    "tests/cluster/test_broken_platform.py",
     "tests/policies/test_pack.py",
     "tests/engine/test_lifecycle.py",
     "tests/engine/test_state_keeping.py",
@@ -29,15 +38,17 @@ LONGEST = (
     "tests/stacks/test_fuzz.py",
 )
 """Begins with what takes longest, so that no worker is left alone with it at the end. The rest: most tests first."""
-_LAYER = re.compile(r"-*\s*(engine|cluster|browser)\s*")
+_LAYERS = re.compile(r"(?:engine|cluster|browser)(?: or (?:engine|cluster|browser))*")
 
 
 def scope(nodeid: str) -> str:
-    """Return what one worker takes as a whole: a test, a file, or a folder whose files share a cluster."""
+    """Return what one worker takes as a whole: a test, a file, or files that share a cluster."""
     name = nodeid.partition("::")[0]
     file = PurePosixPath(name)
     if name in APART:
         return nodeid
+    if name in TOGETHER:
+        return TOGETHER[name]
     return str(file.parent if file.parent.parent.name == "cluster" else file)
 
 
@@ -60,12 +71,14 @@ class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # pytest-xdist has 
 
 
 def needless(file: Path, chosen: str) -> bool:
-    """Return whether a file of tests has none of the layer that `-m` chooses: importing all takes ten seconds.
+    """Return whether a file of tests has none of the layers that `-m` chooses: importing all takes ten seconds.
 
     A layer is a mark in the file itself; what has none is of the unit layer.
     """
-    layer = _LAYER.fullmatch(chosen)
-    return layer is not None and file.name.startswith("test_") and f"mark.{layer[1]}" not in file.read_text()
+    if not _LAYERS.fullmatch(chosen) or not file.name.startswith("test_"):
+        return False
+    text = file.read_text()
+    return not any(f"mark.{layer}" in text for layer in chosen.split(" or "))
 
 
 def by_cluster(config: pytest.Config, log: object) -> Scheduling | None:

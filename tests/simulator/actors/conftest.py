@@ -20,7 +20,7 @@ T = TypeVar("T")
 class Person(Api):
     """The user's access, with patience."""
 
-    def eventually(self, look: Callable[[], T], *, seconds: float = 120) -> T:
+    def eventually(self, look: Callable[[], T], *, seconds: float = 300) -> T:
         """Return what `look` gives once it is true; fail when it is not within `seconds`."""
         until = time.monotonic() + seconds
         last: object = None
