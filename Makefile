@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(RUN) -m pytest -q --tb=short --durations=10
 STACKS ?= $(patsubst Pulumi.%.yaml,%,$(wildcard Pulumi.*.yaml))
 
-.PHONY: gpus help venv up status down clean distclean test unit engine cluster browser chromium debian check format docs lock bench contract record golden \
+.PHONY: gpus help venv up status down clean distclean test unit slow engine cluster browser chromium debian check format docs lock bench contract record golden \
 	policies diff comment kubeconfig drift workflows
 
 help: ## list the targets
@@ -53,7 +53,7 @@ clean: ## stop the simulated clusters and remove them, the virtual environment a
 distclean: BUILT := --built
 distclean: clean ## remove also the tools that were built, which all checkouts of a user share
 
-test: unit engine cluster browser ## run every test
+test: unit slow ## run every test
 
 unit: $(STAMP) debian ## run the tests that need neither engine nor cluster
 	@$(PYTEST) -n 2 -m unit
@@ -61,8 +61,12 @@ unit: $(STAMP) debian ## run the tests that need neither engine nor cluster
 engine: $(STAMP) ## run the tests with the real engine
 	@$(PYTEST) -n 2 --dist loadfile -m engine
 
+# Together, as each alone leaves a worker idle at its end; three on two cores, as tests of the cluster wait for controllers.
+slow: $(STAMP) debian chromium ## run the tests of the layers engine, cluster and browser
+	@$(PYTEST) -n 3 --dist loadfile -m "engine or cluster or browser"
+
 cluster: $(STAMP) debian ## run the tests on the simulated cluster
-	@$(PYTEST) -n 2 --dist loadfile -m cluster
+	@$(PYTEST) -n 3 --dist loadfile -m cluster
 
 contract: $(STAMP) ## compare the plugins in use with what the official ones did
 	@$(PYTEST) -n 2 --dist loadfile tests/contract

@@ -3,14 +3,13 @@
 import gc
 import os
 from collections.abc import Generator, Iterable
-from pathlib import PurePosixPath
+from pathlib import Path
 
 import hypothesis
 import pytest
-from xdist.remote import Producer
-from xdist.scheduler import LoadFileScheduling
 
 from apis.garbage_collection import collect_seldom
+from tests.support.scheduling import Scheduling, by_cluster, needless
 
 # A busy machine is no fault of the code, and what is used first is built first.
 hypothesis.settings.register_profile("hpc", deadline=None)
@@ -30,20 +29,14 @@ def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
             item.add_marker(pytest.mark.unit)
 
 
-class _ByCluster(LoadFileScheduling):  # type: ignore[misc]  # pytest-xdist has no types
-    """Sends the tests of a file to one worker, and those of a folder whose files share a cluster.
-
-    Not `--dist loadgroup`: pytest-xdist 3.8 marks groups in a field that pytest 9.2 no longer reads.
-    """
-
-    def _split_scope(self, nodeid: str) -> str:
-        file = PurePosixPath(nodeid.partition("::")[0])
-        return str(file.parent if file.parent.parent.name == "cluster" else file)
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no test of other layers."""
+    return needless(collection_path, config.getoption("markexpr")) or None
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
-    """Schedule by cluster where tests are divided by files."""
-    return _ByCluster(config, log) if config.getoption("dist") == "loadfile" else None
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Scheduling | None:
+    """Schedule by cluster, the longest first, where tests are divided by files."""
+    return by_cluster(config, log)
 
 
 def pytest_collection_finish() -> None:

@@ -173,7 +173,8 @@ def test_a_stack_stays_with_its_cluster(desk: Desk, own_api: Cluster, bare_api: 
     assert status != 0, said
     assert f"leads to the cluster {other}" in said
     assert "to create" not in said
-    assert _namespaces(bare_api) == before
+    # Those of engine tests may be on their way out.
+    assert _namespaces(bare_api) <= before, "something was made on another cluster"
     desk.settle_on(own_api, mine)
     status, said = desk.pulumi("preview")
     assert status == 0, said

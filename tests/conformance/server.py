@@ -14,7 +14,7 @@ from tests.conformance.definitions import Manifest
 
 MANAGER = "conformance"
 DRY_RUN = (("dryRun", "All"), ("fieldValidation", "Strict"))
-ESTABLISHING_SECONDS = 30
+ESTABLISHING_SECONDS = 240
 PARALLEL = 8
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.cluster
 
 NAMESPACE = "adas"
 REFUSED = [way for found in ways().values() for way in found if way.api]
-SECONDS = 30
+SECONDS = 240
 QUOTA = {"apiVersion": "v1", "kind": "ResourceQuota"}
 POD: dict[str, Any] = {
     "apiVersion": "v1",

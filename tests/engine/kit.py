@@ -19,7 +19,7 @@ from simulator.plugins.locate import plugin_choice
 from simulator.tools import find
 
 PROGRAMS = Path(__file__).with_name("programs")
-TIMEOUT = 120
+TIMEOUT = 600  # seconds, against hanging only: a machine may have other work
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def widget(name: str, namespace: str, spec: dict[str, Any], *, version: str = "v
     return thing(name, f"kubernetes:kit.example.com/{version}:Widget", fields, **more)
 
 
-def wait_until(test: Callable[[], bool], seconds: float = 60) -> None:
+def wait_until(test: Callable[[], bool], seconds: float = 300) -> None:
     """Wait until the test holds; fails the test when it does not in time."""
     end = time.monotonic() + seconds
     while not test():

@@ -6,6 +6,7 @@ the findings that it gets alone. Whether they do is found out in this process; t
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from policies.check import Checker
@@ -59,9 +60,16 @@ def batches(cases: Iterable[Case]) -> list[Batch]:
     return [*objects, *found]
 
 
+@cache
 def said(case: Case) -> list[str]:
     """Return the determined findings of the case's rule when the case is alone."""
-    return sorted(str(finding) for finding in findings(wired(case)) if finding.undetermined is None)
+    return sorted(str(finding) for finding in findings(_sent(case)) if finding.undetermined is None)
+
+
+@cache
+def _sent(case: Case) -> Case:
+    """Return the case as the engine sends it; the search asks for each some twenty times."""
+    return wired(case)
 
 
 def _agree(cases: list[Case]) -> bool:
@@ -71,7 +79,7 @@ def _agree(cases: list[Case]) -> bool:
 
 def _together(cases: list[Case]) -> dict[str, list[str]]:
     subjects = [
-        Obj(Properties(manifest).tree, origin=str(case)) for case in cases for manifest in wired(case).manifests
+        Obj(Properties(manifest).tree, origin=str(case)) for case in cases for manifest in _sent(case).manifests
     ]
     inventory = Inventory(subjects, complete=cases[0].complete)
     rules = {case.rule: rule_named(case.rule) for case in cases}

@@ -30,9 +30,9 @@ from policies.rules import RULES
 from tests.support.manifests import UNKNOWN_MARK, contents
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
-    """Manifests, and what the rule of their folder must find in them."""
+    """Manifests, and what the rule of their folder must find in them; each file is one, so its identity counts."""
 
     rule: str
     name: str

@@ -66,7 +66,7 @@ def _analyze(found: list[Case], folder: Path, configuration: dict[str, Any] | No
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

@@ -43,7 +43,7 @@ _OWNED = (
     *(kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING),
 )
 DONE = frozenset({"Succeeded", "Failed"})
-_PATIENCE = 180.0  # seconds until a state that must come counts as not coming
+_PATIENCE = 600.0  # seconds until a state that must come counts as not coming
 
 
 @dataclass(frozen=True)

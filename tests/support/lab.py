@@ -24,7 +24,7 @@ from tests.support.stack_settings import in_one
 SETTINGS = "Pulumi.dev.yaml"
 _BINDING = "pv.kubernetes.io/"
 """Annotations by which a claim counts as bound; one that comes back is not."""
-_PATIENCE = 180.0  # seconds until a state that must come counts as not coming
+_PATIENCE = 600.0  # seconds until a state that must come counts as not coming
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class ClusterFolder:
     def run(self, *arguments: str, **variables: str) -> tuple[int, str]:
         """Run ./hpc to its end."""
         process = self.start(*arguments, **variables)
-        output, _ = process.communicate(timeout=400)
+        output, _ = process.communicate(timeout=1200)
         return process.returncode, output
 
     def state(self) -> dict[str, object]:

@@ -20,7 +20,7 @@ from simulator.tools import find
 from tests.contract.language.cases import Case, Outcome
 from tests.contract.language.normal import messages, outputs, policies
 
-_TIMEOUT = 120  # seconds for one command; most take two
+_TIMEOUT = 600  # seconds for one command, against hanging only; most take two
 _BARE = '#!/bin/sh\nexec {python} -I -S "$@"\n'
 _PACK = """
 from pulumi_policy import EnforcementLevel, PolicyPack, StackValidationPolicy

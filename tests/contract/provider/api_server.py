@@ -37,7 +37,7 @@ _CONTROLLERS = (
     *("garbage-collector-controller", "namespace-controller", "serviceaccount-controller"),
     *("persistentvolume-protection-controller", "persistentvolumeclaim-protection-controller"),
 )
-_SECONDS = 60
+_SECONDS = 300
 _JSON = "application/json"
 _GROUP = "contract.example.com"
 """Of the kinds that only the contract has."""

@@ -24,7 +24,7 @@ def provider() -> Binary:
     return provider_in_use()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def results(request: pytest.FixtureRequest, provider: Binary) -> Iterator[dict[str, list[Any]]]:
     """Give the results of the cases whose tests are to run."""
     try:

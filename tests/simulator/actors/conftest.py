@@ -28,7 +28,7 @@ class Person(Api):
         token = server.token
         return cls(server, lambda: token, "tests")
 
-    def eventually(self, look: Callable[[], T], *, seconds: float = 120) -> T:
+    def eventually(self, look: Callable[[], T], *, seconds: float = 300) -> T:
         """Return what `look` gives once it is true; fail when it is not within `seconds`."""
         until = time.monotonic() + seconds
         last: object = None
