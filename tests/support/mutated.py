@@ -1,7 +1,6 @@
 """Logs as they come from the field: cut, mixed, with bytes lost. And what must hold of everything read from them."""
 
 import io
-import os
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -13,11 +12,10 @@ from hypothesis.strategies import DataObject, booleans, integers, sampled_from
 from evidence.model import Reading
 from evidence.reader import read, read_stream
 from evidence.text import clean, raw_lines
+from tests.support.rounds import ROUNDS
 
 Kind = TypeVar("Kind", bound=Reading)
 
-_ROUNDS = int(os.environ.get("HPC_ROUNDS", "1"))
-"""Times as many damaged forms as the unit tests read."""
 _NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
@@ -37,7 +35,7 @@ def mutations(text: str, count: int, seed: int = 1) -> Iterator[bytes]:
     """Yield damaged forms of a log; the same ones for the same seed, and HPC_ROUNDS times as many where it is set."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     whole = text.encode()
-    for _ in range(count * _ROUNDS):
+    for _ in range(count * ROUNDS):
         raw = bytearray(whole)
         for _ in range(chance.randint(1, 4)):
             at, to = sorted(chance.randrange(len(raw) + 1) for _ in range(2))

@@ -18,7 +18,7 @@ def test_a_matrix_is_a_section_of_the_page() -> None:
     assert "sky recognised as car: 9<" in text
     assert text.count(" recognised as ") == 4
     assert "<li>bicycle is missing</li>" in text
-    assert 'id="confusion"' not in page(samples.good())
+    assert 'id="confusion"' not in samples.page_of_good()
 
 
 def test_colours_are_logarithmic() -> None:

@@ -114,4 +114,4 @@ def test_the_page_draws_each_figure_over_time_with_the_versions() -> None:
     assert drawn.count("in 3 rounds: ") == len(courses(rounds))
     assert "OpenShift 4.21 → 4.22" in drawn
     assert "2026-09-19 02:00 UTC: OpenShift 4.21 became 4.22" in drawn
-    assert 'id="history"' not in page(samples.good())
+    assert 'id="history"' not in samples.page_of_good()
