@@ -56,9 +56,9 @@ distclean: clean ## remove also the tools that were built, which all checkouts o
 test: unit engine cluster browser ## run every test
 
 unit: $(STAMP) debian ## run the tests that need neither engine nor cluster
-	@$(PYTEST) -n 2 -m unit
+	@$(PYTEST) -n 2 --dist worksteal -m unit
 
-engine: $(STAMP) ## run the tests with the real engine
+engine: $(STAMP) debian ## run the tests with the real engine, and with programs that take long
 	@$(PYTEST) -n 2 --dist loadfile -m engine
 
 cluster: $(STAMP) debian ## run the tests on the simulated cluster
