@@ -69,7 +69,7 @@ def _number(field: _Field, word: str) -> int | None:
 
 
 _time_zones = cache(available_timezones)
-"""Lists files of the database: 10 ms."""
+"""Reads the names of all files of the database: 15 ms."""
 
 
 def _zone(name: str) -> str:
