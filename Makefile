@@ -56,9 +56,9 @@ distclean: clean ## remove also the tools that were built, which all checkouts o
 test: unit slow ## run every test
 
 unit: $(STAMP) debian ## run the tests that need neither engine nor cluster
-	@$(PYTEST) -n 2 -m unit
+	@$(PYTEST) -n 2 --dist worksteal -m unit
 
-engine: $(STAMP) ## run the tests with the real engine
+engine: $(STAMP) debian ## run the tests with the real engine, and with programs that take long
 	@$(PYTEST) -n 2 --dist loadfile -m engine
 
 # Together, as each alone leaves a worker idle at its end; three on two cores, as tests of the cluster wait for controllers.

@@ -5,6 +5,7 @@ controllers/cron-jobs.
 """
 
 import re
+from functools import cache
 from typing import Annotated, NamedTuple
 from zoneinfo import available_timezones
 
@@ -67,8 +68,12 @@ def _number(field: _Field, word: str) -> int | None:
     return int(word) if word.isdecimal() and field.first <= int(word) <= field.last else None
 
 
+_time_zones = cache(available_timezones)
+"""Reads the names of all files of the database: 15 ms."""
+
+
 def _zone(name: str) -> str:
-    known = available_timezones()
+    known = _time_zones()
     # Without a database of time zones, as in a minimal container, the cluster alone can say.
     if known and name not in known:
         raise ValueError("is no time zone of the IANA database; write e.g. Europe/Berlin or Etc/UTC")

@@ -6,7 +6,7 @@ could change what becomes of it. Every other line is read with care.
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache
 from itertools import filterfalse
 from typing import NamedTuple
 
@@ -83,11 +83,14 @@ class LineOwners:
             shapes.clear()
         shapes.add(shape)
 
-    @cached_property
-    def _firsts(self) -> re.Pattern[str]:
-        firsts = [of_shapes(parser.starts) for parser in self._parsers]
-        firsts += [f"(?:{of_shapes(parser.leads)})$" for parser in self._parsers if parser.leads]
-        return re.compile("|".join(f"(?:{one})" for one in (re.escape(SIMULATED), *firsts)))
-
     def _may_begin(self, text: str) -> bool:
-        return any(self._firsts.match(one) for one in (text, *self._prefixes.rests(text)))
+        firsts = _firsts(tuple(self._parsers))
+        return any(firsts.match(one) for one in (text, *self._prefixes.rests(text)))
+
+
+@cache
+def _firsts(parsers: tuple[type[Parser], ...]) -> re.Pattern[str]:
+    """Return what matches the shape of every line that a tool may begin with."""
+    firsts = [of_shapes(parser.starts) for parser in parsers]
+    firsts += [f"(?:{of_shapes(parser.leads)})$" for parser in parsers if parser.leads]
+    return re.compile("|".join(f"(?:{one})" for one in (re.escape(SIMULATED), *firsts)))

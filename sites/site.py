@@ -3,7 +3,7 @@
 from ipaddress import IPv4Address
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, InstanceOf
 
 from hardware.cabling import Cabling
 from hardware.model import Model
@@ -20,7 +20,8 @@ class Host(Model):
 
     name: str = Field(description="as on the cluster, usually with its domain")
     roles: tuple[Literal["master", "worker"], ...]
-    machine: Profile | None = Field(default=None, description="hardware of a GPU node; None for others")
+    # Has been checked where it was made; every host would check it again.
+    machine: InstanceOf[Profile] | None = Field(default=None, description="hardware of a GPU node; None for others")
     scale_client: bool = Field(default=False, description="is a Spectrum Scale client")
 
     @property

@@ -15,7 +15,7 @@ from tests.support.scheduling import Scheduling, by_cluster, needless
 hypothesis.settings.register_profile("hpc", deadline=None)
 hypothesis.settings.load_profile("hpc")
 
-pytest_plugins = ["tests.support.buckets", "tests.support.clusters", "tests.support.golden"]
+pytest_plugins = ["tests.support.renders", "tests.support.buckets", "tests.support.clusters", "tests.support.golden"]
 
 _LAYERS = ("unit", "engine", "cluster", "browser")
 

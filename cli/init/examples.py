@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,12 @@ def read(name: str, root: Path) -> Example:
     if name not in names(root):
         raise Problem(f"there is no example {name!r}", f"Name one of stacks/examples: {', '.join(names(root))}.")
     path = root / stack_settings.EXAMPLES / f"{name}.yaml"
-    return Example(name, path.read_text(), stack_settings.load(name, root))
+    return _read(name, root, path.read_text())
+
+
+@cache
+def _read(name: str, root: Path, text: str) -> Example:
+    return Example(name, text, stack_settings.load(name, root))
 
 
 def whole(example: Example) -> bool:

@@ -78,6 +78,7 @@ def test_rules_that_prometheus_refuses_are_found(folder: Path) -> None:
     assert promtool("check", "rules", "broken.yaml", folder=folder).returncode != 0
 
 
+@pytest.mark.engine  # promtool evaluates hours of samples: seconds
 def test_alerts_fire_stay_silent_and_clear(folder: Path) -> None:
     """Every alert's cases hold in Prometheus' own evaluation."""
     for path in CASES.glob("*.yaml"):
@@ -118,6 +119,7 @@ def _complete(file: dict[str, Any]) -> Iterator[str]:
         yield from asked if len(asked) == 1 else ()
 
 
+@pytest.mark.engine
 def test_dashboards_draw_something(folder: Path) -> None:
     """Every expression of every dashboard has series where the exporters have theirs."""
     labels = 'gpu="0",Hostname="worker-0",exported_pod="train-0",exported_namespace="team-a"'

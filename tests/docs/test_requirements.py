@@ -4,6 +4,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import NamedTuple
@@ -25,15 +26,21 @@ class Import(NamedTuple):
     at_once: bool
 
 
-def imports(file: Path) -> Iterator[Import]:
-    """Yield what a file imports; of `from a import b` a, and a.b where that is a module of the repository."""
-    for indent, package, names, module in _IMPORT.findall(file.read_text()):
+@cache
+def imports(file: Path) -> tuple[Import, ...]:
+    """Return what a file imports; of `from a import b` a, and a.b where that is a module of the repository."""
+    return tuple(_imports(file.read_text()))
+
+
+def _imports(text: str) -> Iterator[Import]:
+    for indent, package, names, module in _IMPORT.findall(text):
         yield Import(package or module, not indent)
         for name in re.findall(r"\w+", names):
             if of_repository(f"{package}.{name}"):
                 yield Import(f"{package}.{name}", not indent)
 
 
+@cache
 def of_repository(module: str) -> Path | None:
     """Return the file of a module of the repository."""
     path = ROOT / module.replace(".", "/")

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Literal
 
 from apis.nccl import Transport
 from evidence.model import NcclLog, Reading, Unknown, Unread
 from evidence.records import Run
+from evidence.report.page import page
 from evidence.tools.ibstatus import IbStatus, Port
 from evidence.tools.nccl_tests.model import Figures, NcclTests, Row
 from evidence.tools.perftest.model import Bandwidth, Perftest
@@ -221,6 +223,17 @@ def good(minute: int = 0, slower: float = 1.0, rate: float = 13_700) -> Run:
         jobs=of_run(minute, jobs(slower, rate)), verdicts=verdicts,
         versions={"OpenShift": "4.4", "GPU driver": "440.33.01", "MPI operator": "v0.2.3"},
     )  # fmt: skip
+
+
+def undrawn(run: Run) -> Run:
+    """Return a run without its figures: their plots take half a second."""
+    return run.model_copy(update={"jobs": ()})
+
+
+@cache
+def page_of_bad() -> str:
+    """Return the page of the bad run, with all plots."""
+    return page(bad())
 
 
 def linked(run: Run) -> Run:

@@ -39,7 +39,7 @@ class Volume:
         options = [word for key, value in {**fixed, **changed}.items() for word in (f"--{key}", str(value))]
         environment = {"HOSTNAME": "pod-0", **({} if index is None else {"JOB_COMPLETION_INDEX": str(index)})}
         done = subprocess.run(
-            [sys.executable, SCRIPTS / "data_set.py", what, *options, *more],
+            [sys.executable, "-S", SCRIPTS / "data_set.py", what, *options, *more],
             env=environment,
             capture_output=True,
             text=True,
@@ -104,7 +104,7 @@ def test_counts_of_another_lock(volume: Volume) -> None:
     assert (code, figures(line)["kind"]) == (1, "counts-differ")
 
 
-@pytest.mark.parametrize("slices", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("slices", [1, 3, 7])
 def test_slices_are_disjoint_and_complete(volume: Volume, slices: int) -> None:
     """Together all slices have each file once, whatever their number, also with more slices than files."""
     found = [figures(volume.run("stage", "--slices", str(slices), index=index)[1][0]) for index in range(slices)]

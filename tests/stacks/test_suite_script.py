@@ -11,7 +11,7 @@ from apis.suite import SCRIPT
 from stacks.programs import SCRIPTS
 from tests.support import debian
 
-CLIENT = """#!{python}
+CLIENT = """#!{python} -S
 import json, os, pathlib, sys
 home = pathlib.Path(os.environ["HPC_FOLDER"])
 words = sys.argv[3:]  # after --namespace

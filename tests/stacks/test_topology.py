@@ -4,9 +4,9 @@ from functools import cache
 from typing import Any
 
 from apis import topology as known
-from stacks import environment, layouts, topology
+from stacks import layouts, topology
 from stacks.settings import Settings, parse
-from tests.support.recorded import ROOT, component
+from tests.support.recorded import built
 from tests.support.stack_settings import MPI, changed, data, example
 
 LEAF = known.LABELS["leaf"]
@@ -18,10 +18,9 @@ def pod() -> Settings:
     return parse(data("superpod-a100"), "test")
 
 
-def objects(settings: Settings, kind: str) -> list[dict[str, Any]]:
+def objects(content: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     """Return what a stack declares of a kind."""
-    found = component(lambda: environment.build(settings, environment.placeholder_accounts(settings, "nobody"), ROOT))
-    return [{**each.inputs} for each in found if each.type.rpartition(":")[2] == kind]
+    return [{**each.inputs} for each in built(content) if each.type.rpartition(":")[2] == kind]
 
 
 def test_machines_of_a_scalable_unit_are_on_one_leaf() -> None:
@@ -55,14 +54,15 @@ def test_a_place_in_the_settings_precedes_the_cabling() -> None:
 
 def test_queues_know_the_levels_and_jobs_request_them() -> None:
     """Topology and flavor follow from the levels; jobs of several pods have the queues' request or their own."""
-    (made,) = objects(pod(), "Topology")
+    content = data("superpod-a100")
+    (made,) = objects(content, "Topology")
     assert made["metadata"]["name"] == "leaf"
     assert made["spec"] == {"levels": [{"nodeLabel": LEAF}, {"nodeLabel": "kubernetes.io/hostname"}]}
-    (flavor,) = objects(pod(), "ResourceFlavor")
+    (flavor,) = objects(content, "ResourceFlavor")
     assert (flavor["metadata"]["name"], flavor["spec"]["topologyName"]) == ("dgx-a100-leaf", "leaf")
-    nodes = {each["metadata"]["name"]: each["metadata"]["labels"] for each in objects(pod(), "NodePatch")}
+    nodes = {each["metadata"]["name"]: each["metadata"]["labels"] for each in objects(content, "NodePatch")}
     assert nodes["dgx140.pod.example.com"][LEAF] == "pod-1-unit-7"
-    (job,) = objects(pod(), "MPIJob")
+    (job,) = objects(content, "MPIJob")
     replicas = job["spec"]["mpiReplicaSpecs"]
     assert replicas["Worker"]["template"]["metadata"]["annotations"][known.REQUIRED] == LEAF
     assert known.REQUIRED not in replicas["Launcher"]["template"]["metadata"]["annotations"]
@@ -72,7 +72,7 @@ def test_a_job_of_one_pod_requests_nothing() -> None:
     """It is close to itself; one of several has what the queues say."""
     for pods, expected in ((1, False), (2, True)):
         workload = MPI | {"layout": {"pods": pods, "gpus": 8}, "build": "tensorflow"}
-        (job,) = objects(parse(example("superpod-a100", workload), "test"), "MPIJob")
+        (job,) = objects(example("superpod-a100", workload), "MPIJob")
         worker = job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["metadata"]["annotations"]
         assert (worker.get(known.PREFERRED) == LEAF) is expected
 

@@ -12,6 +12,7 @@ from hypothesis.strategies import DataObject, booleans, integers, sampled_from
 from evidence.model import Reading
 from evidence.reader import read, read_stream
 from evidence.text import clean, raw_lines
+from tests.support.rounds import ROUNDS
 
 Kind = TypeVar("Kind", bound=Reading)
 
@@ -31,10 +32,10 @@ def only(kind: type[Kind], log: str | Path) -> Kind:
 
 
 def mutations(text: str, count: int, seed: int = 1) -> Iterator[bytes]:
-    """Yield damaged forms of a log; the same ones for the same seed."""
+    """Yield damaged forms of a log; the same ones for the same seed, and HPC_ROUNDS times as many where it is set."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     whole = text.encode()
-    for _ in range(count):
+    for _ in range(count * ROUNDS):
         raw = bytearray(whole)
         for _ in range(chance.randint(1, 4)):
             at, to = sorted(chance.randrange(len(raw) + 1) for _ in range(2))

@@ -1,5 +1,6 @@
 """The recorded environments: what the program registers for dev and prod."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from functools import cache
@@ -30,7 +31,17 @@ def every_operator() -> tuple[Registration, ...]:
     """Return the registrations of a stack of today with every operator of `operators`, as it is recommended."""
     content = settings.whole("redpaper-today", ROOT).data
     content["operators"] = {name: {} for name in OperatorSettings.model_fields}
-    wanted = settings.parse(content, "Pulumi.test.yaml")
+    return built(content)
+
+
+def built(content: Mapping[str, Any]) -> tuple[Registration, ...]:
+    """Return the registrations of settings that are given as data; the same data is recorded once."""
+    return _built(json.dumps(content))
+
+
+@cache
+def _built(content: str) -> tuple[Registration, ...]:
+    wanted = settings.parse(json.loads(content), "test")
     return component(lambda: build(wanted, placeholder_accounts(wanted, REDACTED), ROOT))
 
 

@@ -1,6 +1,8 @@
 """Settings of the project's stacks as data, to be changed, and what `parse` says of them."""
 
 import re
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +25,16 @@ def data(stack: str, *, cabled: bool = False) -> dict[str, Any]:
 
     Its suite, which names jobs, is left out, so that these can be changed.
     """
-    content: dict[str, Any] = whole(stack, ROOT).data
+    content = deepcopy(_whole(stack))
     content.pop("suite", None)
     if not cabled and "site" in content:
         content["site"] = {key: value for key, value in content["site"].items() if key not in _OF_NODES}
+    return content
+
+
+@cache
+def _whole(stack: str) -> dict[str, Any]:
+    content: dict[str, Any] = whole(stack, ROOT).data
     return content
 
 

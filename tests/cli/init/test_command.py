@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from apis import kinds
+from cli.init import checks, examples
 from cli.init import command as module
-from cli.init import examples
 from cli.shared import cluster_client
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
@@ -45,6 +45,12 @@ def init(project: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
+@pytest.fixture
+def settings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check the settings, and not what they declare, which takes most of the time."""
+    monkeypatch.setattr(checks, "registrations", lambda *_: ())
+
+
 def written(project: Path) -> Any:
     """Return the settings in the file that was written."""
     return yaml.safe_load((project / "Pulumi.site.yaml").read_text())["config"]["hpc:platform"]
@@ -71,6 +77,7 @@ def test_a_whole_cluster_gives_settings_that_are_valid(init: Run, project: Path)
     assert "./hpc state init --stack site" in printed
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_what_a_person_decides_is_a_comment_at_its_place(init: Run, project: Path) -> None:
     """Comments are above what they are about; the file names its schema, and the place of the state."""
     init("--template", "h100-roce")
@@ -83,6 +90,7 @@ def test_what_a_person_decides_is_a_comment_at_its_place(init: Run, project: Pat
     assert lines[state + 2] == "    nodes:"
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_nothing_secret_is_written(init: Run, project: Path) -> None:
     """The token of the kubeconfig is in no file that is written."""
     _, printed = init()
@@ -124,6 +132,7 @@ def test_an_unknown_machine_gets_a_file_to_complete(init: Run, project: Path) ->
     assert has(printed, "cpu_cores, memory_gib, numa, link_layer, ports, hcas", "missing")
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_a_simulated_cluster_is_marked_as_one(init: Run, project: Path) -> None:
     """Settings of a simulated cluster have neither its identity, which changes with it, nor a state to name."""
     nodes = [node("m1", "master"), dgx("gpu-1"), dgx("gpu-2")]
@@ -134,6 +143,7 @@ def test_a_simulated_cluster_is_marked_as_one(init: Run, project: Path) -> None:
     assert "state" not in printed.partition("next")[2]
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_what_is_installed_is_imported_first(init: Run) -> None:
     """An existing Subscription is followed, and the next command is the one that imports it."""
     there = subscription("nfd", "openshift-nfd", "stable", installedCSV="nfd.v4.20")
@@ -196,6 +206,7 @@ def test_missing_rights_are_one_message(init: Run, refused: dict[str, Any], mess
         init(answers=api(cluster(), **refused))
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_what_else_cannot_be_read_is_reported(init: Run, project: Path) -> None:
     """Without rights on packages, SCCs and Deployments the file is written, and names what was not read."""
     refused = dict.fromkeys(("packagemanifests", "securitycontextconstraints", "deployments"), (403, "no right"))
@@ -206,6 +217,7 @@ def test_what_else_cannot_be_read_is_reported(init: Run, project: Path) -> None:
     assert written(project)["gpu"]["operator"]["channel"] == "v26.7"
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_a_release_out_of_support_is_a_warning(init: Run) -> None:
     """The release of the Redpaper can be used, with a warning."""
     version = obj("version", status={"desired": {"version": "4.4.33"}})
@@ -266,6 +278,7 @@ def test_a_part_of_an_environment_is_no_template_of_a_cluster(init: Run) -> None
         init("--template", "two-layers-tenants")
 
 
+@pytest.mark.usefixtures("settings_alone")
 @pytest.mark.parametrize("name", [name for name in examples.names(ROOT) if examples.whole(examples.read(name, ROOT))])
 def test_every_example_can_fill_in_what_cannot_be_read(init: Run, project: Path, name: str) -> None:
     """With every example the file is valid, and has the facts of the cluster."""

@@ -31,7 +31,7 @@ MATRICES = {
     "gb200": [],
 }
 BRIDGES = {"mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"}
-_DAMAGED = 100
+_DAMAGED = 30
 
 
 @pytest.mark.parametrize("name", MATRICES)

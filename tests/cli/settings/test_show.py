@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from apis import yaml_text
 from cli.app import app
 from cli.settings import document
 from stacks.bases import SETTING, Whole
@@ -39,8 +40,8 @@ def shown(*arguments: str) -> str:
 def test_the_output_is_the_stacks_settings(stack: str) -> None:
     """With origins and without them the output is a stack's file, with the settings of the bases in it."""
     expected = {"config": {SETTING: whole(stack, ROOT).data}}
-    assert yaml.safe_load(shown("--stack", stack)) == expected
-    assert yaml.safe_load(shown("--stack", stack, "--origin")) == expected
+    assert yaml_text.read(shown("--stack", stack)) == expected
+    assert yaml_text.read(shown("--stack", stack, "--origin")) == expected
 
 
 def test_each_value_has_its_file_and_line() -> None:
@@ -63,7 +64,7 @@ def test_whatever_the_values_are_the_output_is_yaml(value: Any) -> None:
         file = Path(folder) / "Pulumi.random.yaml"
         file.write_text(yaml.safe_dump(content))
         for origins in (False, True):
-            assert yaml.safe_load(document.write(Whole(data, file.name), file, file.parent, origins=origins)) == content
+            assert yaml_text.read(document.write(Whole(data, file.name), file, file.parent, origins=origins)) == content
 
 
 def test_a_file_without_settings_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

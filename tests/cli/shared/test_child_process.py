@@ -15,7 +15,7 @@ from cli.shared.child_process import TERMINATED
 from cli.shared.engine import Engine
 from tests.support.recorded import ROOT
 
-ENGINE = """#!{python}
+ENGINE = """#!{python} -S
 import os, pathlib, signal, sys, time
 asked = []
 signal.signal(signal.SIGINT, lambda *_: asked.append("SIGINT"))

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from apis import yaml_text
 
 FOLDER = Path(__file__).with_name("cases")
 NAMESPACE = "<ns>"
@@ -87,7 +88,7 @@ def load(folder: Path = FOLDER) -> tuple[Case, ...]:
     """Return all cases, by file and in order; a name may stand once only."""
     found: dict[str, Case] = {}
     for path in sorted(folder.glob("*.yaml")):
-        content = yaml.safe_load(path.read_text())
+        content = yaml_text.read(path.read_text())
         defaults = content.get("defaults", {})
         for item in content["cases"]:
             case = Case(file=path.stem, **{**defaults, **item})

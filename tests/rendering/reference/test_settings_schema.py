@@ -18,6 +18,8 @@ from tests.support.stack_settings import data
 SCHEMA = jsonschema.Draft202012Validator(settings())
 MACHINES = [ROOT / "hardware" / "machines" / f"{name}.yaml" for name in PROFILES]
 FILES = [*(file(stack, ROOT) for stack in known(ROOT)), *sorted((ROOT / "stacks" / "bases").glob("*.yaml"))]
+FIRST = {name: stack for stack in reversed(known(ROOT)) for name in data(stack)}
+"""The name of a setting -> the first stack that has it."""
 Edit = Callable[[dict[str, Any]], object]
 
 
@@ -39,10 +41,10 @@ def test_nothing_is_wrong_with_files_of_the_project(path: Path) -> None:
 
 @pytest.mark.parametrize("stack", known(ROOT))
 def test_nothing_is_wrong_with_all_settings_in_one_file(stack: str) -> None:
-    """Every stack fits without a base, and each of its settings is checked then."""
+    """Every stack fits without a base, and each setting is checked then, in the first stack that has it."""
     content = data(stack)
     assert problems(in_file(content)) == []
-    for name in content.keys() - {"platform", "layer"}:
+    for name in {name for name in content if FIRST[name] == stack} - {"platform", "layer"}:
         assert problems(in_file(content | {name: object()})), name
         assert problems(in_file(content | {f"{name}_": content[name]})), name
 

@@ -4,9 +4,7 @@ from typing import Any
 
 import pytest
 
-from stacks import environment
-from stacks.settings import parse
-from tests.support.recorded import ROOT, component
+from tests.support.recorded import built
 from tests.support.stack_settings import changed, data, expect_refusal
 
 UPSTREAM = {"kind": "upstream", "image": "ghcr.io/kubeflow/trainer/trainer-controller-manager:v2.2.1"}
@@ -15,8 +13,7 @@ OPERATORS = {"cert_manager": {"channel": "stable-v1"}, "jobset": {}}
 
 def objects(**settings: Any) -> list[tuple[str, str]]:
     """Return kinds and names of what stack pytorch declares with other settings."""
-    wanted = parse(changed("pytorch", **settings), "test")
-    found = component(lambda: environment.build(wanted, environment.placeholder_accounts(wanted, "nobody"), ROOT))
+    found = built(changed("pytorch", **settings))
     return [(each.type.rpartition(":")[2], each.inputs["metadata"]["name"]) for each in found if each.is_kubernetes]
 
 
@@ -48,9 +45,7 @@ def test_trainer_that_the_cluster_has() -> None:
 def test_kueue_manages_train_jobs_where_there_are_some() -> None:
     """Without its framework a TrainJob with a queue's name would start at once."""
     content = data("prod") | {"release": "4.21", "trainer": {"kind": "installed"}}
-    wanted = parse(content | {"stages": []}, "test")
-    found = component(lambda: environment.build(wanted, environment.placeholder_accounts(wanted, "nobody"), ROOT))
-    (kueue,) = (each for each in found if each.type.endswith(":Kueue"))
+    (kueue,) = (each for each in built(content | {"stages": []}) if each.type.endswith(":Kueue"))
     frameworks = kueue.inputs["spec"]["config"]["integrations"]["frameworks"]
     assert frameworks == ["BatchJob", "MPIJob", "TrainJob"]
 

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from stacks import environment
 from stacks.settings import parse
-from tests.support.recorded import ROOT, component
+from tests.support.recorded import built
 from tests.support.stack_settings import data, expect_refusal
 
 SETS = {"name": "sets", "kind": "claim", "claim": "sets", "storage_class": "nfs", "capacity": "10Ti"}
@@ -28,9 +27,7 @@ def stack(volumes: Any, mounts: Any = None, *, pods: int = 2, **tenant: Any) -> 
 
 def objects(content: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     """Return what the program declares of a kind."""
-    wanted = parse(content, "test")
-    found = component(lambda: environment.build(wanted, environment.placeholder_accounts(wanted, "nobody"), ROOT))
-    return [dict(each.inputs) for each in found if each.type.endswith(f":{kind}")]
+    return [dict(each.inputs) for each in built(content) if each.type.endswith(f":{kind}")]
 
 
 def test_volumes_by_name() -> None:

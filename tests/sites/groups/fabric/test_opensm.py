@@ -12,6 +12,8 @@ from sites.site import Site
 from tests.sites.groups.fabric.kit import of, planned
 from tests.support.ib_fabric import ends, simulated
 
+pytestmark = pytest.mark.engine  # programs of Debian
+
 AGGREGATION = '\nHca 1 "sharp"  # "Mellanox Technologies Aggregation Node"\n[1] "dgx-ib-switch1"[41]\n'
 
 
@@ -56,7 +58,6 @@ def test_the_lab_shows_its_adapters(tmp_path: Path) -> None:
     assert all_of_them - found == {("dgx-ib-switch1", "Mellanox Technologies Aggregation Node")}
 
 
-@pytest.mark.engine
 @pytest.mark.parametrize(("machines", "levels", "switches"), [(20, 2, 12), (100, 2, 60), (140, 3, 164)])
 def test_a_pod_is_a_fat_tree(machines: int, levels: int, switches: int, tmp_path: Path) -> None:
     """Opensm routes a unit, five and a whole POD as a fat tree, with the written options."""

@@ -15,6 +15,7 @@ from tests.support import ansible, debian
 SCRIPTS = ("roce_qos/files/hpc-roce-qos", "peer_memory/files/hpc-build-nv-peer-mem")
 
 
+@pytest.mark.engine  # starts Ansible
 @pytest.mark.parametrize("stack", ["redpaper-4.4", "supermicro-3.11"])
 def test_inventories_have_the_hosts_of_the_settings(stack: str, tmp_path: Path) -> None:
     """Ansible reads the groups as the settings have them (R-3.2.5-2, B-2.5)."""

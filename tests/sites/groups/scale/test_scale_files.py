@@ -136,6 +136,7 @@ def test_values_of_the_collection_are_no_booleans() -> None:
     assert "lookup(" in shared["scale_remotemount_storage_gui_password"]
 
 
+@pytest.mark.engine  # starts Ansible
 def test_ansible_reads_the_inventory(tmp_path: Path) -> None:
     """Ansible finds the hosts with their variables, each of the type that was meant."""
     content = data("redpaper-4.4")
