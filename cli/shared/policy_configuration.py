@@ -41,6 +41,7 @@ def _derived(settings: Settings) -> dict[str, dict[str, Any]]:
         "pool": settings.machine_config_pool,
         "gpus_per_node": _gpus(settings),
         "pods_per_node": settings.most_pods,
+        "tenants": [tenant.namespace for tenant in settings.everyone],
         "devices": {
             names.RDMA_PREFIX + resource: hca.name for resource, hca in zip(settings.rdma_resources, hcas, strict=True)
         },
