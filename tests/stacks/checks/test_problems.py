@@ -174,7 +174,7 @@ def test_ports_that_contradict_the_machine_say_why() -> None:
     """Ports that contradict the machine hide the rules that depend on them."""
     content = data("robotic-drive-ethernet")
     del content["ports"][3]
-    expect_refusal(content, "ports: dgx1-v100-32gb: hcas: name all 4 ports or none, not 3")
+    expect_refusal(content, "ports: dgx1-v100-32gb: name all 4 ports or none, not 3")
 
 
 def test_the_release_names_the_clusters_registry() -> None:
