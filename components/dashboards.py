@@ -139,7 +139,7 @@ GPUS = Dashboard(
 )
 
 INFINIBAND = Dashboard(
-    title="HPC / InfiniBand",
+    title="HPC / RDMA ports",
     rows=(
         Row(
             title="Data",
