@@ -2,16 +2,18 @@
 
 import importlib
 import os
+import re
 import signal
 import sys
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from cli.shared.errors import explain, print_error
+from policies.version import version
 
 _EVERYDAY, _REVIEW, _EVIDENCE, _STATE, _SIMULATION = "Everyday", "Review", "Evidence", "State", "Simulation"
 
@@ -63,29 +65,96 @@ COMMANDS = {
 }
 
 
+_PAGES = {
+    "init": "docs/first-stack.md",
+    "up": "docs/operations.md",
+    "site": "docs/site.md",
+    "machine": "hardware/README.md",
+    "data": "docs/data.md",
+    "programs": "docs/programs.md",
+    "check": "docs/policies/README.md",
+    "diff": "docs/reviews.md",
+    "drift": "docs/operations.md",
+    "settings": "docs/bases.md",
+    "scc": "docs/policies/README.md",
+    "policy-config": "docs/policies/README.md",
+    "verify": "docs/evidence.md",
+    "parse": "docs/evidence.md",
+    "report": "docs/evidence.md",
+    "state": "docs/state.md",
+    "adopt": "docs/operations.md",
+    "split": "docs/layers.md",
+    "sim": "docs/simulated-cluster.md",
+}
+"""Pages that describe commands; that of the others is docs/commands.md."""
+_EXTRA = re.compile(r"unexpected extra argument\(s\) \((\S+)\)")
+
+
 class _Commands(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        # Typer looks for similar names among these; `get_command` imports what they are.
+        self.commands = dict.fromkeys(COMMANDS, TyperCommand(None))
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            _name_the_option(error)
+            raise
 
     def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | TyperGroup | None:  # noqa: ARG002
         if (entry := COMMANDS.get(cmd_name)) is None:
             return None
         module: Any = importlib.import_module(entry.module)
         single = typer.Typer(callback=_hpc, add_completion=False)
+        page = page_of(cmd_name)
         if hasattr(module, "app"):
-            single.add_typer(module.app, name=cmd_name, rich_help_panel=entry.panel)
+            single.add_typer(module.app, name=cmd_name, rich_help_panel=entry.panel, epilog=page)
         else:
             single.command(
                 cmd_name,
                 cls=getattr(module, "KIND", TyperCommand),
                 context_settings={"allow_extra_args": entry.passes_on, "ignore_unknown_options": entry.passes_on},
                 rich_help_panel=entry.panel,
+                epilog=page,
             )(module.command)
         return cast("TyperCommand | TyperGroup", get_group(single).commands[cmd_name])
 
 
-def _hpc() -> None:
-    """Take no options of its own; its presence makes a group of a single command."""
+def page_of(command: str) -> str:
+    """Return the last line of a command's help: the page that describes it."""
+    return f"More: {_PAGES.get(command, 'docs/commands.md')}"
+
+
+def _name_the_option(error: Any) -> None:
+    """Complete the message of an error of usage where a stack is given without its option."""
+    found = _EXTRA.search(getattr(error, "message", ""))
+    if found is None or not any("--stack" in option.opts for option in error.ctx.command.params):
+        return
+    from cli.shared.paths import ROOT  # noqa: PLC0415 - the settings take long to import
+    from stacks.settings import known  # noqa: PLC0415
+
+    if found[1] in known(ROOT):
+        error.message += f"; {found[1]} is a stack: write --stack {found[1]}"
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"hpc {version()}")
+        raise typer.Exit
+
+
+VersionOption = Annotated[
+    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+]
+
+
+def _hpc(version: VersionOption = False) -> None:
+    """Its presence makes a group of a single command."""
 
 
 app = typer.Typer(
@@ -95,6 +164,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     callback=_hpc,
+    epilog="Start with docs/first-stack.md; docs/commands.md has all commands.",
 )
 
 

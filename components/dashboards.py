@@ -157,7 +157,7 @@ GPUS = Dashboard(
 )
 
 INFINIBAND = Dashboard(
-    title="HPC / InfiniBand",
+    title="HPC / RDMA ports",
     rows=(
         Row(
             title="Data",

@@ -66,7 +66,9 @@ def problems(settings: Settings) -> Iterator[str]:
     try:
         settings.profile  # noqa: B018 - raises for ports that the machine does not have
     except ValidationError as error:
-        yield from (f"ports: {each['msg'].removeprefix('Value error, ')}" for each in error.errors())
+        yield from (
+            f"ports: {each['msg'].removeprefix('Value error, ').replace(': hcas: ', ': ')}" for each in error.errors()
+        )
         return
     machines = [*fabric.ports(settings), *node.problems(settings)]
     yield from machines

@@ -6,6 +6,10 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+_LAYOUT = ("layout", "layout: {pods, gpus}")
+_MEANT = {"nodes": _LAYOUT, "pods": _LAYOUT, "replicas": _LAYOUT}
+"""What users know by another name, or may spell like another field: its field, and how it is written."""
+
 
 def closest(model: type[BaseModel], place: Sequence[str | int], taken: Collection[str]) -> str | None:
     """Return the field that the last part of a place was probably meant to be; None where no name is close.
@@ -17,8 +21,11 @@ def closest(model: type[BaseModel], place: Sequence[str | int], taken: Collectio
     for part in place[:-1]:
         inner = [each for one in models if part in one.model_fields for each in models_of(one.model_fields[str(part)])]
         models = inner or [each for each in models if _is_variant(each, part)] or models
-    names = sorted({name for each in models for name in each.model_fields} - set(taken))
-    return next(iter(get_close_matches(str(place[-1]), names, n=1)), None)
+    known = {name for each in models for name in each.model_fields}
+    field, written = _MEANT.get(str(place[-1]), ("", ""))
+    if field in known:
+        return None if field in taken else written
+    return next(iter(get_close_matches(str(place[-1]), sorted(known - set(taken)), n=1)), None)
 
 
 def models_of(field: Any) -> Iterator[type[BaseModel]]:

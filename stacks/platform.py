@@ -107,6 +107,12 @@ class Settings(Based):
         description="what lies around the cluster, for the files that `./hpc site` writes ([site](site.md)); the "
         "program does not read it. None: files have what the other settings say",
     )
+    policies: dict[str, dict[str, Any]] = Field(
+        default={},
+        description="parameters of policies, by rule, e.g. image-registry: {more: [registry.example.com]}, for every "
+        "check of the stack ([pages of the rules](policies/README.md#rules)); of tenants in layers, in the platform's "
+        "file",
+    )
     stages: tuple[Stage, ...] = Field(default=(), json_schema_extra=merged_by("name"))
     suite: SuiteSettings | None = Field(
         default=None,

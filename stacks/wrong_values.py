@@ -39,8 +39,16 @@ _NO_TENANTS = (
 
 def lines(errors: ValidationError, whole: Whole, model: type[BaseModel]) -> list[str]:
     """Return the lines of what `model` refuses of the settings."""
-    causes = _as_written(data_files.causes(errors.errors(include_url=False)), whole.data)
+    found = _without_consequences(data_files.causes(errors.errors(include_url=False)))
+    causes = _as_written(found, whole.data)
     return list(dict.fromkeys(_line(error, whole, model) for error in causes))
+
+
+def _without_consequences(errors: Sequence[Any]) -> Sequence[Any]:
+    """Leave out what operators lack where the release is wrong, by which it would be filled in."""
+    if all(error["loc"] != ("release",) for error in errors):
+        return errors
+    return [error for error in errors if error["type"] != "missing" or error["loc"][0] != "operators"]
 
 
 def _as_written(errors: Sequence[Any], data: Any) -> Iterator[Any]:

@@ -36,7 +36,8 @@ TemplateOption = Annotated[
     typer.Option(
         "--template",
         help="Example in stacks/examples: it gives the settings that a cluster does not report. "
-        "Default: the nearest. Without --kubeconfig it is copied.",
+        "Default: the nearest. Without --kubeconfig it is copied. "
+        f"One of {', '.join(examples.names(ROOT))}.",
     ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]

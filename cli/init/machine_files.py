@@ -1,7 +1,7 @@
 """Files of unknown machines: what labels say of them, to be completed on site."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,13 @@ from cli.init.facts import Connection
 from cli.init.machines import Group
 from cli.shared.text import some
 from hardware.profiles import NVIDIA_PCI_VENDOR
-from hardware.profiles.catalogue import BASE, TO_COMPLETE, missing
+from hardware.profiles.catalogue import BASE, TO_COMPLETE, given, missing
+from hardware.profiles.records import MEMORY_REPORTED
 
 _REQUIRED = ("gpu", "nvlink", "cpu_cores", "memory_gib", "numa", "link_layer", "ports", "hcas")
 """Fields of a machine without any base that labels do not give."""
+_DIMM_GIB = 32
+"""The installed memory is a multiple of it."""
 _SHOWN = 4
 """Nodes that are named."""
 
@@ -69,6 +72,9 @@ def _content(profile: str, group: Group, reached: Connection) -> str:
         f"Written by `./hpc init`: the machine of {shown}, which has {common}.",
         f"{MARK}: give {', '.join(lacking)}; hardware/README.md describes them.",
     ]
+    if "memory_gib" in lacking and common.memory_gib:
+        lines.append(f"memory_gib is what is installed: about {_installed(common.memory_gib)}.")
+    lines += _inherited(base) if base else ()
     if not base and group.families:
         lines.append(f"It may be one of {', '.join(group.families)}: then name that as `{BASE}`.")
     lines.append("Or remove this file, and have it made from what the node prints, by one of these:")
@@ -78,3 +84,18 @@ def _content(profile: str, group: Group, reached: Connection) -> str:
         f"./hpc machine from-logs FILE... {output}",
     ]
     return text.head(lines, commands) + text.dumped(fields)
+
+
+def _installed(reported: float) -> int:
+    """Return GiB that are installed where Linux reports so many, a multiple of the size of a module."""
+    return round(reported / MEMORY_REPORTED / _DIMM_GIB) * _DIMM_GIB
+
+
+def _inherited(base: str) -> Iterator[str]:
+    """Yield a line about the ports of a base, which are as the maker delivers them."""
+    fields = given(base)
+    if ports := fields.get("ports"):
+        yield (
+            f"From {base} are ports ({ports['count']} of {ports['rate_gbps']} Gb/s, {ports['adapter']}) and link_layer "
+            f"({fields.get('link_layer')}); give them here, too, where this machine has others."
+        )

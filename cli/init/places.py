@@ -26,6 +26,8 @@ _OF_A_SITE: tuple[tuple[Path, str], ...] = (
     (("queues",), "Kueue; leave it out, and jobs start as the scheduler places them"),
     (("tenants",), "who works on the cluster: namespaces, ids that own the data, GPUs, and where the data is"),
     (("mpi_operator",), "version of the MPI operator"),
+    (("trainer",), "Kubeflow Trainer, and its image; with `trainer: none` jobs of kind torch need no operator"),
+    (("programs",), "programs of your teams: commands, images, folders, and the figures that they print"),
     (("builds",), "images that the cluster builds, and from which"),
     (("stages",), "the first jobs, which verify the platform, with their images"),
 )

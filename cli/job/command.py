@@ -36,7 +36,12 @@ TenantOption = Annotated[str, typer.Option("--tenant", "-t", help="Namespace of 
 OutputOption = Annotated[str, typer.Option("--output", "-o", metavar="FILE|-", help="File, or - for standard output.")]
 GpusOption = Annotated[int | None, typer.Option("--gpus", "-g", min=1, help="GPUs of the job, all pods together.")]
 NodesOption = Annotated[
-    int | None, typer.Option("--nodes", min=1, help="Pods that share the GPUs evenly, meant for a node each.")
+    int | None,
+    typer.Option(
+        "--nodes",
+        min=1,
+        help="Pods that share the GPUs evenly, meant for a node each. Without --gpus: all of a node's.",
+    ),
 ]
 LayoutOption = Annotated[
     str | None, typer.Option("--layout", metavar="PODSxGPUS", help="Pods, and GPUs of each, in place of --nodes.")

@@ -70,7 +70,7 @@ def _workload(request: Request, settings: Settings) -> Workload:
             )
         given["gpus"] = request.gpus or 1
     else:
-        given |= {"transport": request.transport, **_size(request)}
+        given |= {"transport": request.transport, **_size(request, settings)}
     try:
         return _WORKLOADS.validate_python(given)
     except ValidationError as errors:
@@ -94,14 +94,16 @@ def _kind(request: Request, settings: Settings) -> str:
     return request.kind
 
 
-def _size(request: Request) -> dict[str, Any]:
-    """Return `layout` or `gpus` of the workload."""
+def _size(request: Request, settings: Settings) -> dict[str, Any]:
+    """Return `layout` or `gpus` of the workload; nodes alone are meant with all their GPUs."""
     if request.layout is not None:
         return {"layout": _layout(request.layout, request)}
-    if request.gpus is None:
-        raise Problem("--gpus is missing", "Give the GPUs of the whole job, or --layout PODSxGPUS.")
     if request.nodes is None:
+        if request.gpus is None:
+            raise Problem("--gpus is missing", "Give the GPUs of the whole job, --nodes N, or --layout PODSxGPUS.")
         return {"gpus": request.gpus}
+    if request.gpus is None:
+        return {"layout": {"pods": request.nodes, "gpus": settings.profile.gpus}}
     each, over = divmod(request.gpus, request.nodes)
     if over:
         raise Problem(

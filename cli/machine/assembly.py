@@ -214,7 +214,8 @@ def _ports(facts: Facts, found: Found, numa: dict[int, int]) -> None:
     lacking = [name for name in ("rate_gbps", "numa") if any(name not in hca for hca in found.fields["hcas"])]
     found.missing |= {f"hcas: {name}": "not known of each port; add it to its entry" for name in lacking}
     if any(hca["netdev"] is None for hca in found.fields["hcas"]):
-        found.remarks.append("hcas: netdev null is an interface that no output names (ibdev2netdev)")
+        why = "null where no output names the interface (ibdev2netdev); RDMA needs it, unless tuning.rail_names is on"
+        found.missing["hcas: netdev"] = why
     if down := [port.name for port in rails.ports if rate and not facts.get(port.name, "rate, Gb/s")]:
         found.remarks.append(f"no link: {', '.join(down)}; rate_gbps is that of the ports with the same chip")
     bare = sorted({*range(gpus)} - {gpu for port in rails.ports for gpu in port.gpus})

@@ -10,7 +10,7 @@ from typing import Any
 from apis import names
 from cli.shared.errors import Problem
 from cli.shared.paths import POLICIES, ROOT
-from policies.configuration import BESIDE, WHOLE_STACK, ConfigurationError, with_file
+from policies.configuration import BESIDE, WHOLE_STACK, Configuration, ConfigurationError, merged, with_file
 from policies.rules import RULES
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.layer_settings import TenantsLayer
@@ -20,8 +20,18 @@ from stacks.platform import Settings
 def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
     """Return the rules' configuration (`policies.configuration`) for the stack's release and machines.
 
-    A rule with a parameter of a name that is known here gets the stack's value of it.
+    A rule with a parameter of a name that is known here gets the stack's value of it, unless `policies` of the settings
+    has another one. Raise Problem for a fault there.
     """
+    try:
+        Configuration(settings.policies)
+    except ConfigurationError as error:
+        raise Problem(f"policies.{error}", "Correct `policies` in the settings of the stack.") from None
+    return merged(_derived(settings), settings.policies)
+
+
+def _derived(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Return what follows from the other settings."""
     machine = settings.profile
     hcas = machine.hcas if settings.uses_rdma else ()
     named: dict[str, Any] = {
@@ -31,6 +41,7 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
         "pool": settings.machine_config_pool,
         "gpus_per_node": _gpus(settings),
         "pods_per_node": settings.most_pods,
+        "tenants": [tenant.namespace for tenant in settings.everyone],
         "devices": {
             names.RDMA_PREFIX + resource: hca.name for resource, hca in zip(settings.rdma_resources, hcas, strict=True)
         },

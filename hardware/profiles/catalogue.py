@@ -57,5 +57,10 @@ PROFILES: Mapping[str, Profile] = DataFiles(FOLDER, read_machine)
 
 def missing(name: str) -> tuple[str, ...]:
     """Return the fields that a site must give of an incomplete machine; none for any other name."""
+    return tuple(given(name).get(TO_COMPLETE, ()))
+
+
+def given(name: str) -> dict[str, Any]:
+    """Return the fields that the file of an incomplete machine has; none for any other name."""
     path = INCOMPLETE / f"{name}{SUFFIX}"
-    return tuple(_fields(path).get(TO_COMPLETE, ())) if path.is_file() else ()
+    return _fields(path) if path.is_file() else {}

@@ -224,7 +224,11 @@ class Profile(Model):
             ("inband_hcas", self.inband_ports, self.inband_hcas),
         ):
             if hcas and (ports is None or len(hcas) != ports.count):
-                faults.append(f"{field}: name all {ports.count if ports else 0} ports or none, not {len(hcas)}")
+                count = field.replace("hcas", "ports") + ".count"
+                faults.append(
+                    f"{field}: name all {ports.count if ports else 0} ports or none, not {len(hcas)}, or give the "
+                    f"machine another {count}, which its base gives where its own file does not"
+                )
             elif ports is not None and any(hca.rate_gbps != ports.rate_gbps for hca in hcas):
                 others = ", ".join(f"{hca.name} {hca.rate_gbps}" for hca in hcas if hca.rate_gbps != ports.rate_gbps)
                 faults.append(f"{field}: every port has {ports.rate_gbps} Gb/s, not {others}; correct it, or `ports`")

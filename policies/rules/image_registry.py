@@ -86,8 +86,8 @@ def _at_host(home: str, host: str, known: tuple[str, ...]) -> tuple[str, str] | 
 
 def _or_add(meant: str, written: str) -> str:
     return (
-        f"Write {meant}, or add {written[:_LONGEST]} to the parameter `more` of image-registry "
-        "(docs/policies/README.md) if it is the right one"
+        f"Write {meant}, or add {written[:_LONGEST]} to the parameter `more` of image-registry, in `policies` of the "
+        "stack's settings (docs/policies/README.md), if it is the right one"
     )
 
 

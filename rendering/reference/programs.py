@@ -125,9 +125,13 @@ programs:
 - `resources`: CPUs and GiB of a pod in place of the part of the machine that goes with its GPUs. Fewer such pods may
   fit on a node, which is checked. `further` are others, e.g. `ephemeral-storage`, on a platform without queues.
 
-Images from a registry of your own are refused until it is added to the known ones: with
-`{{"image-registry": {{"more": ["registry.example.com"]}}}}` in a file for `--config` of `./hpc check`, `diff`,
-`preview` and `up` ([policies](policies/README.md#configuration)).
+Images from a registry of your own are refused until the settings add it to the known ones
+([policies](policies/README.md#configuration)):
+
+```yaml
+policies:
+  image-registry: {{more: [registry.example.com]}}
+```
 
 `./hpc verify` judges the metrics of every job, and compares a job on more GPUs with the one on the fewest where
 `efficiency` is given. Of a simulated cluster, where the program does not run, they are a warning and never a pass.

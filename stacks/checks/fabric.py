@@ -41,8 +41,8 @@ def ports(settings: Settings) -> Iterator[str]:
     elif isinstance(fabric, Roce) and profile.link_layer == "InfiniBand" and not (rails or settings.ports):
         yield (
             f"fabric: roce, and {profile.hcas[0].netdev} of {profile.name} is the name of a port in InfiniBand mode; "
-            "turn tuning.rail_names on, or name the ports in `ports`, or as `ethernet` in a machine file of your own "
-            "(`machines`)"
+            "write `link_layer: Ethernet` in a machine file of your own (`machines`) where the ports are Ethernet's, "
+            "or their names there as `ethernet`; or name them in `ports`, or turn tuning.rail_names on"
         )
 
 

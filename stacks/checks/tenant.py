@@ -7,6 +7,7 @@ from posixpath import normpath
 
 from components.static_volume import STORAGE_CLASS
 from stacks.checks.duplicates import repeated
+from stacks.gpu_settings import GpuOperatorSettings
 from stacks.platform import Settings
 from stacks.storage_settings import ClaimData, DirectoryData, LocalVolume, ScratchVolume
 from stacks.tenant_settings import TenantSettings
@@ -18,8 +19,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from _builds(settings)
     yield from _data(settings)
     yield from _directories(settings)
-    if settings.queues:
-        yield from _queues(settings)
+    yield from _queues(settings) if settings.queues else _quotas(settings)
 
 
 def _tenants(settings: Settings) -> Iterator[str]:
@@ -120,6 +120,19 @@ def _directories(settings: Settings) -> Iterator[str]:
                 f"tenants: {place}.path {below.path} of {inner} is {where} of {outer}: OpenShift "
                 "labels files for one namespace, and the other loses access; give each its own, or make them one "
                 "tenant"
+            )
+
+
+def _quotas(settings: Settings) -> Iterator[str]:
+    """Yield quotas above the machines; together they may be above them, where no queue promises what is in a quota."""
+    if isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.mig == "single":
+        return  # nvidia.com/gpu counts parts of GPUs
+    there = sum(node.machine.gpus for node in settings.gpu_nodes if node.mig is None)
+    for tenant in settings.tenants:
+        if tenant.gpu_quota > there:
+            yield (
+                f"tenants: gpu_quota {tenant.gpu_quota} of {tenant.namespace} exceeds the {there} GPUs of the nodes; "
+                "lower it, or add nodes"
             )
 
 

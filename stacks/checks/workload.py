@@ -142,7 +142,7 @@ def _size(workload: Started, wanted: Layout, settings: Settings) -> Iterator[str
     if workload.instance and not free:
         return
     if wanted.gpus > profile.gpus:
-        yield f"layout.gpus {wanted.gpus} is more than the {profile.gpus} of {profile.name}"
+        yield f"layout.gpus {wanted.gpus} is more than the {profile.gpus} of {profile.name}; lower it, and raise pods"
         return
     if free and not fits([{"gpus": wanted.gpus}] * wanted.pods, {node: {"gpus": gpus} for node, gpus in free.items()}):
         yield (

@@ -11,10 +11,13 @@ from typing import Any, cast
 import pytest
 import typer
 from typer.main import get_group
+from typer.testing import CliRunner
 
 import cli.app
 from cli.app import app
+from policies.version import version
 from tests.support.commands import exit_status
+from tests.support.recorded import ROOT
 
 _LONGEST = 10
 PANELS = {"Everyday", "Review", "Evidence", "State", "Simulation"}
@@ -39,6 +42,28 @@ def test_each_line_has_ten_words_at_most(commands: dict[str, Any]) -> None:
     """The first paragraph of a command's help fits on its line of the list."""
     lines = {name: cast("str", command.help).split("\n\n")[0].split() for name, command in commands.items()}
     assert not {name: " ".join(words) for name, words in lines.items() if not 0 < len(words) <= _LONGEST}
+
+
+def test_help_names_a_page(commands: dict[str, Any]) -> None:
+    """The help of every command ends with a page that exists."""
+    top = {name: command.epilog for name, command in commands.items() if " " not in name}
+    assert not [name for name, more in top.items() if not (ROOT / more.removeprefix("More: ")).is_file()]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "part"),
+    [
+        (["chek"], 2, "No such command 'chek'. Did you mean 'check'?"),
+        (["plan", "prod"], 2, "prod is a stack: write --stack prod"),
+        (["state", "check", "prod"], 2, "prod is a stack: write --stack prod"),
+        (["plan", "nothing"], 2, "unexpected extra argument(s) (nothing)"),
+        (["--version"], 0, f"hpc {version()}"),
+    ],
+)
+def test_usage(words: list[str], status: int, part: str) -> None:
+    """A misspelt command and a stack without its option are answered with what was meant."""
+    found = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
+    assert (found.exit_code, part in found.output) == (status, True), found.output
 
 
 def test_commands_are_grouped_by_purpose(commands: dict[str, Any]) -> None:

@@ -116,7 +116,7 @@ def test_ports_without_names_can_be_named() -> None:
 @pytest.mark.parametrize(
     ("hcas", "fault"),
     [
-        (ports(7), "hcas: name all 8 ports or none, not 7"),
+        (ports(7), "hcas: name all 8 ports or none, not 7, or give the machine another ports.count"),
         (ports(8, rate_gbps=200), "hcas: every port has 100 Gb/s, not mlx5_0 200, .*; correct it"),
         (ports(1) * 8, "hcas.name: mlx5_0 is given twice; give each port its own"),
         (tuple(port.model_copy(update={"netdev": "ib0"}) for port in ports(8)), "hcas.netdev: ib0 is given twice"),

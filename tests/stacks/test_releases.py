@@ -19,7 +19,7 @@ from stacks.releases import load as read
 from stacks.settings import known, load, parse
 from tests.support.recorded import ROOT, component
 from tests.support.recorded import environment as registrations
-from tests.support.stack_settings import data, expect_message, expect_refusal
+from tests.support.stack_settings import changed, data, expect_message, expect_refusal, message
 
 DAY = timedelta(days=1)
 
@@ -63,6 +63,17 @@ def test_a_broken_file_is_refused_by_path(name: str, edit: Callable[[str], str],
     with pytest.raises(ReleaseError) as caught:
         read(folder)
     expect_message(str(caught.value).replace("\n", " "), f"{folder} … {expected}")
+
+
+def test_a_wrong_release_hides_what_would_follow_from_it() -> None:
+    """Of a release that is wrong, or written by another name, nothing is reported that it would have filled in."""
+    text = message(changed("pytorch", release=4.20))
+    assert "1 wrong" in text
+    data = changed("pytorch", releese="4.21")
+    del data["release"]
+    text = message(data)
+    assert "2 wrong" in text
+    expect_message(text, "hpc:platform.releese: …; did you mean release?")
 
 
 @pytest.mark.parametrize(("release", "expected"), [("9.9", "'9.9'"), (4.20, "in quotes … 4.2"), (None, "'4.20'")])

@@ -99,6 +99,16 @@ def test_a_mistyped_field_is_reported_with_the_one_that_it_is_close_to(
     expect_refusal(data, f"{'.'.join(map(str, ('hpc:platform', *place, name)))}: …; {meant}")
 
 
+def test_the_nodes_of_a_job_are_its_layout() -> None:
+    """`nodes` of a job is no misspelt `node`, which pins to one: the layout was meant, unless it is written, too."""
+    data = settings_of("dev")
+    job = data["stages"][2]["workloads"][0]
+    job["nodes"] = 2
+    expect_refusal(data, "hpc:platform.stages.2.workloads.0.nodes: …; remove it or correct its name")
+    del job["layout"]
+    expect_refusal(data, "hpc:platform.stages.2.workloads.0.nodes: …; did you mean layout: {pods, gpus}?")
+
+
 @pytest.mark.parametrize(
     ("field", "expected"), [("profil", "…; did you mean profile?"), ("profile", "… 'dgx9'; known: dgx-a100")]
 )

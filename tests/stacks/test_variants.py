@@ -169,7 +169,7 @@ def test_prod_can_lend_and_the_namespace_does_not_forbid_it() -> None:
         (
             "nvaie-roce",
             {"tuning": {"rail_names": False}},
-            "ibp12s0 of dgx-a100 … InfiniBand mode; turn tuning.rail_names on … `ethernet` … `machines`",
+            "ibp12s0 of dgx-a100 … InfiniBand mode; write `link_layer: Ethernet` … `machines` … tuning.rail_names",
         ),
         ("robotic-drive-ethernet", {"storage": None, "tenants": "directory"}, "data … directory, … storage … missing"),
     ],

@@ -225,6 +225,14 @@ def test_a_release_out_of_support_is_a_warning(init: Run) -> None:
     assert has(printed, "warning", "OpenShift 4.4", "out of support", "docs/releases.md")
 
 
+def test_programs_of_an_example_are_marked(project: Path) -> None:
+    """Programs with their images, and the trainer, are a site's own, and marked as such."""
+    finished(module.command, "site", "--template", "pytorch")
+    text = (project / "Pulumi.site.yaml").read_text()
+    assert "    # REVIEW: programs of your teams: commands, images" in text
+    assert "    # REVIEW: Kubeflow Trainer, and its image" in text
+
+
 def test_an_example_can_be_copied_without_a_cluster(project: Path) -> None:
     """A copy of an example has another name, and marks what is a site's own."""
     status, printed = finished(module.command, "site", "--template", "h100-roce")

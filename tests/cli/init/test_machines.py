@@ -109,6 +109,18 @@ def test_a_file_of_an_unknown_machine_lists_what_it_lacks() -> None:
     assert "# ./hpc machine from-logs FILE... -o machines/site-x.yaml\n" in one_file.content
 
 
+def test_a_file_over_a_base_says_what_the_base_gives() -> None:
+    """A file over a base names the ports that it inherits, and the memory that is installed."""
+    b300 = next(each for each in known() if each.name == "dgx-b300")
+    assert b300.gpu
+    found = dgx("a", product=b300.gpu.model.replace(" ", "-"), machine="", cpus=b300.cpus, gib=2013)
+    (file,) = machine_files("site", grouped([facts.node(found)]), REACHED)
+    text = " ".join(file.content.replace("\n# ", " ").split())
+    assert "base: dgx-b300" in text
+    assert "From dgx-b300 are ports (8 of 800 Gb/s, ConnectX-8) and link_layer (InfiniBand); give them here" in text
+    assert "memory_gib is what is installed: about 2048." in text
+
+
 def test_what_no_label_says_is_not_made_up() -> None:
     """A node of which only the vendor of its GPUs is known has neither their number nor a model in its file."""
     found = node("a", cpus=10, feature_node_kubernetes_io__pci_10de="x")

@@ -73,6 +73,7 @@ def test_the_queue_of_the_stack() -> None:
     [
         (["--gpus", "16"], (2, 8)),
         (["--gpus", "4", "--nodes", "2"], (2, 2)),
+        (["--nodes", "2"], (2, 8)),
         (["--layout", "4x4"], (4, 4)),
         (["--layout", "02x08", "--gpus", "16", "--nodes", "2"], (2, 8)),
     ],
@@ -92,7 +93,7 @@ def test_layouts(options: list[str], layout: tuple[int, int]) -> None:
         (["train-torch", "-t", "vision", "-g", "8"], "--tenant vision: the stack has no such tenant\nKnown: training."),
         (
             ["train-torch", "-t", "training"],
-            "--gpus is missing\nGive the GPUs of the whole job, or --layout PODSxGPUS.",
+            "--gpus is missing\nGive the GPUs of the whole job, --nodes N, or --layout PODSxGPUS.",
         ),
         (["train-torch", "-t", "training", "-g", "15", "--nodes", "2"], "--nodes 2: 15 GPUs cannot be the same number"),
         (["train-torch", "-t", "training", "-g", "15", "--nodes", "2"], "Give --gpus 16, or --layout PODSxGPUS."),

@@ -44,6 +44,28 @@ def test_fields_of_the_file_win() -> None:
     assert merged(own, {"gpu-limit": {"maximum": 4}}) == {"gpu-limit": {"maximum": 4, "other": 1}}
 
 
+def test_policies_of_the_settings(tmp_path: Path) -> None:
+    """Parameters in the settings override what follows from the others, and a file overrides both."""
+    given = {"image-registry": {"more": ["registry.acme.com"]}, "gpu-limit": {"maximum": 4}}
+    settings = read("dev").settings.model_copy(update={"policies": given})
+    found = configuration(settings)
+    assert {rule: found[rule] for rule in given} == given
+    assert settled(settings, _file(tmp_path, {"gpu-limit": {"maximum": 2}}))["gpu-limit"] == {"maximum": 2}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"image-registri": {}}, "policies.image-registri: .*image-registry"),
+        ({"image-registry": {"mor": []}}, "policies.image-registry.mor: .*parameters: registries, more"),
+    ],
+)
+def test_wrong_policies_of_the_settings(given: Any, words: str) -> None:
+    """A rule or a parameter in the settings that does not exist is refused by its path."""
+    with pytest.raises(Problem, match=words):
+        configuration(read("dev").settings.model_copy(update={"policies": given}))
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

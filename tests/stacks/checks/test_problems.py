@@ -14,6 +14,12 @@ NO_BOND = {"kind": "ethernet"}
 JOB = {"kind": "job", "name": "it", "program": "pytorch-synthetic", "image": "example/pytorch:1"}
 
 
+def test_a_quota_above_the_machines() -> None:
+    """Without queues, too, a tenant has no more GPUs than there are; together tenants may have more."""
+    without = changed("prod", queues=None, tenants__0__gpu_quota=33)
+    expect_refusal(without, "tenants: gpu_quota 33 of adas … 32 GPUs …; lower it")
+
+
 @pytest.mark.parametrize("reserved", [7, 400])
 def test_cpus_that_no_kubelet_can_reserve_are_no_traceback(reserved: int) -> None:
     """Half a core, or more CPUs than there are, is refused with its value."""
@@ -168,7 +174,7 @@ def test_ports_that_contradict_the_machine_say_why() -> None:
     """Ports that contradict the machine hide the rules that depend on them."""
     content = data("robotic-drive-ethernet")
     del content["ports"][3]
-    expect_refusal(content, "ports: dgx1-v100-32gb: hcas: name all 4 ports or none, not 3")
+    expect_refusal(content, "ports: dgx1-v100-32gb: name all 4 ports or none, not 3")
 
 
 def test_the_release_names_the_clusters_registry() -> None:

@@ -143,5 +143,9 @@ def test_wrong_workloads_do_not_hide_each_other() -> None:
     data["stages"][2]["workloads"][1]["layout"]["gpus"] = 9
     data["stages"][2]["workloads"][2]["node"] = "dgx09"
     text = message(data)
-    for expected in ("tenant 'nobody'", "layout.gpus 9", "node 'dgx09'"):
+    for expected in (
+        "tenant 'nobody'",
+        "layout.gpus 9 is more than the 8 of dgx1-v100-16gb; lower it, and raise pods",
+        "node 'dgx09'",
+    ):
         expect_message(text, expected)

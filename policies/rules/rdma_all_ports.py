@@ -1,0 +1,61 @@
+"""A container with all GPUs of a node asks for every RDMA resource that the device plugin offers."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from apis.names import GPU_RESOURCE, RDMA_PREFIX
+from hardware.profiles import PROFILES
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.pods import Container
+from policies.rule import Parameters, Rule
+from policies.views.device_plugins import offers
+from policies.views.devices import gpus, rdma
+from policies.violation import Violation
+
+
+class RdmaAllPorts(Parameters):
+    """What a machine has."""
+
+    gpus_per_node: int = Field(
+        default=max(profile.gpus for profile in PROFILES.values()),
+        gt=0,
+        description="GPUs of a machine; default: of the largest known one",
+    )
+
+
+def _examine(subject: Obj, inventory: Inventory, parameters: RdmaAllPorts) -> Iterator[Violation]:
+    for container in subject.containers:
+        if container.requests:
+            yield from _container(container, inventory, parameters.gpus_per_node)
+
+
+def _container(container: Container, inventory: Inventory, all_gpus: int) -> Iterator[Violation]:
+    own = {item.resource for item in rdma(container)}
+    whole = any(item.resource == GPU_RESOURCE and item.count >= all_gpus for item in gpus(container))
+    if not own or not whole:  # without any it may run over TCP
+        return
+    offered = {resource for resource in inventory.once(offers).resources if resource.startswith(RDMA_PREFIX)}
+    if own < offered:
+        yield container.violation(
+            f"asks for all {all_gpus} GPUs of a node and for {len(own)} of {len(offered)} RDMA resources, without "
+            f"{', '.join(sorted(offered - own))}",
+            "resources",
+        )
+
+
+RDMA_ALL_PORTS = Rule(
+    name="rdma-all-ports",
+    what="A container with all GPUs of a node that asks for an RDMA resource asks for every one that the RDMA device "
+    "plugin offers.",
+    why="NCCL spreads its traffic over the ports that the container has. With one missing, the GPUs beside it use "
+    "another GPU's port, and the whole job runs at the speed of the slowest: nothing fails.",
+    remedy="Ask for every rdma/<name> that the plugin's configList names, 1 of each",
+    source="R-4.3-8",
+    severity=Severity.ADVISORY,
+    parameters=RdmaAllPorts,
+    examine=_examine,
+    links=True,
+)
