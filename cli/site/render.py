@@ -18,7 +18,7 @@ from sites.manifest import Manifest
 OnlyOption = Annotated[
     list[str] | None, typer.Option("--only", help="Write this group of files only; may be given several times.")
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace also files that were edited since.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace also edited files, and a damaged MANIFEST.json.")]
 
 _EXECUTABLE, _READABLE = 0o755, 0o644
 
@@ -36,7 +36,8 @@ def command(
     earlier call that the settings no longer need are removed.
     """
     wanted = files.wanted(stack, only or ())
-    before = files.stored(output)
+    # Of a damaged list nothing is known to be ours: no file is removed, and those that the settings want are replaced.
+    before = files.stored(output, Manifest(stack=stack, files={}) if force else None)
     if before and before.stack != stack:
         raise Problem(f"{output} has the files of stack {before.stack}, not of {stack}", "Name another folder.")
     if before and not force:

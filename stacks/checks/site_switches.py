@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from sites.settings.switches import OnyxInfiniBand, Switch
+from sites.settings.switches import EthernetSwitch, OnyxInfiniBand, Switch
 from stacks import site
 from stacks.checks.duplicates import repeated
+from stacks.fabric_settings import Ethernet, InfiniBand
 from stacks.platform import Settings
 
 _SHOWN = 4
@@ -26,6 +27,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from _uncabled(settings, switches)
     yield from _rails(settings, switches)
     yield from _bonds(settings, switches)
+    yield from _mtu(settings, switches)
 
 
 def _cables(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
@@ -136,6 +138,22 @@ def _bonds(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
             yield (
                 f"site.switches: fabric.bond of {host} ends at {' and '.join(names)}; a link by LACP over several "
                 "switches is not written: cable all its ports to one"
+            )
+
+
+def _mtu(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
+    """Yield switches whose ports drop the largest packets of the machines' ports (N-1.3)."""
+    fabric = settings.fabric
+    if isinstance(fabric, InfiniBand):
+        return
+    field, ports = ("bond", fabric.bond) if isinstance(fabric, Ethernet) else ("ports", fabric.ports)
+    compute = {hca.name for hca in settings.profile.hcas}
+    used = {switch.name for switch, _, hca in cables(switches) if hca in compute}
+    for switch in switches:
+        if ports and isinstance(switch, EthernetSwitch) and switch.name in used and switch.mtu < ports.mtu:
+            yield (
+                f"site.switches: {switch.name}: mtu {switch.mtu} is less than fabric.{field}.mtu {ports.mtu}, and the "
+                f"switch drops larger packets; raise it to {ports.mtu}, or lower fabric.{field}.mtu"
             )
 
 

@@ -134,6 +134,11 @@ def test_standard_input() -> None:
     [
         ("dev", "nothing that a tool printed\n", r"nothing in it can be compared: .*Give a running configuration"),
         ("dev", "## Hostname: other\nroce\n", r"configuration of switch other; .*: dgx-ib-switch1 .*Add the switch"),
+        (
+            "h100-roce",
+            "- set:\n    qos:\n      roce:\n        mode: lossless\n",
+            r"a switch that it does not name; .*Store it",
+        ),
         ("h100-roce", "- set:\n    qos: {roce\n", r"nvue-config is not whole: .*Store it again"),
         ("dev", "Priority trust state: dscp\n", r"mlnx-qos is not whole: no PFC"),
         ("dev", "RoCE mode: lossless\n", r"onyx-roce shows RoCE, and fabric of stack dev is infiniband .*--stack"),

@@ -84,6 +84,18 @@ def test_another_programs_folder_is_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["own.txt"]
 
 
+def test_a_damaged_manifest_is_replaced_with_force(folder: Path) -> None:
+    """A list that was cut is refused with the remedy; with --force it and the files are written again."""
+    manifest = folder / "MANIFEST.json"
+    whole = manifest.read_text()
+    manifest.write_text(whole[: len(whole) // 2])
+    for command in (("render", "-o", folder), ("check", folder)):
+        with pytest.raises(Problem, match=r"MANIFEST\.json.*damaged.*\n.*--force"):
+            run(*command, "--stack", "dev")
+    run("render", "--stack", "dev", "--only", "hosts", "-o", folder, "--force")
+    assert manifest.read_text() == whole
+
+
 def test_files_of_another_stack_are_refused(folder: Path) -> None:
     """A folder belongs to one stack: files of another are neither written nor compared there."""
     for command in (("render", "-o", folder), ("check", folder)):

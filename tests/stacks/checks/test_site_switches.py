@@ -44,8 +44,8 @@ def test_a_cable_that_cannot_be(ports: dict[str, str | None], expected: str) -> 
 @pytest.mark.parametrize(
     ("stack", "fields", "expected"),
     [
-        ("redpaper-4.4", {"others": {"1/1": "storage"}}, "1/1 is used twice; leave one out"),
-        ("redpaper-4.4", {"dialect": "eos"}, "'eos' … dialect … onyx-ib … nvue-5.0 … comware"),
+        ("redpaper-4.4", {"others": {"1/1": "storage"}}, "site.switches.0: ports: 1/1 is used twice; leave one out"),
+        ("redpaper-4.4", {"dialect": "eos"}, "switches.0.dialect: … 'onyx-ib' … 'comware' (value: 'eos'); write one"),
         (
             "redpaper-4.4",
             {"gateway": "10.0.0.1"},
@@ -59,7 +59,13 @@ def test_a_cable_that_cannot_be(ports: dict[str, str | None], expected: str) -> 
         ),
         ("redpaper-4.4", {"management": "192.168.1.20/24"}, "management 192.168.1.20 … taken by dgx02.ocp4 … give"),
         ("redpaper-4.4", {"management": None}, "gateway: 192.168.1.1 has no effect without management; give"),
-        ("h100-roce", {"dialect": "nvue-5.19"}, "nvue-5.19 … nvue-5.18"),
+        ("h100-roce", {"dialect": "nvue-5.19"}, "switches.0.dialect: … 'nvue-5.18' … (value: 'nvue-5.19'); write"),
+        (
+            "h100-roce",
+            {"mtu": 1500},
+            "leaf-1: mtu 1500 is less than fabric.ports.mtu 9216, … raise it to 9216, or lower",
+        ),
+        ("robotic-drive-ethernet", {"mtu": 1500}, "mtu 1500 is less than fabric.bond.mtu 9000, … raise it to 9000, or"),
         ("h100-roce", {"name": "leaf-2"}, "site.switches: name 'leaf-2' is given twice"),
         ("h100-roce", {"management": "192.168.1.3/24"}, "site.switches: management '192.168.1.3' is given twice"),
     ],
