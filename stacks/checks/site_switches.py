@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from sites.settings.switches import EthernetSwitch, OnyxInfiniBand, Switch
+from sites.switch_cables import between
 from stacks import site
 from stacks.checks.duplicates import repeated
 from stacks.fabric_settings import Ethernet, InfiniBand
@@ -21,6 +22,7 @@ def problems(settings: Settings) -> Iterator[str]:
     addresses = [str(switch.management.ip) for switch in switches if switch.management]
     yield from repeated("site.switches: management", addresses)
     yield from _taken(settings, switches)
+    yield from _uplinks(switches)
     if cables := [*_cables(settings, switches)]:
         yield from cables
         return
@@ -73,6 +75,27 @@ def _taken(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
                     f"site.switches: {switch.name}: {field} {address} is taken by {hosts[address]} in "
                     "site.networks.admin; give another one"
                 )
+
+
+def _uplinks(switches: Sequence[Switch]) -> Iterator[str]:
+    """Yield cables between switches that end at no switch, at one of another fabric, or at a port that is used."""
+    named = {switch.name: switch for switch in switches}
+    used = {switch.name: [*switch.ports, *switch.others, *switch.uplinks] for switch in switches}
+    for cable in between(switches):
+        at = f"site.switches: {cable.lower}: uplinks.{cable.lower_port} {cable.upper}/{cable.upper_port}"
+        upper = named.get(cable.upper)
+        if upper is None:
+            near = get_close_matches(cable.upper, named, 1)
+            meant = f" to {near[0]}" if near else ""
+            yield f"{at}: no switch is called {cable.upper}; correct it{meant}, or add the switch"
+        elif upper is named[cable.lower]:
+            yield f"{at}: a cable to the switch itself; name another one"
+        elif _layer(upper) != _layer(named[cable.lower]):
+            yield f"{at}: {cable.upper} is of {_layer(upper)}; cable switches of one fabric"
+        elif problem := next(upper.unusable([*used[cable.upper], cable.upper_port]), None):
+            yield f"{at}: at {cable.upper} {problem}"
+        else:
+            used[cable.upper].append(cable.upper_port)
 
 
 def _layer(switch: Switch) -> str:

@@ -132,3 +132,29 @@ def test_a_bond_has_one_switch() -> None:
 
     text = problem("robotic-drive-ethernet", moved)
     expect_message(text, "fabric.bond of dgx04 ends at fabric-switch and second; … cable all its ports to one")
+
+
+@pytest.mark.parametrize(
+    ("uplinks", "expected"),
+    [
+        (
+            {"swp17": "leaf-2/swp17", "swp18": "leaf-2/swp17"},
+            "uplinks.swp18 leaf-2/swp17: at leaf-2 swp17 is used twice",
+        ),
+        ({"swp17": "leaf-2/swp1"}, "leaf-1: uplinks.swp17 leaf-2/swp1: at leaf-2 swp1 is used twice; leave one out"),
+        ({"swp1": "leaf-2/swp17"}, "site.switches.0: ports: swp1 is used twice; leave one out of ports, others and"),
+        ({"swp17": "leaf-2/swp17s0", "swp18": "leaf-2/swp17"}, "at leaf-2 swp17 is used twice, … as swp17s0"),
+        ({"swp17": "leaf-2/1/17"}, "at leaf-2 '1/17' is no port of this dialect; write it as swp1"),
+        ({"swp17": "leaf2/swp17"}, "no switch is called leaf2; correct it to leaf-2, or add the switch"),
+        ({"swp17": "leaf-1/swp18"}, "a cable to the switch itself; name another one"),
+        ({"swp17": "ib/1/1"}, "ib is of InfiniBand; cable switches of one fabric"),
+    ],
+)
+def test_a_cable_between_switches_that_cannot_be(uplinks: dict[str, str], expected: str) -> None:
+    """Each is refused with both of its ends and what to do."""
+
+    def change(switches: Switches) -> None:
+        switches[0]["uplinks"] = uplinks
+        switches.append({"name": "ib", "dialect": "onyx-ib"})
+
+    expect_message(problem("h100-roce", change), expected)
