@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sites.batch_job import BatchJob
+from sites.batch_job import BatchJob, PodJob
 from sites.content import NOTHING, Content
 from sites.host_facts import HostFacts
 from sites.scale_facts import ScaleFacts
@@ -15,7 +15,7 @@ from stacks.platform import Settings
 from stacks.storage_settings import HostClientStorage
 
 
-def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterable[BatchJob] = ()) -> Site:
+def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterable[BatchJob | PodJob] = ()) -> Site:
     """Return what `./hpc site` writes files from; `content` is what the manifests name, and `jobs` the workloads."""
     return Site(
         stack=stack,
