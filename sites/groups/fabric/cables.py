@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from math import lcm
 
 from pydantic import Field
 
@@ -175,32 +174,46 @@ def _pod(site: Site) -> Iterator[Cables | Open]:
 
 
 def _storage(machines: tuple[Host, ...]) -> Iterator[Cables | Open]:
-    """Yield the storage fabric (D-3.4): ports of a machine on leaves next to each other, as many cables on each."""
+    """Yield the storage fabric (D-3.4): machines next to each other on the same two leaves, as many cables on each."""
     size = fabric.storage_fabric(len(machines))
-    ports = [(host.short, hca) for host in machines for hca in _storage_ports(host)]
-    if len(ports) < size.leaf_cables:
+    if any(len(_storage_ports(host)) < fabric.STORAGE_LINKS for host in machines):
         yield Open("the cables of the storage fabric", "name the machines' ports for storage in a machine file")
         return
-    rate = ports[0][1].rate_gbps
     yield Open(
         f"the storage's own adapters: {STORAGE} HCA-1 to HCA-{size.storage_ports} stand for them in "
         "fabric/storage-cables.csv",
         "write their names, as ibhosts prints them, or name the switches with their ports in `site.switches`",
     )
-    next_leaf = (f"storage-leaf-{turn % size.leaf + 1}" for turn in count())
-    used: Counter[str] = Counter()
+    leaves = [f"storage-leaf-{number}" for number in range(1, size.leaf + 1)]
+    spines = [f"storage-spine-{number}" for number in range(1, size.spine + 1)]
+    step = fabric.STORAGE_LINKS if size.leaf % fabric.STORAGE_LINKS == 0 else 1
+    used = Counter(dict.fromkeys((*leaves, *spines), 0))
     links = []
-    for host, hca in ports:
-        used[leaf := next(next_leaf)] += 1
-        links.append(_link(host, hca, leaf, str(used[leaf])))
+    for index, host in enumerate(machines):
+        first = index * (size.leaf // step) // len(machines) * step
+        for turn, hca in enumerate(_storage_ports(host)):
+            used[leaf := leaves[(first + turn) % size.leaf]] += 1
+            links.append(_link(host.short, hca, leaf, str(used[leaf])))
+    rate = links[0].rate_gbps
     for number in range(1, size.storage_ports + 1):
-        used[leaf := next(next_leaf)] += 1
-        own = Link(host=STORAGE, adapter=f"HCA-{number}", switch=leaf, port=str(used[leaf]), rate_gbps=rate)
-        links.append(own)
-    # As many cables on each spine switch, which each leaf takes in turn.
-    turns, period = range(size.spine_cables), lcm(size.leaf, size.spine)
-    up = [(next(next_leaf), f"storage-spine-{(turn + turn // period) % size.spine + 1}") for turn in turns]
-    yield Cables(name=STORAGE, links=tuple(links), trunks=tuple(_trunks(up, used, rate)))
+        used[leaf := min(leaves, key=used.__getitem__)] += 1
+        links.append(Link(host=STORAGE, adapter=f"HCA-{number}", switch=leaf, port=str(used[leaf]), rate_gbps=rate))
+    yield Cables(name=STORAGE, links=tuple(links), trunks=tuple(_trunks(_up(leaves, spines, used, size), used, rate)))
+
+
+def _up(
+    leaves: Sequence[str], spines: Sequence[str], used: Mapping[str, int], size: fabric.StorageFabric
+) -> list[tuple[str, str]]:
+    """Return cables from the leaves with most free ports to the spine switches that they have fewest to."""
+    taken, between = Counter(used), Counter[tuple[str, str]]()
+    pairs = []
+    for _ in range(size.spine_cables):
+        leaf = min(leaves, key=taken.__getitem__)
+        spine = min(spines, key=lambda each: (between[leaf, each], taken[each]))
+        taken.update((leaf, spine))
+        between[leaf, spine] += 1
+        pairs.append((leaf, spine))
+    return pairs
 
 
 def _storage_ports(host: Host) -> Sequence[Hca]:

@@ -33,7 +33,7 @@ def files(cables: Cables, path: str, sources: tuple[str, ...]) -> Iterator[File 
         )
     sizes = {name: max(SWITCH_PORTS, *own.values()) for name, own in ports.items()}
     switches = [line for name, own in ends.items() for line in (f'Switch {sizes[name]} "{name}"  # "{name}"', *own, "")]
-    text = "\n".join(("# The planned cables, for the simulator: ibsim -s FILE", *switches, *adapters))
+    text = "\n".join(("# The cables, for the simulator: ibsim -s FILE", *switches, *adapters))
     yield File(path, f"{text}\n", sources)
 
 

@@ -20,7 +20,7 @@ def files(site: Site, wanted: SlurmSettings) -> Iterator[File | Open]:
     kind = next(gpu_type(host.machine) for host in site.gpu_hosts if host.machine)
     for job in site.jobs:
         if isinstance(job, PodJob):
-            yield Open(f"{job.name}: a batch file, for {job.why}", job.remedy)
+            yield Open(f"{job.name} has no batch file: {job.why}", job.remedy)
         elif missing := list(_missing(job, wanted)):
             yield from missing
         else:

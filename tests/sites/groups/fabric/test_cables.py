@@ -52,6 +52,9 @@ def test_a_pods_storage_fabric_has_the_cables_of_the_table(machines: int) -> Non
         for host in of("superpod-a100", machines).gpu_hosts
     ]
     assert {len(own) for own in leaves} == {min(2, size.leaf)}
+    cabled = Counter(trunk.lower for trunk in found.trunks)
+    to_spines = Counter((trunk.lower, trunk.upper) for trunk in found.trunks)
+    assert all(abs(count - cabled[leaf] / size.spine) < 2 for (leaf, _), count in to_spines.items())
 
 
 def test_a_rail_of_a_pod_has_spine_switches_of_its_own() -> None:

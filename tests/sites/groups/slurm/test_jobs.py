@@ -108,10 +108,10 @@ def test_workloads_of_pods_alone_are_open() -> None:
     said = [f"{each.what}; {each.remedy}" for each in missing]
     for name in ("stage-rare", "segment"):
         assert (
-            f"{name}: a batch file, for its slices of data set rare are proved by pods alone; run it on the cluster"
+            f"{name} has no batch file: its slices of data set rare are proved by pods alone; run it on the cluster"
             in said
         )
-    assert "mofed-test-job: a batch file, for its two sides are pods; run its programs" in texts()[1]
+    assert "mofed-test-job has no batch file: its two sides are pods; run its programs" in texts()[1]
 
 
 def test_enroots_folders_are_each_users_own() -> None:
