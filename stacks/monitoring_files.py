@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from apis import suite
 from components import alertmanager_file, grafana_files
 from components.gpu_monitoring import pages
 from components.monitoring_rules import alerts
@@ -18,5 +19,6 @@ def files(settings: Settings) -> Mapping[str, str]:
     args, routing = monitoring(settings, gpu, gpu.monitoring), gpu.monitoring.notify
     found = {f"{name}.json": grafana_files.text(dashboard, name) for name, dashboard in pages(args).items()}
     if routing:
-        found[alertmanager_file.NAME] = alertmanager_file.text(routing, (alert.name for alert in alerts(args.limits)))
+        names = [alert.name for alert in alerts(args.limits)] + ([suite.ALERT] if settings.suite else [])
+        found[alertmanager_file.NAME] = alertmanager_file.text(routing, names)
     return found
