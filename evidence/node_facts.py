@@ -15,6 +15,7 @@ class NodeFact(Model):
     """One node."""
 
     name: str
+    roles: tuple[str, ...] = Field(default=(), description="by its labels node-role.kubernetes.io/")
     ready: bool = Field(description="whether it is Ready")
     schedulable: bool = Field(description="whether new pods may come")
     gpus: int = Field(ge=0, description="nvidia.com/gpu that pods may have")
@@ -31,4 +32,5 @@ class NodeFacts(Reading):
     """The nodes that jobs may run on."""
 
     nodes: tuple[NodeFact, ...]
+    others: tuple[NodeFact, ...] = Field(default=(), description="nodes of the settings without GPUs")
     pod_mtu: int | None = Field(default=None, gt=0, description="MTU of the pod network, bytes; None: unknown")

@@ -65,6 +65,9 @@ class Request(Model):
     fabric: Fabric | None = None
     shape: Shape | None = Field(default=None, description="None: a job without GPUs, or not known")
     nodes: tuple[str, ...] = Field(default=(), description="on which its pods with GPUs ran; empty: not known")
+    roles: Mapping[str, tuple[str, ...]] = Field(
+        default={}, description="node -> its roles, of all nodes of the settings; empty: not known"
+    )
     divided: Mapping[str, Mapping[str, int]] = Field(
         default={}, description="node -> size of MIG instances -> how many; of nodes whose GPUs are not whole"
     )

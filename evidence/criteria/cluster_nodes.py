@@ -1,6 +1,6 @@
 """What the API server must show of the nodes: ready, with all devices of their machine, and of one version."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from evidence.criterion import Criterion, Found, of, passed
 from evidence.node_facts import NodeFact, NodeFacts
@@ -47,6 +47,24 @@ def _one(field: Callable[[NodeFact], str | None]) -> Callable[[Job], Found | Non
     return look
 
 
+def _in_roles(job: Job) -> Found | None:
+    found = of(job, NodeFacts)
+    nodes = {node.name: node for one in found for node in (*one.nodes, *one.others)}
+    plain = {node.name for one in found for node in one.others}
+    if not nodes:
+        return Found(Status.MISSING, "no node")
+    bad = [f"{name} does not exist" for name in job.request.roles if name not in nodes]
+    for name, node in nodes.items():
+        labels = {_ROLES.get(role, role) for role in node.roles}
+        bad += [f"{name}: no {role}" for role in job.request.roles.get(name, ()) if role not in labels]
+        bad += [f"{name}: not Ready"] if name in plain and not node.ready else []
+        bad += [f"{name}: {node.gpus} GPUs"] if name in plain and node.gpus else []
+    return Found(passed(not bad), listed(bad, 4) if bad else f"{len(nodes)} nodes")
+
+
+_ROLES: Mapping[str, str] = {"compute": "worker", "control-plane": "master"}
+"""Role by label -> that of the settings: 3.11 labels workers as compute, today's releases masters also otherwise."""
+
 CRITERIA = (
     Criterion(
         name="nodes-offer",
@@ -58,6 +76,18 @@ CRITERIA = (
         needs=("node-facts",),
         look=_offered,
         when=lambda request: request.machine is not None,
+    ),
+    Criterion(
+        name="nodes-in-roles",
+        title="Every node of the settings is there in its roles, and those without GPUs are ready and offer none",
+        limit="the roles of the settings; without a profile Ready and no GPU",
+        unit="nodes",
+        tolerance="further roles; compute counts as worker, control-plane as master",
+        applies="the nodes of a cluster whose stack names them",
+        source="R-2.2-1, R-3.2.5-4, S-7.5",
+        needs=("node-facts",),
+        look=_in_roles,
+        when=lambda request: bool(request.roles),
     ),
     Criterion(
         name="one-driver",
