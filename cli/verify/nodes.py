@@ -38,6 +38,7 @@ def look(cluster: Cluster, settings: Settings) -> Job:
         roles=roles,
         pod_mtu=pod_mtu(settings),
         divided={node.name: node.instances for node in settings.gpu_nodes if node.instances},
+        hca_shares=None if isinstance(settings.fabric, Ethernet) else settings.fabric.hca_max,
         devices=tuple(hca.name for hca in settings.profile.hcas) if settings.uses_rdma else (),
     )
     there = [node for node in cluster.list(kinds.NODE) if value(node, "metadata", "name") in roles]

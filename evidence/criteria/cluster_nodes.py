@@ -15,6 +15,7 @@ def _offered(job: Job) -> Found | None:
     bad = [f"{name}: {fault}" for name, node in nodes.items() for fault in _lacks(node, job.request, resources)]
     bad += [f"{name} does not exist" for name in job.request.nodes if name not in nodes]
     limit = f"Ready, not cordoned, {profile.gpus} GPUs{f', {resources} RDMA resources' if resources else ''}"
+    limit += f" of {job.request.hca_shares} each" if resources and job.request.hca_shares else ""
     if not nodes and not bad:
         return Found(Status.MISSING, "no node", limit)
     return Found(passed(not bad), listed(bad, 4) if bad else f"{len(nodes)} nodes", limit)
@@ -31,9 +32,10 @@ def _lacks(node: NodeFact, request: Request, resources: int) -> Iterator[str]:
     for size in sorted({*parts, *node.instances}):
         if node.instances.get(size, 0) != parts.get(size, 0):
             yield f"{node.instances.get(size, 0)} instances {size}, not {parts.get(size, 0)}"
-    offered = sum(amount > 0 for amount in node.rdma.values())
-    if offered < resources:
-        yield f"{offered} RDMA resources"
+    shares = request.hca_shares
+    offered = [name for name, amount in node.rdma.items() if amount == (shares or amount) > 0]
+    if len(offered) < resources:
+        yield f"{len(offered)} RDMA resources{f' of {shares} each' if shares else ''}"
 
 
 def _one(field: Callable[[NodeFact], str | None]) -> Callable[[Job], Found | None]:
@@ -69,7 +71,8 @@ CRITERIA = (
     Criterion(
         name="nodes-offer",
         title="Every node with GPUs is ready and offers what its machine has",
-        limit="Ready, not cordoned, the profile's GPUs or the settings' MIG instances, an RDMA resource for each HCA",
+        limit="Ready, not cordoned, the profile's GPUs or the settings' MIG instances, an RDMA resource for each HCA, "
+        "of as many as pods may share it",
         unit="nodes",
         applies="the nodes of a cluster",
         source="S-7.5, R-3.4.2-6",

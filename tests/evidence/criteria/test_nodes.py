@@ -58,6 +58,16 @@ def test_divided_nodes_offer_instances(gpus: int, instances: dict[str, int], exp
     assert (found.status is Status.PASS) == (not instances)
 
 
+@pytest.mark.parametrize(("shares", "expected"), [(100, Status.PASS), (None, Status.PASS), (64, Status.FAIL)])
+def test_each_hca_is_offered_as_often_as_pods_share_it(shares: int | None, expected: Status) -> None:
+    """A node offers each HCA as many times as the settings have pods share it (R-3.4.2-6)."""
+    request = NODES.model_copy(update={"hca_shares": shares, "nodes": ("dgx01",)})
+    verdict = evaluate(BY_NAME["nodes-offer"], Side("", request, (cluster_node("dgx01"),)).job())
+    assert verdict is not None
+    assert verdict.status is expected
+    assert (f"of {shares} each" in verdict.limit) is (shares is not None)
+
+
 @pytest.mark.parametrize(
     ("master", "expected"),
     [
