@@ -49,6 +49,7 @@ def _scale(settings: Settings) -> ScaleFacts | None:
         return None
     others = [cluster.gui_host for cluster in storage.clusters if cluster.id != storage.own_cluster]
     return ScaleFacts(
+        cluster_id=storage.own_cluster,
         file_system=storage.file_system.name,
         owner_gui=others[0] if len(others) == 1 else None,
         reserved_gib=settings.reserved.memory_gib,
