@@ -21,6 +21,9 @@ class NodeFact(Model):
     gpus: int = Field(ge=0, description="nvidia.com/gpu that pods may have")
     instances: Mapping[str, int] = Field(default={}, description="size of MIG instances -> what pods may have of it")
     rdma: Mapping[str, int] = Field(description="resource below rdma/ -> what pods may have of it")
+    found_gpu: bool | None = Field(
+        default=None, description="whether node feature discovery labels a device of NVIDIA; None: not read"
+    )
     gpu_model: str | None = Field(description="as GPU feature discovery labels it; None: not labelled")
     driver: str | None = Field(description="version of the GPU driver, by label; None: not labelled")
     kernel: str

@@ -79,6 +79,9 @@ class Request(Model):
     operator_driver: bool | None = Field(
         default=None, description="whether an operator brings the GPU driver, and hosts have none; None: not known"
     )
+    feature_labels: bool = Field(
+        default=False, description="whether node feature discovery is to label nodes with GPUs"
+    )
     hca_shares: int | None = Field(default=None, description="pods that may share an HCA of a node; None: not known")
     devices: tuple[str, ...] = Field(default=(), description="HCAs for use between nodes; empty: none, or not known")
 

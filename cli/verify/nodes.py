@@ -17,6 +17,10 @@ PLACE = "(nodes of the cluster)"
 """The placeholder for a file: in parentheses, as no file is called, and its lines have no numbers that count."""
 JOB = "nodes"
 """What the nodes are called beside the jobs."""
+_DEVICE_OF_NVIDIA = tuple(
+    f"feature.node.kubernetes.io/pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de")
+)
+"""Labels of node feature discovery: the vendor alone, as OpenShift's operator has it, or after the class."""
 _PRODUCT = "nvidia.com/gpu.product"
 _DRIVER = (
     tuple(f"nvidia.com/cuda.driver-version.{part}" for part in ("major", "minor", "revision")),
@@ -38,6 +42,7 @@ def look(cluster: Cluster, settings: Settings) -> Job:
         roles=roles,
         pod_mtu=pod_mtu(settings),
         divided={node.name: node.instances for node in settings.gpu_nodes if node.instances},
+        feature_labels=settings.node_feature_discovery is not None,
         hca_shares=None if isinstance(settings.fabric, Ethernet) else settings.fabric.hca_max,
         devices=tuple(hca.name for hca in settings.profile.hcas) if settings.uses_rdma else (),
     )
@@ -95,6 +100,7 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
             for name, amount in sorted(offered.items())
             if name.startswith(names.RDMA_PREFIX)
         },
+        found_gpu=any(labels.get(name) == "true" for name in _DEVICE_OF_NVIDIA),
         gpu_model=labels.get(_PRODUCT),
         driver=next((one for one in drivers if one), None),
         kernel=str(info.get("kernelVersion", "")),

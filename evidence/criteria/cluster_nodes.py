@@ -26,6 +26,8 @@ def _lacks(node: NodeFact, request: Request, resources: int) -> Iterator[str]:
         yield "not Ready"
     if not node.schedulable:
         yield "cordoned"
+    if request.feature_labels and node.found_gpu is False:
+        yield "no label of node feature discovery for a GPU"
     parts = request.divided.get(node.name, {})
     if node.gpus != (0 if parts else request.known_machine.gpus):
         yield f"{node.gpus} GPUs"
@@ -71,11 +73,11 @@ CRITERIA = (
     Criterion(
         name="nodes-offer",
         title="Every node with GPUs is ready and offers what its machine has",
-        limit="Ready, not cordoned, the profile's GPUs or the settings' MIG instances, an RDMA resource for each HCA, "
-        "of as many as pods may share it",
+        limit="Ready, not cordoned, labelled by node feature discovery where the stack has it, the profile's GPUs or the "
+        "settings' MIG instances, an RDMA resource for each HCA, of as many as pods may share it",
         unit="nodes",
         applies="the nodes of a cluster",
-        source="S-7.5, R-3.4.2-6",
+        source="S-7.5, R-3.4.1-2, R-3.4.2-6",
         needs=("node-facts",),
         look=_offered,
         when=lambda request: request.machine is not None,

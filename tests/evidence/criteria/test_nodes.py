@@ -58,6 +58,19 @@ def test_divided_nodes_offer_instances(gpus: int, instances: dict[str, int], exp
     assert (found.status is Status.PASS) == (not instances)
 
 
+@pytest.mark.parametrize(
+    ("wanted", "found", "expected"),
+    [(True, True, Status.PASS), (True, False, Status.FAIL), (True, None, Status.PASS), (False, False, Status.PASS)],
+)
+def test_nodes_have_the_label_of_feature_discovery(wanted: bool, found: bool | None, expected: Status) -> None:
+    """Where the stack has node feature discovery, its label for a GPU is on each node that has one (R-3.4.1-2)."""
+    request = NODES.model_copy(update={"feature_labels": wanted, "nodes": ("dgx01",)})
+    node = cluster_node("dgx01").model_copy(update={"found_gpu": found})
+    verdict = evaluate(BY_NAME["nodes-offer"], Side("", request, (node,)).job())
+    assert verdict is not None
+    assert verdict.status is expected
+
+
 @pytest.mark.parametrize(("shares", "expected"), [(100, Status.PASS), (None, Status.PASS), (64, Status.FAIL)])
 def test_each_hca_is_offered_as_often_as_pods_share_it(shares: int | None, expected: Status) -> None:
     """A node offers each HCA as many times as the settings have pods share it (R-3.4.2-6)."""
