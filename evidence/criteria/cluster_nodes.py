@@ -73,8 +73,8 @@ CRITERIA = (
     Criterion(
         name="nodes-offer",
         title="Every node with GPUs is ready and offers what its machine has",
-        limit="Ready, not cordoned, labelled by node feature discovery where the stack has it, the profile's GPUs or the "
-        "settings' MIG instances, an RDMA resource for each HCA, of as many as pods may share it",
+        limit="Ready, not cordoned, labelled by node feature discovery where the stack has it, the profile's GPUs or "
+        "the settings' MIG instances, an RDMA resource for each HCA, of as many as pods may share it",
         unit="nodes",
         applies="the nodes of a cluster",
         source="S-7.5, R-3.4.1-2, R-3.4.2-6",
