@@ -138,13 +138,13 @@ lock: $(STAMP) ## compile the requirement files from what is written beside them
 			$${file%.txt}.in -o $$file || exit 1; done
 
 gpus: $(STAMP) ## on a host with NVIDIA GPUs: run what pods of the GPU programs would, and judge the logs; logs below OUT
-	@$(RUN) bench/gpus.py -o $(OUT)/gpus
+	@$(RUN) -m bench.gpus -o $(OUT)/gpus
 
 bench: $(STAMP) ## run the benchmarks: start-up, policies, reading of logs, data sets, growth
-	@$(RUN) bench/startup.py
-	@$(RUN) bench/pack.py
-	@$(RUN) bench/policies.py
-	@$(RUN) bench/evidence.py
-	@$(RUN) bench/datasets.py
-	@$(RUN) bench/staging.py
-	@$(RUN) bench/scale.py
+	@$(RUN) -m bench.startup
+	@$(RUN) -m bench.pack
+	@$(RUN) -m bench.policies
+	@$(RUN) -m bench.evidence
+	@$(RUN) -m bench.datasets
+	@$(RUN) -m bench.staging
+	@$(RUN) -m bench.scale

@@ -2,7 +2,7 @@
 
 `described` makes the list out of recorded registrations. As a program beside its list, this file runs in an engine and
 imports nothing of the project. It registers through the classes of Pulumi's Kubernetes SDK, as programs do, or, when
-the file says so, through the core of the SDK alone, which checks nothing and knows no types.
+the file requests it, through the core of the SDK alone, which checks nothing and knows no types.
 """
 
 import importlib

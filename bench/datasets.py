@@ -1,6 +1,6 @@
 """Measures, in one run: indexing label pictures beside Pillow's decoding alone, and queries of a large catalogue.
 
-    python bench/datasets.py [--pictures 24] [--frames 41277] [--runs 3]
+    python -m bench.datasets [--pictures 24] [--frames 41277] [--runs 3]
 
 Label pictures of the generated data set are painted into a folder that is removed again. Passes over all of them
 alternate, in one process: decoding alone, and what `./hpc data index` does: list files, decode, count, write the
@@ -12,7 +12,6 @@ because the machine may be busy. Every figure is of this run on this machine; no
 
 import argparse
 import hashlib
-import os
 import sqlite3
 import statistics
 import sys
@@ -25,16 +24,14 @@ from pathlib import Path
 
 from PIL import Image
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from cli.shared.console import console  # noqa: E402
-from datasets import file_list, generated, indexing, labels, painting  # noqa: E402
-from datasets.file_list import File  # noqa: E402
-from datasets.frames import FileFacts, Frame, list_files, put_together  # noqa: E402
-from datasets.naming import LABEL  # noqa: E402
-from datasets.sqlite_reader import SqliteCatalogue  # noqa: E402
-from tests.support.printed_queries import WINDOW  # noqa: E402
+from bench.verdicts import judge, print_machine
+from cli.shared.console import console
+from datasets import file_list, generated, indexing, labels, painting
+from datasets.file_list import File
+from datasets.frames import FileFacts, Frame, list_files, put_together
+from datasets.naming import LABEL
+from datasets.sqlite_reader import SqliteCatalogue
+from tests.support.printed_queries import WINDOW
 
 TIMES_DECODING = 1.5
 MOST_SECONDS = 1.0
@@ -60,7 +57,7 @@ def main() -> int:
         good = _index(Path(folder), arguments.pictures, arguments.runs)
         good &= _select(Path(folder), arguments.frames, arguments.runs)
     good &= _list(arguments.runs)
-    console.print(f"measured on {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end")
+    print_machine()
     return 0 if good else 1
 
 
@@ -90,7 +87,7 @@ def _index(folder: Path, pictures: int, runs: int) -> bool:
         f"{len(files)} label pictures of {CARD.name}'s size, median of {runs}: "
         f"decoding {len(files) / alone:.1f} a second and core, indexing {len(files) / all_:.1f}"
     )
-    return _goal("time of indexing over decoding alone", all_ / alone, TIMES_DECODING)
+    return judge("time of indexing over decoding alone", all_ / alone, TIMES_DECODING)
 
 
 def _select(folder: Path, number: int, runs: int) -> bool:
@@ -125,7 +122,7 @@ def _select(folder: Path, number: int, runs: int) -> bool:
         rows = len(catalogue.ask(sql))
         seconds = statistics.median(asked)
         console.print(f"{title}: {rows} rows, {seconds / statistics.median(direct):.2f} x a bare sqlite3")
-        good &= _goal(f"{title}, seconds", seconds, MOST_SECONDS)
+        good &= judge(f"{title}, seconds", seconds, MOST_SECONDS)
     return good
 
 
@@ -141,7 +138,7 @@ def _list(runs: int) -> bool:
     taken = statistics.median(_taken(lambda: file_list.digest(file_list.text(files))) for _ in range(runs))
     alone = statistics.median(_taken(lambda: hashlib.sha256(listed).hexdigest()) for _ in range(runs))
     console.print(f"list of {len(files)} files, {len(listed) / 1e6:.1f} MB: {taken / alone:.1f} x its SHA-256 alone")
-    return _goal("list and digest, seconds", taken, MOST_SECONDS_OF_A_LIST)
+    return judge("list and digest, seconds", taken, MOST_SECONDS_OF_A_LIST)
 
 
 def _write(path: Path, counted: Iterator[tuple[Frame, dict[str, int]]], facts: dict[str, FileFacts]) -> None:
@@ -156,12 +153,6 @@ def _taken(step: Callable[[], object]) -> float:
     begin = time.process_time()
     step()
     return time.process_time() - begin
-
-
-def _goal(title: str, value: float, most: float) -> bool:
-    word = "reaches" if value <= most else "MISSES"
-    console.print(f"  {title:52} {value:8.2f}  {word} the goal of <= {most:g}", markup=False)
-    return value <= most
 
 
 if __name__ == "__main__":

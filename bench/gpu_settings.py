@@ -1,6 +1,6 @@
 """Compares what a pod sets for NCCL with NCCL's defaults and with a grid of known settings, on a host with GPUs.
 
-    python bench/gpu_settings.py [--gpus 2] [--profile MACHINE] [--rounds 5] [-o out/gpu-settings] [plan|judge]
+    python -m bench.gpu_settings [--gpus 2] [--profile MACHINE] [--rounds 5] [-o out/gpu-settings] [plan|judge]
 
 All settings of gpu_settings.yaml run in turn, in each round in the other order, with the command of the program
 torch-collectives. Ratios are geometric means over sizes of medians over rounds: 1 is NCCL's default, more is faster.
@@ -19,13 +19,11 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from bench import gpus  # noqa: E402
-from cli.shared.tables import show_rows  # noqa: E402
-from evidence.reader import read  # noqa: E402
-from evidence.tools.nccl_tests.model import NcclTests  # noqa: E402
+from bench import gpus
+from cli.shared.paths import ROOT
+from cli.shared.tables import show_rows
+from evidence.reader import read
+from evidence.tools.nccl_tests.model import NcclTests
 
 SETTINGS: Mapping[str, Mapping[str, str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 DEFAULT, POD = "default", "pod"

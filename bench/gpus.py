@@ -1,6 +1,6 @@
 """Runs what the pods of a stack's jobs would run on a host with NVIDIA GPUs, without a cluster, and judges the logs.
 
-    python bench/gpus.py [--stack STACK] [--gpus 2] [--profile MACHINE] [-o out/gpus] [plan|judge]
+    python -m bench.gpus [--stack STACK] [--gpus 2] [--profile MACHINE] [-o out/gpus] [plan|judge]
 
 Without `--stack` it takes this project's own programs: the test of a node, collectives, and two trainings. Where the
 project cannot be installed on the host, `plan` writes PLAN.json here, bench/gpu_host.py runs it there with Python
@@ -17,20 +17,18 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from bench import projects  # noqa: E402
-from cli.shared.console import console  # noqa: E402
-from cli.verify.expectations import requests  # noqa: E402
-from cli.verify.verdict_tables import conclude  # noqa: E402
-from evidence import metrics  # noqa: E402
-from evidence.verdict import Ended, Job  # noqa: E402
-from hardware.profiles import PROFILES, Profile  # noqa: E402
-from rendering.manifests import manifests  # noqa: E402
-from stacks import locks  # noqa: E402
-from stacks import settings as stack_settings  # noqa: E402
-from stacks.platform import Settings  # noqa: E402
+from bench import projects
+from cli.shared.console import console
+from cli.shared.paths import ROOT
+from cli.verify.expectations import requests
+from cli.verify.verdict_tables import conclude
+from evidence import metrics
+from evidence.verdict import Ended, Job
+from hardware.profiles import PROFILES, Profile
+from rendering.manifests import manifests
+from stacks import locks
+from stacks import settings as stack_settings
+from stacks.platform import Settings
 
 DEFAULTS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 PROGRAMS = ("torch-collectives", "torch-resnet50", "torch-transformer")

@@ -1,7 +1,7 @@
 """How figures grow with a size: the exponent of a power, fitted, and tables."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from rich.table import Table
 
@@ -50,16 +50,6 @@ def table(title: str, by: str, columns: Mapping[str, Series], digits: int = 2) -
     made.add_section()
     made.add_row("exponent", *(_figure(exponent(series), 2) for series in columns.values()))
     made.add_row("slope, last/before", *(_figure(marginal(series), 2) for series in columns.values()))
-    return made
-
-
-def rows(title: str, headings: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
-    """Return a table of words."""
-    made = Table(title=title, title_justify="left")
-    for heading in headings:
-        made.add_column(heading, justify="right")
-    for line in lines:
-        made.add_row(*line)
     return made
 
 

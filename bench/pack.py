@@ -1,25 +1,22 @@
 """Measures, in one run, what the policy pack costs in a preview of a stack, without a cluster.
 
-    python bench/pack.py [--stack prod] [--runs 5]
+    python -m bench.pack [--stack prod] [--runs 5]
 
 Previews with and without the pack take turns, so that both meet the same machine. The ratio is that of the fastest of
 each: what else the machine does only ever adds time.
 """
 
 import argparse
-import os
 import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from cli.shared.console import console  # noqa: E402
-from tests.engine import previews  # noqa: E402
-from tests.engine.kit import Stack  # noqa: E402
+from bench.verdicts import judge, print_machine
+from cli.shared.console import console
+from tests.engine import previews
+from tests.engine.kit import Stack
 
 BUDGET = 1.3  # with / without
 
@@ -37,16 +34,11 @@ def main() -> int:
         pack = ("--policy-pack", str(previews.PACK), "--policy-pack-config", str(advice))
         pairs = [(_seconds(stack), _seconds(stack, *pack)) for _ in range(arguments.runs)]
     without, with_pack = ([pair[side] for pair in pairs] for side in (0, 1))
-    ratio = min(with_pack) / min(without)
-    load = os.getloadavg()[0]
-    console.print(
-        f"preview of stack {arguments.stack}: {arguments.runs} runs each, {os.cpu_count()} CPUs, load {load:.1f}"
-    )
+    console.print(f"preview of stack {arguments.stack}, {arguments.runs} runs each")
     for title, seconds in (("without the pack", without), ("with the pack", with_pack)):
         console.print(f"  {title:18} fastest {min(seconds):6.2f} s   median {statistics.median(seconds):6.2f} s")
-    word = "within" if ratio <= BUDGET else "OVER"
-    console.print(f"  with / without     {ratio:14.2f}     {word} the budget of {BUDGET}")
-    return 0 if ratio <= BUDGET else 1
+    print_machine()
+    return 0 if judge("with / without", min(with_pack) / min(without), BUDGET) else 1
 
 
 def _seconds(stack: Stack, *flags: str) -> float:

@@ -1,11 +1,11 @@
 """Measures, in one run on the same files: `./hpc check` beside checkov and OPA, the rules alone, start-up and memory.
 
-    python bench/policies.py [--templates 10000] [--checkov 2000] [--runs 3] [--no-checkov] [--no-opa]
+    python -m bench.policies [--templates 10000] [--checkov 2000] [--runs 3] [--no-checkov] [--no-opa]
 
 checkov is installed once into an environment of its own in the cache (HPC_CACHE), and `opa` is built there with Go;
-where that is not possible the comparison is left out, and the output says so. Whole processes are measured by the
+where that is not possible the comparison is left out, and the output reports it. Whole processes are measured by the
 wall clock, the rules alone by processor time. This process stays small: its memory when it starts another one
-counts as that one's peak memory. Every figure is of this run on this machine; nothing is remembered.
+counts as that one's peak memory. Every figure is of this run on this machine; none is stored.
 """
 
 import argparse
@@ -23,13 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import yaml
 
-import yaml  # noqa: E402
-
-from cli.shared.console import console  # noqa: E402
-from simulator import tools  # noqa: E402
+from bench.verdicts import judge, print_machine
+from cli.shared.console import console
+from cli.shared.paths import ROOT
+from simulator import tools
 
 CHECKOV = "3.3.30"
 OPA = "1.22.2"
@@ -61,17 +60,9 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory(prefix="hpc-bench-") as folder:
         measured = _measure(Path(folder), arguments)
-    console.print(f"\nmeasured on {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end")
-    kept = True
-    for title, value in measured.items():
-        goal, least = GOALS[title]
-        good = value >= goal if least else value <= goal
-        kept = kept and good
-        word = "reaches" if good else "MISSES"
-        console.print(
-            f"  {title:52} {value:10.2f}  {word} the goal of {'>=' if least else '<='} {goal:g}", markup=False
-        )
-    return 0 if kept else 1
+    print_machine()
+    reached = [judge(title, value, GOALS[title][0], least=GOALS[title][1]) for title, value in measured.items()]
+    return 0 if all(reached) else 1
 
 
 def _arguments() -> argparse.Namespace:
@@ -159,7 +150,7 @@ def _beside_opa(file: Path, templates: int, opa: Path, runs: int) -> None:
 
 def _rules(arguments: argparse.Namespace) -> float:
     counts = ["--templates", str(arguments.templates), "--runs", str(arguments.runs)]
-    measured = json.loads(_run([sys.executable, __file__, "--rules-alone", *counts]).output)
+    measured = json.loads(_run([sys.executable, "-m", "bench.policies", "--rules-alone", *counts]).output)
     speed = float(measured["speed"])
     console.print(f"{measured['rules']} rules alone: {measured['findings']} findings, {1e6 / speed:.0f} us a template")
     return speed

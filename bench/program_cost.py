@@ -1,6 +1,6 @@
 """What the project's own parts take at one size, in a process of its own: settings, render, manifests, policies.
 
-python bench/program_cost.py NODES TENANTS prints a line of JSON: CPU seconds, MiB at most, resources, dependencies.
+python -m bench.program_cost NODES TENANTS prints a line of JSON: CPU seconds, MiB at most, resources, dependencies.
 """
 
 import gc
@@ -10,18 +10,18 @@ import subprocess
 import sys
 import time
 from itertools import pairwise
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from bench.scaled import platform  # noqa: E402
+from bench.scaled import platform
+from cli.shared.paths import ROOT
 
 
 def measured(nodes: int, tenants: int) -> dict[str, float]:
     """Measure in a new process and return its figures."""
     done = subprocess.run(
-        [sys.executable, __file__, str(nodes), str(tenants)], stdout=subprocess.PIPE, text=True, check=True
+        [sys.executable, "-m", "bench.program_cost", str(nodes), str(tenants)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     )
     found: dict[str, float] = json.loads(done.stdout)
     return found

@@ -1,6 +1,6 @@
 """Measures how time and memory grow with nodes, tenants and resources, and the program's own share of a preview.
 
-    python bench/scale.py [--full] [--only program updates share state] [--runs 5]
+    python -m bench.scale [--full] [--only program updates share state] [--runs 5]
 
 By default it ends within some ten minutes; --full goes to 1,000 nodes and 300 tenants. Every figure is of this run. The
 exponent is that of time over size, fitted; `slope, last/before` is what one more costs between the two largest sizes
@@ -8,20 +8,18 @@ over what it cost before, which leaves out costs that every size has: 1 is a str
 """
 
 import argparse
-import os
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from bench import checkpoints, program_cost, projects, updates  # noqa: E402
-from bench.growth import Series, rows, table  # noqa: E402
-from bench.scaled import platform  # noqa: E402
-from cli.shared.console import console  # noqa: E402
+from bench import checkpoints, program_cost, projects, updates
+from bench.growth import Series, table
+from bench.scaled import platform
+from bench.verdicts import judge, print_machine
+from cli.shared.console import console
+from cli.shared.paths import ROOT
+from cli.shared.tables import show_rows
 
 BUDGET = 1.15  # of the program's process, in CPU seconds, over its bare twin on the same SDK; at every size
 FEW_NODES, FEW_TENANTS = 4, 3
@@ -142,10 +140,9 @@ def _share(tenants: Sequence[int], runs: int) -> bool:
     programs = ("program", "Kubernetes SDK", "core SDK")
     headings = (*(f"{each}, CPU s" for each in programs), "to first", "to second", *(f"{each}, s" for each in programs))
     title = f"preview of the program and of its bare twins: CPU of their processes, and all of it; medians of {runs}"
-    _print(rows(title, ("tenants", "resources", *headings), lines))
-    word = "within" if max(ratios) <= BUDGET else "OVER"
-    console.print(f"the program takes up to {max(ratios):.2f} of its twin's CPU time, {word} the budget of {BUDGET}")
-    return max(ratios) <= BUDGET
+    show_rows(title, ("tenants", "resources", *headings), lines)
+    print_machine()
+    return judge("CPU time of the program over its twin's", max(ratios), BUDGET)
 
 
 def _state(sizes: Sizes) -> bool:
@@ -154,14 +151,16 @@ def _state(sizes: Sizes) -> bool:
         table("updates without a provider by resources, file backend", "resources", checkpoints.growth(sizes.resources))
     )
     lines = [[name, f"{seconds:.1f}", f"{mib:.1f}"] for name, seconds, mib in checkpoints.ways(sizes.in_ways)]
-    _print(rows(f"the same for {sizes.in_ways} resources, in other ways", ("way", "up, s", "written, MiB"), lines))
+    show_rows(f"the same for {sizes.in_ways} resources, in other ways", ("way", "up, s", "written, MiB"), lines)
+    print_machine()
     count, parts = sizes.divided
     divided = [
         [str(stacks), f"{seconds:.1f}", f"{mib:.1f}", f"{each:.1f}"]
         for stacks, seconds, mib, each in checkpoints.divided(count, parts)
     ]
     headings = ("stacks", "all, s", "all, MiB written", "one, s")
-    _print(rows(f"{count} resources in several stacks, one after another", headings, divided))
+    show_rows(f"{count} resources in several stacks, one after another", headings, divided)
+    print_machine()
     return True
 
 
@@ -171,7 +170,7 @@ def _columns(found: Mapping[int, Mapping[str, float]], titles: Mapping[str, str]
 
 def _print(made: object) -> None:
     console.print(made)
-    console.print(f"  {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end\n")
+    print_machine()
 
 
 if __name__ == "__main__":

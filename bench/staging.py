@@ -1,6 +1,6 @@
 """Measures, in one run: the reader that stages data sets, beside `dd` over the same files.
 
-    python bench/staging.py [--files 200] [--bytes 3370000] [--runs 5]
+    python -m bench.staging [--files 200] [--bytes 3370000] [--runs 5]
 
 Files of an A2D2 pair's size, 3.37 MB (R-5.1-2), are written into a folder that is removed again, and are then in the
 page cache. Passes over all of them alternate: `dd` of each file into /dev/null, the reader, and the reader with
@@ -11,21 +11,18 @@ start the reader is measured alone, on an empty set.
 
 import argparse
 import os
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from cli.shared.console import console  # noqa: E402
-from datasets import file_list  # noqa: E402
-from datasets.file_list import File  # noqa: E402
-from stacks.programs import SCRIPTS  # noqa: E402
+from bench.processes import run
+from bench.verdicts import judge, print_machine
+from cli.shared.console import console
+from datasets import file_list
+from datasets.file_list import File
+from stacks.programs import SCRIPTS
 
 GOAL = 0.8
 
@@ -44,19 +41,18 @@ def main() -> int:
             (root / name).write_bytes(os.urandom(size))
         reader = _reader(root, files)
         dd = f"for file in {folder}/*.png; do dd if=$file of=/dev/null bs=1M status=none; done"
-        found = [
-            (_seconds(["sh", "-c", dd]), _seconds(reader), _seconds([*reader, "--content"]))
-            for _ in range(arguments.runs)
-        ]
-        idle = statistics.median(_seconds(_reader(root, [])) for _ in range(arguments.runs))
+        passes = (["sh", "-c", dd], reader, [*reader, "--content"])
+        found = [tuple(run(*command).cpu for command in passes) for _ in range(arguments.runs)]
+        idle = statistics.median(run(*_reader(root, [])).cpu for _ in range(arguments.runs))
     by_dd, plain, digested = (statistics.median(column) for column in zip(*found, strict=True))
     total = arguments.files * arguments.bytes
     console.print(f"{arguments.files} files of {arguments.bytes:,} bytes, for each second of processor time:")
     console.print(f"- dd: {total / by_dd / 1e6:,.0f} MB")
-    console.print(f"- the reader: {total / plain / 1e6:,.0f} MB, {by_dd / plain:.0%} of dd (goal: {GOAL:.0%})")
+    console.print(f"- the reader: {total / plain / 1e6:,.0f} MB, {by_dd / plain:.0%} of dd")
     console.print(f"- with --content: {total / digested / 1e6:,.0f} MB, {by_dd / digested:.0%} of dd")
     console.print(f"its start takes {idle:.2f} s of {plain:.2f} s")
-    return 0 if by_dd / plain >= GOAL else 1
+    print_machine()
+    return 0 if judge("the reader's bytes over those of dd", by_dd / plain, GOAL, least=True) else 1
 
 
 def _reader(root: Path, files: Sequence[File]) -> list[str]:
@@ -80,14 +76,6 @@ def _reader(root: Path, files: Sequence[File]) -> list[str]:
         str(size),
     ]
     return [sys.executable, str(SCRIPTS / "data_set.py"), "stage", *fixed]
-
-
-def _seconds(command: Sequence[str]) -> float:
-    """Return the processor time of a command and its children, in seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Measures, in one run: cluster start to nodes Ready, first and warm `./hpc up`, and peak memory.
 
-    python bench/startup.py [--runs 3] [--no-up]
+    python -m bench.startup [--runs 3] [--no-up]
 
 A home of its own is used and removed: the clusters of this checkout are not touched. Tools are built first where
-missing, and not measured. Every figure is of this run on this machine; nothing is remembered.
+missing, and not measured. Every figure is of this run on this machine; none is stored.
 """
 
 import argparse
@@ -16,19 +16,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from bench.verdicts import judge, print_machine
+from cli.shared import simulated_spec
+from cli.shared.console import Reporter, console
+from cli.shared.memory import MIB, Peak
+from cli.shared.paths import ROOT
+from cli.shared.stack import read
+from simulator import cluster, tools
 
-from cli.shared.console import Reporter, console  # noqa: E402
-from cli.shared.memory import MIB, Peak  # noqa: E402
-from cli.shared.stack import read  # noqa: E402
-from simulator import cluster, tools  # noqa: E402
-
-BUDGETS = {  # seconds, and MiB for memory
-    "cluster start to nodes Ready": 10.0,
-    "first ./hpc up (everything built)": 60.0,
-    "warm ./hpc up": 15.0,
-    "peak resident memory": 2.5 * 1024,
+BUDGETS = {
+    "cluster start to nodes Ready, s": 10.0,
+    "first ./hpc up (everything built), s": 60.0,
+    "warm ./hpc up, s": 15.0,
+    "peak resident memory, MiB": 2.5 * 1024,
 }
 
 
@@ -44,15 +44,10 @@ def main() -> int:
             for path in Path(folder).iterdir():
                 if path.is_dir():
                     cluster.clean(path)
-    load = os.getloadavg()[0]
-    console.print(
-        f"\nmeasured on {os.cpu_count()} CPUs, load {load:.1f} at the end, median of {arguments.runs} where repeated"
-    )
-    for title, value in measured.items():
-        unit = "MiB" if "memory" in title else "s"
-        word = "within" if value <= BUDGETS[title] else "OVER"
-        console.print(f"  {title:36} {value:8.1f} {unit:4} {word} the budget of {BUDGETS[title]:.0f} {unit}")
-    return 0 if all(value <= BUDGETS[title] for title, value in measured.items()) else 1
+    console.print(f"\nmedian of {arguments.runs} where repeated")
+    print_machine()
+    kept = [judge(title, value, BUDGETS[title]) for title, value in measured.items()]
+    return 0 if all(kept) else 1
 
 
 def _arguments() -> argparse.Namespace:
@@ -66,19 +61,19 @@ def _measure(runs: int, *, with_up: bool) -> dict[str, float]:
     stack = read("dev")
     measured: dict[str, float] = {}
     with Peak(stack.home) as peak:
-        measured["cluster start to nodes Ready"] = statistics.median(_start(stack.home) for _ in range(runs))
+        measured["cluster start to nodes Ready, s"] = statistics.median(_start(stack.home) for _ in range(runs))
         if with_up:
             cluster.clean(stack.home)
-            measured["first ./hpc up (everything built)"] = _timed(_up)
-            measured["warm ./hpc up"] = statistics.median(_timed(_up) for _ in range(runs))
-    measured["peak resident memory"] = peak.bytes / MIB
+            measured["first ./hpc up (everything built), s"] = _timed(_up)
+            measured["warm ./hpc up, s"] = statistics.median(_timed(_up) for _ in range(runs))
+    measured["peak resident memory, MiB"] = peak.bytes / MIB
     return measured
 
 
 def _start(where: Path) -> float:
     if where.exists():
         cluster.clean(where)
-    seconds = _timed(lambda: _until_ready(cluster.up(read("dev").spec()).home))
+    seconds = _timed(lambda: _until_ready(cluster.up(simulated_spec.of(read("dev"))).home))
     console.print(f"cluster start to nodes Ready: {seconds:.1f} s", markup=False)
     return seconds
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from bench import projects
 from bench.scaled import platform
+from cli.shared import simulated_spec
 from cli.shared.memory import MIB, Peak
 from cli.shared.stack import Stack as HpcStack
 from simulator import cluster
@@ -40,7 +41,7 @@ def measured(nodes: int, tenants: int) -> dict[str, float]:
         given = platform(projects.ROOT, nodes, tenants)
         given["cluster"] |= {"context": context_name(NAME)}
         settings = projects.read(given)
-        running = cluster.up(HpcStack("prod", settings, NAME).spec())
+        running = cluster.up(simulated_spec.of(HpcStack("prod", settings, NAME)))
         stack = projects.project(where / "engine", given, running.home / "kubeconfig")
         with Peak(running.home) as peak:
             first = projects.run(stack, "preview")

@@ -35,4 +35,4 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
         session.prepare(wanted, session.engine(wanted))  # the first plain `pulumi up` would find no stack
     pulumi = tools.find("pulumi", progress=Reporter())
     for key, value in environment.variables(wanted, pulumi, os.environ).items():
-        print(f"export {key}={shlex.quote(value)}")  # noqa: T201 - for a shell, not for a person
+        print(f"export {key}={shlex.quote(value)}")  # noqa: T201 - for a shell

@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from cli.shared.console import console, errors
+from cli.shared.output import print_json
 from cli.shared.tables import show_rows
 from evidence.model import Reading
 from evidence.reader import read
@@ -41,15 +42,15 @@ def command(files: Files, *, plain: JsonOption = False) -> None:
         if not plain:
             _show(name, readings)
     if plain:
-        print(as_json(found))  # noqa: T201 - for a program
+        print_json(json_data(found))
     for text in unknown:
         errors.print(f"[red]error:[/] {escape(text)}")
     raise typer.Exit(UNKNOWN if unknown else READ)
 
 
-def as_json(readings: list[Reading]) -> str:
-    """Return readings as a JSON array, each with the fields of its kind; what is no number in JSON is null."""
-    return json.dumps([json.loads(one.model_dump_json()) for one in readings], indent=2)
+def json_data(readings: list[Reading]) -> list[Any]:
+    """Return readings as JSON data, each with the fields of its kind; what is no number in JSON is null."""
+    return [json.loads(one.model_dump_json()) for one in readings]
 
 
 def _show(name: str, readings: tuple[Reading, ...]) -> None:

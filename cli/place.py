@@ -1,6 +1,5 @@
 """`./hpc place`: in which layouts a job fits on the GPUs that are free (B-6.1)."""
 
-import json
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -10,6 +9,7 @@ from cli.shared import stack as stacks
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
+from cli.shared.output import print_json
 from cli.shared.text import some
 from hardware.placement import Plan, plan, plan_within
 from stacks import topology
@@ -48,7 +48,7 @@ def command(
     else:
         found = plan(there, gpus, gpus_per_pod)
     if plain:
-        print(json.dumps(_data(found), indent=2))  # noqa: T201 - for a program
+        print_json(_data(found))
     else:
         print_text(found.table())
     raise typer.Exit(0 if found.options else 1)

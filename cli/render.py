@@ -13,7 +13,9 @@ from stacks.monitoring_files import files
 
 DashboardsOption = Annotated[
     bool,
-    typer.Option("--dashboards", help="Write dashboards for Grafana, and alertmanager.yaml, in place of manifests."),
+    typer.Option(
+        "--dashboards", help="Write dashboards for Grafana, alertmanager.yaml and rules, in place of manifests."
+    ),
 ]
 
 
@@ -24,7 +26,7 @@ def command(output: FolderOption, stack: StackOption = DEFAULT_STACK, *, dashboa
         if not found:
             raise Problem(
                 f"stack {stack} has no dashboards and no receivers",
-                "Name a stack of the GPU Operator whose gpu.monitoring has `dashboards` or `notify`.",
+                "Name a stack whose gpu.monitoring has `dashboards` or `notify`, or one with gpu.exporter.",
             )
         print_text(f"{len(manifests.write_files(found, output))} files for monitoring of stack {stack} in {output}")
         return

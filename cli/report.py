@@ -9,6 +9,7 @@ import typer
 from cli.shared.console import print_text, print_warning
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, FolderOption, OtherName, StackOption
+from cli.shared.output import write_text
 from evidence.records import ROUNDS, Kept, Records, RecordsError, Run, read
 from evidence.report.changes import REPEATS, Comparison
 from evidence.report.comparison import NotComparableError, compare
@@ -57,12 +58,8 @@ def command(
         print_warning(f"{line}")
     matrix = None if confusion is None else _matrix(confusion)
     written = {PAGE: draw(chosen.run, compared, matrix, _rounds(records)), SUMMARY: markdown(chosen.run, compared)}
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        for file, content in written.items():
-            (output / file).write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise Problem(f"{output} cannot be written: {error.strerror}", "Give -o a folder that can be.") from None
+    for file, content in written.items():
+        write_text(output / file, content)
     _print(chosen, compared, output)
     raise typer.Exit(REGRESSED if compared is not None and compared.regressions else 0)
 

@@ -22,11 +22,14 @@ _OF_APPLICATIONS = (13, 31, 43, 45, 68)
 """XIDs that a program's own fault causes on a sound GPU, as NVIDIA's device plugin has them."""
 _BRAKE = 128
 """Bit of the power brake, by which the machine slows its GPUs. PromQL has no AND: the remainder by twice of it has."""
+OF_PODS = "exported_pod"
+"""Label of the pod that has a GPU."""
+_HELD = 'DCGM_FI_DEV_GPU_UTIL{exported_pod!=""}'
 _GPU = "GPU {{ $labels.gpu }} of {{ $labels.Hostname }}"
 
 
-class Thresholds(Model):
-    """Thresholds of alerts, as settings and the component have them."""
+class GpuThresholds(Model):
+    """Thresholds of alerts about GPUs, as settings and the component have them."""
 
     temperature: int = Field(
         default=85,
@@ -40,6 +43,11 @@ class Thresholds(Model):
         le=100,
         description="percent, below which a pod's GPU counts as idle (S-5.7); training keeps GPUs at 94 to 96 (S-5.3)",
     )
+
+
+class Thresholds(GpuThresholds):
+    """Thresholds of alerts about GPUs and ports."""
+
     hw_counters: bool = Field(
         default=False,
         description="alerts about the RDMA hardware counters of ports; needs node_exporter 1.12 or later on the nodes",
@@ -50,7 +58,7 @@ class Limits(Thresholds):
     """Limits of alerts on machines of one kind."""
 
     gpus_per_node: int = Field(gt=0, le=16, description="GPUs of a node, from its profile; fewer are an alert")
-    low_use_time: Seconds = Field(default=1800, description="seconds over which a pod's GPU is measured")
+    low_use_time: Seconds = Field(default=1800, description="seconds that a pod's GPU has to be idle")
     infiniband_devices: tuple[Device, ...] = Field(
         default=(),
         description="adapters that jobs use, e.g. mlx5_0, as /sys/class/infiniband has them (RoCE ports, "
@@ -65,6 +73,10 @@ class Limits(Thresholds):
         default=None, gt=0, description="most that a node draws (D-2.2), W, from its profile; None: no document has it"
     )
     generation: Generation = Field(default="today", description="whose names the exporter's metrics have")
+    pods: bool = Field(default=True, description="whether the exporter knows which pod has a GPU")
+    port_states: bool = Field(
+        default=True, description="whether node_exporter (1.0 and later) has state and rate of ports"
+    )
 
 
 class Alert(Model):
@@ -92,8 +104,10 @@ def gpu_alerts(limits: Limits) -> Iterator[Alert]:
     """Yield the alerts about GPUs, in the names of the exporter's generation and without those that it lacks."""
     for alert in (*_gpus(limits), *_memory(limits), *_power(limits)):
         expression = named(alert.expression, limits.generation)
-        if expression is not None:
-            yield alert.model_copy(update={"expression": expression})
+        if expression is not None and (limits.pods or OF_PODS not in expression):
+            yield alert.model_copy(
+                update={"expression": expression, "description": named(alert.description, limits.generation)}
+            )
 
 
 def _gpus(limits: Limits) -> Iterator[Alert]:
@@ -108,9 +122,10 @@ def _gpus(limits: Limits) -> Iterator[Alert]:
     yield Alert(
         name="GpuUnderused",
         expression=_for_the_tenant(
-            f'avg_over_time(DCGM_FI_DEV_GPU_UTIL{{exported_pod!=""}}[{limits.low_use_time}s]) < {limits.low_use}'
+            # The second part drops a pod that has ended, whose samples the first one still averages.
+            f"avg_over_time({_HELD}[10m]) < {limits.low_use} and {_HELD}"
         ),
-        lasting=60,
+        lasting=limits.low_use_time,
         severity="info",
         summary="A pod holds a GPU that it does not use",
         description=f"{_GPU} is used at {{{{ $value }}}} percent; pod {{{{ $labels.exported_pod }}}} of "

@@ -5,6 +5,7 @@ come in the base unit and shares between 0 and 1.
 """
 
 import json
+from collections.abc import Callable
 from typing import Any, Literal
 
 from pydantic import Field
@@ -44,6 +45,23 @@ class Dashboard(Model):
 
     title: str
     rows: tuple[Row, ...] = Field(min_length=1)
+
+
+def restricted(
+    dashboard: Dashboard, expression: Callable[[str], str | None], legend: Callable[[str], str]
+) -> Dashboard | None:
+    """Return a dashboard with changed texts, without panels that have an expression of None; None without any left."""
+    rows = []
+    for row in dashboard.rows:
+        panels = []
+        for panel in row.panels:
+            texts = [(expression(each.expression), legend(each.legend)) for each in panel.series]
+            series = tuple(Series(expression=found, legend=name) for found, name in texts if found is not None)
+            if len(series) == len(texts):
+                panels.append(panel.model_copy(update={"series": series}))
+        if panels:
+            rows.append(row.model_copy(update={"panels": tuple(panels)}))
+    return dashboard.model_copy(update={"rows": tuple(rows)}) if rows else None
 
 
 def grafana(dashboard: Dashboard) -> str:

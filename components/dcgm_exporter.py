@@ -4,17 +4,18 @@ NVIDIA's manifests of 2020 let the exporter run as a privileged pod of any names
 of its own, and takes no GPU from jobs: the runtime's hook shows it all of them.
 """
 
-from typing import Annotated, Any
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from apis import kinds, names
 from components import waits
 from components.component import Component, stateful
 from components.custom_resources import CustomObject
 from components.labels import labels
+from components.metrics import LIST_FILE, Generation, exporter_list
 from components.model import Image, Model, Seconds
 from components.timeouts import DEFAULTS
 from components.tolerations import Toleration
@@ -24,20 +25,26 @@ NAME = "dcgm-exporter"
 PORT = 9400
 POD_RESOURCES = "/var/lib/kubelet/pod-resources"
 """Folder of the kubelet's socket that says which pod has which GPU: alpha in Kubernetes 1.13, on from 1.15."""
+GENERATION: Generation = "2.0"
+"""Of its metrics: the oldest one that it may be."""
+NODE_AS_INSTANCE = {
+    "sourceLabels": ["__meta_kubernetes_pod_node_name"],
+    "targetLabel": "instance",
+    "action": "replace",
+}
+"""As OpenShift names the targets of its node_exporter."""
 PROMETHEUS = ("openshift-monitoring", "prometheus-k8s")
 """Namespace and service account of the cluster's own Prometheus."""
 
-ListFile = Annotated[str, StringConstraints(pattern=r"^/[\w./-]+\.csv$")]
+LISTS = "/etc/hpc-dcgm-exporter"
+"""Folder of the list of metrics in the container, whose image has lists of its own elsewhere."""
 
 
 class DcgmExporterImage(Model):
     """Which exporter."""
 
-    image: Image = Field(description="of NVIDIA's exporter, e.g. nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04")
-    collectors: ListFile | None = Field(
-        default=None,
-        description="file of the image that lists the metrics, e.g. /etc/dcgm-exporter/1.x-compatibility-metrics.csv "
-        "for the names dcgm_...; None: the image's default",
+    image: Image = Field(
+        description="of NVIDIA's exporter, release 2.0 or later, e.g. nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04"
     )
 
 
@@ -80,12 +87,12 @@ def constraints(args: DcgmExporterArgs) -> dict[str, Any]:
         "users": [],
         "priority": 0,
         "readOnlyRootFilesystem": False,
-        "volumes": ["projected", "secret", *(["hostPath"] if args.pod_resources else [])],
+        "volumes": ["configMap", "projected", "secret", *(["hostPath"] if args.pod_resources else [])],
     }
 
 
 class DcgmExporter(Component):
-    """Namespace, service account with its SCC, DaemonSet, Service, and the monitor of the cluster's Prometheus.
+    """Namespace, account with its SCC, list of metrics, DaemonSet, Service, and the monitor of the Prometheus.
 
     Outputs: `service`, name of the Service, known when every pod of the DaemonSet is ready.
     """
@@ -108,7 +115,13 @@ class DcgmExporter(Component):
             opts=self.child(**stateful(protect=args.protect)),
         )
         inside = namespace.metadata.name
-        before = self._account(name, args, inside)
+        listed = k8s.core.v1.ConfigMap(
+            f"{name}-metrics",
+            metadata=self._meta(inside),
+            data={LIST_FILE: exporter_list(GENERATION)},
+            opts=self.child(),
+        )
+        before = [listed, *self._account(name, args, inside)]
         daemon_set = k8s.apps.v1.DaemonSet(
             f"{name}-daemon-set",
             metadata=self._meta(inside, waits.at_most(args.ready_timeout)),
@@ -168,7 +181,8 @@ class DcgmExporter(Component):
             {
                 "spec": {
                     "selector": {"matchLabels": {"app.kubernetes.io/name": NAME}},
-                    "endpoints": [{"port": "metrics", "interval": "15s"}],
+                    # It writes no label with the node's name.
+                    "endpoints": [{"port": "metrics", "interval": "15s", "relabelings": [NODE_AS_INSTANCE]}],
                 }
             },
             self.child(),
@@ -195,19 +209,22 @@ class DcgmExporter(Component):
 
 
 def environment(args: DcgmExporterArgs) -> dict[str, str]:
-    """Return the variables: the hook gives the container the files of all GPUs, and no GPU is requested."""
+    """Return the variables: the hook gives the container the files of all GPUs, and no GPU is requested.
+
+    It listens on its default port: of the variable for it releases of 2020 expect different forms.
+    """
     return {
         "NVIDIA_VISIBLE_DEVICES": "all",
         "NVIDIA_DRIVER_CAPABILITIES": "utility",
-        "DCGM_EXPORTER_LISTEN": f":{PORT}",
         "DCGM_EXPORTER_KUBERNETES": "true" if args.pod_resources else "false",
-        **({"DCGM_EXPORTER_COLLECTORS": args.collectors} if args.collectors else {}),
+        "DCGM_EXPORTER_COLLECTORS": f"{LISTS}/{LIST_FILE}",
     }
 
 
 def _daemon_set(args: DcgmExporterArgs, ours: dict[str, str]) -> "k8s.apps.v1.DaemonSetSpecArgs":
     core = k8s.core.v1
-    mounts, volumes = [], []
+    mounts = [core.VolumeMountArgs(name="metrics", mount_path=LISTS, read_only=True)]
+    volumes = [core.VolumeArgs(name="metrics", config_map=core.ConfigMapVolumeSourceArgs(name=NAME))]
     if args.pod_resources:
         mounts.append(core.VolumeMountArgs(name="pod-resources", mount_path=POD_RESOURCES, read_only=True))
         source = core.HostPathVolumeSourceArgs(path=POD_RESOURCES, type="Directory")

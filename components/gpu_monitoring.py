@@ -14,9 +14,9 @@ from apis import kinds, names
 from components.alerts import Limits
 from components.component import Component
 from components.custom_resources import CustomObject
-from components.dashboards import GPUS, INFINIBAND, TENANTS, Dashboard, grafana
+from components.dashboards import GPUS, INFINIBAND, TENANTS, Dashboard, grafana, restricted
 from components.labels import labels
-from components.metrics import exporter_list
+from components.metrics import LIST_FILE, exporter_list, named
 from components.model import DnsLabel, DnsName, Model
 from components.monitoring_rules import groups
 
@@ -32,6 +32,7 @@ class GpuMonitoringArgs(Model):
     namespace: DnsLabel = Field(description="namespace of the GPU Operator, scraped by the cluster's Prometheus")
     rule_name: DnsName = Field(default="gpus", description="name of the PrometheusRule")
     limits: Limits
+    exporter_list: bool = Field(default=True, description="the list of metrics of the GPU Operator's exporter")
     dashboards: bool = Field(default=True, description="dashboards in the console, for administrators alone")
 
 
@@ -39,8 +40,22 @@ def pages(args: GpuMonitoringArgs) -> dict[str, Dashboard]:
     """Return the dashboards by the names of their ConfigMaps."""
     if not args.dashboards:
         return {}
-    fabric = {"hpc-infiniband": INFINIBAND} if args.limits.infiniband_devices else {}
-    return {"hpc-gpus": GPUS, **fabric, "hpc-tenants": TENANTS}
+    limits = args.limits
+    fabric = {"hpc-infiniband": INFINIBAND} if limits.infiniband_devices else {}
+    drawn = {name: _of(page, limits) for name, page in {"hpc-gpus": GPUS, **fabric, "hpc-tenants": TENANTS}.items()}
+    return {name: page for name, page in drawn.items() if page is not None}
+
+
+def _of(page: Dashboard, limits: Limits) -> Dashboard | None:
+    """Return what of a dashboard the machines' exporters have series for, None where nothing is left."""
+
+    def shown(expression: str) -> str | None:
+        lacks = (not limits.pods and "exported_" in expression) or (
+            not limits.port_states and "_state_id" in expression
+        )
+        return None if lacks else named(expression, limits.generation)
+
+    return restricted(page, shown, lambda legend: named(legend, limits.generation) or legend)
 
 
 class GpuMonitoring(Component):
@@ -61,12 +76,13 @@ class GpuMonitoring(Component):
             {"spec": {"groups": groups(args.limits)}},
             self.child(),
         )
-        k8s.core.v1.ConfigMap(
-            f"{name}-metrics",
-            metadata=k8s.meta.v1.ObjectMetaArgs(name=EXPORTER_LIST, namespace=args.namespace, labels=ours),
-            data={"dcgm-metrics.csv": exporter_list()},
-            opts=self.child(),
-        )
+        if args.exporter_list:
+            k8s.core.v1.ConfigMap(
+                f"{name}-metrics",
+                metadata=k8s.meta.v1.ObjectMetaArgs(name=EXPORTER_LIST, namespace=args.namespace, labels=ours),
+                data={LIST_FILE: exporter_list(args.limits.generation)},
+                opts=self.child(),
+            )
         for page, dashboard in pages(args).items():
             k8s.core.v1.ConfigMap(
                 f"{name}-{page}",

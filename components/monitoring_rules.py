@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from components.alerts import Alert, Limits, gpu_alerts
+from components.alerts import OF_PODS, Alert, Limits, gpu_alerts
 from components.metrics import named
 from components.port_alerts import port_alerts
 
@@ -21,7 +21,11 @@ def recorded(limits: Limits) -> dict[str, str]:
         "hpc:gpu_power_watts:sum": "sum by (Hostname) (DCGM_FI_DEV_POWER_USAGE)",
         "hpc:gpu_util:avg": 'avg by (exported_namespace) (DCGM_FI_DEV_GPU_UTIL{exported_pod!=""})',
     }
-    found = {name: now for name, each in written.items() if (now := named(each, limits.generation)) is not None}
+    found = {
+        name: now
+        for name, each in written.items()
+        if (now := named(each, limits.generation)) is not None and (limits.pods or OF_PODS not in now)
+    }
     if limits.infiniband_devices:
         ours = f'{{device=~"{"|".join(limits.infiniband_devices)}"}}'
         sides = (

@@ -20,17 +20,19 @@ def port_alerts(limits: Limits) -> Iterator[Alert]:
     if not limits.infiniband_devices:
         return
     ours = f'{{device=~"{"|".join(limits.infiniband_devices)}"}}'
+    if limits.port_states:
+        yield _state(ours)
     yield from _links(ours)
-    if limits.port_gbps:
-        yield from _rate(ours, limits.port_gbps)
+    if limits.port_states and limits.port_gbps:
+        yield _rate(ours, limits.port_gbps)
     if limits.hw_counters:
         yield from _losses(ours)
         if limits.roce:
             yield from _congestion(ours)
 
 
-def _links(ours: str) -> Iterator[Alert]:
-    yield Alert(
+def _state(ours: str) -> Alert:
+    return Alert(
         name="InfinibandPortDown",
         expression=f"node_infiniband_state_id{ours} != {_ACTIVE}",
         lasting=300,
@@ -38,6 +40,9 @@ def _links(ours: str) -> Iterator[Alert]:
         summary="A port of the fabric is not active",
         description=f"Jobs that are configured to use {_PORT} fail, or go on over fewer ports.",
     )
+
+
+def _links(ours: str) -> Iterator[Alert]:
     yield Alert(
         name="InfinibandLinkLost",
         expression=f"increase(node_infiniband_link_downed_total{ours}[1h]) > 0",
@@ -54,11 +59,13 @@ def _links(ours: str) -> Iterator[Alert]:
     )
 
 
-def _rate(ours: str, gbps: int) -> Iterator[Alert]:
+def _rate(ours: str, gbps: int) -> Alert:
     planned = gbps * 1_000_000_000 // 8
-    yield Alert(
+    return Alert(
         name="PortSlow",
-        expression=f"node_infiniband_rate_bytes_per_second{ours} < {planned}",  # limit: the profile's, our inference
+        # The limit is the profile's, our inference. A port without a link has the slowest rate, and its own alert.
+        expression=f"node_infiniband_rate_bytes_per_second{ours} < {planned} "
+        f"and node_infiniband_state_id{ours} == {_ACTIVE}",
         lasting=300,
         severity="warning",
         summary="A port of the fabric is slower than planned",

@@ -1,4 +1,4 @@
-"""Sentences with names in them: what strangers chose is marked, so that each writer can keep it in its place.
+"""Sentences with names in them: what others chose is marked, so that each writer can keep it in its place.
 
 A sentence is a plain string. `name` puts a value of a manifest between two marks, which no value can hold, and writers
 turn that into a code span or leave the marks out.

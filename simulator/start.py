@@ -19,7 +19,7 @@ from simulator.processes import Command, Processes, ports, procfs
 from simulator.processes.command_lines import Plan
 from simulator.progress import Progress, Step
 from simulator.spec import ClusterSpec
-from simulator.state import CONTROLLERS, LISTENERS, PortNumbers, State
+from simulator.state import CONTROLLERS, LISTENERS, METRICS, PortNumbers, State
 from simulator.tools.table import JOB_CONTROLLERS, KUBERNETES_COMMANDS, MPI_OPERATORS, kubernetes_tool
 
 BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-crds", "kwok-crds")
@@ -94,7 +94,7 @@ def choose_ports(known: PortNumbers | None, busy: frozenset[str]) -> PortNumbers
             " stop that, or remove this cluster with `./hpc sim clean` and start it again on another port."
         )
     owner = {name: process for process, name in LISTENERS.items()} | {"etcd_peer": "etcd"}
-    owner |= dict.fromkeys(CONTROLLERS, "actors")
+    owner |= dict.fromkeys((*CONTROLLERS, METRICS), "actors")
     numbers = known.model_dump()
     for name, process in owner.items():
         if name == "api":

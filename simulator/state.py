@@ -27,6 +27,7 @@ class PortNumbers(Model):
     objects: int = Field(default=0, description="of the object store; 0 until it is drawn")
     discover: int = Field(default=0, description="of Spectrum Discover; 0 until it is drawn")
     scale_gui: int = Field(default=0, description="of the GUI of Storage Scale; 0 until it is drawn")
+    metrics: int = Field(default=0, description="of metrics, for a Prometheus; 0 until it is drawn")
     kueue: int = Field(default=0, description="of Kueue's webhooks; 0 until it is drawn, as below")
     jobset: int = Field(default=0, description="of JobSet's webhooks")
 
@@ -43,6 +44,8 @@ LISTENERS = {
 """Process -> the port on which it is called."""
 CONTROLLERS = ("kueue", "jobset")
 """Controllers, children of the actors, whose webhooks are called on loopback, at the port of their name."""
+METRICS = "metrics"
+"""The port of the actors' own server, which exporters' metrics are read from."""
 
 
 class State(Model):
@@ -74,6 +77,11 @@ class State(Model):
     def scale_gui(self) -> str | None:
         """Host and port of the GUI of Storage Scale; None where the cluster has none."""
         return f"127.0.0.1:{self.ports.scale_gui}" if self.spec.scale_gui else None
+
+    @property
+    def metrics(self) -> str | None:
+        """Address of the metrics of its simulated exporters; None for a cluster without them."""
+        return f"http://127.0.0.1:{self.ports.metrics}" if self.spec.actors and self.ports.metrics else None
 
 
 def load(layout: Layout) -> State | None:

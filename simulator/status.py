@@ -60,6 +60,7 @@ class ClusterStatus:
     object_store: str | None = None
     discover: str | None = None
     scale_gui: str | None = None
+    metrics: str | None = None
 
     @property
     def rss_bytes(self) -> int:
@@ -101,6 +102,7 @@ def look(layout: Layout) -> ClusterStatus:
         object_store=known.object_store if known else None,
         discover=known.discover if known else None,
         scale_gui=known.scale_gui if known else None,
+        metrics=known.metrics if known else None,
     )
 
 

@@ -6,18 +6,26 @@ from pydantic import Field, model_validator
 
 from apis.gpudirect_storage import DirectFileSystem
 from components.alert_receivers import Routing
-from components.alerts import Thresholds
+from components.alerts import GpuThresholds, Thresholds
 from components.dcgm_exporter import DcgmExporterImage
 from components.gpu_operator import GpuStack
 from components.model import DnsName, Image, Model
 from components.olm_operator import OlmOperatorArgs
 
 
+class ExporterSettings(DcgmExporterImage):
+    """A DCGM exporter of our own, with alerts."""
+
+    alerts: GpuThresholds = Field(default=GpuThresholds(), description="when alerts are raised")
+
+
 class ExportedSettings(Model):
     """A way to GPUs that brings no exporter of their metrics, as the GPU Operator does."""
 
-    exporter: DcgmExporterImage | None = Field(
-        default=None, description="DCGM exporter of our own; scraped by the cluster's Prometheus, from OpenShift 4 on"
+    exporter: ExporterSettings | None = Field(
+        default=None,
+        description="DCGM exporter of our own; on OpenShift 4 the cluster's Prometheus scrapes it and evaluates the "
+        "alerts, of 3.11 `./hpc render --dashboards` writes them for a Prometheus of the site",
     )
 
 

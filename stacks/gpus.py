@@ -1,9 +1,12 @@
 """The GPU layer: one of the ways in which nodes get nvidia.com/gpu."""
 
+from typing import Any
+
 import pulumi
 
 from apis import names
-from components.alerts import Limits, Thresholds
+from components import dcgm_exporter
+from components.alerts import GpuThresholds, Limits, Thresholds
 from components.dcgm_exporter import DcgmExporter, DcgmExporterArgs, DcgmExporterImage
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu_monitoring import EXPORTER_LIST, GpuMonitoring, GpuMonitoringArgs
@@ -14,6 +17,7 @@ from stacks.fabric import GPU_FOUND
 from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Roce
 from stacks.gpu_settings import (
     DevicePluginSettings,
+    ExporterSettings,
     GpuOperatorSettings,
     GpuSettings,
     MonitoringSettings,
@@ -60,7 +64,7 @@ def _special_resource(
 
 def _exporter(
     settings: Settings,
-    wanted: DcgmExporterImage,
+    wanted: ExporterSettings,
     nodes: dict[str, str],
     timeout: int,
     opts: pulumi.ResourceOptions,
@@ -75,7 +79,9 @@ def _exporter(
         ready_timeout=timeout,
         protect=settings.protect,
     )
-    DcgmExporter("gpu-exporter", args, opts=opts)
+    exporter = DcgmExporter("gpu-exporter", args, opts=opts)
+    if settings.version.service_monitors:
+        GpuMonitoring("gpu-monitoring", exporter_monitoring(settings, wanted), opts=after(opts, exporter))
 
 
 def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
@@ -97,19 +103,35 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
 
 
 def monitoring(settings: Settings, gpu: GpuOperatorSettings, wanted: MonitoringSettings) -> GpuMonitoringArgs:
-    """Return what is monitored of the stack's machines."""
+    """Return what the GPU Operator's exporter monitors of the stack's machines."""
+    limits = Limits(**fields_of(Thresholds, wanted), **_machines(settings))
+    return GpuMonitoringArgs(namespace=gpu.operator.namespace, limits=limits, dashboards=wanted.dashboards)
+
+
+def exporter_monitoring(settings: Settings, wanted: ExporterSettings) -> GpuMonitoringArgs:
+    """Return what the exporter of our own monitors; dashboards are files, as consoles of its releases have none."""
+    limits = Limits(
+        **fields_of(GpuThresholds, wanted.alerts),
+        **_machines(settings),
+        generation=dcgm_exporter.GENERATION,
+        pods=settings.version.pod_resources,
+        port_states=settings.version.port_states,
+    )
+    return GpuMonitoringArgs(namespace=dcgm_exporter.NAME, limits=limits, exporter_list=False, dashboards=False)
+
+
+def _machines(settings: Settings) -> dict[str, Any]:
+    """Return the limits that follow from the stack's machines and fabric."""
     profile = settings.profile
     ports = () if isinstance(settings.fabric, Ethernet) else profile.hcas
-    limits = Limits(
-        **fields_of(Thresholds, wanted),
-        gpus_per_node=profile.gpus,
-        infiniband_devices=tuple(hca.name for hca in ports),
-        port_gbps=profile.ports.rate_gbps,
-        roce=isinstance(settings.fabric, Roce),
-        row_remapping=profile.architecture.remaps_rows,
-        node_watts=profile.power_watts,
-    )
-    return GpuMonitoringArgs(namespace=gpu.operator.namespace, limits=limits, dashboards=wanted.dashboards)
+    return {
+        "gpus_per_node": profile.gpus,
+        "infiniband_devices": tuple(hca.name for hca in ports),
+        "port_gbps": profile.ports.rate_gbps,
+        "roce": isinstance(settings.fabric, Roce),
+        "row_remapping": profile.architecture.remaps_rows,
+        "node_watts": profile.power_watts,
+    }
 
 
 def gpudirect(settings: Settings) -> GpuDirect | None:

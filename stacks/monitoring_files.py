@@ -2,23 +2,42 @@
 
 from collections.abc import Mapping
 
+import yaml
+
 from apis import suite
 from components import alertmanager_file, grafana_files
-from components.gpu_monitoring import pages
-from components.monitoring_rules import alerts
+from components.gpu_monitoring import GpuMonitoringArgs, pages
+from components.monitoring_rules import alerts, groups
 from stacks.gpu_settings import GpuOperatorSettings
-from stacks.gpus import monitoring
+from stacks.gpus import exporter_monitoring, monitoring
 from stacks.platform import Settings
+
+RULES = "prometheus-rules.yaml"
+"""Rules for a Prometheus of the site, where that of the cluster takes none from others."""
 
 
 def files(settings: Settings) -> Mapping[str, str]:
-    """Return the texts of the stack's files by name; empty without dashboards and receivers of `gpu.monitoring`."""
+    """Return the texts of the stack's files by name; empty without dashboards, receivers and rules for elsewhere."""
     gpu = settings.gpu
-    if not settings.has_platform or not isinstance(gpu, GpuOperatorSettings) or gpu.monitoring is None:
+    if not settings.has_platform:
         return {}
-    args, routing = monitoring(settings, gpu, gpu.monitoring), gpu.monitoring.notify
-    found = {f"{name}.json": grafana_files.text(dashboard, name) for name, dashboard in pages(args).items()}
-    if routing:
-        names = [alert.name for alert in alerts(args.limits)] + ([suite.ALERT] if settings.suite else [])
-        found[alertmanager_file.NAME] = alertmanager_file.text(routing, names)
+    if isinstance(gpu, GpuOperatorSettings):
+        if gpu.monitoring is None:
+            return {}
+        args, routing = monitoring(settings, gpu, gpu.monitoring), gpu.monitoring.notify
+        found = _dashboards(args)
+        if routing:
+            names = [alert.name for alert in alerts(args.limits)] + ([suite.ALERT] if settings.suite else [])
+            found[alertmanager_file.NAME] = alertmanager_file.text(routing, names)
+        return found
+    if gpu.exporter is None:
+        return {}
+    args = exporter_monitoring(settings, gpu.exporter).model_copy(update={"dashboards": True})
+    found = _dashboards(args)
+    if not settings.version.service_monitors:
+        found[RULES] = yaml.safe_dump({"groups": groups(args.limits)}, sort_keys=False)
     return found
+
+
+def _dashboards(args: GpuMonitoringArgs) -> dict[str, str]:
+    return {f"{name}.json": grafana_files.text(dashboard, name) for name, dashboard in pages(args).items()}

@@ -106,6 +106,9 @@ class Release(Model):
     service_monitors: bool = Field(
         default=True, description="whether the cluster's own Prometheus scrapes what others' ServiceMonitors name"
     )
+    port_states: bool = Field(
+        default=True, description="whether its node_exporter has state and rate of InfiniBand ports (1.0 and later)"
+    )
     pod_security: bool = Field(description="whether namespaces have labels of the pod security standards")
     registry: str = Field(description="the cluster's own registry, as pods name it")
     image_mirrors: Literal["digests", "digests-and-tags"] | None = Field(

@@ -16,6 +16,7 @@ from cli.shared.checkpoints import state_repair
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
+from cli.shared.output import write_text
 from cli.shared.stack import Stack
 
 CommentOption = Annotated[Path | None, typer.Option("--output", "-o", help="File for what is found, in Markdown.")]
@@ -81,15 +82,14 @@ def _print(work: Work, found: list[Candidate], started: list[Candidate]) -> None
 def _write(work: Work, found: list[Candidate], output: Path | None, import_to: Path | None) -> None:
     if import_to is not None:
         content = import_file.content(work.program, [each for each in found if each.adoptable], work.known())
-        import_to.write_text(json.dumps(content, indent=4) + "\n")
+        write_text(import_to, json.dumps(content, indent=4) + "\n")
     if output is not None:
         # Half of the platform's rules come with it.
         from cli.diff import settings_facts  # noqa: PLC0415
         from review import comment  # noqa: PLC0415
 
-        output.write_text(
-            comment.write(presentation.review(work.stack.name, found, settings_facts.of(work.stack.settings)))
-        )
+        review = presentation.review(work.stack.name, found, settings_facts.of(work.stack.settings))
+        write_text(output, comment.write(review))
 
 
 def _confirmed(number: int) -> bool:

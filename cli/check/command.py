@@ -14,7 +14,7 @@ from cli.check.examination import Result, examine
 from cli.check.reports import REPORTS, Format, text
 from cli.check.sources import sources
 from cli.check.stack_objects import of_stack
-from cli.shared.errors import explain
+from cli.shared.errors import explain, print_error
 from policies import exceptions
 from policies.check import Checker
 from policies.configuration import Configuration, ConfigurationError, divided, merged, unknown_rule, with_file
@@ -129,5 +129,5 @@ def _refuse(error: Exception) -> NoReturn:
     message = str(error) if isinstance(error, ConfigurationError | ExceptionsError) else explain(error)
     if message is None:
         raise error
-    typer.echo(f"error: {message}", err=True)
+    print_error(message)
     sys.exit(UNREADABLE)

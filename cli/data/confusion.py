@@ -1,6 +1,5 @@
 """`./hpc data confusion`: what a confusion matrix says of the data, and which minimum counts it suggests."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from cli.data.chosen import TenantOption
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
+from cli.shared.output import print_json
 from cli.shared.tables import show_rows
 from datasets import confusion
 from datasets.card import Card
@@ -53,7 +53,7 @@ def command(
     found = confusion.renamed(matrices.read(file), _spellings(known), str(file))
     proposal = confusion.proposal(found, frames, below=below, least=least)
     if plain:
-        print(json.dumps(_data(found, proposal, below), indent=2))  # noqa: T201 - for a program
+        print_json(_data(found, proposal, below))
         return
     recall, weak = found.recall, set(found.weak(below))
     rows = (

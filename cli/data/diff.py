@@ -1,6 +1,5 @@
 """`./hpc data diff`: two locks of a data set compared."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ from cli.data import chosen
 from cli.shared.console import console
 from cli.shared.errors import Problem
 from cli.shared.options import JsonOption
+from cli.shared.output import print_json
 from datasets import comparison, file_list, lock
 from datasets.comparison import Difference
 from datasets.lock import Lock
@@ -33,7 +33,7 @@ def command(before: Before, after: After, *, plain: JsonOption = False, as_markd
     old, new = lock.read(before), lock.read(after)
     files = _files(before, old, after, new)
     if plain:
-        print(json.dumps(_data(old, new, files), indent=2))  # noqa: T201 - for a program
+        print_json(_data(old, new, files))
         return
     lines = [*data_set_changes.lines(f"data set {name(new.name)}", old, new)]
     if files and any(files):

@@ -53,8 +53,6 @@ class Discover:
     password: str = field(repr=False)
     ca: Path | None = None
     """File with the certificate of its CA; None: one that the machine trusts."""
-    as_json: bool = False
-    """Ask for JSON, which names with commas, quotes or newlines need; CSV is the server's default."""
     longest: float = 3600.0
     """Seconds that a long query may take."""
     sleep: Callable[[float], None] = time.sleep
@@ -153,7 +151,7 @@ class Discover:
                 method,
                 f"https://{self.host}{path}",
                 data=None if body is None else body.encode(),
-                headers={"Accept": "application/json" if self.as_json else "text/csv, */*;q=0.5"}
+                headers={"Accept": "application/json"}  # it has names with commas, quotes and newlines as they are
                 | ({} if body is None else {"Content-Type": "text/plain; charset=utf-8"}),
                 auth=auth,
                 verify=True if self.ca is None else str(self.ca),

@@ -1,6 +1,5 @@
 """`./hpc data drift`: how far a data set and its splits are from all that the catalogue has of its cameras."""
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -11,6 +10,7 @@ from cli.data.chosen import Name, TenantOption
 from cli.data.stats import StaleOption
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
+from cli.shared.output import print_json
 from cli.shared.tables import show_rows
 from datasets import distance, query
 from datasets.catalogue import Catalogue
@@ -46,7 +46,7 @@ def command(
     parts = {ALL: made.pixels_by_class, **{split: part.pixels_by_class for split, part in made.splits.items()}}
     found = {part: distance.total_variation(pixels, whole) for part, pixels in parts.items()}
     if plain:
-        print(json.dumps(_data(found, parts, whole), indent=2))  # noqa: T201 - for a program
+        print_json(_data(found, parts, whole))
     else:
         rows = ((part, f"{each:.4f}", _furthest(parts[part], whole)) for part, each in found.items())
         show_rows(f"Distance of {name} from all frames of its cameras", ("part", "distance", "details"), rows)

@@ -91,7 +91,7 @@ def written(files: Iterable[File], form: Format, root: str) -> Iterator[str]:
     for path, _ in files:
         if form is not Format.PLAIN and not _PLAIN.fullmatch(path):
             raise Problem(
-                f"{path!r} has characters that {form} may not take from a list that was written by hand",
+                f"{path!r} has characters that {form} may not take from a list that was written manually",
                 "Rename the file, or let a policy of the file system write the list.",
             )
         yield str(PurePosixPath(root) / path) if form is Format.MMAFMCTL else path
@@ -102,7 +102,7 @@ def _root(wanted: Named, given: str | None) -> str:
     root = given or (volume.path if isinstance(volume, DirectoryData) else None)
     if root is None or not root.startswith("/"):
         raise Problem(
-            f"--root {root}: mmafmctl wants fully qualified names, and where storage nodes have volume "
+            f"--root {root}: mmafmctl requires fully qualified names, and where storage nodes have volume "
             f"{wanted.settings.volume} is not in the settings",
             "Give the path of its fileset on a storage node, e.g. --root /gpfs/fs1/pvc-1234.",
         )

@@ -61,7 +61,7 @@ def _require_current(source: SqliteCatalogue, name: Path) -> None:
 def _simulated(stack: Stack) -> Discover | None:
     """Return the console of a simulated cluster; None for a real one, and for one without."""
     found = simulated.server(stack, lambda known: known.discover, lambda layout: layout.catalogue_account)
-    return found and Discover(found.host, found.account.user, found.account.password, found.ca, as_json=True)
+    return found and Discover(found.host, found.account.user, found.account.password, found.ca)
 
 
 def _discover(source: DiscoverSource) -> Discover:
@@ -72,5 +72,4 @@ def _discover(source: DiscoverSource) -> Discover:
             f"Set {USER} and {PASSWORD}; neither is written anywhere.",
         )
     ca = ROOT / source.ca if source.ca else None
-    # JSON has names with commas and newlines as they are.
-    return Discover(source.host, user, password, ca, as_json=True)
+    return Discover(source.host, user, password, ca)

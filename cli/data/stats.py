@@ -1,6 +1,5 @@
 """`./hpc data stats`: how much of the pixels each class has."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from cli.data import cards, sources
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
 from cli.shared.options import JsonOption
+from cli.shared.output import print_json
 from cli.shared.tables import show_rows
 from datasets.card import Card
 from datasets.catalogue import Catalogue, as_of
@@ -56,7 +56,7 @@ def command(
     few = {each.tag for each in rare(found, rare_below)}
     time = as_of(source)
     if as_json:
-        print(_as_json(found, few, card.name, time))  # noqa: T201 - for a program
+        print_json(_data(found, few, card.name, time))
         return
     show_rows(
         escape(f"{card.title}, as of {time}"),
@@ -95,6 +95,6 @@ def _card(source: Catalogue, name: str | None) -> Card:
     raise Problem("only a catalogue that ./hpc data index wrote has its card in it", "Name the card with --card.")
 
 
-def _as_json(found: tuple[Share, ...], few: set[str], card: str, time: str) -> str:
+def _data(found: tuple[Share, ...], few: set[str], card: str, time: str) -> dict[str, object]:
     classes = [{**each.model_dump(), "rare": each.tag in few} for each in found]
-    return json.dumps({"card": card, "as_of": time, "classes": classes}, indent=2)
+    return {"card": card, "as_of": time, "classes": classes}

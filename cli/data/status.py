@@ -1,6 +1,5 @@
 """`./hpc data status`: the caches of a stack's file system, or that of one data set, as Storage Scale has them."""
 
-import json
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from cli.shared import stack as stacks
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
+from cli.shared.output import print_json
 from cli.shared.tables import show_rows
 from review.data_set_changes import size
 
@@ -50,7 +50,7 @@ def command(
         caches, notes = [cache], room(named, cache)
     ill = [each for each in caches if not meaning(each.state).healthy]
     if plain:
-        print(json.dumps([_data(each) for each in caches], indent=2))  # noqa: T201 - for a program
+        print_json([_data(each) for each in caches])
     else:
         _show(file_system, caches, notes)
     if ill:

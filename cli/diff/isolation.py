@@ -2,7 +2,7 @@
 
 It keeps out of reach what a process inherits: credentials in variables, agents, the home that variables name, and every
 host; and nothing that it starts outlives it. It is no sandbox: the code runs as the same user, and finds files by their
-path. A pull request of strangers belongs into a machine of its own, as CI gives it, that holds nothing worth having.
+path. A pull request from outside belongs into a machine of its own, as CI gives it, that holds nothing worth having.
 """
 
 import os

@@ -9,6 +9,7 @@ import typer
 
 from cli.shared.console import console, print_text
 from cli.shared.errors import Problem, explain
+from cli.shared.output import write_text
 from review import comment, json_data, terminal
 from review.model import Review
 
@@ -49,13 +50,6 @@ def refused(review: Review) -> bool:
 
 def _files(review: Review, output: Path | None, as_json: Path | None) -> None:
     if output is not None:
-        _write(output, comment.write(review))
+        write_text(output, comment.write(review))
     if as_json is not None:
-        _write(as_json, json.dumps(json_data.of(review), indent=1, sort_keys=True) + "\n")
-
-
-def _write(path: Path, content: str) -> None:
-    try:
-        path.write_text(content)
-    except OSError as error:
-        raise Problem(f"cannot write {path}: {error.strerror}", "Name a file in an existing folder.") from None
+        write_text(as_json, json.dumps(json_data.of(review), indent=1, sort_keys=True) + "\n")

@@ -14,7 +14,7 @@ from cli.init.decision import MARK, REVIEW, Decision
 from cli.init.facts import Cluster, Connection
 from cli.init.machines import Group, grouped
 from cli.init.operators import already
-from cli.shared import cluster_client
+from cli.shared import cluster_client, contexts
 from cli.shared.console import print_text, print_warning
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
@@ -75,7 +75,7 @@ def command(
         _report(name, [], decisions, before)
         return
     file = kubeconfig.expanduser()
-    _from_cluster(name, file, reading.context(file, context), template, force=force)
+    _from_cluster(name, file, contexts.chosen(file, context), template, force=force)
 
 
 def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | None, *, force: bool) -> None:

@@ -73,7 +73,7 @@ def _missing_state(cluster: Cluster) -> Iterator[Decision]:
 
 
 def _nodes(settings: dict[str, Any], groups: Sequence[Group], files: Sequence[MachineFile]) -> Iterator[Decision]:
-    """Write the nodes, those with GPUs last; yield which of them a person must name the machine of."""
+    """Write the nodes, those with GPUs last; yield those whose machine the user must name."""
     of_file = {id(file.group): file for file in files}
     for group in sorted(groups, key=lambda group: (group.may_have_gpus, "master" not in group.nodes[0].roles)):
         file = of_file.get(id(group))

@@ -1,9 +1,9 @@
-"""What a person must decide in a file that `./hpc init` writes."""
+"""What the user must decide in a file that `./hpc init` writes."""
 
 from dataclasses import dataclass
 
 MARK = "DECIDE"
-"""Begins the comment at every place where a person decides."""
+"""Begins the comment at every place where the user decides."""
 REVIEW = "REVIEW"
 """The same where the example's value may do."""
 Path = tuple[str | int, ...]

@@ -78,7 +78,6 @@ class StorageClass:
     """A class of storage."""
 
     name: str
-    provisioner: str
     default: bool
 
 
@@ -197,7 +196,7 @@ def without_subscription(found: Iterable[Object], versions: Iterable[Object]) ->
 def storage_class(obj: Object) -> StorageClass:
     """Return what is known of a class of storage."""
     default = metadata.annotations(obj).get(_DEFAULT_CLASS) == "true"
-    return StorageClass(metadata.name(obj), str(obj.get("provisioner", "")), default)
+    return StorageClass(metadata.name(obj), default)
 
 
 def namespace(obj: Object) -> Namespace:

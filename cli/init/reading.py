@@ -1,12 +1,9 @@
 """Asks a cluster for what `cli.init.facts` has: GETs alone."""
 
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
-
-from apis import kinds, yaml_text
+from apis import kinds
 from apis.kinds import Kind
 from apis.names import CLUSTER_VERSION, NETWORK_CONFIG
 from cli.init import facts
@@ -20,32 +17,6 @@ _RIGHTS = (
     "Log in as a user who may read the cluster (role cluster-reader; `oc adm policy add-cluster-role-to-user "
     "cluster-reader USER`), and run it again."
 )
-
-
-def context(kubeconfig: Path, chosen: str | None) -> str:
-    """Return the context to use: the chosen one, or the only one; the current context is never used.
-
-    Raises Problem for a file that is no kubeconfig, and where the context is not decided.
-    """
-    try:
-        content = yaml_text.read(kubeconfig.read_text())
-    except FileNotFoundError:
-        raise Problem(f"there is no kubeconfig {kubeconfig}", "Correct --kubeconfig.") from None
-    except (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        # A parser's message quotes the line, and that may be a token.
-        why = error.strerror if isinstance(error, OSError) else "it is no YAML"
-        raise Problem(f"{kubeconfig} cannot be read: {why}", "Correct --kubeconfig.") from None
-    entries = content.get("contexts") if isinstance(content, Mapping) else None
-    listed = entries if isinstance(entries, list) else []
-    names = [str(one["name"]) for one in listed if isinstance(one, Mapping) and "name" in one]
-    if not names:
-        raise Problem(f"{kubeconfig} has no context, so it is no kubeconfig", "Correct --kubeconfig.")
-    if chosen is None and len(names) == 1:
-        return names[0]
-    if chosen not in names:
-        what = f"has no context {chosen!r}" if chosen else f"has {len(names)} contexts"
-        raise Problem(f"{kubeconfig} {what}", f"Name one with --context: {', '.join(names)}.")
-    return str(chosen)
 
 
 def read(cluster: Cluster) -> facts.Cluster:

@@ -16,7 +16,7 @@ from stacks.settings import KEY, PROJECT
 
 _SCHEMA = "yaml-language-server: $schema=docs/schemas/settings.json"
 _MARKS = (
-    f"A person decides at {MARK}, and looks through what is the example's at {REVIEW}: docs/first-stack.md goes "
+    f"You decide at {MARK}, and look through what is the example's at {REVIEW}: docs/first-stack.md goes "
     "through it, docs/settings.md describes every field."
 )
 _PLACE = ("config", f"{PROJECT}:{KEY}")

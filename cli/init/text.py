@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from cli.init.decision import Path
+from review.sentences import visible
 
 _WIDTH = 120
 _SHORT = 80
@@ -53,19 +54,14 @@ def commented(text: str, comments: Iterable[tuple[Path, str, Sequence[str]]]) ->
 
 def head(lines: Sequence[str], verbatim: Sequence[str] = ()) -> str:
     """Return comments for the beginning of a file; those that are `verbatim` stay in one line each."""
-    return "".join(f"{line}\n" for line in (*_folded(lines, 0), *(f"# {_printable(line)}" for line in verbatim)))
+    return "".join(f"{line}\n" for line in (*_folded(lines, 0), *(f"# {visible(line)}" for line in verbatim)))
 
 
 def _folded(lines: Sequence[str], column: int) -> Iterator[str]:
     indent = " " * column
     for line in lines:
-        folded = wrap(_printable(line), _WIDTH - column - 2, break_on_hyphens=False, break_long_words=False)
+        folded = wrap(visible(line), _WIDTH - column - 2, break_on_hyphens=False, break_long_words=False)
         yield from (f"{indent}# {part}".rstrip() for part in folded or [""])
-
-
-def _printable(line: str) -> str:
-    """Return a line whose marks cannot end it."""
-    return "".join(mark if mark.isprintable() else "?" for mark in line)
 
 
 def _line(node: Any, path: Path) -> int:

@@ -21,6 +21,7 @@ from cli.job.request import Request, requested
 from cli.shared import stack as stacks
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, StackOption
+from cli.shared.output import write_text
 from policies import exceptions
 from policies.check import Checker
 from policies.configuration import Configuration
@@ -81,10 +82,7 @@ def command(
     if output == STANDARD_OUTPUT:
         typer.echo(manifest, nl=False)
         return
-    try:
-        Path(output).write_text(manifest)
-    except OSError as error:
-        raise Problem(f"--output {output}: cannot be written: {error.strerror}", "Name another file.") from None
+    write_text(Path(output), manifest)
     typer.echo(f"job {job} in {output}; start it with `oc create -f {output}`", err=True)
 
 

@@ -25,7 +25,7 @@ class Found:
 
     fields: dict[str, Any] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
-    """Field that a person must give -> why."""
+    """Field that the user must give -> why."""
     remarks: list[str] = field(default_factory=list)
 
     def put(self, name: str, value: Any, why: str) -> None:

@@ -23,7 +23,7 @@ from cli.machine.node_outputs import (
     collect,
 )
 from cli.machine.tool_facts import gather
-from cli.shared.console import errors, print_text
+from cli.shared.console import print_notice, print_text
 from cli.shared.errors import Problem
 from cli.shared.exit_status import Judging
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
@@ -125,12 +125,12 @@ def _report(found: Mapping[str, Comparison | Problem]) -> int:
     for node, one in found.items():
         if isinstance(one, Problem):
             undecided += 1
-            errors.print(f"{node}: not compared: {one}", markup=False)
+            print_notice(f"{node}: not compared: {one}")
             continue
         for difference in one.differences:
             print_text(f"{node}: {difference}")
         for unknown in one.unknown:
-            errors.print(f"{node}: {unknown}", markup=False)
+            print_notice(f"{node}: {unknown}")
         differ += bool(one.differences)
         undecided += bool(one.unknown)
     nodes = plural(len(found), "node")

@@ -23,9 +23,10 @@ from cli.machine.node_outputs import (
     job_of,
     node_of,
 )
-from cli.shared.console import errors
+from cli.shared.console import print_notice
 from cli.shared.errors import Problem
 from cli.shared.options import OtherName
+from cli.shared.output import write_text
 
 StackChoice = Annotated[str | None, typer.Option("--stack", "-s", help="Stack whose cluster has the node.")]
 KubeconfigOption = Annotated[Path | None, typer.Option(help="Kubeconfig of the cluster, in place of a stack.")]
@@ -80,15 +81,8 @@ def command(
     require_new(output)
     outputs = collect(cluster, node, options, wanted)
     if log is not None:
-        _store(log, outputs.printed)
+        write_text(log, outputs.printed)
     for each in outputs.unseen:
-        errors.print(f"not seen: {each.command}: {each.reason}", markup=False)
+        print_notice(f"not seen: {each.command}: {each.reason}")
     made = machine_of(node, outputs.labels, outputs.printed)
     write(made.text, made.found, output)
-
-
-def _store(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Problem(f"{file}: {error.strerror or error}", "Correct the path.") from None

@@ -11,8 +11,9 @@ from cli.machine import machine_file
 from cli.machine.assembly import Found, assemble
 from cli.machine.facts import Facts
 from cli.machine.tool_facts import PARSERS, gather
-from cli.shared.console import errors, print_text
+from cli.shared.console import print_notice, print_text
 from cli.shared.errors import Problem
+from cli.shared.output import write_text
 from evidence.model import Reading, Unknown
 from evidence.reader import read
 from hardware.profiles import Profile
@@ -58,14 +59,10 @@ def write(text: str, found: Found, output: Path | None) -> None:
     if output is None:
         print(text, end="")  # noqa: T201 - for a program
     else:
-        try:
-            output.parent.mkdir(parents=True, exist_ok=True)
-            output.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise Problem(f"{output}: {error.strerror or error}", "Correct the path.") from None
+        write_text(output, text)
         print_text(f"{output}: written" + ("" if found.missing else "; nothing is missing"))
     for name, why in found.missing.items():
-        errors.print(f"to complete: {name}: {why}", markup=False)
+        print_notice(f"to complete: {name}: {why}")
 
 
 def read_files(files: Sequence[str]) -> list[Reading]:
@@ -120,7 +117,7 @@ def _read(name: str) -> tuple[Reading, ...]:
         shown = "".join(f"\n{line}" for line in lines[:_SHOWN])
         raise Problem(f"{name}: {why}{shown}", "`./hpc machine from-logs --help` lists the tools that are read.")
     for line in lines[:_SHOWN]:
-        errors.print(f"not read: {line}", markup=False)
+        print_notice(f"not read: {line}")
     if total > _SHOWN:
-        errors.print(f"not read: {name}: {total - _SHOWN} more lines", markup=False)
+        print_notice(f"not read: {name}: {total - _SHOWN} more lines")
     return readings

@@ -56,6 +56,6 @@ def _refused(cluster: Cluster, answer: Response, name: str) -> Problem:
         return Problem(
             what,
             "Use a context whose user may create Jobs, or another --namespace; or give the Job of --manifest to "
-            "somebody who may, and its log to `./hpc machine from-logs`.",
+            "a user who may, and its log to `./hpc machine from-logs`.",
         )
     return Problem(what, "Correct --image, --namespace or --service-account.")

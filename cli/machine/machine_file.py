@@ -9,6 +9,7 @@ import yaml
 from cli.machine.assembly import Found
 from evidence.model import Reading
 from hardware.profiles.catalogue import TO_COMPLETE
+from review.sentences import visible
 
 _WIDE = 1 << 16
 
@@ -29,8 +30,10 @@ def text(found: Found, sources: Sequence[str], command: str) -> str:
     if found.missing:
         fields = {TO_COMPLETE: to_complete(found), **fields}
     fields["source"] = f"what the node prints: {', '.join(sources)}"
-    head = ["".join(mark if mark.isprintable() else "?" for mark in line) for line in head]
-    return "\n".join([*head, *(line for name, value in fields.items() for line in _lines(name, value))]) + "\n"
+    return (
+        "\n".join([*map(visible, head), *(line for name, value in fields.items() for line in _lines(name, value))])
+        + "\n"
+    )
 
 
 def to_complete(found: Found) -> list[str]:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import yaml
 
 from apis.kinds import NODE
 from apis.names import GPU_RESOURCE
 from cli.machine.node_job import Unseen, manifest, unseen
+from cli.shared import contexts
 from cli.shared.cluster_client import Cluster
 from cli.shared.errors import Problem
 from policies.values import read as value
@@ -76,21 +76,7 @@ def cluster_of(stack: "Stack | None", kubeconfig: Path | None, context: str | No
         return session.cluster(stack)
     if kubeconfig is None or stack is not None:
         raise Problem("which cluster is meant is not clear", "Give either --stack, or --kubeconfig with --context.")
-    return Cluster(kubeconfig.absolute(), context or _only_context(kubeconfig))
-
-
-def _only_context(kubeconfig: Path) -> str:
-    """Return the context of a kubeconfig that has one; the one that is current by chance is never used."""
-    try:
-        content = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
-        names = [str(each["name"]) for each in content["contexts"]]
-    except OSError as error:
-        raise Problem(f"{kubeconfig}: {error.strerror or error}", "Correct the path.") from None
-    except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError):
-        raise Problem(f"{kubeconfig} is no kubeconfig with contexts", "Name another file.") from None
-    if len(names) != 1:
-        raise Problem(f"{kubeconfig} has {len(names)} contexts: {', '.join(names)}", "Name one: --context.")
-    return names[0]
+    return Cluster(kubeconfig.absolute(), contexts.chosen(kubeconfig, context))
 
 
 def job_of(node: Mapping[str, Any], options: Options, stack: "Stack | None") -> dict[str, Any]:

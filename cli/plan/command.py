@@ -1,6 +1,5 @@
 """`./hpc plan`: what a stack's machines need beyond the cluster."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -15,6 +14,7 @@ from cli.plan.site import parts, space
 from cli.shared import stack as stacks
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, StackOption
+from cli.shared.output import print_json
 from cli.shared.paths import ROOT
 from hardware.room import Rack
 from stacks import locks
@@ -47,7 +47,7 @@ def command(
     chosen = (*file_system(settings, locked), *data(settings, locked))
     found = (*sections(settings, _rack(rack_units, rack_watts)), *chosen)
     if plain:
-        print(json.dumps({section.name: section.data() for section in found}, indent=2))  # noqa: T201 - for a program
+        print_json({section.name: section.data() for section in found})
         return
     for section in found:
         section.show()

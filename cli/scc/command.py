@@ -7,6 +7,7 @@ from typing import Annotated, BinaryIO, NoReturn
 
 import typer
 
+from cli.shared.errors import print_error
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from policies.scc import Release as OfRelease
 from policies.scc.batch import answers
@@ -129,6 +130,5 @@ def _answer(lines: BinaryIO) -> int:
 
 
 def _fail(message: str) -> NoReturn:
-    typer.secho("error: ", fg=typer.colors.RED, bold=True, nl=False, err=True)
-    typer.echo(message, err=True)
+    print_error(message)
     raise typer.Exit(UNREADABLE)

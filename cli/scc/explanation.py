@@ -1,16 +1,14 @@
 """From files and a stack to verdicts, and to what is printed of them."""
 
-import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, get_args
-
-import typer
 
 from cli.scc.arguments import WrongArgument, annotations
 from cli.scc.cluster import Cluster, Explained
 from cli.scc.files import Unreadable, objects
 from cli.scc.pods import Wanted, pod_requests
 from cli.scc.presentation import as_json, print_tables
+from cli.shared.output import print_json
 from policies.scc import InvalidPod, Release
 
 __all__ = ["UNREADABLE", "Wanted", "annotations", "explain", "show"]
@@ -48,7 +46,7 @@ def explain(
 def show(found: Sequence[Explained], *, plain: bool, verbose: bool) -> None:
     """Print verdicts: as JSON when `plain`, else as tables, with the plugin's own message when `verbose`."""
     if plain:
-        typer.echo(json.dumps([as_json(each) for each in found], indent=2))
+        print_json([as_json(each) for each in found])
         return
     for each in found:
         print_tables(each, verbose=verbose)

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from cli.shared.errors import Problem
 from simulator.progress import Step
 
 _WIDTH = None if sys.stdout.isatty() else 140  # in a log, tables must not be cut to a terminal of 80
@@ -29,6 +31,13 @@ def print_notice(text: object) -> None:
 def print_warning(text: object) -> None:
     """Print a warning on standard error."""
     print_notice(f"warning: {text}")
+
+
+def confirmed(question: str, *, yes: bool) -> bool:
+    """Return the user's answer, which `yes` gives; raise Problem where there is no terminal to ask on."""
+    if not yes and not sys.stdin.isatty():
+        raise Problem(f"no terminal to confirm on: {question}", "Add --yes.")
+    return yes or typer.confirm(question)
 
 
 @dataclass

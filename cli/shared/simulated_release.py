@@ -1,5 +1,6 @@
 """Which release a stack's simulated cluster was created for, and how it gets to a later one."""
 
+from cli.shared import simulated_spec
 from cli.shared.errors import Problem
 from cli.shared.stack import Stack
 from simulator import state as states
@@ -16,7 +17,7 @@ def fitting(stack: Stack) -> ClusterSpec:
     Raises Problem when the cluster is there and was created for another release: what admits its pods and runs its jobs
     would change under what is on it, and its API server.
     """
-    wanted, made = stack.spec(), _made(stack)
+    wanted, made = simulated_spec.of(stack), _made(stack)
     if made is None:
         return wanted
     if _same_generation(made, kept := _kept(made, wanted)):
@@ -44,7 +45,7 @@ def raised(stack: Stack) -> tuple[ClusterSpec, str]:
 
     Raises Problem where there is no way up: no cluster, one of that release already, or one of a later release.
     """
-    wanted, made = stack.spec(), _made(stack)
+    wanted, made = simulated_spec.of(stack), _made(stack)
     if made is None:
         raise Problem(
             f"there is no simulated cluster {stack.cluster_name} to raise",
@@ -66,7 +67,7 @@ def raised(stack: Stack) -> tuple[ClusterSpec, str]:
 
 def kubernetes(stack: Stack) -> str:
     """Return a line that names the simulated Kubernetes where that of the stack's release is another; else nothing."""
-    own, served = stack.settings.version.kubernetes, stack.spec().kubernetes
+    own, served = stack.settings.version.kubernetes, simulated_spec.of(stack).kubernetes
     if served == own:
         return ""
     return f"it serves Kubernetes {KUBERNETES[served]} and its APIs; OpenShift {stack.settings.release} has {own}"

@@ -11,20 +11,13 @@ from cli.shared.backends import choice
 from cli.shared.backends.backend import Backend
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT, own_files
-from components.storage_class import Cache
-from datasets.source import DiscoverSource
-from hardware import profiles
 from simulator import home
-from simulator.cluster import ClusterSpec, NodeSpec
 from simulator.kubeconfigs import context_name
-from simulator.spec import ScaleGui
 from stacks import locks
 from stacks import settings as stack_settings
 from stacks.layer_settings import TenantsLayer
 from stacks.locked_data import Locked
 from stacks.platform import Settings
-from stacks.releases import RELEASES
-from stacks.trainer_settings import UpstreamTrainer
 
 _LONGEST = 128 * 1024  # bytes of one string of an environment, with its end: MAX_ARG_STRLEN
 
@@ -188,7 +181,7 @@ class Stack:
 
     def require_served(self) -> None:
         """Raise Problem for a release of which there is no cluster here, and for a context that the cluster lacks."""
-        if self._simulated_as is None:
+        if self.settings.version.simulated_as is None:
             raise Problem(
                 f"release {self.settings.release} of stack {self.name} is rendered and checked only: no API server of "
                 "it is simulated",
@@ -209,66 +202,6 @@ class Stack:
                 f"{self.file.name} has {size:,} bytes as it is passed on, and Linux takes less than {_LONGEST:,}",
                 "Divide the stack: docs/layers.md describes how tenants get stacks of their own.",
             )
-
-    def spec(self) -> ClusterSpec:
-        """Return the simulated cluster that the settings describe; raise Problem where none can be."""
-        self.require_served()
-        settings = self.settings
-        known = [node.machine for node in settings.gpu_nodes][:1]
-        own = settings.profile.hcas if known and settings.profile.hcas != known[0].hcas else ()
-        machine = profiles.to_json(known[0]) if known and settings.machines else None
-        nodes = (
-            NodeSpec(
-                name=node.name,
-                roles=node.roles,
-                profile=node.profile,
-                machine=machine if node.profile else None,
-                ports=own if node.profile else (),
-                host_driver=bool(node.profile) and settings.host_driver,
-            )
-            for node in settings.nodes
-        )
-        release, mpi = self._simulated_as, RELEASES[self.settings.release].mpi_job
-        generation = {} if mpi is None else {"mpi": mpi.version}
-        trainer = isinstance(settings.trainer, UpstreamTrainer)
-        controllers = {"kueue": settings.queues, "jobset": settings.operators.jobset, "trainer": trainer}
-        return ClusterSpec.model_validate(
-            {
-                "name": self.home.name,
-                "nodes": tuple(nodes),
-                "release": release,
-                "kubernetes": RELEASES[self.settings.release].simulated_kubernetes,
-                "openshift": self.settings.release,
-                "storage_classes": settings.foreign_classes,
-                "storage_scale": settings.scale_pods is not None,
-                "job_controllers": tuple(name for name, used in controllers.items() if used),
-                "suite": settings.suite is not None,
-                "scale_gui": self._scale_gui,
-                "discover": self._discover,
-                "object_store": choice.recorded(self.home) == choice.SIMULATED,
-                **generation,
-            }
-        )
-
-    @property
-    def _discover(self) -> bool:
-        sets = (each for tenant in self.settings.tenants for each in tenant.data_sets)
-        return any(isinstance(each.source, DiscoverSource) for each in sets)
-
-    @property
-    def _scale_gui(self) -> ScaleGui | None:
-        """The GUI of the first cluster that has caches by the storage classes of the stack; None without caches."""
-        storage = self.settings.storage
-        caches = [each for each in storage.classes if isinstance(each.volumes, Cache)] if storage else []
-        if not caches:
-            return None
-        cluster = caches[0].cluster_id
-        own = sorted({each.file_system for each in caches if each.cluster_id == cluster})
-        return ScaleGui(cluster_id=cluster, file_systems=tuple(own))
-
-    @property
-    def _simulated_as(self) -> str | None:
-        return RELEASES[self.settings.release].simulated_as
 
 
 def _with_bases(stack: str) -> tuple[Path, ...]:

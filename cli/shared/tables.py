@@ -15,11 +15,11 @@ _FOLDED = {
 """Columns that wrap where the terminal is narrow; the others have their full width, and all are shown."""
 
 
-def show_times(steps: Iterable[tuple[str, float]], peak: int, budget_note: str = "") -> None:
+def show_times(steps: Iterable[tuple[str, float]], peak: int) -> None:
     """Print how long each step took, and the peak memory in bytes."""
     show_rows("Time", ("step", "seconds"), ((title, f"{seconds:.1f}") for title, seconds in steps))
     if peak:
-        console.print(f"Peak resident memory of the simulated cluster: {peak / 2**20:.0f} MiB{budget_note}")
+        console.print(f"Peak resident memory of the simulated cluster: {peak / 2**20:.0f} MiB")
 
 
 def show_rows(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -1,6 +1,5 @@
 """`./hpc state restore`: bring an older state back, adjusted to the cluster's present objects."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ from cli.shared import identity, session
 from cli.shared import stack as stacks
 from cli.shared.backends.tags import UID
 from cli.shared.cluster_client import Cluster
-from cli.shared.console import print_text, print_warning
+from cli.shared.console import confirmed, print_text, print_warning
 from cli.shared.errors import Problem
 from cli.shared.options import OtherName, StackOption
 from cli.state import restore_plan, selection
@@ -61,7 +60,8 @@ def command(
             return
         for line in plan.lines():
             print_text(line)
-        _ask(f"Restore the state of stack {stack}?", yes=yes)
+        if not confirmed(f"Restore the state of stack {stack}?", yes=yes):
+            raise typer.Exit(1)
         backup = restore_plan.backup_of(wanted, plan)
         restore_plan.carry_out(running, there, plan, backup)
         print_text(f"the state before is in {backup}")
@@ -72,7 +72,7 @@ def command(
         )
     print_text(
         f"restored; nothing on the cluster was changed. `./hpc drift {wanted.options}` shows how the cluster differs "
-        f"from it, `./hpc up {wanted.options}` what the settings want."
+        f"from it, `./hpc up {wanted.options}` applies the settings."
     )
 
 
@@ -83,12 +83,3 @@ def _uid(live: Cluster) -> str:
         raise Problem(
             str(problem), "If the cluster is not reachable now: --without-cluster restores the state unchanged."
         ) from None
-
-
-def _ask(question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise Problem("there is no terminal to confirm on", "Add --yes.")
-    if not typer.confirm(question):
-        raise typer.Exit(1)

@@ -74,11 +74,9 @@ def require_own(stack: Stack, found: Mapping[str, Any], cluster: str, here: str)
 
     `cluster` and `here` are the UIDs of the state's cluster and of the present one; empty where no one knows.
     """
-    strangers = {
-        part for each in older_states.resources(found) if (part := _owner(each["urn"])) != (stack.name, PROJECT)
-    }
-    if strangers:
-        name, project = sorted(strangers)[0]
+    others = {part for each in older_states.resources(found) if (part := _owner(each["urn"])) != (stack.name, PROJECT)}
+    if others:
+        name, project = sorted(others)[0]
         raise Problem(
             f"this is the state of stack {name} of project {project}, not of stack {stack.name} of {PROJECT}",
             f"`./hpc state list {stack.options}` lists the states of this stack.",

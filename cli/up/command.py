@@ -10,7 +10,16 @@ import typer
 
 from cli.diff import engine_reviews, plans
 from cli.drift import repairs
-from cli.shared import identity, layers, passphrases, placements, session, simulated_release, state_checks
+from cli.shared import (
+    identity,
+    layers,
+    passphrases,
+    placements,
+    session,
+    simulated_release,
+    simulated_spec,
+    state_checks,
+)
 from cli.shared import stack as stacks
 from cli.shared.backends import choice
 from cli.shared.checkpoints import state_repair
@@ -98,7 +107,7 @@ def command(
 
 def _tools(wanted: Stack, timings: Timings) -> None:
     with timings.step("tools"):
-        names = ("pulumi", *(needed_tools(wanted.spec()) if wanted.simulated else ()))
+        names = ("pulumi", *(needed_tools(simulated_spec.of(wanted)) if wanted.simulated else ()))
         missing = tools.missing(names)
         reused = [tool for tool in names if tool not in missing]
         if reused:

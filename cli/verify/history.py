@@ -9,11 +9,12 @@ from rich.markup import escape
 from cli.shared import results
 from cli.shared.console import print_text, print_warning
 from cli.shared.errors import Problem
+from cli.shared.output import print_json
 from cli.shared.stack import Stack
 from cli.shared.tables import show_rows
 from cli.verify import suite_rounds
 from cli.verify.alertmanager import send
-from cli.verify.verdict_tables import as_json, show
+from cli.verify.verdict_tables import json_data, show
 from evidence.judge import NOT_ENOUGH, exit_status
 from evidence.records import RecordsError, Run, append, read
 from evidence.report import history, suite_alerts
@@ -40,7 +41,7 @@ def of_stack(
         some = [*suite_alerts.alerts(stack.name, found, newest.verdicts, datetime.now(UTC))]
         sent = send(alertmanager, some)
     if plain:
-        print(as_json(newest.jobs, verdicts))  # noqa: T201 - for a program
+        print_json(json_data(newest.jobs, verdicts))
         return exit_status(verdicts)
     show_rows(escape(history.title(rounds)), history.HEADS, (tuple(map(escape, row)) for row in history.rows(found)))
     for time, text in history.changes(rounds).items():

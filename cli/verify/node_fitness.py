@@ -1,16 +1,14 @@
 """`./hpc verify --nodes`: which nodes are fit for jobs, and the label of those that are not."""
 
-import json
-import sys
 from collections.abc import Sequence
 
-import typer
 from rich.markup import escape
 
 from apis import kinds, names
 from cli.shared import session
-from cli.shared.console import console, print_text, print_warning
+from cli.shared.console import confirmed, console, print_text, print_warning
 from cli.shared.errors import Problem
+from cli.shared.output import print_json
 from cli.shared.stack import Stack
 from cli.shared.tables import show_rows
 from cli.verify import node_marks
@@ -66,7 +64,7 @@ def show(found: Fitnesses, jobs: Sequence[Job], *, plain: bool) -> None:
     simulated = any(reading.simulated for job in jobs for reading in job.readings)
     if plain:
         content = {"exit_status": found.status, "simulated": simulated, **found.model_dump(mode="json")}
-        print(json.dumps(content, indent=2))  # noqa: T201 - for a program
+        print_json(content)
         return
     by_node = {
         node: run.figures().partition(": ")[2]
@@ -86,7 +84,7 @@ def show(found: Fitnesses, jobs: Sequence[Job], *, plain: bool) -> None:
 
 
 def next_test(found: Fitnesses, settings: Settings) -> str:
-    """Return which test would tell more, as far as settings can have it a workload."""
+    """Return which test would find more, as a workload where settings can have it."""
     text = f"to find the bad node, test together next: {', '.join(found.next)}"
     if len(found.next) != 2 or not isinstance(settings.fabric, InfiniBand | Roce):  # noqa: PLR2004 - the RDMA test's
         return text
@@ -118,11 +116,8 @@ def _mark(stack: Stack, found: Fitnesses, *, yes: bool, plain: bool) -> None:
             print_text(f"no label {names.UNFIT} has to change")
         return
     what = node_marks.sentence(marks)
-    if not yes:
-        if not sys.stdin.isatty():
-            raise Problem(f"there is no terminal to confirm on: {what}", "Add --yes.")
-        if not typer.confirm(f"{what[0].upper()}{what[1:]}?"):
-            return
+    if not confirmed(f"{what[0].upper()}{what[1:]}?", yes=yes):
+        return
     node_marks.write(cluster, marks)
     if not plain:
         print_text(f"done: {what} (label {names.UNFIT})")

@@ -1,6 +1,5 @@
 """Judges jobs and shows it: what each must show, what it did, the lines behind it, and what went wrong."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from rich.markup import escape
 
 from cli.shared.console import console
+from cli.shared.output import print_json
 from cli.shared.tables import show_rows
 from evidence.judge import exit_status, judge
 from evidence.report.job_figures import headline
@@ -33,7 +33,7 @@ def conclude(jobs: Sequence[Job], *, plain: bool = False) -> int:
 def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = False, everything: bool = False) -> None:
     """Print verdicts that were reached: of each job how it came out, and what did not pass, or `everything`."""
     if plain:
-        print(as_json(jobs, verdicts))  # noqa: T201 - for a program
+        print_json(json_data(jobs, verdicts))
         return
     cited = False
     for title, all_of_it in _by_job(jobs, verdicts):
@@ -94,10 +94,10 @@ def sentence(verdicts: Sequence[Verdict]) -> str:
     return f"{MEANING[exit_status(verdicts)]}: {numbers or 'nothing to judge'}"
 
 
-def as_json(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> str:
+def json_data(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> dict[str, object]:
     """Return the verdicts with what was requested of each job as JSON."""
     status = exit_status(verdicts)
-    content = {
+    return {
         "exit_status": status,
         "outcome": MEANING[status],
         "simulated": any(reading.simulated for job in jobs for reading in job.readings),
@@ -112,7 +112,6 @@ def as_json(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> str:
         ],
         "verdicts": [one.model_dump(mode="json") for one in verdicts],
     }
-    return json.dumps(content, indent=2)
 
 
 def _by_job(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> list[tuple[str, list[Verdict]]]:

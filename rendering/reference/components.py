@@ -120,7 +120,7 @@ def _page(subject: Subject) -> str:
         "## Arguments",
         markdown.flowing(subject.args.__doc__ or ""),
         *_beside(subject),
-        tables.document(subject.args, level=3, root=""),
+        tables.document(subject.args, level=3),
         "## Outputs",
         markdown.flowing(_sentence(outputs)),
         _outputs(subject),

@@ -40,7 +40,7 @@ generated from the code by `make docs`.
 
 {markdown.flowing(Reading.__doc__ or "")}
 
-{tables.document(Reading, level=3, root="")}
+{tables.document(Reading, level=3)}
 
 `tool` is `unknown`, with these fields only, for lines in which no tool was recognised, and `nccl` for a log that holds
 messages of NCCL and nothing else.

@@ -25,7 +25,7 @@ page is written from the code by `make docs`.
 
 {markdown.flowing(Settings.__doc__ or "")}
 
-{tables.document(Settings, level=2, root="")}
+{tables.document(Settings, level=2)}
 
 ## In layers
 

@@ -77,15 +77,12 @@ def link(model: type[BaseModel]) -> str:
     return f"[{model.__name__}](#{markdown.anchor(model.__name__)})"
 
 
-def document(model: type[BaseModel], *, level: int, root: str) -> str:
-    """Return the table of `model` without a heading, and under headings of `level` those of the models inside.
-
-    `root` is the prefix of the fields' paths.
-    """
+def document(model: type[BaseModel], *, level: int) -> str:
+    """Return the table of `model` without a heading, and under headings of `level` those of the models inside."""
     found = parts(model)
     sections = [fields(model, link)]
     for part in found[1:]:
-        sections.append(f"{'#' * level} {part.model.__name__}\n\n{_lead(part, root)}\n\n{fields(part.model, link)}")
+        sections.append(f"{'#' * level} {part.model.__name__}\n\n{_lead(part)}\n\n{fields(part.model, link)}")
     values = _values([part.model for part in found])
     if values:
         sections.append(f"{'#' * level} Values\n\n{values}")
@@ -107,8 +104,8 @@ def undescribed(model: type[BaseModel]) -> list[str]:
     ]
 
 
-def _lead(part: Part, root: str) -> str:
-    places = ", ".join(f"`{root}{path}`" for path in part.paths)
+def _lead(part: Part) -> str:
+    places = ", ".join(f"`{path}`" for path in part.paths)
     which = "".join(f", with `{variant}`" for variant in part.variants)
     about = markdown.flowing(part.model.__doc__ or "")
     return f"At {places}{which}. {about}".rstrip()

@@ -64,10 +64,6 @@ class Rights:
             found |= {(binding.scope, right) for right in rights}
         return found
 
-    def bound(self, role: Key) -> list[_Bound]:
-        """Return the bindings of a role."""
-        return [binding for binding in self.bindings.values() if binding.role == role]
-
 
 EVERY_RIGHT = "(every right)"
 

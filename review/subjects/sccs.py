@@ -33,7 +33,10 @@ _LISTS = {
 }
 _FLAGS = {
     "allowPrivilegeEscalation": ("allows privilege escalation", "no longer allows privilege escalation"),
-    "readOnlyRootFilesystem": ("wants read-only root file systems", "no longer wants read-only root file systems"),
+    "readOnlyRootFilesystem": (
+        "requires read-only root file systems",
+        "no longer requires read-only root file systems",
+    ),
 }
 _ALL_BUT_HOST = frozenset(SOURCES.values()) - {HOST_PATH}
 _WIDER_WHEN_LOST = frozenset({"requiredDropCapabilities", "forbiddenSysctls"})

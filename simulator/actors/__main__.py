@@ -14,6 +14,7 @@ from simulator.actors.informer import Informer
 from simulator.actors.kubelet import Kubelet
 from simulator.actors.kubeletconfigs import KubeletConfigs
 from simulator.actors.machineconfig import MachineConfigs
+from simulator.actors.metrics_server import MetricsServer
 from simulator.actors.namespaces import NamespaceSecurity
 from simulator.actors.olm import Olm
 from simulator.actors.packageserver import PackageServer
@@ -39,8 +40,9 @@ def settings(home: Path) -> Settings:
         home=home,
         run_seconds=spec.run_seconds,
         mpi=spec.mpi,
+        release=spec.release,
         tools=known.tools,
-        ports=known.ports.model_dump(include=set(state.CONTROLLERS)),
+        ports=known.ports.model_dump(include={*state.CONTROLLERS, state.METRICS}),
     )
 
 
@@ -65,7 +67,14 @@ def run(chosen: Settings, stopped: threading.Event) -> None:
             Builds(runtime),
             ServiceCa(runtime),
         ),
-        *(logs, ServiceNetwork(runtime), DevicePlugins(runtime), Kubelet(runtime, logs), actors),
+        *(
+            logs,
+            ServiceNetwork(runtime),
+            DevicePlugins(runtime),
+            Kubelet(runtime, logs),
+            actors,
+            MetricsServer(runtime),
+        ),
     )
     for part in parts:
         part.start()

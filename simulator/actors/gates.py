@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from simulator.actors import gpus, images, launcher, pods, scale_core
+from simulator.actors import gpu_exporter, gpus, images, launcher, pods, scale_core
 from simulator.actors.api import Object
 from simulator.actors.runtime import Runtime
 
@@ -24,6 +24,8 @@ def fault(pod: Object, runtime: Runtime) -> str | None:
     """Return why the pod's first container ends at once, None when it does not."""
     if pods.basename(pods.image(pod)) in images.SCALE_CORES:
         return scale_core.fault(runtime.nodes.get(pods.node_name(pod)))
+    if gpu_exporter.is_one(pod):
+        return gpu_exporter.fault(runtime, pod)
     if pods.basename(pods.image(pod)) not in images.GPU_DRIVERS:
         return None
     node = runtime.nodes.get(pods.node_name(pod))

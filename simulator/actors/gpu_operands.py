@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from simulator.actors import grants, images
+from apis import kinds
+from simulator.actors import grants, images, sim_kinds
 from simulator.actors.api import Object
 from simulator.actors.devices import MIG_STRATEGY
 from simulator.actors.gpus import MODULE_TYPE
 from simulator.actors.mofed import WAIT
 from simulator.actors.package import PRIVILEGED
 from simulator.actors.rbac import READ, Rule
-from simulator.manifests import daemon_set
+from simulator.manifests import daemon_set, manifest
+from simulator.metrics.dcgm_exporter import COLLECTORS
 
 BY = "GPU operator"
 DEPLOY = "nvidia.com/gpu.deploy."
@@ -21,6 +23,10 @@ PLUGIN_IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
 DCGM_IMAGE = "nvcr.io/nvidia/cloud-native/dcgm:4.6.0"
 EXPORTER_IMAGE = "nvcr.io/nvidia/k8s/dcgm-exporter:4.6.0-4.8.3"
 MIG_MANAGER_IMAGE = "nvcr.io/nvidia/cloud-native/k8s-mig-manager"
+EXPORTER = "nvidia-dcgm-exporter"
+METRICS_FILE = "dcgm-metrics.csv"
+"""Key of the ConfigMap that a ClusterPolicy names for the exporter."""
+METRICS_PORT = "gpu-metrics"
 SYSTEM = "rhcos4.20"
 """What the operator appends to the driver's tag."""
 
@@ -83,6 +89,18 @@ def _rdma(spec: Object) -> bool:
     return bool(((spec.get("driver") or {}).get("rdma") or {}).get("enabled"))
 
 
+def _exporter(spec: Object) -> Object:
+    name = ((spec.get("dcgmExporter") or {}).get("config") or {}).get("name")
+    pod = _pod(EXPORTER_IMAGE, EXPORTER, _AFTER)
+    if name:
+        (container,) = pod["containers"]
+        path = f"/etc/dcgm-exporter/{METRICS_FILE}"
+        container["env"] = [{"name": COLLECTORS, "value": path}]
+        container["volumeMounts"] = [{"name": "metrics-config", "mountPath": path, "subPath": METRICS_FILE}]
+        pod["volumes"] = [{"name": "metrics-config", "configMap": {"name": name}}]
+    return pod
+
+
 def _strategy(spec: Object) -> list[Object]:
     return [{"name": MIG_STRATEGY, "value": (spec.get("mig") or {}).get("strategy") or "none"}]
 
@@ -126,9 +144,9 @@ OPERANDS = (
     Operand(
         "state-dcgm-exporter",
         "dcgm-exporter",
-        "nvidia-dcgm-exporter",
+        EXPORTER,
         _section("dcgmExporter", default=True),
-        lambda _: _pod(EXPORTER_IMAGE, "nvidia-dcgm-exporter", _AFTER),
+        _exporter,
     ),
     Operand(
         "gpu-feature-discovery",
@@ -176,4 +194,24 @@ def manifests(operand: Operand, namespace: str, spec: Object) -> grants.Grant:
         *grants.account(namespace, operand.daemon_set, (PRIVILEGED,)),
         *(wide if operand.nodes else []),
         (kind, body),
+        *(_scraped(namespace, spec) if operand.daemon_set == EXPORTER else []),
     ]
+
+
+def _scraped(namespace: str, spec: Object) -> grants.Grant:
+    """Return the exporter's Service, and where the policy wants it what the cluster's Prometheus finds it by."""
+    ports = [{"name": METRICS_PORT, "port": 9400, "targetPort": 9400}]
+    service = manifest(
+        sim_kinds.SERVICE,
+        EXPORTER,
+        namespace,
+        labels={"app": EXPORTER},
+        spec={"selector": {"app": EXPORTER}, "ports": ports},
+    )
+    made: grants.Grant = [(sim_kinds.SERVICE, service)]
+    if not (((spec.get("dcgmExporter") or {}).get("serviceMonitor") or {}).get("enabled")):
+        return made
+    selector = {"matchLabels": {"app": EXPORTER}}
+    endpoints = [{"port": METRICS_PORT, "path": "/metrics", "interval": "15s"}]
+    monitor = manifest(kinds.SERVICE_MONITOR, EXPORTER, namespace, spec={"selector": selector, "endpoints": endpoints})
+    return [*made, *grants.prometheus(namespace, f"{EXPORTER}-prometheus"), (kinds.SERVICE_MONITOR, monitor)]

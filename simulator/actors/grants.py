@@ -4,7 +4,7 @@ from apis import kinds
 from apis.kinds import Kind
 from simulator.actors import rbac
 from simulator.actors.api import Object
-from simulator.actors.rbac import Rule
+from simulator.actors.rbac import READ, Rule
 from simulator.manifests import manifest
 
 Grant = list[tuple[Kind, Object]]
@@ -26,6 +26,18 @@ def account(namespace: str, name: str, rules: tuple[Rule, ...]) -> Grant:
     return [
         service_account(namespace, name),
         (kinds.ROLE, manifest(kinds.ROLE, name, namespace, rules=[rule.manifest() for rule in rules])),
+        (kinds.ROLE_BINDING, manifest(kinds.ROLE_BINDING, name, namespace, roleRef=reference, subjects=subjects)),
+    ]
+
+
+def prometheus(namespace: str, name: str) -> Grant:
+    """Return the Role by which the cluster's Prometheus finds exporters in a namespace, and its binding."""
+    rule = Rule(("",), ("services", "endpoints", "pods"), READ)
+    who = rbac.PROMETHEUS
+    reference = {"apiGroup": kinds.ROLE.group, "kind": kinds.ROLE.kind, "name": name}
+    subjects = [rbac.account_subject(str(who.namespace), who.account)]
+    return [
+        (kinds.ROLE, manifest(kinds.ROLE, name, namespace, rules=[rule.manifest()])),
         (kinds.ROLE_BINDING, manifest(kinds.ROLE_BINDING, name, namespace, roleRef=reference, subjects=subjects)),
     ]
 

@@ -15,6 +15,7 @@ GPU_DRIVERS = frozenset({"nvidia-driver-container", "driver"})
 GPU_PLUGINS = frozenset({"k8s-device-plugin"})
 FEATURE_DISCOVERY = "gpu-feature-discovery"
 """Command of the GPU plugin's image that finds features and offers nothing."""
+GPU_EXPORTERS = frozenset({"dcgm-exporter"})
 GPU_TOOLKITS = frozenset({"container-toolkit"})
 GPU_VALIDATORS = frozenset({"gpu-operator-validator"})
 GPU_OPERATORS = frozenset({"gpu-operator"})

@@ -13,16 +13,17 @@ def read(runtime: Runtime, pod: Object, path: str) -> bytes | None:
     file, namespace = PurePosixPath(path), pod["metadata"]["namespace"]
     volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or []}
     for mount in pod["spec"]["containers"][0].get("volumeMounts") or []:
-        if file.parent != PurePosixPath(mount["mountPath"]) or "subPath" in mount:
+        part = mount.get("subPath")
+        if (file if part else file.parent) != PurePosixPath(mount["mountPath"]):
             continue
-        volume = volumes[mount["name"]]
+        volume, key = volumes[mount["name"]], part or file.name
         if "configMap" in volume:
             found = runtime.config_maps.get(volume["configMap"]["name"], namespace) or {}
-            text = (found.get("data") or {}).get(file.name)
+            text = (found.get("data") or {}).get(key)
             return None if text is None else str(text).encode()
         if "secret" in volume:
             # The cache has no values of Secrets.
             secret = runtime.kubelet.find(kinds.SECRET, volume["secret"]["secretName"], namespace) or {}
-            encoded = (secret.get("data") or {}).get(file.name)
+            encoded = (secret.get("data") or {}).get(key)
             return None if encoded is None else base64.b64decode(encoded)
     return None

@@ -192,9 +192,29 @@ SERVICE_NETWORK = Identity(
     ),
 )
 
+_MONITORING = "openshift-monitoring"
+PROMETHEUS_OPERATOR = Identity(
+    name="prometheus-operator",
+    namespace=_MONITORING,
+    account="prometheus-operator",
+    rules=(
+        Rule(("",), ("namespaces",), READ),
+        Rule((kinds.PROMETHEUS_RULE.group,), (kinds.PROMETHEUS_RULE.plural, kinds.SERVICE_MONITOR.plural), READ),
+    ),
+)
+# It finds exporters with what roles in their namespaces give it, and nothing else.
+PROMETHEUS = Identity(name="prometheus-k8s", namespace=_MONITORING, account="prometheus-k8s", rules=())
+KUBE_STATE_METRICS = Identity(
+    name="kube-state-metrics",
+    namespace=_MONITORING,
+    account="kube-state-metrics",
+    rules=(Rule(("",), (kinds.RESOURCE_QUOTA.plural,), READ),),
+)
+
 IDENTITIES: tuple[Identity, ...] = (
     *(KUBELET, OLM, MACHINE_CONFIG, BUILDS, NAMESPACE_SECURITY, MULTUS),
     *(SCC_ADMISSION, SIM_FILES, SERVICE_CA, SERVICE_NETWORK),
+    *(PROMETHEUS_OPERATOR, PROMETHEUS, KUBE_STATE_METRICS),
 )
 
 

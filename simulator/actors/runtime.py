@@ -12,6 +12,7 @@ from apis import kinds
 from apis.names import NETWORK_CONFIG
 from hardware import profiles
 from hardware.profiles import Hca, Profile
+from policies.scc.shipped import Release
 from simulator import kubeconfigs, names
 from simulator.actors import images, pods
 from simulator.actors.api import Api, Object, RenewedToken, Server
@@ -30,13 +31,15 @@ TOKEN_SECONDS = 30 * 24 * 3600
 class Settings:
     """Of one run: the cluster's folder, how long a simulated job runs (seconds), the tools of real controllers.
 
-    `mpi` is the generation of MPIJob that the operator knows; `ports` are those of the controllers, by name.
+    `mpi` is the generation of MPIJob that the operator knows, `release` the cluster's; `ports` are those of the
+    controllers and of metrics, by name.
     """
 
     home: Path
     run_seconds: float
     tools: Mapping[str, Path] = field(default_factory=dict)
     mpi: MpiGeneration = "v1alpha2"
+    release: Release = "4.4"
     ports: Mapping[str, int] = field(default_factory=dict)
 
 

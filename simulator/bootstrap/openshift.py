@@ -23,6 +23,7 @@ NAMESPACES = (
     "openshift-machine-config-operator",
     "openshift-config-managed",
     "openshift-marketplace",
+    "openshift-monitoring",
     "openshift-multus",
     "openshift-operator-lifecycle-manager",
     "openshift-operators",

@@ -18,6 +18,7 @@ class NodeFaults(Model):
     pcie_width: dict[int, int] = Field(default={}, description="GPU -> lanes of its PCIe link, e.g. 8 of 16")
     nvlinks_in_recovery: dict[int, int] = Field(default={}, description="GPU -> NVLinks that are in recovery, not up")
     sm_mhz: dict[int, int] = Field(default={}, description="GPU -> clock that it is locked to, MHz (nvidia-smi -lgc)")
+    celsius: dict[int, int] = Field(default={}, description="GPU -> temperature that it has, degrees Celsius")
     fabric_manager: bool = Field(default=True, description="whether the Fabric Manager of a machine's NVSwitches runs")
 
 

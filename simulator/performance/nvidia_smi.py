@@ -139,6 +139,7 @@ def _gpu(job: Launched, profile: Profile, index: int, gpu: int, branch: int) -> 
     first, second, third = (41, 24 if wider else 22, 22) if wide else (31, 22, 22)
     draw = random_draws.draws(job.run, "nvidia-smi", gpu)
     degrees, watts = draw.randint(*DEGREES), draw.randint(*IDLE_WATTS)
+    degrees = job.me.machine.faults.celsius.get(gpu, degrees)
     limit = f"{profile.gpu.watts}W" if profile.gpu.watts else "N/A"
     total = memory_mib(profile)
     name = profile.gpu.model

@@ -138,7 +138,8 @@ def _load(gpu: _Gpu) -> str:
         rate = f"{known.bf16_tflops * gpu.spread('load') * part:.1f}"
         clock, most = f"{known.loaded_mhz * part:.0f}", str(known.most_mhz)
     power = f"{watts * part:.2f}" if watts else "none"
-    degrees = random_draws.draws(gpu.job.run, "degrees", gpu.number).randint(*DEGREES)
+    usual = random_draws.draws(gpu.job.run, "degrees", gpu.number).randint(*DEGREES)
+    degrees = gpu.faults.celsius.get(gpu.number, usual)
     generation = PCIE_GENERATION.get(gpu.profile.nvlink.generation, "none")
     return (
         f"preflight load {gpu.index} tflops={rate} sm_mhz={clock} most_mhz={most} power_w={power} celsius={degrees} "

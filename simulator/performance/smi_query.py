@@ -44,11 +44,14 @@ def _head(job: Launched, cuda: str) -> list[tuple[str, str, str]]:
     ]
 
 
+def uuid(machine: str, gpu: int) -> str:
+    """Return the UUID of a machine's GPU, GPU-6f1b..., which is invented."""
+    digits = f"{random_draws.number(128, machine, 'gpu', gpu):032x}"
+    return "GPU-" + "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
 def _gpu(job: Launched, profile: Profile, gpu: int, memory_mib: int) -> list[Entry]:
     address = buses.address(profile, gpu)
-    number = random_draws.number(128, job.me.machine.name, "gpu", gpu)
-    digits = f"{number:032x}"
-    uuid = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
     mode = "Disabled" if profile.gpu.mig_instances else NOT_GIVEN
     watts = f"{profile.gpu.watts}.00 W" if profile.gpu.watts else NOT_GIVEN
     return [
@@ -57,7 +60,7 @@ def _gpu(job: Launched, profile: Profile, gpu: int, memory_mib: int) -> list[Ent
         ("Product Architecture", "product_architecture", profile.gpu.architecture.capitalize()),
         ("Persistence Mode", "persistence_mode", "Enabled"),
         ("MIG Mode", "mig_mode", [("Current", "current_mig", mode), ("Pending", "pending_mig", mode)]),
-        ("GPU UUID", "uuid", f"GPU-{uuid}"),
+        ("GPU UUID", "uuid", uuid(job.me.machine.name, gpu)),
         ("Minor Number", "minor_number", str(gpu)),
         ("PCI", "pci", [("Bus", "pci_bus", f"0x{address[9:11]}"), ("Bus Id", "pci_bus_id", address)]),
         (

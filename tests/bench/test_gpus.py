@@ -32,7 +32,7 @@ def test_a_job_is_what_its_pod_starts() -> None:
     assert (job["environment"]["PET_NPROC_PER_NODE"], job["gpus"], job["shm_mib"]) == ("2", 2, 8192)
 
 
-def test_what_the_host_does_not_have_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_host_does_not_have_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The address of a Service, an interface and CPUs of another machine are replaced, and named."""
     monkeypatch.setenv("NCCL_NVLS_ENABLE", "0")
     monkeypatch.setenv("NCCL_ALGO", "Tree")

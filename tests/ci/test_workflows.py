@@ -160,7 +160,7 @@ def test_every_stack_is_reviewed() -> None:
 
 @pytest.mark.engine
 @pytest.mark.parametrize(
-    ("file", "before", "after", "told"),
+    ("file", "before", "after", "message"),
     [
         (".github/workflows/main.yml", "runs-on", "runs-on", ""),
         (".github/workflows/update.yml", "needs: plan", "needs: plans", "plans"),
@@ -168,7 +168,7 @@ def test_every_stack_is_reviewed() -> None:
         (".gitlab-ci.yml", "when: manual", "when: sometimes", "sometimes"),
     ],
 )
-def test_linters_look(file: str, before: str, after: str, told: str, tmp_path: Path) -> None:
+def test_linters_refuse_faults(file: str, before: str, after: str, message: str, tmp_path: Path) -> None:
     """The linters accept the workflows, and refuse a fault in each of them."""
     for path in _CHECKED:
         if (ROOT / path).is_dir():
@@ -182,5 +182,5 @@ def test_linters_look(file: str, before: str, after: str, told: str, tmp_path: P
     done = subprocess.run(
         ["make", "-o", ".venv/.installed", "workflows"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert (done.returncode == 0) is (told == ""), done.stdout + done.stderr
-    assert told in done.stdout + done.stderr
+    assert (done.returncode == 0) is (message == ""), done.stdout + done.stderr
+    assert message in done.stdout + done.stderr

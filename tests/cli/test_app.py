@@ -14,6 +14,7 @@ from typer.main import get_group
 
 import cli.app
 from cli.app import app
+from tests.support.commands import exit_status
 
 _LONGEST = 10
 PANELS = {"Everyday", "Review", "Evidence", "State", "Simulation"}
@@ -56,11 +57,5 @@ def test_a_command_that_is_terminated_removes_its_temporary_files(
             time.sleep(10)
 
     monkeypatch.setattr(cli.app, "app", command)
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        with pytest.raises(SystemExit) as ended:
-            cli.app.main()
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    assert ended.value.code == 128 + signal.SIGTERM
+    assert exit_status() == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []

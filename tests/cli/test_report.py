@@ -60,10 +60,10 @@ def test_a_missing_package_is_named_with_the_file_that_installs_it(
     for module in [name for name in sys.modules if name.partition(".")[0] == "matplotlib" or "evidence.report" in name]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    status, told = report("--run", file, "-o", tmp_path / "out")
+    status, printed = report("--run", file, "-o", tmp_path / "out")
     assert status == 1
-    assert "matplotlib" in told
-    assert "requirements-sim.txt" in told
+    assert "matplotlib" in printed
+    assert "requirements-sim.txt" in printed
     assert not (tmp_path / "out").exists()
 
 
@@ -73,10 +73,10 @@ def test_the_last_run_of_a_stack_is_reported(tmp_path: Path, sim_home: Path, dra
     assert file == sim_home / "mine" / "results" / "dev" / "runs.jsonl"
     kept(file, samples.good(), samples.good(1))
     output = tmp_path / "out" / "deep"
-    status, told = report("--stack", "dev", "--name", "mine", "-o", output)
+    status, printed = report("--stack", "dev", "--name", "mine", "-o", output)
     assert (status, drawn) == (0, [samples.good(1)])
-    assert has(told, "simulated", "run 2", "2026-11-21 22:50 UTC", "Passed: 5 criteria")
-    assert f"{output}/report.html\n{output}/report.md\n" in told
+    assert has(printed, "simulated", "run 2", "2026-11-21 22:50 UTC", "Passed: 5 criteria")
+    assert f"{output}/report.html\n{output}/report.md\n" in printed
     assert (output / "report.md").read_text(encoding="utf-8").startswith("# ✅ Passed")
     assert report("--stack", "dev", "--name", "mine", "--run", "1", "-o", output)[0] == 0
     assert drawn[1] == samples.good()
@@ -109,13 +109,13 @@ def test_results_of_real_clusters_are_in_the_checkout() -> None:
 def test_a_regression_is_the_exit_status(tmp_path: Path) -> None:
     """A regression gives status 1; whether a run failed is the status of verify."""
     file = kept(tmp_path / "runs.jsonl", samples.good(), samples.good(1), samples.good(2, slower=1.2))
-    status, told = report("--run", file, "--against", "1", "-o", tmp_path)
+    status, printed = report("--run", file, "--against", "1", "-o", tmp_path)
     assert status == 1
-    assert has(told, "10 regressions", "run 1", "2026-11-21 22:49 UTC")
+    assert has(printed, "10 regressions", "run 1", "2026-11-21 22:49 UTC")
     assert "## Changes" in (tmp_path / "report.md").read_text(encoding="utf-8")
-    status, told = report("--run", file, "--against", file, "-o", tmp_path)
+    status, printed = report("--run", file, "--against", file, "-o", tmp_path)
     assert status == 1
-    assert has(told, "10 regressions", "median of 2 runs", "(1, 2)"), "the run itself is no earlier one"
+    assert has(printed, "10 regressions", "median of 2 runs", "(1, 2)"), "the run itself is no earlier one"
     other = kept(tmp_path / "other.jsonl", samples.good(3))
     assert report("--run", other, "--against", file, "-o", tmp_path)[0] == 0
     assert report("--run", kept(tmp_path / "bad.jsonl", samples.bad()), "-o", tmp_path)[0] == 0
@@ -139,10 +139,10 @@ def test_a_cut_line_is_reported_and_a_newer_file_refused(tmp_path: Path) -> None
     file = kept(tmp_path / "runs.jsonl", samples.good())
     with file.open("a") as opened:
         opened.write('{"schema_version":1,"time"')
-    status, told = report("--run", file, "-o", tmp_path)
+    status, printed = report("--run", file, "-o", tmp_path)
     assert status == 0
-    assert "warning: " in told
-    assert "line 2: cut" in told
+    assert "warning: " in printed
+    assert "line 2: cut" in printed
     file.write_text(json.dumps({"schema_version": 99}) + "\n")
     assert "has schema version 99" in report("--run", file, "-o", tmp_path)[1]
 
@@ -154,9 +154,9 @@ def test_a_folder_that_cannot_be_one_is_one_message(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "folder" / "report.html").mkdir(parents=True)
     for output in ("file", "folder"):
-        status, told = report("--run", runs, "-o", tmp_path / output)
+        status, printed = report("--run", runs, "-o", tmp_path / output)
         assert status == 1
-        assert "cannot be written" in told
+        assert "cannot be written" in printed
 
 
 def test_a_confusion_matrix_is_drawn_with_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

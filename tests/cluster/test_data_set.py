@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.shared import simulated_spec
 from cli.shared import stack as stacks
 from tests.support.clusters import require_tools
 from tests.support.followed import blocks, walked
@@ -32,7 +33,7 @@ PASSED = {
 @pytest.fixture(name="lab")
 def _lab(tmp_path: Path) -> Iterator[Lab]:
     """Give a checkout without a cluster."""
-    require_tools(stacks.read("a2d2").spec())
+    require_tools(simulated_spec.of(stacks.read("a2d2")))
     with checkout(tmp_path) as lab:
         try:
             yield lab

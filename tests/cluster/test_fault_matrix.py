@@ -4,10 +4,12 @@ Each row of docs/faults.yaml is brought about here: first in the manifests, for 
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,25 +17,31 @@ import pytest
 from apis import kinds
 from cli.shared import cluster_client
 from rendering.manifests import manifests
+from rendering.recorder import REDACTED
 from rendering.reference import faults
-from simulator import names
+from simulator import cluster, names
 from simulator.actors.api import Server
 from simulator.cluster import ClusterSpec
 from simulator.performance.node_faults import NodeFaults
-from stacks.settings import load
+from stacks.environment import build, placeholder_accounts
+from stacks.settings import parse
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
+from tests.support import prometheus
 from tests.support.clusters import LAB_NODES, running
 from tests.support.field import Field, Manifest, edited, named, refusals
 from tests.support.lab import eventually
 from tests.support.matrix import JOB, LISTENER, RDMA_TEST, check, healthy
-from tests.support.recorded import ROOT, environment
+from tests.support.metrics_pages import page
+from tests.support.recorded import ROOT, component
+from tests.support.stack_settings import changed
 
 pytestmark = pytest.mark.cluster
 
 SPEC = ClusterSpec(name="test-faults", nodes=LAB_NODES, run_seconds=0.5)
-SETTINGS = load("dev", ROOT)
-HEALTHY = tuple(manifests(environment("dev")))
+EXPORTER = {"image": "nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04"}
+SETTINGS = parse(changed("dev", gpu__exporter=EXPORTER), "dev")
+HEALTHY = tuple(manifests(component(lambda: build(SETTINGS, placeholder_accounts(SETTINGS, REDACTED), ROOT))))
 ROWS = {name: fault for name, fault in faults.data().items() if "stack" not in fault}
 MEMLOCK = "50-worker-crio-memlock"
 
@@ -116,6 +124,11 @@ def _redirected(redirected: bool, field: Field) -> None:
     field.api.annotate(kinds.NODE, platform.DGX[1], {names.FAULTS: text})
 
 
+def _hot(celsius: dict[int, int], field: Field) -> None:
+    text = NodeFaults(celsius=celsius).model_dump_json() if celsius else None
+    field.api.annotate(kinds.NODE, platform.DGX[1], {names.FAULTS: text})
+
+
 def _tainted(field: Field) -> None:
     taint = {"key": "repair", "value": "yes", "effect": "NoExecute"}
     field.api.patch(kinds.NODE, platform.DGX[1], {"spec": {"taints": [taint]}})
@@ -151,13 +164,40 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
         server = Server(started.kubeconfig)
         token = server.token
         api = Person(server, lambda: token, "tests")
-        cluster = cluster_client.Cluster(started.kubeconfig, started.context)
-        made = Field(api, cluster, SETTINGS, HEALTHY, tmp_path_factory.mktemp("logs"))
+        client = cluster_client.Cluster(started.kubeconfig, started.context)
+        made = Field(api, client, SETTINGS, HEALTHY, tmp_path_factory.mktemp("logs"))
         api.apply(kinds.NAMESPACE, named(HEALTHY, platform.CSI))
         for secret in platform.SECRETS:
             api.apply(kinds.SECRET, platform.secret(secret))
         made.install()
         yield made
+
+
+def test_exporter_of_2020_is_scraped_and_its_alert_fires(field: Field, tmp_path: Path) -> None:
+    """The exporter of our own runs on both nodes with its list, Prometheus finds it, and a hot GPU is named (S-5.2)."""
+    address = str(cluster.status(field.cluster.kubeconfig.parent).metrics)
+
+    def exporters() -> dict[str, str]:
+        found = (each["labels"] for each in json.loads(page(address, "targets")))
+        return {each["instance"]: each["__metrics_path__"] for each in found if each["job"] == "dcgm-exporter"}
+
+    eventually(lambda: exporters().keys() == {*platform.DGX}, "not found", lambda: field.api.pods("dcgm-exporter"))
+    for path in exporters().values():
+        text = page(address, path)
+        assert len(re.findall(r'^DCGM_FI_DEV_GPU_TEMP\{gpu="\d"', text, re.MULTILINE)) == 8
+        assert "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS" in text
+        assert "REMAP" not in text
+    rules = prometheus.declared(field.api)
+    with prometheus.running(prometheus.configured(address, rules, tmp_path), tmp_path) as server:
+        server.eventually(lambda: len(server.query("DCGM_FI_DEV_GPU_TEMP")) == 16, "not all GPUs are scraped")
+        server.evaluated()
+        server.expect()
+        _hot({3: 92}, field)
+        server.expect("GpuTooHot")
+        ((alert, _),) = server.query(prometheus.FIRING)
+        assert (alert["instance"], alert["gpu"]) == (platform.DGX[1], "3")
+        _hot({}, field)
+        server.expect()
 
 
 def test_every_row_is_brought_about() -> None:

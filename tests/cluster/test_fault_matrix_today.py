@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from apis import kinds, names
-from cli.shared import cluster_client
+from cli.shared import cluster_client, simulated_spec
 from cli.shared import stack as stacks
 from evidence.verdict import Status
 from rendering.manifests import manifests
@@ -33,7 +33,7 @@ JUMBO = 8900
 def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     """Give the platform of Robotic Drive, without engine and policies."""
     stack = stacks.read(STACK)
-    spec = stack.spec().model_copy(update={"name": "test-faults-today", "run_seconds": 0.5})
+    spec = simulated_spec.of(stack).model_copy(update={"name": "test-faults-today", "run_seconds": 0.5})
     with running(spec) as started:
         server = Server(started.kubeconfig)
         token = server.token

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.shared import simulated_spec
 from cli.shared import stack as stacks
 from simulator import cluster
 from tests.support import checkouts
@@ -20,7 +21,7 @@ PAGE = ROOT / "docs" / "first-stack.md"
 @pytest.fixture
 def checkout(tmp_path: Path) -> Iterator[Path]:
     """Give a checkout without anything that was built or run; the page's cluster goes in any case."""
-    require_tools(stacks.read("h100-roce").spec())
+    require_tools(simulated_spec.of(stacks.read("h100-roce")))
     root = checkouts.copy(tmp_path)
     yield root
     home = root / ".sim" / "site"

@@ -1,5 +1,6 @@
 """Rules as Prometheus itself reads them: promtool checks them, and runs each alert's three cases."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,8 @@ import yaml
 
 from components.alerts import Limits
 from components.dashboards import GPUS, INFINIBAND
-from components.metrics import METRICS
-from components.monitoring_rules import alerts, groups
+from components.metrics import METRICS, named
+from components.monitoring_rules import alerts, groups, recorded
 from tests.support import debian
 
 CASES = Path(__file__).resolve().parent / "alerts"
@@ -27,7 +28,7 @@ AMPERE = Limits(
 RULES = {
     "ampere.yaml": AMPERE,
     "volta.yaml": AMPERE.model_copy(update={"row_remapping": False}),
-    "first.yaml": AMPERE.model_copy(update={"row_remapping": False, "generation": "1.x"}),
+    "first.yaml": AMPERE.model_copy(update={"row_remapping": False, "generation": "2.0"}),
 }
 """Rules by the file that the cases name."""
 _NODE = (
@@ -81,8 +82,20 @@ def test_alerts_fire_stay_silent_and_clear(folder: Path) -> None:
     """Every alert's cases hold in Prometheus' own evaluation."""
     for path in CASES.glob("*.yaml"):
         (folder / f"case-{path.name}").write_bytes(path.read_bytes())
+        if (first := _of_2020(path.read_text())) is not None:
+            (folder / f"case-2020-{path.name}").write_text(first)
+    assert len([*folder.glob("case-2020-*")]) == len(alerts(RULES["first.yaml"]))
     said = promtool("test", "rules", *sorted(path.name for path in folder.glob("case-*")), folder=folder)
     assert said.returncode == 0, said.stdout + said.stderr
+
+
+def _of_2020(text: str) -> str | None:
+    """Return a case in the names of the exporter 2.0, None for an alert that its rules do not have."""
+    said = named(text, "2.0")
+    known = {f'alertname="{alert.name}"' for alert in alerts(RULES["first.yaml"])}
+    if said is None or not any(each in said for each in known):
+        return None
+    return re.sub(r"rule_files: \[\w+\.yaml\]", "rule_files: [first.yaml]", said)
 
 
 def test_every_alert_has_its_three_cases() -> None:
@@ -129,4 +142,47 @@ def test_dashboards_draw_something(folder: Path) -> None:
     test = {"interval": "1m", "input_series": series, "promql_expr_test": asked}
     (folder / "shown.yaml").write_text(yaml.safe_dump({"rule_files": ["ampere.yaml"], "tests": [test]}))
     said = promtool("test", "rules", "shown.yaml", folder=folder)
+    assert said.returncode == 0, said.stdout + said.stderr
+
+
+_SERIES = {
+    'DCGM_FI_DEV_POWER_USAGE{gpu="0",Hostname="worker-0"}': "400x40",
+    'DCGM_FI_DEV_POWER_USAGE{gpu="1",Hostname="worker-0"}': "300x40",
+    'DCGM_FI_DEV_POWER_USAGE{gpu="0",Hostname="worker-1"}': "90x40",
+    'DCGM_FI_DEV_GPU_UTIL{gpu="0",Hostname="worker-0",exported_pod="a-0",exported_namespace="team-a"}': "96x40",
+    'DCGM_FI_DEV_GPU_UTIL{gpu="1",Hostname="worker-0",exported_pod="a-1",exported_namespace="team-a"}': "4x40",
+    'DCGM_FI_DEV_GPU_UTIL{gpu="0",Hostname="worker-1"}': "0x40",
+    'node_infiniband_port_data_received_bytes_total{device="mlx5_0",instance="worker-0"}': "0+600x40",
+    'node_infiniband_port_data_transmitted_bytes_total{device="mlx5_0",instance="worker-0"}': "0+1200x40",
+    'node_infiniband_port_data_received_bytes_total{device="mlx5_9",instance="worker-0"}': "0+6000x40",
+    'node_infiniband_port_data_transmitted_bytes_total{device="mlx5_9",instance="worker-0"}': "0+6000x40",
+}
+"""A sample a minute: two GPUs of a tenant, one that no pod has, and a port beside those that jobs use."""
+_RECORDED = {
+    "hpc:gpu_power_watts:sum": {'{Hostname="worker-0"}': 700, '{Hostname="worker-1"}': 90},
+    "hpc:gpu_util:avg": {'{exported_namespace="team-a"}': 50},
+    "hpc:rdma_bytes:rate5m": {'{device="mlx5_0",instance="worker-0"}': 30},  # 600 and 1200 bytes a minute
+}
+"""Series -> labels and value."""
+
+
+@pytest.mark.parametrize("file", ["ampere.yaml", "first.yaml"])
+def test_recorded_series_have_the_values_of_their_samples(folder: Path, file: str) -> None:
+    """Power is the sum of a node's GPUs, use the mean of those that pods have, and bytes are of the jobs' ports."""
+    generation = RULES[file].generation
+    assert _RECORDED.keys() == recorded(RULES[file]).keys()
+    expected = [
+        {
+            "expr": name,
+            "eval_time": "30m",
+            "exp_samples": [
+                {"labels": f"{name}{named(labels, generation)}", "value": value} for labels, value in wanted.items()
+            ],
+        }
+        for name, wanted in _RECORDED.items()
+    ]
+    series = [{"series": named(name, generation), "values": values} for name, values in _SERIES.items()]
+    test = {"interval": "1m", "input_series": series, "promql_expr_test": expected}
+    (folder / "recorded.yaml").write_text(yaml.safe_dump({"rule_files": [file], "tests": [test]}))
+    said = promtool("test", "rules", "recorded.yaml", folder=folder)
     assert said.returncode == 0, said.stdout + said.stderr

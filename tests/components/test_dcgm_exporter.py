@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from components.dcgm_exporter import DcgmExporter, DcgmExporterArgs
 from tests.conformance.schema import expect_conformity
@@ -46,8 +45,8 @@ def test_pods_of_gpus_come_from_the_socket_of_the_kubelet() -> None:
     pod = only(found, "DaemonSet")["spec"]["template"]["spec"]
     folder = "/var/lib/kubelet/pod-resources"
     assert environment(found)["DCGM_EXPORTER_KUBERNETES"] == "true"
-    assert pod["volumes"] == [{"name": "pod-resources", "hostPath": {"path": folder, "type": "Directory"}}]
-    assert container(found)["volumeMounts"] == [{"name": "pod-resources", "mountPath": folder, "readOnly": True}]
+    assert pod["volumes"][1:] == [{"name": "pod-resources", "hostPath": {"path": folder, "type": "Directory"}}]
+    assert container(found)["volumeMounts"][1:] == [{"name": "pod-resources", "mountPath": folder, "readOnly": True}]
     assert only(found, "SecurityContextConstraints")["allowHostDirVolumePlugin"]
 
 
@@ -56,7 +55,7 @@ def test_a_kubelet_without_the_socket_is_not_asked() -> None:
     found = exporter(RELEASE_3)
     scc = only(found, "SecurityContextConstraints")
     assert environment(found)["DCGM_EXPORTER_KUBERNETES"] == "false"
-    assert not only(found, "DaemonSet")["spec"]["template"]["spec"].get("volumes")
+    assert not any("hostPath" in each for each in only(found, "DaemonSet")["spec"]["template"]["spec"]["volumes"])
     assert not scc["allowHostDirVolumePlugin"]
     assert "hostPath" not in scc["volumes"]
 
@@ -90,13 +89,33 @@ def test_our_rules_have_nothing_against_it(release: dict[str, Any]) -> None:
     assert faults(exporter(release)) == []
 
 
-def test_the_list_of_metrics_is_one_of_the_image() -> None:
-    """The names of 2020 are chosen by a file of the image; something else is refused."""
-    chosen = "/etc/dcgm-exporter/1.x-compatibility-metrics.csv"
-    assert environment(exporter(RELEASE_3, collectors=chosen))["DCGM_EXPORTER_COLLECTORS"] == chosen
-    assert "DCGM_EXPORTER_COLLECTORS" not in environment(exporter(RELEASE_3))
-    with pytest.raises(ValidationError, match="collectors"):
-        exporter(RELEASE_3, collectors="metrics.txt")
+@pytest.mark.parametrize("release", [RELEASE_3, RELEASE_4])
+def test_it_reads_a_list_of_its_own(release: dict[str, Any]) -> None:
+    """The list is mounted where the exporter is told to look, and has no field that a release of 2020 exits by."""
+    found = exporter(release)
+    (volume, *_), (mount, *_) = (
+        only(found, "DaemonSet")["spec"]["template"]["spec"]["volumes"],
+        container(found)["volumeMounts"],
+    )
+    listed = next(each for each in found if each["kind"] == "ConfigMap")
+    assert volume == {"name": mount["name"], "configMap": {"name": listed["metadata"]["name"]}}
+    (file,) = listed["data"]
+    assert environment(found)["DCGM_EXPORTER_COLLECTORS"] == f"{mount['mountPath']}/{file}"
+    assert "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS, gauge" in listed["data"][file]
+    assert not any(name in listed["data"][file] for name in ("REMAP", "CLOCKS_EVENT", "PROF"))
+    assert "configMap" in only(found, "SecurityContextConstraints")["volumes"]
+
+
+def test_targets_are_called_by_their_node() -> None:
+    """Metrics of 2020 name no node, so the monitor has that of the pod in `instance`."""
+    (endpoint,) = only(exporter(RELEASE_4), "ServiceMonitor")["spec"]["endpoints"]
+    (step,) = endpoint["relabelings"]
+    assert (step["sourceLabels"], step["targetLabel"]) == (["__meta_kubernetes_pod_node_name"], "instance")
+
+
+def test_its_port_is_the_default_one() -> None:
+    """A release of 2020 wants a number in the variable for the port, later ones an address: it is left out."""
+    assert "DCGM_EXPORTER_LISTEN" not in environment(exporter(RELEASE_4))
 
 
 @pytest.mark.parametrize("kind", ["ServiceMonitor", "SecurityContextConstraints"])

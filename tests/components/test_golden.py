@@ -76,7 +76,6 @@ BUILDS: Mapping[str, Callable[[], object]] = {
         "gpu-exporter",
         DcgmExporterArgs(
             image="nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04",
-            collectors="/etc/dcgm-exporter/1.x-compatibility-metrics.csv",
             node_selector={"feature.node.kubernetes.io/pci-10de.present": "true"},
             selinux_type="spc_t",
             pod_resources=True,

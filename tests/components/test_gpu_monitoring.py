@@ -9,10 +9,10 @@ from pydantic import ValidationError
 
 from components.alerts import Limits
 from components.dashboards import GPUS, INFINIBAND, TENANTS, Dashboard, Panel, grafana
-from components.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
+from components.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs, pages
 from components.metrics import METRICS as EXPORTER_METRICS
 from components.metrics import exporter_list, named
-from components.monitoring_rules import alerts
+from components.monitoring_rules import alerts, recorded
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
 
@@ -105,12 +105,41 @@ def test_hardware_counters_are_a_choice_and_congestion_is_of_roce() -> None:
 
 
 def test_metrics_have_the_names_of_the_exporters_generation() -> None:
-    """Rules for the exporter 1.x use its names; those whose metrics it lacks are not written."""
-    found = {each.name: each.expression for each in alerts(LIMITS.model_copy(update={"generation": "1.x"}))}
-    assert found["GpuTooHot"] == "dcgm_gpu_temp > 85"
-    assert "GpuPowerBrake" not in found
-    assert not any("DCGM_FI" in expression for expression in found.values())
-    assert named("DCGM_FI_DEV_GPU_TEMP / DCGM_FI_DEV_ROW_REMAP_FAILURE", "1.x") is None
+    """Rules for the exporter 2.0 use its names and labels; those whose metrics it lacks are not written."""
+    found = {each.name: each for each in alerts(LIMITS.model_copy(update={"generation": "2.0"}))}
+    assert "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS" in found["GpuPowerBrake"].expression
+    assert "count by (instance)" in found["GpuMissing"].expression
+    assert not any("Hostname" in each.expression + each.description for each in found.values())
+    assert {*ALERTS} - {*found} == {"GpuMemoryLost", "GpuMemoryWornOut"}
+    assert named("DCGM_FI_DEV_GPU_TEMP / DCGM_FI_DEV_ROW_REMAP_FAILURE", "2.0") is None
+
+
+def test_rules_follow_what_exporters_of_the_release_know() -> None:
+    """Without the kubelet's socket no rule is about pods, and an old node_exporter has no states of ports."""
+    for missing, gone in (
+        ({"pods": False}, {"GpuUnderused"}),
+        ({"port_states": False}, {"InfinibandPortDown", "PortSlow"}),
+    ):
+        limits = LIMITS.model_copy(update=missing)
+        assert {*ALERTS} - {each.name for each in alerts(limits)} == gone
+    assert "hpc:gpu_util:avg" not in recorded(LIMITS.model_copy(update={"pods": False}))
+
+
+def test_pages_show_only_what_has_series() -> None:
+    """Without pods the tenants' page has the queue alone; of the exporter 2.0 nodes have their names in `instance`."""
+    limits = LIMITS.model_copy(update={"generation": "2.0", "pods": False, "port_states": False})
+    found = pages(GpuMonitoringArgs(namespace="dcgm-exporter", limits=limits))
+    assert [row.title for row in found["hpc-tenants"].rows] == ["Queue"]
+    assert "Ports" not in [row.title for row in found["hpc-infiniband"].rows]
+    texts = [
+        text
+        for page in found.values()
+        for each in panels(page)
+        for one in each.series
+        for text in (one.expression, one.legend)
+    ]
+    assert "sum by (instance) (DCGM_FI_DEV_POWER_USAGE)" in texts
+    assert not any("Hostname" in text for text in texts)
 
 
 def test_list_of_the_exporter_has_three_columns() -> None:
@@ -124,7 +153,7 @@ def test_limits_are_the_settings() -> None:
     """Thresholds of alerts follow the settings (S-5.6)."""
     found = {alert.name: alert.expression for alert in alerts(LIMITS.model_copy(update={"temperature": 77}))}
     assert found["GpuTooHot"] == "DCGM_FI_DEV_GPU_TEMP > 77"
-    assert "[1800s]) < 20" in found["GpuUnderused"]
+    assert "[10m]) < 20" in found["GpuUnderused"]
 
 
 def test_programs_own_faults_are_no_fault_of_the_gpu() -> None:
@@ -176,12 +205,12 @@ def test_severities_are_the_platforms() -> None:
 
 def test_console_finds_the_dashboards() -> None:
     """Dashboards have the namespace and label that the console reads."""
-    pages = [
+    shown = [
         each for each in monitoring() if each["kind"] == "ConfigMap" and each["metadata"]["name"] != "hpc-dcgm-metrics"
     ]
-    assert [page["metadata"]["name"] for page in pages] == ["hpc-gpus", "hpc-infiniband", "hpc-tenants"]
-    assert {page["metadata"]["namespace"] for page in pages} == {"openshift-config-managed"}
-    assert {page["metadata"]["labels"]["console.openshift.io/dashboard"] for page in pages} == {"true"}
+    assert [page["metadata"]["name"] for page in shown] == ["hpc-gpus", "hpc-infiniband", "hpc-tenants"]
+    assert {page["metadata"]["namespace"] for page in shown} == {"openshift-config-managed"}
+    assert {page["metadata"]["labels"]["console.openshift.io/dashboard"] for page in shown} == {"true"}
 
 
 def test_pages_are_about_what_is_there_and_wanted() -> None:

@@ -110,7 +110,7 @@ def mirror(file: str) -> str:
 
 @cache
 def imported(file: str) -> frozenset[str]:
-    """Return the modules that a file imports, as far as can be told from its text."""
+    """Return the modules that a file imports, as far as its text has them."""
     found = set()
     for node in ast.walk(ast.parse((ROOT / file).read_text())):
         if isinstance(node, ast.Import):

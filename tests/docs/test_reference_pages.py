@@ -66,7 +66,7 @@ def test_a_field_without_a_description_is_found() -> None:
         """Another thing."""
 
         kind: Literal["other"]
-        told: int = Field(description="said")
+        described: int = Field(description="said")
 
     class Third(Model):
         """A third thing."""

@@ -29,6 +29,15 @@ def test_state_survives_and_damage_is_said(tmp_path: Path) -> None:
             state.load(layout)
 
 
+def test_metrics_are_where_actors_are() -> None:
+    """A bare cluster, and one of before that has not been started again, serve no metrics."""
+    ports = PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4)
+    served = ports.model_copy(update={"metrics": 5})
+    assert State(spec=ClusterSpec(), ports=served).metrics == "http://127.0.0.1:5"
+    assert State(spec=ClusterSpec(), ports=ports).metrics is None
+    assert State(spec=ClusterSpec(actors=False), ports=served).metrics is None
+
+
 def test_home_is_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Homes are where the environment says; a name cannot lead elsewhere."""
     monkeypatch.delenv("HPC_SIM_HOME", raising=False)

@@ -129,6 +129,7 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
     "supermicro-3.11": {
         "DaemonSet nvidia-device-plugin-daemonset": NEW,
         "Role nvidia-device-plugin-daemonset": NEW,
+        "ConfigMap dcgm-exporter": NEW,
         "DaemonSet dcgm-exporter": NEW,
         "Role dcgm-exporter": NEW,
         "SecurityContextConstraints dcgm-exporter": NEW,

@@ -2,13 +2,16 @@
 
 from functools import cache
 
+import yaml
+
 from policies.check import Checker
 from policies.inventory import Inventory
 from policies.objects import objects
 from rendering.manifests import manifests
 from rendering.recorder import REDACTED, Registration
 from stacks.environment import build, placeholder_accounts
-from stacks.settings import parse
+from stacks.monitoring_files import RULES, files
+from stacks.settings import load, parse
 from tests.support.recorded import ROOT, before, component, environment, of_kind, one, spec
 from tests.support.stack_settings import changed, expect_refusal
 
@@ -37,7 +40,27 @@ def test_the_release_says_what_can_be_read_of_it() -> None:
     """4.4 has the kubelet's socket and takes ServiceMonitors; 3.11 has neither."""
     old, new = environment("supermicro-3.11"), of_2020()
     assert [len(of_kind(each, "ServiceMonitor")) for each in (old, new)] == [0, 1]
-    assert [len(spec(each, "DaemonSet", DAEMON_SET)["template"]["spec"]["volumes"]) for each in (old, new)] == [0, 1]
+    volumes = [spec(each, "DaemonSet", DAEMON_SET)["template"]["spec"]["volumes"] for each in (old, new)]
+    assert [any("hostPath" in volume for volume in each) for each in volumes] == [False, True]
+
+
+def test_rules_are_where_a_prometheus_of_the_release_reads_them() -> None:
+    """4.4's own Prometheus takes them from the exporter's namespace, 3.11's from nobody: there they are a file."""
+    assert [len(of_kind(each, "PrometheusRule")) for each in (environment("supermicro-3.11"), of_2020())] == [0, 1]
+    (rule,) = of_kind(of_2020(), "PrometheusRule")
+    assert rule.inputs["metadata"]["namespace"] == "dcgm-exporter"
+    in_cluster = {each["alert"] for each in rule.inputs["spec"]["groups"][0]["rules"]}
+    file = yaml.safe_load(files(load("supermicro-3.11", ROOT))[RULES])
+    written = {each["alert"] for each in file["groups"][0]["rules"]}
+    # 4.4's node_exporter has no states of ports, 3.11's kubelet no pods of GPUs, and that stack no InfiniBand.
+    assert in_cluster - written == {"GpuUnderused", "InfinibandLinkLost", "InfinibandErrors"}
+    assert written >= {"GpuTooHot", "GpuMissing", "GpuFault", "GpuPowerBrake", "GpuPagesRetired"}
+
+
+def test_thresholds_are_settings() -> None:
+    """The alerts of an exporter of our own follow `exporter.alerts`."""
+    wanted = parse(changed("supermicro-3.11", gpu__exporter={**EXPORTER, "alerts": {"temperature": 77}}), "test")
+    assert "DCGM_FI_DEV_GPU_TEMP > 77" in files(wanted)[RULES]
 
 
 def test_our_rules_have_nothing_against_it() -> None:

@@ -1,10 +1,15 @@
-"""A command of `./hpc`, run in this process."""
+"""Commands of `./hpc`, run in this process."""
 
+import signal
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
+import pytest
 import typer
 from typer.testing import CliRunner, Result
+
+from cli import app
 
 
 def run(command: Callable[..., Any], *arguments: str, text: str | bytes | None = None) -> Result:
@@ -13,9 +18,9 @@ def run(command: Callable[..., Any], *arguments: str, text: str | bytes | None =
     Options that are not its own are passed on where it takes a context, as the engine's are.
     """
     passes_on = "context" in command.__annotations__
-    app = typer.Typer()
-    app.command(context_settings={"allow_extra_args": passes_on, "ignore_unknown_options": passes_on})(command)
-    return CliRunner().invoke(app, arguments, input=text)
+    alone = typer.Typer()
+    alone.command(context_settings={"allow_extra_args": passes_on, "ignore_unknown_options": passes_on})(command)
+    return CliRunner().invoke(alone, arguments, input=text)
 
 
 def finished(command: Callable[..., Any], *arguments: str, text: str | bytes | None = None) -> tuple[int, str]:
@@ -24,3 +29,14 @@ def finished(command: Callable[..., Any], *arguments: str, text: str | bytes | N
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.exit_code, done.output
+
+
+def exit_status(*arguments: str) -> int:
+    """Run `./hpc` to its end, with its own handling of errors and signals, and return its exit status."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with patch("sys.argv", ["hpc", *arguments]), pytest.raises(SystemExit) as left:
+            app.main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return int(left.value.code or 0)

@@ -65,7 +65,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Field:
-    """A stack whose platform is on a cluster, without its jobs; `healthy` are all manifests of the stack."""
+    """A stack whose platform is on a cluster, without its jobs and their Services; `healthy` are all its manifests."""
 
     api: Person
     cluster: cluster_client.Cluster
@@ -75,7 +75,13 @@ class Field:
 
     def install(self) -> None:
         """Put the platform on the cluster, as far as each part's API is there, until all of it is."""
-        left = [manifest for manifest in self.healthy if manifest["kind"] not in {*_WORK, SERVICE.kind}]
+        work = {manifest["metadata"]["name"] for manifest in self.healthy if manifest["kind"] in _WORK}
+        left = [
+            manifest
+            for manifest in self.healthy
+            if manifest["kind"] not in _WORK
+            and not (manifest["kind"] == SERVICE.kind and manifest["metadata"]["name"] in work)
+        ]
         deadline = time.monotonic() + _PATIENCE
         while left := [manifest for manifest in left if not self._applied(manifest)]:
             assert time.monotonic() < deadline, [manifest["metadata"]["name"] for manifest in left]
@@ -83,12 +89,12 @@ class Field:
         self.offered()
 
     def offered(self) -> None:
-        """Wait until every node with GPUs offers all that its machine has."""
+        """Wait until every node with GPUs offers them all, and each RDMA resource: plugins share those as they like."""
         wanted = {"nvidia.com/gpu": self.settings.profile.gpus}
-        wanted |= {f"rdma/{name}": 100 for name in self.settings.rdma_resources}
+        wanted |= {f"rdma/{name}": 1 for name in self.settings.rdma_resources}
         for node in self.settings.gpu_nodes:
             eventually(
-                lambda name=node.name: all(self.api.offers(name, key) == many for key, many in wanted.items()),  # type: ignore[misc]
+                lambda name=node.name: all(self.api.offers(name, key) >= many for key, many in wanted.items()),  # type: ignore[misc]
                 f"{node.name} does not offer {wanted}",
             )
 

@@ -1,18 +1,15 @@
 """An API server with one node, which runs the Job that it is given, as far as a test says."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
-from urllib.parse import urlsplit
 
-import yaml
+from werkzeug.wrappers import Request, Response
 
 from cli.shared.cluster_client import Cluster
+from tests.support.http_server import as_json, kubeconfig, serving
 
 
 @dataclass
@@ -38,65 +35,29 @@ class JobApi:
 def served(folder: Path, node: dict[str, Any]) -> Iterator[JobApi]:
     """Serve a node on a port of this machine, by the kubeconfig `folder/kubeconfig`."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            path = urlsplit(self.path).path
-            if path.endswith("/log"):
-                self._answer(200, api.log.encode())
-            elif path.endswith(f"/nodes/{node['metadata']['name']}"):
-                self._answer(200, api.node)
-            elif path.endswith("/nodes"):
-                self._answer(200, {"items": [api.node]})
-            elif path.endswith("/pods"):
-                self._answer(200, {"items": [api.pod] if api.pod else []})
-            elif path.endswith("/events"):
-                self._answer(200, {"items": api.events})
-            else:
-                self._answer(404, {"message": "not found"})
+    def respond(request: Request) -> Response:
+        if request.method == "GET":
+            return read(request.path)
+        api.sent.append((request.method, request.path))
+        if request.method == "DELETE":
+            return as_json({"kind": "Status", "message": "may not delete"}, 403) if api.keeps else as_json({})
+        if api.refuses:
+            return as_json({"kind": "Status", "message": api.refuses[1]}, api.refuses[0])
+        api.job = request.get_json()
+        return as_json(api.job, 201)
 
-        def do_POST(self) -> None:
-            api.sent.append(("POST", self.path))
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            if api.refuses:
-                self._answer(api.refuses[0], {"kind": "Status", "message": api.refuses[1]})
-                return
-            api.job = body
-            self._answer(201, body)
+    def read(path: str) -> Response:
+        if path.endswith("/log"):
+            return Response(api.log)
+        lists = {"nodes": [api.node], "pods": [api.pod] if api.pod else [], "events": api.events}
+        kind, name = path.rsplit("/", 2)[1:]
+        if (kind, name) == ("nodes", node["metadata"]["name"]):
+            return as_json(api.node)
+        return as_json({"items": lists[name]}) if name in lists else as_json({"message": "not found"}, 404)
 
-        def do_DELETE(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            api.sent.append(("DELETE", self.path))
-            self._answer(
-                403 if api.keeps else 200, {"kind": "Status", "message": "may not delete" if api.keeps else ""}
-            )
-
-        def _answer(self, status: int, body: dict[str, Any] | bytes) -> None:
-            content = body if isinstance(body, bytes) else json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_args: object) -> None:
-            """Print nothing."""
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        file = folder / "kubeconfig"
-        parts = [
-            ("clusters", "cluster", {"server": f"http://127.0.0.1:{server.server_port}"}),
-            ("users", "user", {"token": "x"}),
-            ("contexts", "context", {"cluster": "lab", "user": "lab"}),
-        ]
-        named = {key: [{"name": "lab", one: content}] for key, one, content in parts}
-        file.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Config", **named}))
-        api = JobApi(Cluster(file, "lab"), node)
-        thread = Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield api
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(respond) as port:
+        api = JobApi(Cluster(kubeconfig(folder, port), "lab"), node)
+        yield api
 
 
 def pod(phase: str, **status: Any) -> dict[str, Any]:

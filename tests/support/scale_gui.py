@@ -1,11 +1,9 @@
 """The simulated GUI of Storage Scale beside a simulated cluster, over real HTTPS in this process."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import parse_qs, urlsplit
 
-from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
 from simulator import state as states
@@ -14,7 +12,7 @@ from simulator.access.pki import create
 from simulator.home import Layout
 from simulator.spec import ClusterSpec, ScaleGui
 from simulator.state import PortNumbers, State
-from tests.support import scale_rest
+from tests.support import http_server, scale_rest
 from tests.support.scale_caller import CLUSTER, Caller
 
 
@@ -37,21 +35,8 @@ def serving(layout: Layout) -> Iterator[Served]:
     """Serve the GUI of a cluster in a folder, which is recorded there as running."""
     pki = create(layout.pki, layout.home.name)
     served = Served(Caller(layout.scale_state, account=accounts.create(layout.scale_account)))
-    server = make_server(
-        "127.0.0.1",
-        0,
-        Request.application(served.respond),
-        threaded=True,
-        ssl_context=(str(pki.certificate("server")), str(pki.key("server"))),
-    )
-    ports = PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4, scale_gui=server.port)
-    spec = ClusterSpec(name=layout.home.name, scale_gui=ScaleGui(cluster_id=CLUSTER, file_systems=("fs1", "fs2")))
-    states.save(layout, State(spec=spec, ports=ports))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with http_server.serving(served.respond, pki) as port:
+        ports = PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4, scale_gui=port)
+        spec = ClusterSpec(name=layout.home.name, scale_gui=ScaleGui(cluster_id=CLUSTER, file_systems=("fs1", "fs2")))
+        states.save(layout, State(spec=spec, ports=ports))
         yield served
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -7,9 +7,9 @@ from collections import defaultdict
 from xml.sax.saxutils import escape, quoteattr
 
 from cli.check.examination import Located, Notice, Result
-from cli.check.reports.lines import printable
 from policies.findings import Severity
 from policies.rules import RULES
+from review.sentences import visible
 
 
 def report(result: Result) -> str:
@@ -47,11 +47,11 @@ def _mandatory(each: Located) -> bool:
 
 
 def _line(each: Located) -> str:
-    return printable(f"{each.file}:{each.line}:{each.column}: {each.finding}")
+    return visible(f"{each.file}:{each.line}:{each.column}: {each.finding}")
 
 
 def _notice(each: Notice) -> str:
-    return printable(f"{each.file}:{each.line}:{each.column}: {each.message}")
+    return visible(f"{each.file}:{each.line}:{each.column}: {each.message}")
 
 
 def _message(lines: list[str], what: str) -> str:

@@ -14,8 +14,8 @@ import typer
 
 from apis.wording import plural
 from cli.check.examination import Located, Notice, Result
-from cli.check.reports.lines import printable
 from policies.findings import Severity
+from review.sentences import visible
 
 _COLOURS = {Severity.MANDATORY: typer.colors.RED, Severity.ADVISORY: typer.colors.YELLOW}
 _LEVEL = max(map(len, Severity))
@@ -46,7 +46,7 @@ def _lines(result: Result, width: int, *, advisories: bool) -> Iterator[str]:
     for level, found in by_level.items():
         if level is Severity.MANDATORY or advisories:
             for file, mine in groupby(found, key=lambda each: each.file):
-                yield typer.style(printable(file), bold=True, underline=True)
+                yield typer.style(visible(file), bold=True, underline=True)
                 yield from _file(list(mine), width)
                 yield ""
     if (hidden := len(by_level[Severity.ADVISORY])) and not advisories:
@@ -55,7 +55,7 @@ def _lines(result: Result, width: int, *, advisories: bool) -> Iterator[str]:
 
 
 def _notice(notice: Notice, word: str, styled: str, width: int) -> Iterator[str]:
-    place, text = _place(notice), printable(notice.message)
+    place, text = _place(notice), visible(notice.message)
     left = width - len(place) - len(word) - 2 * len(_GAP)
     if left < _SHORTEST:
         yield f"{place}{_GAP}{styled}"
@@ -75,7 +75,7 @@ def _file(found: list[Located], width: int) -> Iterator[str]:
     for group in _groups(found):
         for number, each in enumerate(group):
             finding = each.finding
-            message = printable(f"{finding.subject}: {finding.message}")
+            message = visible(f"{finding.subject}: {finding.message}")
             level, rule = (finding.severity, finding.rule) if number == 0 else ("", "")
             styled = typer.style(f"{level:{_LEVEL}}", fg=_COLOURS[finding.severity])
             head = f"{_where(each):{place_width}}{_GAP}{styled}{_GAP}"
@@ -90,7 +90,7 @@ def _file(found: list[Located], width: int) -> Iterator[str]:
             last = number + 1 == len(group) or group[number + 1].finding.remedy != finding.remedy
             if last and advice not in advised:
                 advised.add(advice)
-                yield from _below(f"{printable(finding.remedy)}.", width)
+                yield from _below(f"{visible(finding.remedy)}.", width)
 
 
 def _groups(found: Iterable[Located]) -> Iterable[list[Located]]:
@@ -105,7 +105,7 @@ def _groups(found: Iterable[Located]) -> Iterable[list[Located]]:
 
 
 def _where(each: Located) -> str:
-    return printable(f"{each.file}:{each.line}:{each.column}")
+    return visible(f"{each.file}:{each.line}:{each.column}")
 
 
 def _below(text: str, width: int) -> Iterable[str]:
@@ -124,7 +124,7 @@ def _wrapped(text: str, first: int, others: int | None = None) -> list[str]:
 
 
 def _place(notice: Notice) -> str:
-    return printable(f"{notice.file}:{notice.line}:{notice.column}" if notice.line else notice.file)
+    return visible(f"{notice.file}:{notice.line}:{notice.column}" if notice.line else notice.file)
 
 
 def _summary(result: Result) -> str:

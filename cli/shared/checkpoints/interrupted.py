@@ -88,7 +88,7 @@ def recover(
 def _lost(
     resources: list[dict[str, Any]], planned: Iterable[Mapping[str, Any]], live: Live, others: OtherStacks
 ) -> Iterator[str]:
-    """Take what the provider has made of `planned`, and yield the URNs; a stranger's object is left to be refused."""
+    """Take what the provider has made of `planned`, and yield the URNs; another's object is left to be refused."""
     there = {resource["urn"]: index for index, resource in enumerate(resources) if not resource.get("delete")}
     for resource in planned:
         place = there.get(resource["urn"])
@@ -127,7 +127,7 @@ def find_object(resource: Mapping[str, Any], live: Live) -> Mapping[str, Any] | 
 
 
 def ours(resource: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
-    """Whether the object carries the labels that we were about to give it: the create may have met a stranger."""
+    """Whether the object carries the labels that we were about to give it: the create may have met another's object."""
     wanted = read(resource, "inputs", "metadata", "labels")
     if not isinstance(wanted, Mapping) or SIGNATURE in wanted:
         return False

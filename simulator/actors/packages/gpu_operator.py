@@ -7,7 +7,7 @@ from simulator.actors import images
 from simulator.actors.gpu_operator import GpuOperator
 from simulator.actors.mig import MigManager
 from simulator.actors.package import COMMON, FLAG, PRIVILEGED, TEXT, Bundle, Definition, Package, operates, structure
-from simulator.actors.rbac import READ, Rule
+from simulator.actors.rbac import OWN, READ, Rule
 
 SECTIONS = ("dcgm", "dcgmExporter", "devicePlugin", "gfd", "nodeStatusExporter", "operator", "toolkit")
 BUNDLE = Bundle(
@@ -41,6 +41,9 @@ BUNDLE = Bundle(
         *operates(kinds.CLUSTER_POLICY),
         Rule(("",), ("nodes",), (*READ, "patch", "update")),
         Rule(("",), ("namespaces",), READ),
+        # It gives the cluster's Prometheus the rights by which that finds the exporter.
+        Rule(("",), ("services", "endpoints", "pods"), READ),
+        Rule((kinds.SERVICE_MONITOR.group,), (kinds.SERVICE_MONITOR.plural,), OWN),
     ),
     image="nvcr.io/nvidia/gpu-operator:v26.7.0",
     modes=frozenset({"OwnNamespace", "SingleNamespace"}),

@@ -1,81 +1,55 @@
 """Comments on GitHub and GitLab, over real HTTP to a host of the test's own that behaves as theirs."""
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
 from typer.testing import CliRunner
+from werkzeug.wrappers import Request, Response
 
 from cli.app import app
 from cli.comment import hosts
 from cli.comment.thread import marker
 from cli.shared.errors import Problem
+from tests.support.http_server import as_json, serving
 
 SIGN = "<!-- hpc diff stack=dev -->"
+NO_RIGHT = {"message": "Resource not accessible by integration"}
 BODY = f"{SIGN}\n## dev\n1 created\n"
 
 
-class Host(ThreadingHTTPServer):
+class Host:
     """Stores the comments of one pull request; `forbidden` refuses to write."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        self.url = ""
         self.comments: list[dict[str, Any]] = []
         self.forbidden = False
         self.writes: list[str] = []
 
-    @property
-    def url(self) -> str:
-        """Return its address."""
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Host
-
-    def log_message(self, *_: Any) -> None:
-        """Print nothing."""
-
-    def _answer(self, status: int, content: Any) -> None:
-        body = json.dumps(content).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_GET(self) -> None:
-        url = urlsplit(self.path)
-        if url.path == "/user":
-            if "PRIVATE-TOKEN" in self.headers:
-                self._answer(200, {"username": "hpc-bot"})
-            else:
-                self._answer(403, {"message": "Resource not accessible by integration"})
-            return
-        query = parse_qs(url.query)
-        page, size = int(query["page"][0]), int(query["per_page"][0])
-        self._answer(200, self.server.comments[(page - 1) * size : page * size])
-
-    def _write(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"]
-        if self.server.forbidden:
-            self._answer(403, {"message": "Resource not accessible by integration"})
-            return
-        self.server.writes.append(f"{self.command} {self.path}")
-        if self.command == "POST":
-            self.server.comments.append(_comment(len(self.server.comments) + 1, "github-actions[bot]", body))
-            self._answer(201, self.server.comments[-1])
-            return
-        (found,) = [each for each in self.server.comments if str(each["id"]) == self.path.rpartition("/")[2]]
+    def respond(self, request: Request) -> Response:
+        """Answer a request."""
+        if request.method == "GET":
+            return self._read(request)
+        if self.forbidden:
+            return as_json(NO_RIGHT, 403)
+        body = request.get_json()["body"]
+        self.writes.append(f"{request.method} {request.path}")
+        if request.method == "POST":
+            self.comments.append(_comment(len(self.comments) + 1, "github-actions[bot]", body))
+            return as_json(self.comments[-1], 201)
+        (found,) = [each for each in self.comments if str(each["id"]) == request.path.rpartition("/")[2]]
         found["body"] = body
-        self._answer(200, found)
+        return as_json(found)
 
-    do_POST = do_PATCH = do_PUT = _write
+    def _read(self, request: Request) -> Response:
+        if request.path == "/user":
+            return as_json({"username": "hpc-bot"}) if "PRIVATE-TOKEN" in request.headers else as_json(NO_RIGHT, 403)
+        page, size = int(request.args["page"]), int(request.args["per_page"])
+        return as_json(self.comments[(page - 1) * size : page * size])
 
 
 def _comment(number: int, author: str, body: str) -> dict[str, Any]:
@@ -86,11 +60,10 @@ def _comment(number: int, author: str, body: str) -> dict[str, Any]:
 @pytest.fixture
 def host() -> Iterator[Host]:
     """Give a host that runs."""
-    server = Host()
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    running = Host()
+    with serving(running.respond) as port:
+        running.url = f"http://127.0.0.1:{port}"
+        yield running
 
 
 @pytest.fixture

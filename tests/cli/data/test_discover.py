@@ -1,15 +1,12 @@
 """The client of Spectrum Discover, over real HTTPS to a server of the test's own with a real catalogue behind it."""
 
 import base64
-import json
-import ssl
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from werkzeug.wrappers import Request, Response
 
 from cli.data import discover
 from cli.data.discover import Discover
@@ -18,19 +15,17 @@ from datasets.shares import shares
 from datasets.sqlite_reader import SqliteCatalogue
 from simulator.access import pki
 from tests.support.catalogues import generated_catalogue
+from tests.support.http_server import as_json, serving
 from tests.support.printed_queries import BICYCLES, PRINTED_BICYCLES, PRINTED_WINDOW, WINDOW, printed
 
 USER, PASSWORD = "sdadmin", "s3cret:pass"
 
 
-class Server(ThreadingHTTPServer):
+class Server:
     """A console with one account; the fields say how it behaves, and `calls` what it was asked."""
 
-    def __init__(self, catalogue: Path, keys: pki.Pki) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(keys.certificate("server"), keys.key("server"))
-        self.socket = context.wrap_socket(self.socket, server_side=True)
+    def __init__(self, catalogue: Path) -> None:
+        self.host = ""
         self.catalogue = catalogue
         self.calls: list[tuple[str, str, str]] = []
         self.tokens = 0
@@ -40,83 +35,56 @@ class Server(ThreadingHTTPServer):
         self.queued = 0
         """How often a task is asked for before it is there."""
         self.sync_status = 200
+        self.as_json = True
+        """Whether it answers in JSON as it is asked to; else in CSV, its default."""
         self.quotes = True
         self.refused = ""
         """What any query is refused with."""
         self.location = "/db2whrest/v1/task_status/0c1f"
         self.tasks: list[str] = []
 
-    @property
-    def host(self) -> str:
-        """Return name and port."""
-        return f"localhost:{self.server_address[1]}"
+    def respond(self, request: Request) -> Response:
+        """Answer a request."""
+        sql = request.get_data(as_text=True)
+        self.calls.append((request.method, request.full_path.rstrip("?"), sql))
+        given = request.headers["Authorization"]
+        if request.path == discover.TOKEN:
+            if given != "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode():
+                return Response("no", 401)
+            self.tokens, self.used = self.tokens + 1, 0
+            return Response(headers={"x-auth-token": f"token-{self.tokens}"})
+        self.used += 1
+        if given != f"Bearer token-{self.tokens}" or self.used > self.valid:
+            return Response("expired", 401)
+        return self._task(request) if request.method == "GET" else self._query(request, sql)
 
+    def _task(self, request: Request) -> Response:
+        if self.queued > 0:
+            self.queued -= 1
+            return as_json({"status": "work scheduled"})
+        return self._rows(request, self.tasks[-1])
 
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
-    protocol_version = "HTTP/1.1"
+    def _query(self, request: Request, sql: str) -> Response:
+        if self.refused:
+            away = {"Location": "https://elsewhere.example.com/"}
+            return Response(self.refused[3:], int(self.refused[:3]), headers=away)
+        if request.path == discover.QUERY and self.sync_status != 200:
+            return Response("upstream timed out", self.sync_status)
+        if request.path == discover.LONG_QUERY:
+            self.tasks.append(sql)
+            answer = as_json({"status": "work scheduled"}, 202)
+            answer.autocorrect_location_header = False
+            answer.headers["Location"] = self.location
+            return answer
+        return self._rows(request, sql)
 
-    def log_message(self, *_: Any) -> None:
-        """Print nothing."""
-
-    def _answer(self, status: int, text: str = "", **headers: str) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.send_header("Content-Length", str(len(text.encode())))
-        self.end_headers()
-        self.wfile.write(text.encode())
-
-    def _may(self) -> bool:
-        self.server.used += 1
-        right = f"Bearer token-{self.server.tokens}"
-        if self.headers["Authorization"] == right and self.server.used <= self.server.valid:
-            return True
-        self._answer(401, "expired")
-        return False
-
-    def do_GET(self) -> None:
-        server = self.server
-        server.calls.append(("GET", self.path, ""))
-        if self.path == discover.TOKEN:
-            basic = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
-            if self.headers["Authorization"] != basic:
-                self._answer(401, "no")
-                return
-            server.tokens += 1
-            server.used = 0
-            self._answer(200, x_auth_token=f"token-{server.tokens}")
-        elif self._may():
-            if server.queued > 0:
-                server.queued -= 1
-                self._answer(200, json.dumps({"status": "work scheduled"}), Content_Type="application/json")
-            else:
-                self._rows(server.tasks[-1])
-
-    def do_POST(self) -> None:
-        server = self.server
-        sql = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        server.calls.append(("POST", self.path, sql))
-        if not self._may():
-            return
-        if server.refused:
-            self._answer(int(server.refused[:3]), server.refused[3:], Location="https://elsewhere.example.com/")
-        elif self.path == discover.QUERY and server.sync_status != 200:
-            self._answer(server.sync_status, "upstream timed out")
-        elif self.path == discover.LONG_QUERY:
-            server.tasks.append(sql)
-            self._answer(202, json.dumps({"status": "work scheduled"}), Location=server.location)
-        else:
-            self._rows(sql)
-
-    def _rows(self, sql: str) -> None:
-        rows = SqliteCatalogue(self.server.catalogue).ask(sql)
-        if self.headers["Accept"] == "application/json":
-            self._answer(200, json.dumps([dict(enumerate(row)) for row in rows]), Content_Type="application/json")
-            return
-        sign = '"' if self.server.quotes else ""
+    def _rows(self, request: Request, sql: str) -> Response:
+        rows = SqliteCatalogue(self.catalogue).ask(sql)
+        if self.as_json and request.headers["Accept"] == "application/json":
+            return as_json([dict(enumerate(row)) for row in rows])
+        sign = '"' if self.quotes else ""
         lines = [",".join([str(n), *(f"{sign}{value}{sign}" for value in row)]) for n, row in enumerate(rows)]
-        self._answer(200, "\n".join(lines), Content_Type="text/csv")
+        return Response("\n".join(lines), content_type="text/csv")
 
 
 @pytest.fixture(scope="module")
@@ -136,12 +104,10 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def server(catalogue: Path, keys: pki.Pki) -> Iterator[Server]:
     """Run a console."""
-    with Server(catalogue, keys) as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield running
-        running.shutdown()
-        thread.join()
+    console = Server(catalogue)
+    with serving(console.respond, keys) as port:
+        console.host = f"localhost:{port}"
+        yield console
 
 
 def client(server: Server, keys: pki.Pki, **changes: Any) -> Discover:
@@ -153,8 +119,8 @@ def client(server: Server, keys: pki.Pki, **changes: Any) -> Discover:
 @pytest.mark.parametrize(("quotes", "as_json"), [(True, False), (False, False), (True, True)])
 def test_the_printed_queries(server: Server, keys: pki.Pki, quotes: bool, as_json: bool) -> None:
     """The queries of R-5.3-5 and R-5.4-3 give their printed rows, by CSV with and without quotes, and by JSON."""
-    server.quotes = quotes
-    source = client(server, keys, as_json=as_json)
+    server.quotes, server.as_json = quotes, as_json
+    source = client(server, keys)
     assert set(source.ask(WINDOW)) == printed(PRINTED_WINDOW)
     assert set(source.ask(BICYCLES)) == printed(PRINTED_BICYCLES) | printed(PRINTED_WINDOW)
 

@@ -103,7 +103,7 @@ def test_nothing_is_half_written(catalogue: Path, folder: Path) -> None:
     assert [path for path in catalogue.parent.iterdir() if path not in (catalogue, folder)] == []
 
 
-def test_files_of_no_frame_are_said(folder: Path, tmp_path: Path) -> None:
+def test_files_of_no_frame_are_reported(folder: Path, tmp_path: Path) -> None:
     """Other files in the folder are left out, with a warning that counts them and names one."""
     (folder / "new\nline.txt").write_text("")
     _, output = _index(str(folder), "-o", str(tmp_path / "c.db"))

@@ -1,14 +1,12 @@
 """`./hpc data select` against the simulated Spectrum Discover of a stack's cluster, over real HTTPS."""
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from werkzeug.serving import make_server
-from werkzeug.wrappers import Request
 
 from cli.data import select, sources
+from cli.shared import simulated_spec
 from cli.shared.stack import Stack, read
 from simulator import state as states
 from simulator.access import accounts
@@ -21,6 +19,7 @@ from simulator.spec import ClusterSpec
 from simulator.state import PortNumbers, State
 from tests.cli.data.kit import Change
 from tests.support.commands import finished
+from tests.support.http_server import serving
 
 SOURCE = {"kind": "discover", "host": "discover.example.com"}
 
@@ -45,23 +44,17 @@ def clock(tmp_path: Path, change: Change, monkeypatch: pytest.MonkeyPatch) -> It
     layout, clock = Layout(tmp_path / "sim" / "lab"), Clock()
     pki, account = create(layout.pki, "lab"), accounts.create(layout.catalogue_account)
     service = Service(Database(tmp_path / "data" / "a2d2.sqlite"), account, Tokens(60.0, clock))
-    tls = (str(pki.certificate("server")), str(pki.key("server")))
-    server = make_server("127.0.0.1", 0, Request.application(service.respond), threaded=True, ssl_context=tls)
-    ports = PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4, discover=server.port)
-    states.save(layout, State(spec=ClusterSpec(name="lab", discover=True), ports=ports))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield clock
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(service.respond, pki) as port:
+        ports = PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4, discover=port)
+        states.save(layout, State(spec=ClusterSpec(name="lab", discover=True), ports=ports))
+        yield clock
 
 
 def test_a_stack_with_such_a_source_has_one(change: Change) -> None:
     """The simulated cluster of a stack has Spectrum Discover where a data set asks it."""
-    assert not read("lab").spec().discover
+    assert not simulated_spec.of(read("lab")).discover
     change(source=SOURCE)
-    assert read("lab").spec().discover
+    assert simulated_spec.of(read("lab")).discover
 
 
 @pytest.mark.usefixtures("clock")

@@ -33,7 +33,7 @@ def test_the_account_is_in_variables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_certificate_is_a_file_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A CA's certificate that is not there is named before anybody is asked."""
+    """A CA's certificate that is not there is named before a request is sent."""
     monkeypatch.setattr(sources, "ROOT", tmp_path)
     for name in (sources.USER, sources.PASSWORD):
         monkeypatch.setenv(name, "x")

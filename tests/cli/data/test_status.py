@@ -1,17 +1,13 @@
 """`./hpc data status`: caches over real HTTPS, from a server of the test's own that answers as the GUI does."""
 
 import base64
-import json
-import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from werkzeug.wrappers import Request, Response
 
 from cli.data import afm_states, scale_access, status
 from cli.data.scale_gui import Cache, ScaleGui, ScaleGuiError
@@ -20,6 +16,7 @@ from cli.shared.errors import Problem
 from cli.shared.stack import Stack
 from simulator.access import pki
 from tests.support.commands import finished
+from tests.support.http_server import as_json, serving
 
 USER, PASSWORD = "monitor", "s3cret"
 STATES = "/scalemgmt/v2/filesystems/ess3000_4M/afm/state"
@@ -35,42 +32,26 @@ HEALTHY = {
 QUOTA = {"objectName": "a2d2_cos", "quotaType": "FILESET", "blockUsage": 1 << 20, "blockQuota": 1 << 21}
 
 
-class Gui(ThreadingHTTPServer):
-    """A GUI with one account; `lists` has what it answers by path, and `calls` what it was asked."""
+class Gui:
+    """A GUI with one account; `answers` has what it answers by path, and `calls` what it was asked."""
 
-    def __init__(self, keys: pki.Pki) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(keys.certificate("server"), keys.key("server"))
-        self.socket = context.wrap_socket(self.socket, server_side=True)
+    def __init__(self) -> None:
         self.calls: list[str] = []
         self.answers: dict[str, tuple[int, Any]] = {
             STATES: (200, {"filesetAfmStateList": [HEALTHY]}),
             QUOTAS: (200, {"quotas": [QUOTA]}),
         }
-        self.client = ScaleGui(f"localhost:{self.server_address[1]}", USER, PASSWORD, str(keys.ca))
+        self.client: ScaleGui
 
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Gui
-
-    def log_message(self, *_: Any) -> None:
-        """Print nothing."""
-
-    def do_GET(self) -> None:
-        self.server.calls.append(self.path)
-        parts = urlsplit(self.path)
-        code, content = self.server.answers.get(parts.path, (404, {"status": {"code": 404, "message": "not found"}}))
-        if self.headers["Authorization"] != "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode():
+    def respond(self, request: Request) -> Response:
+        """Answer a request."""
+        self.calls.append(request.environ["RAW_URI"])
+        code, content = self.answers.get(request.path, (404, {"status": {"code": 404, "message": "not found"}}))
+        if request.headers["Authorization"] != "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode():
             code, content = 401, {"status": {"code": 401, "message": "unauthorized"}}
         if isinstance(content, list):  # pages
-            page = int(parse_qs(parts.query).get("lastId", ["0"])[0])
-            content = content[page]
-        body = content.encode() if isinstance(content, str) else json.dumps(content).encode()
-        self.send_response(code)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+            content = content[int(request.args.get("lastId", "0"))]
+        return Response(content, code) if isinstance(content, str) else as_json(content, code)
 
 
 @pytest.fixture(scope="module")
@@ -82,12 +63,10 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> pki.Pki:
 @pytest.fixture
 def gui(keys: pki.Pki) -> Iterator[Gui]:
     """Run a GUI."""
-    with Gui(keys) as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    running = Gui()
+    with serving(running.respond, keys) as port:
+        running.client = ScaleGui(f"localhost:{port}", USER, PASSWORD, str(keys.ca))
         yield running
-        running.shutdown()
-        thread.join()
 
 
 def test_the_calls_and_their_fields(gui: Gui) -> None:

@@ -67,7 +67,7 @@ def commit(root: Path, **stacks: Any) -> None:
     git(root, "commit", "--quiet", "--allow-empty", "--message", "x")
 
 
-def told(root: Path, *sides: dict[str, Any]) -> tuple[commits.Side, ...]:
+def rendered(root: Path, *sides: dict[str, Any]) -> tuple[commits.Side, ...]:
     """Commit both sides of stack dev and render them."""
     found = []
     for content in sides:
@@ -119,7 +119,7 @@ more = {"seen": {"environment": dict(os.environ), "network": reached, "path": sy
     import socket  # noqa: PLC0415
 
     with socket.create_server(("127.0.0.1", 0)) as server:
-        (found,) = told(repository, {"code": code.replace("PORT", str(server.getsockname()[1]))})
+        (found,) = rendered(repository, {"code": code.replace("PORT", str(server.getsockname()[1]))})
     assert found.resources is not None, found.error
     seen = found.resources[0].resource.inputs["data"]
     assert "planted" not in json.dumps(seen)
@@ -138,7 +138,7 @@ more = {"seen": {"environment": dict(os.environ), "network": reached, "path": sy
 )
 def test_a_commit_that_does_not_render_says_so(repository: Path, content: dict[str, Any], said: str) -> None:
     """A commit whose settings are wrong, or that does not render, is reported as failed with the reason."""
-    good, bad = told(repository, {"objects": {}}, content)
+    good, bad = rendered(repository, {"objects": {}}, content)
     assert good.resources == []
     assert bad.resources is None
     assert said in bad.error

@@ -14,7 +14,7 @@ from review.sentences import bare
 NOISE = "warning: using pulumi-language-python from $PATH at /opt/bin/pulumi-language-python"
 
 
-class Told:
+class Ended:
     """An engine that exits with a given status and log."""
 
     def __init__(self, status: int, log: list[dict[str, Any]], last: str = "") -> None:
@@ -41,7 +41,7 @@ def stack(**more: Any) -> Any:
 def test_a_wrong_passphrase(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong passphrase is reported with its remedy, without warnings about plugins."""
     monkeypatch.setattr("cli.diff.settings_facts.of", lambda _: Facts())
-    engine: Any = Told(255, [], f"{NOISE}\nerror: get stack secrets manager: incorrect passphrase")
+    engine: Any = Ended(255, [], f"{NOISE}\nerror: get stack secrets manager: incorrect passphrase")
     for found in (engine_reviews.drift(stack(), engine), engine_reviews.preview(stack(), engine, {})):
         assert found.failed.splitlines() == [
             "error: get stack secrets manager: incorrect passphrase",
@@ -63,12 +63,12 @@ STEP = {
 @pytest.mark.parametrize(
     ("engine", "said"),
     [
-        (Told(0, [{"summaryEvent": {}}]), ""),
+        (Ended(0, [{"summaryEvent": {}}]), ""),
         (
-            Told(0, [{"resourcePreEvent": {"metadata": STEP}}, {"summaryEvent": {}}]),
+            Ended(0, [{"resourcePreEvent": {"metadata": STEP}}, {"summaryEvent": {}}]),
             "The settings declare what no update has created yet (1 object); ./hpc diff --stack lab shows it.",
         ),
-        (Told(-9, []), "could not be determined: the engine was killed (signal 9)"),
+        (Ended(-9, []), "could not be determined: the engine was killed (signal 9)"),
     ],
 )
 def test_settings_that_no_update_has_made(engine: Any, said: str) -> None:
@@ -91,7 +91,7 @@ def test_a_job_that_keeps_its_specification(monkeypatch: pytest.MonkeyPatch) -> 
     log = [step(job, {"spec": {"image": "old"}}), step(component, {"on_change": "keep"}), {"summaryEvent": {}}]
     declared = Registration(job, "train", urns[job], {"spec": {"image": "new"}}, "", ignore_changes=("spec",))
     monkeypatch.setattr("rendering.manifests.registrations", lambda _: (declared,))
-    engine: Any = Told(0, log)
+    engine: Any = Ended(0, log)
     found = engine_reviews.preview(stack(), engine, {})
     assert {change.resource.type: change.kept for change in found.changes} == {job: ("spec.image",), component: ()}
 

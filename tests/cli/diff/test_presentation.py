@@ -38,9 +38,10 @@ def test_an_answer_stays(tmp_path: Path) -> None:
     assert link.is_symlink()
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_a_comment_that_cannot_be_written(tmp_path: Path) -> None:
     """The first error is raised, also where the comment of it cannot be written."""
-    with pytest.raises(Problem, match="first"), presentation.always("lab", tmp_path / "none" / "c.md", None):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Problem, match="first"), presentation.always("lab", tmp_path / "file" / "c.md", None):
         raise Problem("first")
 
 

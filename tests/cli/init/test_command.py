@@ -50,7 +50,7 @@ def written(project: Path) -> Any:
     return yaml.safe_load((project / "Pulumi.site.yaml").read_text())["config"]["hpc:platform"]
 
 
-def test_a_cluster_that_says_all_gives_settings_that_are_valid(init: Run, project: Path) -> None:
+def test_a_whole_cluster_gives_settings_that_are_valid(init: Run, project: Path) -> None:
     """Release, identity, nodes, machine, operators and storage are the cluster's; the rest is an example's."""
     status, printed = init("--template", "h100-roce")
     assert (status, "the settings are valid, and no mandatory policy refuses" in printed) == (0, True), printed
@@ -89,7 +89,7 @@ def test_nothing_secret_is_written(init: Run, project: Path) -> None:
     assert TOKEN not in printed + (project / "Pulumi.site.yaml").read_text()
 
 
-def test_a_machine_that_the_facts_do_not_tell_is_listed(init: Run, project: Path) -> None:
+def test_a_machine_that_the_facts_leave_open_is_listed(init: Run, project: Path) -> None:
     """Where several machines fit, all are listed and none is chosen; choosing one makes the settings valid."""
     nodes = [node("m1", "master"), *(node(f"dgx0{number}", cpus=224, gib=2015) for number in (1, 2, 3, 4))]
     status, printed = init("--template", "h100-roce", answers=api(cluster(NODE=nodes)))
@@ -105,7 +105,7 @@ def test_a_machine_that_the_facts_do_not_tell_is_listed(init: Run, project: Path
     assert [each.profile for each in settings.load("site", project).gpu_nodes] == ["dgx-h100"] * 4
 
 
-def test_a_machine_that_nobody_knows_gets_a_file_to_complete(init: Run, project: Path) -> None:
+def test_an_unknown_machine_gets_a_file_to_complete(init: Run, project: Path) -> None:
     """An unknown machine gets a file that the settings name, with its gaps and the command that fills them."""
     nodes = [node("m1", "master"), dgx("gpu-1", machine="SYS-821GE-TNHR")]
     _, printed = init("--template", "h100-roce", answers=api(cluster(NODE=nodes)))
@@ -124,7 +124,7 @@ def test_a_machine_that_nobody_knows_gets_a_file_to_complete(init: Run, project:
     assert has(printed, "cpu_cores, memory_gib, numa, link_layer, ports, hcas", "missing")
 
 
-def test_a_simulated_cluster_is_said_to_be_one(init: Run, project: Path) -> None:
+def test_a_simulated_cluster_is_marked_as_one(init: Run, project: Path) -> None:
     """Settings of a simulated cluster have neither its identity, which changes with it, nor a state to name."""
     nodes = [node("m1", "master"), dgx("gpu-1"), dgx("gpu-2")]
     nodes[0]["metadata"]["annotations"] = {SIMULATED_BY: "kwok"}
@@ -196,7 +196,7 @@ def test_missing_rights_are_one_message(init: Run, refused: dict[str, Any], mess
         init(answers=api(cluster(), **refused))
 
 
-def test_what_else_cannot_be_read_is_said(init: Run, project: Path) -> None:
+def test_what_else_cannot_be_read_is_reported(init: Run, project: Path) -> None:
     """Without rights on packages, SCCs and Deployments the file is written, and names what was not read."""
     refused = dict.fromkeys(("packagemanifests", "securitycontextconstraints", "deployments"), (403, "no right"))
     status, printed = init("--template", "h100-roce", answers=api(cluster(), **refused))
@@ -254,7 +254,7 @@ def test_wrong_arguments_are_one_message(arguments: list[str], message: str) -> 
 
 
 @pytest.mark.usefixtures("project")
-def test_a_server_that_nobody_is_at_is_one_message(tmp_path: Path) -> None:
+def test_a_server_that_does_not_answer_is_one_message(tmp_path: Path) -> None:
     """A server that does not answer is an error with its context and what to check."""
     with pytest.raises(Problem, match=r"the API server of context 'a' does not answer[\s\S]*can be reached from here"):
         finished(module.command, "site", "--kubeconfig", str(kubeconfig(tmp_path, "a")))
@@ -267,7 +267,7 @@ def test_a_part_of_an_environment_is_no_template_of_a_cluster(init: Run) -> None
 
 
 @pytest.mark.parametrize("name", [name for name in examples.names(ROOT) if examples.whole(examples.read(name, ROOT))])
-def test_every_example_can_stand_for_what_cannot_be_asked(init: Run, project: Path, name: str) -> None:
+def test_every_example_can_fill_in_what_cannot_be_read(init: Run, project: Path, name: str) -> None:
     """With every example the file is valid, and has the facts of the cluster."""
     status, printed = init("--template", name)
     assert status == 0

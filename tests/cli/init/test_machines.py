@@ -76,7 +76,7 @@ def test_pci_labels_are_evidence_of_gpus() -> None:
     assert (one(found).traits.has_gpus, one(found).traits.link_layer) == (True, "InfiniBand")
 
 
-def test_every_known_machine_is_told_by_its_own_figures() -> None:
+def test_every_known_machine_fits_its_own_figures() -> None:
     """No known machine is excluded by its own labels and size."""
     for machine in known():
         if machine.gpu is None or not machine.gpus:

@@ -49,7 +49,7 @@ def test_an_operator_for_all_namespaces_watches_all() -> None:
     assert found["own_namespace_only"] is False
 
 
-def test_an_operator_that_is_not_offered_is_said() -> None:
+def test_an_operator_that_is_not_offered_is_reported() -> None:
     """An operator that no catalogue offers is named with package and catalogue."""
     _, (said,) = fitted(NFD, PACKAGE_MANIFEST=[package("other", "redhat-operators", "stable")])
     assert said.startswith("part.operator: OperatorHub here does not offer nfd (`oc get packagemanifests`): enable")
@@ -123,7 +123,7 @@ def test_a_subscription_elsewhere_is_followed() -> None:
         ),
     ],
 )
-def test_what_is_half_there_is_said_with_its_remedy(changed: dict[str, Any], text: str) -> None:
+def test_what_is_half_there_is_reported_with_its_remedy(changed: dict[str, Any], text: str) -> None:
     """A part of an installation that exists is reported in one sentence with its remedy."""
     _, said = fitted(NFD, **changed)
     assert [one for one in said if text in one], said

@@ -50,7 +50,7 @@ def tenant(**changed: Any) -> dict[str, Any]:
     }
 
 
-def test_ids_and_levels_are_those_that_nobody_has() -> None:
+def test_ids_and_levels_are_unused() -> None:
     """A used block of ids is skipped, the data's owner has its place in a block, and tenants get different ones."""
     taken = [
         obj(
@@ -67,7 +67,7 @@ def test_ids_and_levels_are_those_that_nobody_has() -> None:
     assert (other["uid_range"]["start"], other["mcs"], other["gpu_quota"]) == (1075520000, "s0:c27,c4", 4)
 
 
-def test_a_namespace_that_is_there_is_said_and_keeps_its_ids() -> None:
+def test_an_existing_namespace_is_reported_and_keeps_its_ids() -> None:
     """A tenant's namespace that exists is reported; if it is imported, it has the ids of OpenShift."""
     own = {SCC_UID_RANGE: "1000650000/5000", SCC_MCS: "s0:c25,c20"}
     found = reading.read(api(cluster(NAMESPACE=[obj("training", annotations=own)])))
@@ -108,7 +108,7 @@ def test_jobs_are_made_to_fit() -> None:
     assert said == []
 
 
-def test_jobs_without_room_are_left_out_and_said() -> None:
+def test_jobs_without_room_are_left_out_and_reported() -> None:
     """A test between two nodes is left out, with a message, where there is one node."""
     found, (said,) = workloads.fit([{"name": "rdma", "workloads": JOBS[:1]}], ["x1", "x2"], ["a"], 8, [])
     assert (found, said.text) == ([], "left out, as 1 GPU nodes have no room for it: rdma-test")
@@ -179,19 +179,19 @@ def test_two_mpi_operators_are_prevented() -> None:
     assert "mpi_operator" not in decisions(DEPLOYMENT=[deployment("a", "b", "nginx")])
 
 
-def test_what_shares_the_ports_is_said() -> None:
+def test_what_shares_the_ports_is_reported() -> None:
     """An SR-IOV operator is reported: it divides ports that the shared device plugin would offer."""
     there = subscription("sriov-network-operator", "openshift-sriov-network-operator", "stable")
     assert decisions(SUBSCRIPTION=[there])["fabric"].startswith("the SR-IOV operator is installed in openshift-sriov")
 
 
-def test_a_missing_scc_is_said() -> None:
+def test_a_missing_scc_is_reported() -> None:
     """A missing SCC is reported, as the tenants' SCC is made from the release's."""
     said = decisions(SECURITY_CONTEXT_CONSTRAINTS=[obj("anyuid")])["tenants"]
     assert said.startswith("the cluster has no SCC restricted-v2, which OpenShift 4.20 comes with")
 
 
-def test_adapters_of_another_kind_are_said() -> None:
+def test_adapters_of_another_kind_are_reported() -> None:
     """Labels of Ethernet adapters are reported where the example is for InfiniBand."""
     assert (
         decisions("superpod-a100")["fabric.kind"]

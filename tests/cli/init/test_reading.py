@@ -1,43 +1,12 @@
-"""Kubeconfigs that may be anything, and answers of a cluster that are."""
+"""Answers of a cluster that may be anything."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from apis import kinds
 from cli.init import reading
-from cli.shared.errors import Problem
-from tests.cli.init.kit import TOKEN, api, cluster, kubeconfig, obj
-
-
-def test_the_context_is_the_only_one_or_the_chosen_one(tmp_path: Path) -> None:
-    """The context is the only one or the named one, and never the current one."""
-    assert reading.context(kubeconfig(tmp_path, "a"), None) == "a"
-    assert reading.context(kubeconfig(tmp_path, "a", "b"), "b") == "b"
-    with pytest.raises(Problem, match=r"has 2 contexts\nName one with --context: a, b"):
-        reading.context(kubeconfig(tmp_path, "a", "b"), None)
-    with pytest.raises(Problem, match=r"has no context 'c'\nName one with --context: a, b"):
-        reading.context(kubeconfig(tmp_path, "a", "b"), "c")
-
-
-@pytest.mark.parametrize(
-    "content",
-    ["a: [", "", "- x", "contexts: x", "contexts: [1, {x: y}]", f'token: "{TOKEN}\n  - :', "\x00", "[" * 20000],
-)
-def test_a_file_that_is_no_kubeconfig_is_one_message(tmp_path: Path, content: str) -> None:
-    """A file that is no kubeconfig is refused without a line of it, which may be a token."""
-    file = tmp_path / "kubeconfig"
-    file.write_text(content)
-    with pytest.raises(Problem, match=r"Correct --kubeconfig") as error:
-        reading.context(file, None)
-    assert TOKEN not in str(error.value)
-
-
-def test_a_folder_is_no_kubeconfig(tmp_path: Path) -> None:
-    """A folder is refused with the system's reason."""
-    with pytest.raises(Problem, match=r"cannot be read: Is a directory"):
-        reading.context(tmp_path, None)
+from tests.cli.init.kit import api, cluster, obj
 
 
 def test_a_role_of_the_node_is_what_its_labels_say() -> None:
@@ -75,7 +44,7 @@ def test_kinds_that_are_not_served_are_not_there() -> None:
     assert (found.packages, found.unread) == ({}, ())
 
 
-def test_an_answer_that_is_no_json_is_said() -> None:
+def test_an_answer_that_is_no_json_is_reported() -> None:
     """An answer that is no JSON, as of a proxy, is an error with the address."""
     refused: Any = {"packagemanifests": "html"}
     assert reading.read(api(cluster(), **refused)).unread == ("packagemanifests: the server's answer is not JSON",)

@@ -56,7 +56,7 @@ def _replaced(old: str, new: str) -> Callable[[str], str]:
 def _swapped(log: str) -> str:
     """Return the outputs of a node whose adapters of GPU 0 and 1 are in each other's slots."""
     assert "0000:18:00.0" in log
-    exchanged = {"0000:18:00.0": "0000:40:00.0", "0000:40:00.0": "0000:18:00.0", "enp": "enp"}
+    exchanged = {"0000:18:00.0": "0000:40:00.0", "0000:40:00.0": "0000:18:00.0"}
     return re.sub(
         r"(mlx5_[03] -> .*/)(0000:(?:18|40):00\.0)(/inf)", lambda found: found[1] + exchanged[found[2]] + found[3], log
     )

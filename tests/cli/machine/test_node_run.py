@@ -83,7 +83,7 @@ def test_an_interrupted_wait_removes_the_job(api: JobApi, monkeypatch: pytest.Mo
     ("refusal", "remedy"),
     [
         ((409, "already exists"), "Wait until the other discovery ends, or `oc delete job -n default hpc-discover-"),
-        ((403, "may not create jobs"), "give the Job of --manifest to somebody who may"),
+        ((403, "may not create jobs"), "give the Job of --manifest to a user who may"),
         ((422, "image: Invalid value"), "Correct --image, --namespace or --service-account"),
     ],
 )

@@ -54,11 +54,11 @@ def test_every_stack_has_a_plan(stack: str, monkeypatch: pytest.MonkeyPatch) -> 
 def test_jobs_get_what_the_plan_says(stack: str) -> None:
     """Jobs get the shares and ports that the plan has."""
     settings = read(stack).settings
-    told, has = (each(settings).rows[0] for each in (machines.nccl, machines.machines))
+    variables, has = (each(settings).rows[0] for each in (machines.nccl, machines.machines))
     workload = next(job for job in settings.stages[-1].workloads if isinstance(job, MpiWorkload))
     job = mpi_job(workload, settings)
-    assert told["NCCL_NET_GDR_LEVEL"] == job.gdr_level
-    assert job.ib_hca in (None, told["NCCL_IB_HCA"])
+    assert variables["NCCL_NET_GDR_LEVEL"] == job.gdr_level
+    assert job.ib_hca in (None, variables["NCCL_IB_HCA"])
     assert (job.ib_hca is None) == any("no NCCL_IB_HCA" in note for note in machines.nccl(settings).notes)
     cpus, memory = has["a job's CPUs for each GPU"], has["a job's memory for each GPU, GiB"]
     assert isinstance(cpus, int)

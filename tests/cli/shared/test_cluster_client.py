@@ -5,17 +5,17 @@ import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
+from werkzeug.wrappers import Request, Response
 
 from cli.shared import cluster_client, session
 from cli.shared.cluster_client import Cluster, RefusedError
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
 from cli.shared.stack import Stack
+from tests.support.http_server import as_json, kubeconfig, serving
 
 CLI = ROOT / "cli"
 
@@ -52,26 +52,14 @@ def test_only_a_simulated_cluster_has_its_own_status(tmp_path: Path, shown_by: s
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with pytest.raises(Problem, match=f"does not answer[\\s\\S]*See whether the cluster {words}"):
-        Cluster(_kubeconfig(tmp_path, port), "lab", shown_by).check()
-
-
-def _kubeconfig(folder: Path, port: int) -> Path:
-    file = folder / "kubeconfig"
-    parts = [
-        ("clusters", "cluster", {"server": f"http://127.0.0.1:{port}"}),
-        ("users", "user", {"token": "x"}),
-        ("contexts", "context", {"cluster": "lab", "user": "lab"}),
-    ]
-    content = {"apiVersion": "v1", "kind": "Config", **{key: [{"name": "lab", one: it}] for key, one, it in parts}}
-    file.write_text(json.dumps(content))
-    return file
+        Cluster(kubeconfig(tmp_path, port), "lab", shown_by).check()
 
 
 def test_a_silent_node_is_distinguished_from_a_silent_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log of a silent node is late, and a silent API server is an unreachable cluster."""
     monkeypatch.setattr(cluster_client, "_TIMEOUT", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        cluster = Cluster(_kubeconfig(tmp_path, silent.getsockname()[1]), "lab")
+        cluster = Cluster(kubeconfig(tmp_path, silent.getsockname()[1]), "lab")
         with pytest.raises(RefusedError, match="timed out") as refused:
             cluster.download(LOG, tmp_path / "one.log", container="main")
         assert refused.value.late
@@ -80,35 +68,19 @@ def test_a_silent_node_is_distinguished_from_a_silent_server(tmp_path: Path, mon
         assert not isinstance(unreachable.value, RefusedError)
 
 
-class Answers(BaseHTTPRequestHandler):
-    """An API server that has one answer to all."""
-
-    status, body, length = 200, b"", 0
-
-    def do_GET(self) -> None:
-        """Answer."""
-        self.send_response(self.status)
-        self.send_header("Content-Length", str(self.length or len(self.body)))
-        self.end_headers()
-        self.wfile.write(self.body)
-
-    do_PUT = do_GET
-
-    def log_message(self, *_args: object) -> None:
-        """Print nothing."""
-
-
 @contextmanager
-def _served(folder: Path, status: int, body: bytes, length: int = 0) -> Iterator[Cluster]:
-    handler = type("Handler", (Answers,), {"status": status, "body": body, "length": length})
-    with HTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield Cluster(_kubeconfig(folder, server.server_port), "lab")
-        finally:
-            server.shutdown()
-            thread.join()
+def _served(folder: Path, status: int, body: bytes, length: int | None = None) -> Iterator[Cluster]:
+    """Serve one answer to all; one that says another length breaks off."""
+
+    def respond(_: Request) -> Response:
+        answer = Response(body, status)
+        answer.automatically_set_content_length = length is None
+        if length is not None:
+            answer.headers["Content-Length"] = str(length)
+        return answer
+
+    with serving(respond) as port:
+        yield Cluster(kubeconfig(folder, port), "lab")
 
 
 def _said(message: str) -> bytes:
@@ -160,29 +132,19 @@ def test_a_trial_changes_nothing(tmp_path: Path) -> None:
     body = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"}}
     asked: list[tuple[str, str, str]] = []
 
-    class Keeps(Answers):
-        body = b"{}"
+    def respond(request: Request) -> Response:
+        asked.append((request.method, request.full_path, request.headers["Content-Type"]))
+        return as_json({})
 
-        def do_PUT(self) -> None:
-            """Record the request, and answer."""
-            self.rfile.read(int(self.headers["Content-Length"]))
-            asked.append((self.command, self.path, self.headers["Content-Type"]))
-            self.do_GET()
-
-    with HTTPServer(("127.0.0.1", 0), Keeps) as server:
-        thread = Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        cluster = Cluster(_kubeconfig(tmp_path, server.server_port), "lab")
-        assert cluster.dry_run(body) == {}
-        server.shutdown()
-        thread.join()
+    with serving(respond) as port:
+        assert Cluster(kubeconfig(tmp_path, port), "lab").dry_run(body) == {}
     assert asked == [("PUT", "/api/v1/persistentvolumes/pv?dryRun=All", "application/json")]
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "POST", "DELETE"])
 def test_no_request_writes(tmp_path: Path, method: str) -> None:
     """The client sends no request that changes a cluster: only the engine writes."""
-    cluster = Cluster(_kubeconfig(tmp_path, 1), "lab")
+    cluster = Cluster(kubeconfig(tmp_path, 1), "lab")
     with pytest.raises(ValueError, match=f"{method} /api/v1/namespaces/a would write to the cluster"):
         cluster._request("/api/v1/namespaces/a", {"fieldManager": "hpc"}, method, {})
 

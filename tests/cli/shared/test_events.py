@@ -126,6 +126,6 @@ def test_the_end_of_the_program_is_no_second_error() -> None:
     ended = "an unhandled error occurred: program exited with non-zero exit code: 1"
     reason = "gpu_quota 24 exceeds the 16 GPUs"
     events = [{"diagnosticEvent": {"severity": "error", "message": text}} for text in (reason, ended)]
-    told, silent = Account(), Account()
-    assert [item for event in events for item in told.take(event)] == [Message("error", reason)]
+    reporting, silent = Account(), Account()
+    assert [item for event in events for item in reporting.take(event)] == [Message("error", reason)]
     assert list(silent.take(events[1])) == [Message("error", ended)]

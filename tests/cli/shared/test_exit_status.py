@@ -5,17 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from cli import app
 from cli.shared.exit_status import UNJUDGED
 from cli.verify import command as verify
 from tests.evidence.criteria.cases import TABLE, nccl
-
-
-def _status(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr("sys.argv", ["hpc", *arguments])
-    with pytest.raises(SystemExit) as left:
-        app.main()
-    return int(left.value.code or 0)
+from tests.support.commands import exit_status
 
 
 @pytest.mark.parametrize(
@@ -33,10 +26,10 @@ def _status(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 )
 @pytest.mark.usefixtures("sim_home")
 def test_what_keeps_from_judging_is_no_failure(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], arguments: Sequence[str], said: str
+    capfd: pytest.CaptureFixture[str], arguments: Sequence[str], said: str
 ) -> None:
     """A wrong option and a missing file have the status of what was not judged."""
-    assert _status(monkeypatch, "verify", *arguments) == UNJUDGED
+    assert exit_status("verify", *arguments) == UNJUDGED
     assert said in capfd.readouterr().err
 
 
@@ -49,21 +42,21 @@ def test_a_fault_of_hpc_is_no_failure_and_shows_itself(
         raise ZeroDivisionError("of ours")
 
     monkeypatch.setattr(verify, "of_files", broken)
-    assert _status(monkeypatch, "verify", "-f", "x.log") == UNJUDGED
+    assert exit_status("verify", "-f", "x.log") == UNJUDGED
     assert "ZeroDivisionError: of ours" in capfd.readouterr().err
 
 
-def test_what_was_judged_keeps_its_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_judged_keeps_its_status(tmp_path: Path) -> None:
     """A failed criterion has status 1, missing evidence status 2."""
     log = tmp_path / "job.log"
     log.write_text(nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0") + TABLE)
     asked = ("--profile", "dgx1-v100-16gb", "--layout", "02x08", "--transport", "gpudirect")
-    assert _status(monkeypatch, "verify", "-f", str(log), *asked) == 1
+    assert exit_status("verify", "-f", str(log), *asked) == 1
     log.write_text("")
-    assert _status(monkeypatch, "verify", "-f", str(log), *asked) == 2
-    assert _status(monkeypatch, "verify", "--help") == 0
+    assert exit_status("verify", "-f", str(log), *asked) == 2
+    assert exit_status("verify", "--help") == 0
 
 
-def test_other_commands_keep_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_commands_keep_theirs() -> None:
     """Other commands have the usual statuses."""
-    assert _status(monkeypatch, "parse", "--unknown") == 2
+    assert exit_status("parse", "--unknown") == 2

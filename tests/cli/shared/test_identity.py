@@ -85,9 +85,9 @@ def test_the_first_update_notes_its_cluster_and_says_how_the_settings_name_it(
     assert asked.paths == ["/api/v1/namespaces/kube-system"]
     identity.record(_stack(), cast("Engine", engine), standing)
     assert engine.tags == {UID: HERE.uid, SERVER: HERE.server}
-    told = capsys.readouterr().out
-    assert f"      uid: {HERE.uid}\n" in told
-    assert "    cluster:" not in told, "a second key `cluster:`, which would replace the first"
+    printed = capsys.readouterr().out
+    assert f"      uid: {HERE.uid}\n" in printed
+    assert "    cluster:" not in printed, "a second key `cluster:`, which would replace the first"
 
 
 @pytest.mark.parametrize("stack", [_stack(simulated=True), _stack(uid=HERE.uid)])
@@ -213,9 +213,9 @@ def test_what_is_read_of_another_cluster_is_refused_or_warned_of(
     with pytest.raises(ForeignClusterError):
         identity.require_unless_forbidden(stack, cast("Cluster", Asked(ELSEWHERE)))
     identity.warn_if_foreign(stack, cast("Cluster", Asked(ELSEWHERE)))
-    told = capsys.readouterr().err
-    assert has(told, "warning", "not the cluster", "stack dev")
-    assert "nothing was read" not in told
+    printed = capsys.readouterr().err
+    assert has(printed, "warning", "not the cluster", "stack dev")
+    assert "nothing was read" not in printed
     identity.require_unless_forbidden(stack, cast("Cluster", Asked(HERE)))
     identity.warn_if_foreign(stack, cast("Cluster", Asked(HERE)))
     assert capsys.readouterr().err == ""

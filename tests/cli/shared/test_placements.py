@@ -55,10 +55,10 @@ def test_a_preview_for_a_program_is_the_engines_alone(monkeypatch: pytest.Monkey
     monkeypatch.setattr("cli.shared.identity.require_unless_unreachable", lambda *_: None)
     monkeypatch.setattr("simulator.tools.find", lambda _name, **_: tmp_path / "pulumi")
     monkeypatch.setattr(Engine, "run_interactively", lambda *_: 0)
-    told: list[object] = []
-    monkeypatch.setattr("cli.shared.placements.show", told.append)
-    monkeypatch.setattr("cli.shared.session.print_plugins", told.append)
+    printed: list[object] = []
+    monkeypatch.setattr("cli.shared.placements.show", printed.append)
+    monkeypatch.setattr("cli.shared.session.print_plugins", printed.append)
     assert finished(preview.command, "--stack", "dev", "--json")[0] == 0
-    assert told == []
+    assert printed == []
     assert finished(preview.command, "--stack", "dev", "--diff")[0] == 0
-    assert len(told) == 2
+    assert len(printed) == 2

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from cli.shared import simulated_release, state_checks
+from cli.shared import simulated_release, simulated_spec, state_checks
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
 from cli.shared.stack import Stack, read
@@ -27,19 +27,19 @@ def _of(stack: Stack, release: ReleaseName) -> Stack:
 
 def test_the_release_decides_what_is_simulated(dev: Stack) -> None:
     """The release decides which SCCs and which MPI operator the simulated cluster has."""
-    assert [(spec.release, spec.mpi) for spec in (dev.spec(), _of(dev, "4.20").spec())] == [
+    assert [(spec.release, spec.mpi) for spec in (simulated_spec.of(dev), simulated_spec.of(_of(dev, "4.20")))] == [
         ("4.4", "v1alpha2"),
         ("current", "v2beta1"),
     ]
-    assert [node.name for node in dev.spec().nodes] == [node.name for node in dev.settings.nodes]
+    assert [node.name for node in simulated_spec.of(dev).nodes] == [node.name for node in dev.settings.nodes]
 
 
 def test_a_cluster_has_the_controllers_of_jobs_that_its_stack_uses(dev: Stack) -> None:
     """A stack without queues and JobSets starts none of their controllers; one with queues has Kueue's."""
-    assert dev.spec().job_controllers == ()
-    assert read("superpod-a100").spec().job_controllers == ("kueue",)
-    assert read("pytorch").spec().job_controllers == ("jobset", "trainer")
-    assert (dev.spec().suite, read("h200-infiniband").spec().suite) == (False, True)
+    assert simulated_spec.of(dev).job_controllers == ()
+    assert simulated_spec.of(read("superpod-a100")).job_controllers == ("kueue",)
+    assert simulated_spec.of(read("pytorch")).job_controllers == ("jobset", "trainer")
+    assert (simulated_spec.of(dev).suite, simulated_spec.of(read("h200-infiniband")).suite) == (False, True)
 
 
 def test_a_stack_with_caches_has_a_simulated_gui_of_storage_scale() -> None:
@@ -47,12 +47,12 @@ def test_a_stack_with_caches_has_a_simulated_gui_of_storage_scale() -> None:
     stack = read("redpaper-4.4")
     storage = stack.settings.storage
     assert storage is not None
-    assert stack.spec().scale_gui is None
+    assert simulated_spec.of(stack).scale_gui is None
     own = {"class_name": "near", "file_system": "fs1", "cluster_id": "215057217487177715"}
     cache = {"kind": "cache", "secret": "home"}
     classes = (StorageClassArgs(**own, volumes=cache), StorageClassArgs(**own | {"class_name": "plain"}))  # type: ignore[arg-type]
     settings = stack.settings.model_copy(update={"storage": storage.model_copy(update={"classes": classes})})
-    found = Stack(stack.name, settings).spec().scale_gui
+    found = simulated_spec.of(Stack(stack.name, settings)).scale_gui
     assert found == ScaleGui(cluster_id="215057217487177715", file_systems=("fs1",))
 
 
@@ -64,7 +64,7 @@ def test_another_kubernetes_than_that_of_the_release_is_named(dev: Stack) -> Non
     for name, release in simulated.items():
         served = release.simulated_kubernetes
         assert served in KUBERNETES
-        assert _of(dev, name).spec().kubernetes == served
+        assert simulated_spec.of(_of(dev, name)).kubernetes == served
         if said[name]:
             assert f"Kubernetes {KUBERNETES[served]}" in said[name]
             assert said[name].endswith(f"OpenShift {name} has {release.kubernetes}")
@@ -80,7 +80,7 @@ def test_a_release_has_its_own_kubernetes_where_that_is_served() -> None:
 def test_a_release_that_nothing_serves(dev: Stack) -> None:
     """A stack of a release that is not simulated is refused with the reason."""
     old = _of(dev, next(name for name, release in RELEASES.items() if release.simulated_as is None))
-    for refused in (old.spec, old.require_served, lambda: simulated_release.fitting(old)):
+    for refused in (lambda: simulated_spec.of(old), old.require_served, lambda: simulated_release.fitting(old)):
         with pytest.raises(Problem, match=r"rendered and checked only[\s\S]*`\./hpc render --stack dev"):
             refused()
 
@@ -104,7 +104,7 @@ def _made(stack: Stack, release: Release, mpi: MpiGeneration, kubernetes: Kubern
 
 def test_a_cluster_of_another_release_is_left_alone(dev: Stack) -> None:
     """A simulated cluster of another generation of releases is refused and left as it is."""
-    assert simulated_release.fitting(dev) == dev.spec()
+    assert simulated_release.fitting(dev) == simulated_spec.of(dev)
     _made(dev, "current", "v2beta1")
     with pytest.raises(Problem, match=r"release current, MPIJob v2beta1[\s\S]*sim clean --name default") as refused:
         simulated_release.fitting(dev)
@@ -131,7 +131,7 @@ def test_a_cluster_goes_up_with_its_stack(dev: Stack) -> None:
     with pytest.raises(Problem, match="not an upgrade"):
         simulated_release.raised(dev)
     spec, said = simulated_release.raised(today)
-    assert (spec.release, spec.mpi, spec.nodes) == ("upgraded", "v2beta1", today.spec().nodes)
+    assert (spec.release, spec.mpi, spec.nodes) == ("upgraded", "v2beta1", simulated_spec.of(today).nodes)
     assert "objects, data, port and Pulumi state stay" in said
     _made(dev, "upgraded", "v2beta1")
     assert simulated_release.fitting(today) == spec
@@ -203,10 +203,14 @@ def test_all_files_that_settings_are_in() -> None:
 
 
 @pytest.mark.parametrize("name", ["dev", "h100-roce"])
-def test_a_stack_is_read_without_actors(name: str) -> None:
-    """A command that reads a stack does not wait for the import of what only a running cluster needs."""
-    code = f"import sys; from cli.shared.stack import read; read({name!r}); print(*sys.modules)"
+def test_a_stack_is_read_without_the_simulator(name: str) -> None:
+    """A stack is read without the simulated cluster's code, and described without what only a running cluster needs."""
+    code = (
+        f"import sys; from cli.shared.stack import read; stack = read({name!r}); print(*sys.modules); "
+        "from cli.shared import simulated_spec; simulated_spec.of(stack); print(*sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    imported = done.stdout.split()
-    assert "simulator.bootstrap.apply" in imported
-    assert not {"simulator.actors.podactor", "simulator.performance.programs"} & set(imported)
+    read_with, described_with = (line.split() for line in done.stdout.splitlines())
+    assert "simulator.cluster" not in read_with
+    assert {"simulator.cluster", "simulator.bootstrap.apply"} <= set(described_with)
+    assert not {"simulator.actors.podactor", "simulator.performance.programs"} & set(described_with)

@@ -102,8 +102,8 @@ def test_hindrances_are_shown_with_their_job(narrow: io.StringIO) -> None:
 
 def test_brackets_of_other_messages_are_no_colours(narrow: io.StringIO) -> None:
     """Brackets in an operator's message are shown as they are."""
-    told = Part("Subscription", "nfd/nfd", "ResolutionFailed: none of [a b] in [/var]", good=False)
-    tables.show(replace(FOUND, parts=(told,)))
+    failed = Part("Subscription", "nfd/nfd", "ResolutionFailed: none of [a b] in [/var]", good=False)
+    tables.show(replace(FOUND, parts=(failed,)))
     assert "none of [a b] in [/var]" in " ".join(narrow.getvalue().split())
 
 

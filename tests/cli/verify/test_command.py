@@ -162,9 +162,9 @@ def test_a_result_that_cannot_be_stored_is_reported_and_changes_no_verdict(
 
     monkeypatch.setattr(verify, "store", full)
     assert _of_stack(judged) == expected
-    told = " ".join(capsys.readouterr().err.split())
-    assert "warning: this result could not be stored" in told
-    assert "No locks available" in told
+    printed = " ".join(capsys.readouterr().err.split())
+    assert "warning: this result could not be stored" in printed
+    assert "No locks available" in printed
 
 
 def test_settings_that_are_newer_than_the_jobs_are_reported(

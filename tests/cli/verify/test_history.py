@@ -72,7 +72,7 @@ def test_logs_of_a_round_are_judged_without_a_cluster(suite_stack: Stack, tmp_pa
 
 
 def test_history_is_of_a_stack_with_a_suite(dev: Stack) -> None:
-    """Other options do not go with it, and a stack without a suite is told where to add one."""
+    """Other options do not go with it, and for a stack without a suite the message has where to add one."""
     with pytest.raises(Problem, match="stack dev has no suite"):
         history.of_stack(dev, [], everything=False, plain=True)
     with pytest.raises(Problem, match="--layout and --history exclude each other"):

@@ -1,19 +1,17 @@
 """`./hpc verify --nodes`: verdicts of nodes, the next test, and the label of nodes that are not fit."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 import yaml
+from werkzeug.wrappers import Request, Response
 
 from apis import names
 from apis.client import MERGE_PATCH
-from apis.kind import Kind
 from cli.shared import session
 from cli.shared import stack as stacks
 from cli.shared.cluster_client import Cluster
@@ -26,6 +24,7 @@ from evidence.fitness import Fitness, Fitnesses, NodeVerdict
 from evidence.reader import read
 from evidence.verdict import Ended, Job
 from tests.support.commands import finished
+from tests.support.http_server import as_json, kubeconfig, serving
 from tests.support.messages import has
 
 LOGS = Path(__file__).parents[2] / "evidence" / "logs" / "preflight"
@@ -97,45 +96,20 @@ def test_labels_follow_the_verdicts() -> None:
     assert node_marks.changes([verdict("a", Fitness.UNFIT, "x")], [node("a", **{names.UNFIT: "x"})]) == {}
 
 
-class Api(Cluster):
-    """A cluster that has nodes, and takes changes of them."""
+class Api:
+    """An API server with nodes, which takes changes of them; `sent` has path, type and body of each."""
 
-    def __init__(self, folder: Path, port: int, nodes: Sequence[dict[str, Any]]) -> None:
-        content = {
-            "clusters": [{"name": "lab", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
-            "users": [{"name": "lab", "user": {}}],
-            "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "lab"}}],
-        }
-        (folder / "kubeconfig").write_text(yaml.safe_dump(content))
-        super().__init__(folder / "kubeconfig", "lab")
-        self.__dict__.update(nodes=nodes)
+    def __init__(self, *nodes: dict[str, Any]) -> None:
+        self.nodes = nodes
+        self.status = 200
+        self.sent: list[tuple[str, str | None, Any]] = []
 
-    nodes: Sequence[dict[str, Any]]
-
-    def list(self, kind: Kind, namespace: str = "", **_query: str) -> list[dict[str, Any]]:
-        """Return the nodes."""
-        assert (kind.kind, namespace) == ("Node", "")
-        return [*self.nodes]
-
-
-class Patched(BaseHTTPRequestHandler):
-    """Stores what is sent."""
-
-    status = 200
-    sent: ClassVar[list[tuple[str, str, Any]]] = []
-
-    def do_PATCH(self) -> None:
-        """Answer."""
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.sent.append((self.path, self.headers["Content-Type"], body))
-        answer = json.dumps({"kind": "Status", "message": "nodes is forbidden"}).encode()
-        self.send_response(self.status)
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *_args: object) -> None:
-        """Print nothing."""
+    def respond(self, request: Request) -> Response:
+        """Answer a request."""
+        if request.method == "GET":
+            return as_json({"items": self.nodes})
+        self.sent.append((request.path, request.content_type, request.get_json(force=True)))
+        return as_json({"kind": "Status", "message": "nodes is forbidden"}, self.status)
 
 
 @pytest.fixture
@@ -161,21 +135,16 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Stack:
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+def sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Api]:
     """Give what is sent to an API server with the stack's nodes, the second of which has a label of old."""
-    handler = type("Handler", (Patched,), {"sent": []})
-    with HTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        nodes = [node(NODE.format(1)), node(NODE.format(2), **{names.UNFIT: "old"}), node(NODE.format(3))]
-        monkeypatch.setattr(session, "cluster", lambda _stack: Api(tmp_path, server.server_port, nodes))
-        yield handler
-        server.shutdown()
-        thread.join()
+    api = Api(node(NODE.format(1)), node(NODE.format(2), **{names.UNFIT: "old"}), node(NODE.format(3)))
+    with serving(api.respond) as port:
+        monkeypatch.setattr(session, "cluster", lambda _stack: Cluster(kubeconfig(tmp_path, port), "lab"))
+        yield api
 
 
 @pytest.mark.usefixtures("stack")
-def test_nodes_of_a_stack_are_marked_after_a_question(sent: Any) -> None:
+def test_nodes_of_a_stack_are_marked_after_a_question(sent: Api) -> None:
     """The label goes to the unfit node and from the fit one, by a merge patch of this label alone."""
     status, output = _run("--nodes", "--stack", STACK, "--cordon", "--yes")
     assert status == 1
@@ -192,15 +161,15 @@ def test_nodes_of_a_stack_are_marked_after_a_question(sent: Any) -> None:
 
 
 @pytest.mark.usefixtures("stack")
-def test_without_an_answer_nothing_is_marked(sent: Any) -> None:
+def test_without_an_answer_nothing_is_marked(sent: Api) -> None:
     """Without a terminal and --yes nothing is sent."""
-    with pytest.raises(Problem, match=r"no terminal to confirm on: mark dgx01[\s\S]*Add --yes"):
+    with pytest.raises(Problem, match=r"no terminal to confirm on: Mark dgx01[\s\S]*Add --yes"):
         _run("--nodes", "--stack", STACK, "--cordon")
     assert sent.sent == []
 
 
 @pytest.mark.usefixtures("stack")
-def test_a_label_that_is_refused_has_the_command(sent: Any) -> None:
+def test_a_label_that_is_refused_has_the_command(sent: Api) -> None:
     """A user who may not patch nodes gets the command for one who may."""
     sent.status = 403
     with pytest.raises(Problem, match=r"dgx01\S+ is not labelled: nodes is forbidden[\s\S]*oc label node dgx01\S+ hpc"):

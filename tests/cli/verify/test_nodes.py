@@ -119,6 +119,6 @@ def test_what_nodes_lack_has_no_number_of_a_line(capsys: pytest.CaptureFixture[s
         readings=(nodes.facts([{"metadata": {"name": name}} for name in ("dgx01", "dgx02")]),),
     )
     show([job], judge([job]))
-    told = capsys.readouterr().out
-    assert f"  {nodes.PLACE}: dgx02: 0 GPUs" in told
-    assert f"{nodes.PLACE}:" not in told.replace(f"{nodes.PLACE}: ", "")
+    printed = capsys.readouterr().out
+    assert f"  {nodes.PLACE}: dgx02: 0 GPUs" in printed
+    assert f"{nodes.PLACE}:" not in printed.replace(f"{nodes.PLACE}: ", "")

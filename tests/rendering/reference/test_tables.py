@@ -73,7 +73,7 @@ def test_models_inside_have_one_table_each_under_all_their_paths() -> None:
     assert list(found) == [Everything, Round, Square]
     assert found[Round].paths == ["shapes[]", "shapes[].inner", "only"]
     assert (found[Round].variants, found[Square].variants) == (["shape: round"], ["shape: square"])
-    page = tables.document(Everything, level=3, root="")
+    page = tables.document(Everything, level=3)
     assert page.count("### Round\n") == 1
     assert "At `shapes[]`, with `shape: square`. Something square." in page
     assert "| DNS label | RFC 1123 label" in page

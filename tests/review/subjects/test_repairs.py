@@ -31,7 +31,7 @@ def test_what_drifted_is_reported_and_what_repairs_it() -> None:
     assert patch in terminal.write(drifted)
 
 
-def test_nothing_drifted_nothing_said() -> None:
+def test_without_drift_nothing_is_reported() -> None:
     """Without drift there is no section."""
     assert reported(repairs.find, review()) == []
 

@@ -1,5 +1,6 @@
 """What pods wait for on their node, and what ends them at once."""
 
+import copy
 from typing import Any, cast
 
 import pytest
@@ -72,3 +73,16 @@ def test_a_driver_that_does_not_know_the_gpu_ends() -> None:
     assert "will ignore this GPU" in (gates.fault(new, cast(Runtime, Node())) or "")
     assert gates.fault(new, cast(Runtime, Node(profile="dgx-a100"))) is None
     assert gates.fault(pod(PLUGIN), cast(Runtime, Node())) is None
+
+
+@pytest.mark.parametrize(
+    ("node", "why"),
+    [(Node(), "NVML doesn't exist"), (Node(DRIVER), "open /x.csv: no such file"), (Node(host=True), "open /x")],
+)
+def test_an_exporter_needs_a_driver_and_its_list(node: Node, why: str) -> None:
+    """NVIDIA's exporter exits without a driver, and by a list that its pod does not mount; without one it runs."""
+    exporter = pod("nvcr.io/nvidia/k8s/dcgm-exporter:4.6.0-4.8.3")
+    listed = copy.deepcopy(exporter)
+    listed["spec"]["containers"][0]["env"] = [{"name": "DCGM_EXPORTER_COLLECTORS", "value": "/x.csv"}]
+    assert why in str(gates.fault(listed, cast(Runtime, node)))
+    assert (gates.fault(exporter, cast(Runtime, node)) is None) == ("NVML" not in why)

@@ -154,3 +154,16 @@ def test_state_of_a_policy(labels: dict[str, str], sets: dict[str, Object | None
         assert (
             "states not ready: [state-driver" in next(one for one in found["conditions"] if one["message"])["message"]
         )
+
+
+def test_the_exporter_has_the_list_and_the_monitor_of_its_policy() -> None:
+    """The list is mounted where the policy names one, and only a policy that wants it gets a monitor."""
+    operand = next(each for each in gpu_operands.OPERANDS if each.part == "dcgm-exporter")
+    wishes: tuple[dict[str, Any], ...] = ({"monitoring": False}, {"metrics": "hpc-dcgm-metrics"})
+    for more in wishes:
+        wanted = policy(**more)
+        made = {body["kind"]: body for _, body in gpu_operands.manifests(operand, "gpus", wanted)}
+        pod = made["DaemonSet"]["spec"]["template"]["spec"]
+        assert [each["configMap"]["name"] for each in pod.get("volumes", ())] == [*filter(None, [more.get("metrics")])]
+        assert ("ServiceMonitor" in made) == ("metrics" in more)
+        assert "Service" in made

@@ -8,7 +8,7 @@ from simulator.actors import mounts
 
 
 def test_a_program_reads_the_files_that_its_pod_mounts() -> None:
-    """Keys of a ConfigMap or Secret are files of their names; other paths are not there."""
+    """Keys of a ConfigMap or Secret are files of their names, or of a mount's own; others are not there."""
     pod = {
         "metadata": {"namespace": "kubeflow-system"},
         "spec": {
@@ -17,6 +17,7 @@ def test_a_program_reads_the_files_that_its_pod_mounts() -> None:
                     "volumeMounts": [
                         {"name": "settings", "mountPath": "/etc/trainer"},
                         {"name": "pair", "mountPath": "/certificates"},
+                        {"name": "settings", "mountPath": "/etc/exporter/list.csv", "subPath": "file.yaml"},
                     ]
                 }
             ],
@@ -32,5 +33,7 @@ def test_a_program_reads_the_files_that_its_pod_mounts() -> None:
     )
     assert mounts.read(runtime, pod, "/etc/trainer/file.yaml") == b"a: 1"
     assert mounts.read(runtime, pod, "/certificates/tls.crt") == b"pem"
+    assert mounts.read(runtime, pod, "/etc/exporter/list.csv") == b"a: 1"
+    assert mounts.read(runtime, pod, "/etc/exporter/file.yaml") is None
     assert mounts.read(runtime, pod, "/etc/trainer/other.yaml") is None
     assert mounts.read(runtime, pod, "/etc/file.yaml") is None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from cli.shared import environment, session, state_checks
+from cli.shared import environment, session, simulated_spec, state_checks
 from cli.shared.backends import choice
 from cli.shared.backends.backend import of_folder
 from cli.shared.backends.bucket import BucketStore
@@ -60,12 +60,12 @@ def test_a_cluster_has_the_folder_of_its_state(dev: Stack, tmp_path: Path, wante
 def test_choice_is_remembered_and_the_cluster_gets_its_store(dev: Stack) -> None:
     """The backend of the first command is recorded, and later commands use it."""
     assert choice.recorded(dev.home) == ""
-    assert not dev.spec().object_store
+    assert not simulated_spec.of(dev).object_store
     session.choose_backend(dev, "s3")
     session.choose_backend(dev, None)
     session.choose_backend(dev, "s3")
     assert choice.recorded(dev.home) == "s3"
-    assert dev.spec().object_store
+    assert simulated_spec.of(dev).object_store
     url = _url(dev)
     assert url is not None
     assert url.startswith(f"s3://{choice.BUCKET}?endpoint=http://127.0.0.1:")
@@ -204,7 +204,7 @@ def test_bucket_of_many_clusters(dev: Stack, tmp_path: Path) -> None:
     """In a shared bucket only stacks of the same cluster count as that cluster's."""
     session.choose_backend(dev, f"file://{tmp_path}/shared")
     numbers = PortNumbers(api=20001, etcd=20002, etcd_peer=20003, kubelet=20004)
-    known = State(spec=dev.spec(), ports=numbers)
+    known = State(spec=simulated_spec.of(dev), ports=numbers)
     states.save(Layout(dev.home), known)
     for server in ("https://127.0.0.1:20999", known.server):
         store(tmp_path / "shared", "prod", {"resources": [{}]}, {SERVER: server})

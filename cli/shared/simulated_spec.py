@@ -1,0 +1,68 @@
+"""The simulated cluster that a stack's settings describe."""
+
+from cli.shared.backends import choice
+from cli.shared.stack import Stack
+from components.storage_class import Cache
+from datasets.source import DiscoverSource
+from hardware import profiles
+from simulator.cluster import ClusterSpec, NodeSpec
+from simulator.spec import ScaleGui
+from stacks.platform import Settings
+from stacks.trainer_settings import UpstreamTrainer
+
+
+def of(stack: Stack) -> ClusterSpec:
+    """Return the simulated cluster of a stack; raise Problem where none can be."""
+    stack.require_served()
+    settings = stack.settings
+    release, trainer = settings.version, isinstance(settings.trainer, UpstreamTrainer)
+    controllers = {"kueue": settings.queues, "jobset": settings.operators.jobset, "trainer": trainer}
+    return ClusterSpec.model_validate(
+        {
+            "name": stack.home.name,
+            "nodes": _nodes(settings),
+            "release": release.simulated_as,
+            "kubernetes": release.simulated_kubernetes,
+            "openshift": settings.release,
+            "storage_classes": settings.foreign_classes,
+            "storage_scale": settings.scale_pods is not None,
+            "job_controllers": tuple(name for name, used in controllers.items() if used),
+            "suite": settings.suite is not None,
+            "scale_gui": _scale_gui(settings),
+            "discover": _discover(settings),
+            "object_store": choice.recorded(stack.home) == choice.SIMULATED,
+            **({} if release.mpi_job is None else {"mpi": release.mpi_job.version}),
+        }
+    )
+
+
+def _nodes(settings: Settings) -> tuple[NodeSpec, ...]:
+    known = [node.machine for node in settings.gpu_nodes][:1]
+    own = settings.profile.hcas if known and settings.profile.hcas != known[0].hcas else ()
+    machine = profiles.to_json(known[0]) if known and settings.machines else None
+    return tuple(
+        NodeSpec(
+            name=node.name,
+            roles=node.roles,
+            profile=node.profile,
+            machine=machine if node.profile else None,
+            ports=own if node.profile else (),
+            host_driver=bool(node.profile) and settings.host_driver,
+        )
+        for node in settings.nodes
+    )
+
+
+def _discover(settings: Settings) -> bool:
+    sets = (each for tenant in settings.tenants for each in tenant.data_sets)
+    return any(isinstance(each.source, DiscoverSource) for each in sets)
+
+
+def _scale_gui(settings: Settings) -> ScaleGui | None:
+    """Return the GUI of the first cluster that has caches by the storage classes of a stack; None without caches."""
+    caches = [each for each in settings.storage.classes if isinstance(each.volumes, Cache)] if settings.storage else []
+    if not caches:
+        return None
+    cluster = caches[0].cluster_id
+    own = sorted({each.file_system for each in caches if each.cluster_id == cluster})
+    return ScaleGui(cluster_id=cluster, file_systems=tuple(own))
