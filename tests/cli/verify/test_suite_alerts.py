@@ -3,13 +3,14 @@
 import json
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
+from werkzeug.wrappers import Request, Response
 
 from apis import suite
 from cli.shared import session
@@ -21,6 +22,7 @@ from stacks.monitoring_files import files
 from stacks.settings import parse, whole
 from tests.support import debian
 from tests.support.commands import finished
+from tests.support.http_server import as_json, serving
 from tests.support.recorded import ROOT
 from tests.support.stack_settings import data
 from tests.support.suite_rounds import FIRST, SECOND, THIRD, Rounds, runs
@@ -29,35 +31,34 @@ FOURTH = "2611280200"
 API = "/api/v2/alerts"
 
 
+@dataclass
 class Recorder:
-    """An HTTP server that takes alerts and keeps each request."""
+    """What an HTTP server in the place of an Alertmanager was sent: path, headers and alerts of each request."""
 
-    def __init__(self, status: int = 200) -> None:
-        kept: list[tuple[str, dict[str, str], list[dict[str, Any]]]] = []
+    status: int = 200
+    url: str = ""
+    kept: list[tuple[str, dict[str, str], list[dict[str, Any]]]] = field(default_factory=list)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                """Keep path, headers and alerts."""
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                kept.append((self.path, dict(self.headers.items()), body))
-                self.send_response(status)
-                self.end_headers()
+    def answer(self, request: Request) -> Response:
+        """Store a request, and answer with the status."""
+        self.kept.append((request.path, dict(request.headers.items()), request.get_json()))
+        return as_json({}, self.status)
 
-            def log_message(self, *_: object) -> None:
-                """Print nothing."""
 
-        self.kept = kept
-        self.server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        Thread(target=self.server.serve_forever, daemon=True).start()
+@contextmanager
+def recording(status: int = 200) -> Iterator[Recorder]:
+    """Serve a recorder."""
+    found = Recorder(status)
+    with serving(found.answer) as port:
+        found.url = f"http://127.0.0.1:{port}"
+        yield found
 
 
 @pytest.fixture
 def recorder() -> Iterator[Recorder]:
-    """Give a server in the place of an Alertmanager."""
-    found = Recorder()
-    yield found
-    found.server.shutdown()
+    """Give a recorder."""
+    with recording() as found:
+        yield found
 
 
 def amtool(*words: str | Path) -> str:
@@ -145,9 +146,7 @@ def test_what_cannot_be_sent_is_one_message() -> None:
     """An address that does not answer, one that refuses, and an option without --history are named with the remedy."""
     with pytest.raises(Problem, match=r"--alertmanager http://127\.0\.0\.1:9 does not answer"):
         alertmanager.send("http://127.0.0.1:9", [])
-    refusing = Recorder(403)
-    with pytest.raises(Problem, match=rf"answers 403\n.*{alertmanager.TOKEN}"):
+    with recording(403) as refusing, pytest.raises(Problem, match=rf"answers 403\n.*{alertmanager.TOKEN}"):
         alertmanager.send(refusing.url, [])
-    refusing.server.shutdown()
     with pytest.raises(Problem, match="--alertmanager is for --history"):
         finished(verify.command, "--alertmanager", "http://127.0.0.1:9")
