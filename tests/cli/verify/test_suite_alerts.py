@@ -126,8 +126,8 @@ def test_alerts_are_as_alertmanagers_own_client_sends_them(
     path, headers, (theirs,) = recorder.kept[-1]
     assert (path, headers["Content-Type"]) == (API, recorder.kept[0][1]["Content-Type"])
     assert (theirs["labels"], theirs["annotations"]) == (ours["labels"], ours["annotations"])
-    for field in ("startsAt", "endsAt"):
-        assert abs(datetime.fromisoformat(theirs[field]) - datetime.fromisoformat(ours[field])).total_seconds() < 1
+    for time in ("startsAt", "endsAt"):
+        assert abs(datetime.fromisoformat(theirs[time]) - datetime.fromisoformat(ours[time])).total_seconds() < 1
     assert {*theirs} - {*ours} <= {"generatorURL"}
 
 
