@@ -65,6 +65,9 @@ class Request(Model):
     fabric: Fabric | None = None
     shape: Shape | None = Field(default=None, description="None: a job without GPUs, or not known")
     nodes: tuple[str, ...] = Field(default=(), description="on which its pods with GPUs ran; empty: not known")
+    roles: Mapping[str, tuple[str, ...]] = Field(
+        default={}, description="node -> its roles, of all nodes of the settings; empty: not known"
+    )
     divided: Mapping[str, Mapping[str, int]] = Field(
         default={}, description="node -> size of MIG instances -> how many; of nodes whose GPUs are not whole"
     )
@@ -76,6 +79,10 @@ class Request(Model):
     operator_driver: bool | None = Field(
         default=None, description="whether an operator brings the GPU driver, and hosts have none; None: not known"
     )
+    feature_labels: bool = Field(
+        default=False, description="whether node feature discovery is to label nodes with GPUs"
+    )
+    hca_shares: int | None = Field(default=None, description="pods that may share an HCA of a node; None: not known")
     devices: tuple[str, ...] = Field(default=(), description="HCAs for use between nodes; empty: none, or not known")
 
     @property

@@ -17,6 +17,14 @@ class BatchMount(Model):
     read_only: bool
 
 
+class PodJob(Model):
+    """A workload that pods of the cluster alone can be, and no other scheduler starts."""
+
+    name: str
+    why: str
+    remedy: str
+
+
 class BatchJob(Model):
     """A workload, with the arguments that its pods have."""
 

@@ -8,7 +8,7 @@ from pydantic import Field, InstanceOf
 from hardware.cabling import Cabling
 from hardware.model import Model
 from hardware.profiles import Hca, Profile
-from sites.batch_job import BatchJob
+from sites.batch_job import BatchJob, PodJob
 from sites.content import NOTHING, Content
 from sites.host_facts import HostFacts
 from sites.scale_facts import ScaleFacts
@@ -56,7 +56,9 @@ class Site(Model):
         description="images for which nodes of the release can have a mirror configured; None: for none"
     )
     content: Content = Field(default=NOTHING, description="what nodes pull, where a group of files needs it")
-    jobs: tuple[BatchJob, ...] = Field(default=(), description="workloads, where another scheduler starts them, too")
+    jobs: tuple[BatchJob | PodJob, ...] = Field(
+        default=(), description="workloads, where another scheduler starts them, too"
+    )
     scale: ScaleFacts | None = Field(
         default=None, description="Spectrum Scale whose clients are packages of hosts; None: there are none"
     )

@@ -1,6 +1,5 @@
 """Settings of the cluster and its nodes."""
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -9,16 +8,11 @@ from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_
 
 from components.model import DnsLabel, DnsName, Model, merged_by
 from components.topology import LabelValue
-from hardware import profiles
+from hardware import hostlist, profiles
 from hardware.gpus import Gpu
 from hardware.profiles import Profile
 
-_RANGE = re.compile(r"^(?P<before>[^\[\]]*)\[(?P<first>\d+)-(?P<last>\d+)\](?P<after>[^\[\]]*)$")
-RANGE_PATTERN = r"^[-.a-z0-9]*(\[[0-9]+-[0-9]+\])?[-.a-z0-9]*$"
-"""What a name of one node or of several looks like, for editors."""
 _UID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
-MOST_NODES = 5000
-"""Nodes that Kubernetes supports, and so the most that one range may mean."""
 
 
 class ClusterSettings(Model):
@@ -43,8 +37,8 @@ class NodeSettings(Model):
     """One node of the cluster, or several equal ones, with a range in the name: gpu[01-04]."""
 
     name: DnsName = Field(
-        description="as on the cluster; a range such as gpu[01-04].lab.example.com means four nodes",
-        json_schema_extra={"pattern": RANGE_PATTERN},
+        description="as on the cluster; a range such as gpu[01-04].lab.example.com means four nodes, also [01-04,07]",
+        json_schema_extra={"pattern": hostlist.PATTERN},
     )
     roles: tuple[Literal["master", "worker"], ...] = Field(min_length=1, description="roles of the node")
     profile: str | None = Field(default=None, description="hardware profile of a GPU node; None for others")
@@ -144,24 +138,10 @@ def entries(nodes: Any) -> list[int]:
 
 def _one(node: Any) -> Iterator[Any]:
     name = node.get("name") if isinstance(node, Mapping) else None
-    names = ranged(name) if isinstance(name, str) else None
-    if names is None:
+    if not isinstance(name, str):
         yield node
         return
-    yield from ({**node, "name": each} for each in names)
-
-
-def ranged(name: str) -> list[str] | None:
-    """Return the names that a name with a range means, e.g. gpu[01-04]; None: it has none. Raises ValueError."""
-    found = _RANGE.match(name)
-    if found is None:
-        return None
-    first, last = int(found["first"]), int(found["last"])
-    if not first <= last < first + MOST_NODES:
-        raise ValueError(
-            f"name {name!r}: the range ends before it starts, or has more than {MOST_NODES} nodes; correct it"
-        )
-    return [f"{found['before']}{number:0{len(found['first'])}d}{found['after']}" for number in range(first, last + 1)]
+    yield from ({**node, "name": each} for each in hostlist.expanded(name))
 
 
 Nodes = Annotated[

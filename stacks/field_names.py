@@ -19,13 +19,18 @@ def closest(model: type[BaseModel], place: Sequence[str | int], taken: Collectio
     """
     models = [model]
     for part in place[:-1]:
-        inner = [each for one in models if part in one.model_fields for each in models_of(one.model_fields[str(part)])]
-        models = inner or [each for each in models if _is_variant(each, part)] or models
+        models = below(models, part)
     known = {name for each in models for name in each.model_fields}
     field, written = _MEANT.get(str(place[-1]), ("", ""))
     if field in known:
         return None if field in taken else written
     return next(iter(get_close_matches(str(place[-1]), sorted(known - set(taken)), n=1)), None)
+
+
+def below(models: list[type[BaseModel]], part: str | int) -> list[type[BaseModel]]:
+    """Return the models that the next part of a place leads to; of an index, a map's key or a plain field the same."""
+    inner = [each for one in models if part in one.model_fields for each in models_of(one.model_fields[str(part)])]
+    return inner or [each for each in models if is_variant(each, part)] or models
 
 
 def models_of(field: Any) -> Iterator[type[BaseModel]]:
@@ -38,5 +43,6 @@ def models_of(field: Any) -> Iterator[type[BaseModel]]:
         waiting += get_args(kind)
 
 
-def _is_variant(model: type[BaseModel], name: str | int) -> bool:
+def is_variant(model: type[BaseModel], name: str | int) -> bool:
+    """Return whether a model is the variant of a union that pydantic calls so."""
     return any(name in get_args(field.annotation) for field in model.model_fields.values())

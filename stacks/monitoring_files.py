@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import yaml
 
+from apis import suite
 from components import alertmanager_file, grafana_files
 from components.gpu_monitoring import GpuMonitoringArgs, pages
 from components.monitoring_rules import alerts, groups
@@ -26,9 +27,8 @@ def files(settings: Settings) -> Mapping[str, str]:
         args, routing = monitoring(settings, gpu, gpu.monitoring), gpu.monitoring.notify
         found = _dashboards(args)
         if routing:
-            found[alertmanager_file.NAME] = alertmanager_file.text(
-                routing, (alert.name for alert in alerts(args.limits))
-            )
+            names = [alert.name for alert in alerts(args.limits)] + ([suite.ALERT] if settings.suite else [])
+            found[alertmanager_file.NAME] = alertmanager_file.text(routing, names)
         return found
     if gpu.exporter is None:
         return {}

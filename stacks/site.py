@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sites.batch_job import BatchJob
+from sites.batch_job import BatchJob, PodJob
 from sites.content import NOTHING, Content
 from sites.host_facts import HostFacts
 from sites.scale_facts import ScaleFacts
@@ -15,7 +15,7 @@ from stacks.platform import Settings
 from stacks.storage_settings import HostClientStorage
 
 
-def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterable[BatchJob] = ()) -> Site:
+def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterable[BatchJob | PodJob] = ()) -> Site:
     """Return what `./hpc site` writes files from; `content` is what the manifests name, and `jobs` the workloads."""
     return Site(
         stack=stack,
@@ -49,6 +49,7 @@ def _scale(settings: Settings) -> ScaleFacts | None:
         return None
     others = [cluster.gui_host for cluster in storage.clusters if cluster.id != storage.own_cluster]
     return ScaleFacts(
+        cluster_id=storage.own_cluster,
         file_system=storage.file_system.name,
         owner_gui=others[0] if len(others) == 1 else None,
         reserved_gib=settings.reserved.memory_gib,

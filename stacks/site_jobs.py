@@ -5,21 +5,44 @@ from collections.abc import Iterator
 from components.gpu_job import GpuJobArgs
 from components.mpi_job import MpiJobArgs
 from components.torch_job import TorchJobArgs
-from sites.batch_job import BatchJob, BatchMount
+from sites.batch_job import BatchJob, BatchMount, PodJob
 from stacks import images
 from stacks.job_arguments import arguments
 from stacks.platform import Settings
-from stacks.workload_settings import JobWorkload, MpiWorkload, TorchWorkload
+from stacks.workload_settings import (
+    IndexedWorkload,
+    JobWorkload,
+    MpiWorkload,
+    RdmaTestWorkload,
+    StageDataWorkload,
+    TorchWorkload,
+)
 
 
-def of(settings: Settings) -> Iterator[BatchJob]:
-    """Yield MPI, PyTorch and single-node jobs, with the variables that their pods have; none without a scheduler."""
+def of(settings: Settings) -> Iterator[BatchJob | PodJob]:
+    """Yield MPI, PyTorch and single-node jobs, with the variables that their pods have, and the others by name.
+
+    Without a scheduler in the settings there are none.
+    """
     if settings.site is None or settings.site.scheduler is None:
         return
     for stage in settings.stages:
         for workload in stage.workloads:
-            if isinstance(workload, MpiWorkload | TorchWorkload | JobWorkload):
-                yield _job(workload, settings)
+            match workload:
+                case MpiWorkload() | TorchWorkload() | JobWorkload():
+                    yield _job(workload, settings)
+                case IndexedWorkload(data_set=slices, name=name):
+                    yield _of_pods(name, slices)
+                case StageDataWorkload(data_set=slices):
+                    yield _of_pods(f"stage-{slices}", slices)
+                case RdmaTestWorkload():
+                    remedy = "run its programs between two nodes, and judge the output by `./hpc verify -f`"
+                    yield PodJob(name=workload.name, why="its two sides are pods", remedy=remedy)
+
+
+def _of_pods(name: str, data_set: str) -> PodJob:
+    why = f"its slices of data set {data_set} are proved by pods alone"
+    return PodJob(name=name, why=why, remedy="run it on the cluster")
 
 
 def _job(workload: MpiWorkload | TorchWorkload | JobWorkload, settings: Settings) -> BatchJob:

@@ -14,7 +14,7 @@ from components.outcome import Wait
 from components.rdma_perftest import RdmaPair
 from components.sliced_jobs import MOST_SLICES
 from components.tenant import ContainerResources
-from stacks.cluster_settings import RANGE_PATTERN, ranged
+from hardware import hostlist
 from stacks.topology_settings import TopologyRequest
 
 __all__ = [
@@ -175,7 +175,7 @@ class JobWorkload(ProgramWorkload):
         default=None,
         description="the only node that its pod may run on (R-4.5-7); a range such as gpu[01-04].lab.example.com means "
         "a job on each, called as this one and the node's first name",
-        json_schema_extra={"anyOf": [{"pattern": RANGE_PATTERN, "type": "string"}, {"type": "null"}]},
+        json_schema_extra={"anyOf": [{"pattern": hostlist.PATTERN, "type": "string"}, {"type": "null"}]},
     )
     gpus: int = Field(default=1, gt=0, le=16, description="GPUs of its pod")
 
@@ -213,8 +213,8 @@ def _on_each(workloads: Any) -> Any:
 
 def _one(workload: Any) -> Iterator[Any]:
     node = workload.get("node") if isinstance(workload, Mapping) and workload.get("kind") == "job" else None
-    names = ranged(node) if isinstance(node, str) else None
-    if names is None:
+    names = hostlist.expanded(node) if isinstance(node, str) else ()
+    if not names or names == (node,):
         yield workload
         return
     for name in names:

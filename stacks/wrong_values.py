@@ -27,7 +27,7 @@ _REMEDIES = {
     "ip_v4_interface": "; write an address with its prefix, as 192.168.1.2/24",
     "ip_v4_network": "; write the network's own address and prefix, as 192.168.1.0/24",
     "union_tag_invalid": "; write one of these",
-    "union_tag_not_found": "; give its kind: docs/settings.md lists them",
+    "union_tag_not_found": "; add it: docs/settings.md lists them",
 }
 """Remedies by pydantic's name of an error; messages with a bound or a type are their own."""
 _NO_TENANTS = (
@@ -52,23 +52,30 @@ def _without_consequences(errors: Sequence[Any]) -> Sequence[Any]:
 
 
 def _as_written(errors: Sequence[Any], data: Any) -> Iterator[Any]:
-    """Yield the errors with places as in the file, where nodes with a range are one entry."""
+    """Yield the errors with places as in the file: nodes with a range are one entry, and a variant has its field."""
     for error in errors:
-        match error["loc"]:
-            case ("nodes", int(index), *rest):
+        match error:
+            case {"loc": ("nodes", int(index), *rest)}:
                 yield {**error, "loc": ("nodes", entries(data["nodes"])[index], *rest)}
+            case {"type": "union_tag_invalid", "loc": at, "ctx": {"discriminator": field, "tag": tag, **more}}:
+                text = f"Input should be one of {more['expected_tags']}"
+                yield {**error, "loc": (*at, field.strip("'")), "msg": text, "input": tag}
+            case {"type": "union_tag_not_found", "loc": at, "ctx": {"discriminator": field}}:
+                yield {**error, "loc": (*at, field.strip("'")), "msg": "Field required", "input": None}
             case _:
                 yield error
 
 
-def _path(place: Sequence[str | int], data: Any) -> Iterator[str | int]:
+def _path(place: Sequence[str | int], data: Any, model: type[BaseModel]) -> Iterator[str | int]:
     """Yield the parts of a place as in the file: without the names of variants, which pydantic adds."""
-    variant = None
+    variant, models = None, [model]
     for index, part in enumerate(place):
         if isinstance(part, str) and isinstance(data, Mapping):
-            # A variant may be called as one of its fields: a volume of kind claim has a claim.
-            chosen = variant is not data and part == data.get("kind")
-            if (chosen or part not in data) and index + 1 < len(place):
+            # A variant may be called as one of its fields, a volume of kind claim has a claim, and as a key of a map.
+            chosen = variant is not data and (part not in data or part in data.values())
+            chosen = chosen and len(models) > 1 and any(field_names.is_variant(each, part) for each in models)
+            models = field_names.below(models, part)
+            if chosen or (part not in data and index + 1 < len(place)):
                 variant = data
                 continue
             data = data.get(part)
@@ -78,7 +85,7 @@ def _path(place: Sequence[str | int], data: Any) -> Iterator[str | int]:
 
 
 def _line(error: Any, whole: Whole, model: type[BaseModel]) -> str:
-    path, data = whole.shown([*_path(error["loc"], whole.data)]), whole.data
+    path, data = whole.shown([*_path(error["loc"], whole.data, model)]), whole.data
     message = data_files.message(error)
     value, unknown = error["input"], error["type"] == "extra_forbidden"
     # Logs are read by many: the value of an unknown field, or of a secret's name, may be a secret.

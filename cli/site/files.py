@@ -50,10 +50,11 @@ def _content(settings: Settings, stack: str) -> Content:
     return content.of(settings, manifests(registrations(stack, ROOT)))
 
 
-def stored(folder: Path) -> Manifest | None:
+def stored(folder: Path, instead: Manifest | None = None) -> Manifest | None:
     """Return the manifest of a folder that `./hpc site render` wrote; None for an empty or a missing one.
 
-    Raises Problem for a folder with files of something else.
+    `instead` is returned for a manifest that is damaged. Raises Problem for that without it, and for a folder with
+    files of something else.
     """
     try:
         if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
@@ -66,7 +67,12 @@ def stored(folder: Path) -> Manifest | None:
     except OSError as error:
         raise Problem(f"{folder} cannot be read: {error.strerror or error}", "Correct its rights.") from None
     except ValueError as error:
-        what = str(error)
+        if instead is not None:
+            return instead
+        raise Problem(
+            f"{folder}: {error}, or it was damaged since",
+            "Name a new or an empty folder, or write this one again with `./hpc site render --force`.",
+        ) from None
     raise Problem(
         f"{folder} holds files that `./hpc site render` did not write: {what}", "Name a new or an empty folder."
     )

@@ -11,6 +11,7 @@ from cli.shared.console import print_text, print_warning
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, FolderOption, StackOption
 from cli.site import files
+from evidence.wording import listed
 from simulator.files import write_atomically
 from sites import manifest
 from sites.manifest import Manifest
@@ -18,7 +19,7 @@ from sites.manifest import Manifest
 OnlyOption = Annotated[
     list[str] | None, typer.Option("--only", help="Write this group of files only; may be given several times.")
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace also files that were edited since.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace also edited files, and a damaged MANIFEST.json.")]
 
 _EXECUTABLE, _READABLE = 0o755, 0o644
 
@@ -36,7 +37,8 @@ def command(
     earlier call that the settings no longer need are removed.
     """
     wanted = files.wanted(stack, only or ())
-    before = files.stored(output)
+    # Of a damaged list nothing is known to be ours: no file is removed, and those that the settings want are replaced.
+    before = files.stored(output, Manifest(stack=stack, files={}) if force else None)
     if before and before.stack != stack:
         raise Problem(f"{output} has the files of stack {before.stack}, not of {stack}", "Name another folder.")
     if before and not force:
@@ -49,14 +51,16 @@ def command(
             "Correct its rights, move away what is in its place, or name another folder.",
         ) from None
     rows = [
-        (group.name, group.title, str(len(written)), str(len(missing))) for group, written, missing in wanted.groups
+        (group.name, group.title, str(len(written)), str(len(missing)))
+        for group, written, missing in wanted.groups
+        if written or missing
     ]
     tables.show_rows(f"Files in {output}", ("group", "what", "files", "open"), rows)
+    if unused := [group.name for group, written, missing in wanted.groups if not (written or missing)]:
+        print_text(f"The settings of stack {stack} ask for no files of {listed(unused)}.")
     for group, _, missing in wanted.groups:
         for each in missing:
             print_warning(f"{group.name}: open: {each.what}; {each.remedy}")
-    if not wanted.files:
-        print_text(f"nothing to write for stack {stack}")
 
 
 def _refuse_edited(folder: Path, wanted: files.Wanted, before: Manifest, only: Sequence[str]) -> None:

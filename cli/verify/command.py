@@ -78,6 +78,10 @@ HistoryOption = Annotated[
         "rounds, or folders with their logs.",
     ),
 ]
+AlertmanagerOption = Annotated[
+    str | None,
+    typer.Option(help="With --history: send what the newest round shows to this Alertmanager, a URL (docs/suite.md)."),
+]
 AllOption = Annotated[bool, typer.Option("--all", help="Show also the criteria that passed.")]
 
 
@@ -101,6 +105,7 @@ def command(
     cordon: CordonOption = False,
     yes: YesOption = False,
     history: HistoryOption = False,
+    alertmanager: AlertmanagerOption = None,
     plain: JsonOption = False,
 ) -> None:
     """Judge by their logs whether jobs met their expectations.
@@ -120,7 +125,12 @@ def command(
         given = {**expectations, **other, "job": job, "wait": wait, "nodes": nodes or None}
         for option in [option for option, value in given.items() if value is not None]:
             raise Problem(f"--{option} and --history exclude each other", "Leave one of them out.")
-        raise typer.Exit(suite_history.of_stack(stacks.read(stack, name), names, everything=everything, plain=plain))
+        wanted = stacks.read(stack, name)
+        raise typer.Exit(
+            suite_history.of_stack(wanted, names, everything=everything, plain=plain, alertmanager=alertmanager)
+        )
+    if alertmanager:
+        raise Problem("--alertmanager is for --history", "Add --history.")
     if not names:
         for option in [option for option, value in {**expectations, **other}.items() if value is not None]:
             raise Problem(f"--{option} is for log files; a stack has it in its settings", "Name logs, or omit it.")

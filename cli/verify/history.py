@@ -1,6 +1,7 @@
 """`./hpc verify --history`: the rounds of a stack's suite, read, stored, and the newest compared with those before."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.markup import escape
@@ -12,15 +13,19 @@ from cli.shared.output import print_json
 from cli.shared.stack import Stack
 from cli.shared.tables import show_rows
 from cli.verify import suite_rounds
+from cli.verify.alertmanager import send
 from cli.verify.verdict_tables import json_data, show
 from evidence.judge import NOT_ENOUGH, exit_status
 from evidence.records import RecordsError, Run, append, read
-from evidence.report import history
+from evidence.report import history, suite_alerts
 
 
-def of_stack(stack: Stack, files: Sequence[str], *, everything: bool, plain: bool) -> int:
+def of_stack(
+    stack: Stack, files: Sequence[str], *, everything: bool, plain: bool, alertmanager: str | None = None
+) -> int:
     """Judge the newest round against those before it, and return the exit status of `./hpc verify`.
 
+    What it finds is sent to `alertmanager`, a URL, as alerts.
     Without files the rounds of the cluster that have ended are added to those that are stored. A file is one of stored
     rounds; a folder has logs of rounds.
     """
@@ -29,16 +34,21 @@ def of_stack(stack: Stack, files: Sequence[str], *, everything: bool, plain: boo
     if not rounds:
         print_text("no round of the suite has ended yet")
         return NOT_ENOUGH
-    newest = rounds[-1]
-    verdicts = (*newest.verdicts, *history.judged(history.courses(rounds)))
+    newest, found = rounds[-1], history.courses(rounds)
+    verdicts = (*newest.verdicts, *history.judged(found))
+    sent = None
+    if alertmanager:
+        some = [*suite_alerts.alerts(stack.name, found, newest.verdicts, datetime.now(UTC))]
+        sent = send(alertmanager, some)
     if plain:
         print_json(json_data(newest.jobs, verdicts))
         return exit_status(verdicts)
-    found = history.courses(rounds)
     show_rows(escape(history.title(rounds)), history.HEADS, (tuple(map(escape, row)) for row in history.rows(found)))
     for time, text in history.changes(rounds).items():
         print_text(f"{time:%Y-%m-%d %H:%M} UTC: {text}")
     show(newest.jobs, verdicts, everything=everything)
+    if sent:
+        print_text(sent)
     return exit_status(verdicts)
 
 

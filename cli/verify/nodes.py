@@ -17,6 +17,10 @@ PLACE = "(nodes of the cluster)"
 """The placeholder for a file: in parentheses, as no file is called, and its lines have no numbers that count."""
 JOB = "nodes"
 """What the nodes are called beside the jobs."""
+_DEVICE_OF_NVIDIA = tuple(
+    f"feature.node.kubernetes.io/pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de")
+)
+"""Labels of node feature discovery: the vendor alone, as OpenShift's operator has it, or after the class."""
 _PRODUCT = "nvidia.com/gpu.product"
 _DRIVER = (
     tuple(f"nvidia.com/cuda.driver-version.{part}" for part in ("major", "minor", "revision")),
@@ -28,19 +32,24 @@ _DRIVER = (
 def look(cluster: Cluster, settings: Settings) -> Job:
     """Return what the API server reports of the nodes with GPUs, as a job beside the others that never ends."""
     wanted = tuple(node.name for node in settings.gpu_nodes)
+    roles = {node.name: node.roles for node in settings.nodes}
     request = Request(
         job=JOB,
         profile=settings.profile.name,
         own_machine=own_machine(settings),
         fabric=settings.fabric.kind,
         nodes=wanted,
+        roles=roles,
         pod_mtu=pod_mtu(settings),
         divided={node.name: node.instances for node in settings.gpu_nodes if node.instances},
+        feature_labels=settings.node_feature_discovery is not None,
+        hca_shares=None if isinstance(settings.fabric, Ethernet) else settings.fabric.hca_max,
         devices=tuple(hca.name for hca in settings.profile.hcas) if settings.uses_rdma else (),
     )
-    there = [node for node in cluster.list(kinds.NODE) if value(node, "metadata", "name") in wanted]
+    there = [node for node in cluster.list(kinds.NODE) if value(node, "metadata", "name") in roles]
+    gpus, others = ([node for node in there if (node["metadata"]["name"] in wanted) is own] for own in (True, False))
     network = _network(cluster) if isinstance(settings.fabric, Ethernet) else None
-    return Job(request=request, ended=Ended.UNKNOWN, readings=(facts(there, network),))
+    return Job(request=request, ended=Ended.UNKNOWN, readings=(facts(gpus, network, others),))
 
 
 def _network(cluster: Cluster) -> Mapping[str, Any] | None:
@@ -51,8 +60,12 @@ def _network(cluster: Cluster) -> Mapping[str, Any] | None:
         return None
 
 
-def facts(nodes: Iterable[Mapping[str, Any]], network: Mapping[str, Any] | None = None) -> NodeFacts:
-    """Read nodes of the API, and what OpenShift reports of the pod network."""
+def facts(
+    nodes: Iterable[Mapping[str, Any]],
+    network: Mapping[str, Any] | None = None,
+    others: Iterable[Mapping[str, Any]] = (),
+) -> NodeFacts:
+    """Read nodes of the API, those with GPUs and others, and what OpenShift reports of the pod network."""
     return NodeFacts(
         file=PLACE,
         tool=NODE_FACTS,
@@ -60,6 +73,7 @@ def facts(nodes: Iterable[Mapping[str, Any]], network: Mapping[str, Any] | None 
         first_line=1,
         last_line=1,
         nodes=tuple(sorted((_fact(node) for node in nodes), key=lambda row: row.name)),
+        others=tuple(sorted((_fact(node) for node in others), key=lambda row: row.name)),
         pod_mtu=value(network or {}, "status", "clusterNetworkMTU") or None,
     )
 
@@ -72,6 +86,7 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
     drivers = (".".join(labels[part] for part in parts if labels.get(part)) for parts in _DRIVER)
     return NodeFact(
         name=node["metadata"]["name"],
+        roles=tuple(sorted(key.removeprefix(names.NODE_ROLE) for key in labels if key.startswith(names.NODE_ROLE))),
         ready=conditions.get("Ready") == "True",
         schedulable=not value(node, "spec", "unschedulable"),
         gpus=count(offered.get(names.GPU_RESOURCE)),
@@ -85,6 +100,7 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
             for name, amount in sorted(offered.items())
             if name.startswith(names.RDMA_PREFIX)
         },
+        found_gpu=any(labels.get(name) == "true" for name in _DEVICE_OF_NVIDIA),
         gpu_model=labels.get(_PRODUCT),
         driver=next((one for one in drivers if one), None),
         kernel=str(info.get("kernelVersion", "")),

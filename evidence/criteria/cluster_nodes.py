@@ -1,6 +1,6 @@
 """What the API server must show of the nodes: ready, with all devices of their machine, and of one version."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from evidence.criterion import Criterion, Found, of, passed
 from evidence.node_facts import NodeFact, NodeFacts
@@ -15,6 +15,7 @@ def _offered(job: Job) -> Found | None:
     bad = [f"{name}: {fault}" for name, node in nodes.items() for fault in _lacks(node, job.request, resources)]
     bad += [f"{name} does not exist" for name in job.request.nodes if name not in nodes]
     limit = f"Ready, not cordoned, {profile.gpus} GPUs{f', {resources} RDMA resources' if resources else ''}"
+    limit += f" of {job.request.hca_shares} each" if resources and job.request.hca_shares else ""
     if not nodes and not bad:
         return Found(Status.MISSING, "no node", limit)
     return Found(passed(not bad), listed(bad, 4) if bad else f"{len(nodes)} nodes", limit)
@@ -25,15 +26,18 @@ def _lacks(node: NodeFact, request: Request, resources: int) -> Iterator[str]:
         yield "not Ready"
     if not node.schedulable:
         yield "cordoned"
+    if request.feature_labels and node.found_gpu is False:
+        yield "no label of node feature discovery for a GPU"
     parts = request.divided.get(node.name, {})
     if node.gpus != (0 if parts else request.known_machine.gpus):
         yield f"{node.gpus} GPUs"
     for size in sorted({*parts, *node.instances}):
         if node.instances.get(size, 0) != parts.get(size, 0):
             yield f"{node.instances.get(size, 0)} instances {size}, not {parts.get(size, 0)}"
-    offered = sum(amount > 0 for amount in node.rdma.values())
-    if offered < resources:
-        yield f"{offered} RDMA resources"
+    shares = request.hca_shares
+    offered = [name for name, amount in node.rdma.items() if amount == (shares or amount) > 0]
+    if len(offered) < resources:
+        yield f"{len(offered)} RDMA resources{f' of {shares} each' if shares else ''}"
 
 
 def _one(field: Callable[[NodeFact], str | None]) -> Callable[[Job], Found | None]:
@@ -47,17 +51,48 @@ def _one(field: Callable[[NodeFact], str | None]) -> Callable[[Job], Found | Non
     return look
 
 
+def _in_roles(job: Job) -> Found | None:
+    found = of(job, NodeFacts)
+    nodes = {node.name: node for one in found for node in (*one.nodes, *one.others)}
+    plain = {node.name for one in found for node in one.others}
+    if not nodes:
+        return Found(Status.MISSING, "no node")
+    bad = [f"{name} does not exist" for name in job.request.roles if name not in nodes]
+    for name, node in nodes.items():
+        labels = {_ROLES.get(role, role) for role in node.roles}
+        bad += [f"{name}: no {role}" for role in job.request.roles.get(name, ()) if role not in labels]
+        bad += [f"{name}: not Ready"] if name in plain and not node.ready else []
+        bad += [f"{name}: {node.gpus} GPUs"] if name in plain and node.gpus else []
+    return Found(passed(not bad), listed(bad, 4) if bad else f"{len(nodes)} nodes")
+
+
+_ROLES: Mapping[str, str] = {"compute": "worker", "control-plane": "master"}
+"""Role by label -> that of the settings: 3.11 labels workers as compute, today's releases masters also otherwise."""
+
 CRITERIA = (
     Criterion(
         name="nodes-offer",
         title="Every node with GPUs is ready and offers what its machine has",
-        limit="Ready, not cordoned, the profile's GPUs or the settings' MIG instances, an RDMA resource for each HCA",
+        limit="Ready, not cordoned, labelled by node feature discovery where the stack has it, the profile's GPUs or "
+        "the settings' MIG instances, an RDMA resource for each HCA, of as many as pods may share it",
         unit="nodes",
         applies="the nodes of a cluster",
-        source="S-7.5, R-3.4.2-6",
+        source="S-7.5, R-3.4.1-2, R-3.4.2-6",
         needs=("node-facts",),
         look=_offered,
         when=lambda request: request.machine is not None,
+    ),
+    Criterion(
+        name="nodes-in-roles",
+        title="Every node of the settings is there in its roles, and those without GPUs are ready and offer none",
+        limit="the roles of the settings; without a profile Ready and no GPU",
+        unit="nodes",
+        tolerance="further roles; compute counts as worker, control-plane as master",
+        applies="the nodes of a cluster whose stack names them",
+        source="R-2.2-1, R-3.2.5-4, S-7.5",
+        needs=("node-facts",),
+        look=_in_roles,
+        when=lambda request: bool(request.roles),
     ),
     Criterion(
         name="one-driver",

@@ -5,10 +5,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from hardware import hostlist
 from hardware.model import Model, merged_by
 
 SlurmName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-\w]{0,62}$")]
-HostRange = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-a-z0-9]*(\[\d+(-\d+)?(,\d+(-\d+)?)*\])?$")]
+Hosts = Annotated[str, StringConstraints(pattern=hostlist.PATTERN, min_length=1)]
+HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
 AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[-\w./]*$")]
 SlurmImage = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-\w.:/@]*$")]
 
@@ -17,7 +19,7 @@ class SlurmPartition(Model):
     """A partition."""
 
     name: SlurmName = Field(description="as jobs name it with --partition")
-    hosts: tuple[HostRange, ...] = Field(
+    hosts: tuple[Hosts, ...] = Field(
         default=(), description="GPU nodes without their domain, e.g. gpu[001-020]; empty: all"
     )
     max_nodes: int | None = Field(default=None, gt=0, description="nodes that a job may have; None: all")
@@ -28,7 +30,7 @@ class SlurmSettings(Model):
     """Slurm, Enroot and Pyxis."""
 
     kind: Literal["slurm"] = Field(description="the scheduler")
-    controller: SlurmName = Field(description="host of slurmctld, without its domain")
+    controller: HostName = Field(description="host of slurmctld, without its domain; no GPU node")
     partitions: tuple[SlurmPartition, ...] = Field(
         min_length=1, json_schema_extra=merged_by("name"), description="the first is the default"
     )

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Address, IPv4Interface
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -13,6 +13,8 @@ from hardware.model import Model
 SwitchName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([-.A-Za-z0-9]{0,251}[A-Za-z0-9])?$")]
 Cable = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-.a-z0-9]*/[A-Za-z0-9][-\w.]*$")]
 """The other end of a cable: HOST/HCA, e.g. gpu01/mlx5_0."""
+Uplink = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-.A-Za-z0-9]*/[A-Za-z0-9][-\w./:]*$")]
+"""The other end of a cable between switches: SWITCH/PORT, e.g. spine-1/1/3."""
 Vlan = Annotated[int, Field(ge=1, le=4094)]
 PortMtu = Annotated[int, Field(ge=1500, le=9216)]
 Peer = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-\w./: ]{0,63}$")]
@@ -40,12 +42,18 @@ class _Switch(Model):
     )
     ports: Mapping[str, Cable] = Field(default={}, description="port -> HOST/HCA of a GPU node, e.g. gpu01/mlx5_0")
     others: Mapping[str, Peer] = Field(
-        default={}, description="port -> what else is there: storage, hosts outside of the cluster, other switches"
+        default={}, description="port -> what else is there: storage, as HOST HCA-N, or hosts outside of the cluster"
+    )
+    uplinks: Mapping[str, Uplink] = Field(
+        default={},
+        description="port -> SWITCH/PORT of another switch, e.g. spine-1/1/3; a cable is given at one of its ends, the "
+        "one nearer to the machines",
     )
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
-        if found := [*self._unreachable(), *self._unusable_ports()]:
+        ports = (f"ports: {each}" for each in self.unusable((*self.ports, *self.others, *self.uplinks)))
+        if found := [*self._unreachable(), *ports, *self._cabled_twice()]:
             raise ValueError("; ".join(found))
         return self
 
@@ -61,28 +69,26 @@ class _Switch(Model):
         if gateway and own and (gateway not in own.network or gateway == own.ip):
             yield f"gateway: {gateway} is not another address in {own.network}, as management has it; correct one"
 
-    def _unusable_ports(self) -> Iterator[str]:
+    def unusable(self, ports: Iterable[str]) -> Iterator[str]:
+        """Yield what is wrong with ports that are all used."""
         found: dict[str, dict[str | None, str]] = {}
-        for port in (*self.ports, *self.others):
+        for port in ports:
             form = self.port_form.fullmatch(port)
             if form is None:
-                yield f"ports: {port!r} is no port of this dialect; write it as {self.port_example}"
+                yield f"{port!r} is no port of this dialect; write it as {self.port_example}"
                 continue
             cage = found.setdefault(form[1], {})
             if form[2] in cage:
-                yield f"ports: {port} is used twice; leave one out of ports and others"
+                yield f"{port} is used twice; leave one out of ports, others and uplinks"
             elif cage and (form[2] is None or None in cage):
                 whole, part = sorted((port, *cage.values()), key=len)[:2]
-                yield f"ports: {whole} is used twice, as a whole and as {part}, a part of it; leave one of them out"
+                yield f"{whole} is used twice, as a whole and as {part}, a part of it; leave one of them out"
             cage[form[2]] = port
+
+    def _cabled_twice(self) -> Iterator[str]:
         for cable, count in Counter(self.ports.values()).items():
             if count > 1:
                 yield f"ports: {cable} is cabled twice; give each port of a machine one cable"
-
-    @property
-    def cabled(self) -> tuple[str, ...]:
-        """The ports that something is on, in the order of their numbers."""
-        return tuple(sorted((*self.ports, *self.others), key=in_order))
 
 
 class OnyxInfiniBand(_Switch):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
-from sites.hostlist import expanded
+from hardware.hostlist import expanded
 from stacks.checks.duplicates import repeated
 from stacks.platform import Settings
 
@@ -14,6 +14,11 @@ def problems(settings: Settings) -> Iterator[str]:
     if wanted is None:
         return
     known = [node.name.partition(".")[0] for node in settings.gpu_nodes]
+    if wanted.controller in known:
+        yield (
+            f"site.scheduler.controller: {wanted.controller} is a GPU node, and jobs may have all of its cores and "
+            "memory; name another host"
+        )
     yield from repeated("site.scheduler.partitions: name", (partition.name for partition in wanted.partitions))
     yield from _unknown("images", "build", wanted.images, [build.name for build in settings.builds])
     volumes = [name for tenant in settings.tenants for name in tenant.all_volumes]

@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from sites.settings.switches import OnyxInfiniBand, Switch
+from sites.settings.switches import EthernetSwitch, OnyxInfiniBand, Switch
+from sites.switch_cables import between
 from stacks import site
 from stacks.checks.duplicates import repeated
+from stacks.fabric_settings import Ethernet, InfiniBand
 from stacks.platform import Settings
 
 _SHOWN = 4
@@ -20,12 +22,14 @@ def problems(settings: Settings) -> Iterator[str]:
     addresses = [str(switch.management.ip) for switch in switches if switch.management]
     yield from repeated("site.switches: management", addresses)
     yield from _taken(settings, switches)
+    yield from _uplinks(switches)
     if cables := [*_cables(settings, switches)]:
         yield from cables
         return
     yield from _uncabled(settings, switches)
     yield from _rails(settings, switches)
     yield from _bonds(settings, switches)
+    yield from _mtu(settings, switches)
 
 
 def _cables(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
@@ -71,6 +75,27 @@ def _taken(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
                     f"site.switches: {switch.name}: {field} {address} is taken by {hosts[address]} in "
                     "site.networks.admin; give another one"
                 )
+
+
+def _uplinks(switches: Sequence[Switch]) -> Iterator[str]:
+    """Yield cables between switches that end at no switch, at one of another fabric, or at a port that is used."""
+    named = {switch.name: switch for switch in switches}
+    used = {switch.name: [*switch.ports, *switch.others, *switch.uplinks] for switch in switches}
+    for cable in between(switches):
+        at = f"site.switches: {cable.lower}: uplinks.{cable.lower_port} {cable.upper}/{cable.upper_port}"
+        upper = named.get(cable.upper)
+        if upper is None:
+            near = get_close_matches(cable.upper, named, 1)
+            meant = f" to {near[0]}" if near else ""
+            yield f"{at}: no switch is called {cable.upper}; correct it{meant}, or add the switch"
+        elif upper is named[cable.lower]:
+            yield f"{at}: a cable to the switch itself; name another one"
+        elif _layer(upper) != _layer(named[cable.lower]):
+            yield f"{at}: {cable.upper} is of {_layer(upper)}; cable switches of one fabric"
+        elif problem := next(upper.unusable([*used[cable.upper], cable.upper_port]), None):
+            yield f"{at}: at {cable.upper} {problem}"
+        else:
+            used[cable.upper].append(cable.upper_port)
 
 
 def _layer(switch: Switch) -> str:
@@ -136,6 +161,22 @@ def _bonds(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
             yield (
                 f"site.switches: fabric.bond of {host} ends at {' and '.join(names)}; a link by LACP over several "
                 "switches is not written: cable all its ports to one"
+            )
+
+
+def _mtu(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
+    """Yield switches whose ports drop the largest packets of the machines' ports (N-1.3)."""
+    fabric = settings.fabric
+    if isinstance(fabric, InfiniBand):
+        return
+    field, ports = ("bond", fabric.bond) if isinstance(fabric, Ethernet) else ("ports", fabric.ports)
+    compute = {hca.name for hca in settings.profile.hcas}
+    used = {switch.name for switch, _, hca in cables(switches) if hca in compute}
+    for switch in switches:
+        if ports and isinstance(switch, EthernetSwitch) and switch.name in used and switch.mtu < ports.mtu:
+            yield (
+                f"site.switches: {switch.name}: mtu {switch.mtu} is less than fabric.{field}.mtu {ports.mtu}, and the "
+                f"switch drops larger packets; raise it to {ports.mtu}, or lower fabric.{field}.mtu"
             )
 
 

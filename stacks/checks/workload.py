@@ -145,10 +145,13 @@ def _size(workload: Started, wanted: Layout, settings: Settings) -> Iterator[str
         yield f"layout.gpus {wanted.gpus} is more than the {profile.gpus} of {profile.name}; lower it, and raise pods"
         return
     if free and not fits([{"gpus": wanted.gpus}] * wanted.pods, {node: {"gpus": gpus} for node, gpus in free.items()}):
-        yield (
-            f"layout {wanted} does not fit on {_shown(free)}, even with nothing else there; lower pods or gpus, or "
-            "give gpus alone to get a layout that fits"
+        divided = any(node.mig for node in settings.gpu_nodes if node.name in free)
+        remedy = (
+            "leave `mig` of nodes out, for NCCL and several processes need whole GPUs, or lower pods or gpus"
+            if divided
+            else "lower pods or gpus, or give gpus alone to get a layout that fits"
         )
+        yield f"layout {wanted} does not fit on {_shown(free)}, even with nothing else there; {remedy}"
     else:
         yield from resources.problems(workload, wanted, settings)
     part = layouts.pod_share(workload, settings)

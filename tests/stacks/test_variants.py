@@ -14,7 +14,12 @@ from tests.support.stack_settings import data, expect_refusal
 
 @pytest.mark.parametrize(
     ("name", "count", "first", "last"),
-    [("dgx[01-04].lab", 4, "dgx01.lab", "dgx04.lab"), ("dgx[9-11]", 3, "dgx9", "dgx11"), ("dgx7", 1, "dgx7", "dgx7")],
+    [
+        ("dgx[01-04].lab", 4, "dgx01.lab", "dgx04.lab"),
+        ("dgx[9-11]", 3, "dgx9", "dgx11"),
+        ("dgx[1,3-4]", 3, "dgx1", "dgx4"),
+        ("dgx7", 1, "dgx7", "dgx7"),
+    ],
 )
 def test_a_range_of_names_is_as_many_nodes(name: str, count: int, first: str, last: str) -> None:
     """A range in a node's name stands for as many nodes."""
@@ -31,7 +36,7 @@ def test_a_range_that_cannot_be_meant_is_refused(name: str) -> None:
     """An empty range, or one of too many nodes, is refused."""
     content = data("robotic-drive-ethernet")
     content["nodes"][2]["name"] = name
-    expect_refusal(content, f"name {name!r}: … range")
+    expect_refusal(content, f"nodes: {name}: the range … correct it")
 
 
 def test_superpod_has_its_140_machines() -> None:

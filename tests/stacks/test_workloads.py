@@ -152,7 +152,7 @@ def test_a_job_with_a_range_of_nodes_is_one_on_each() -> None:
     names = [(one.name, one.node) for one in found if isinstance(one, JobWorkload)]
     assert names == [(f"test-dgx0{number}", f"dgx0{number}.h100.example.com") for number in (2, 3, 4)]
     workload["node"] = "dgx[03-02].h100.example.com"
-    with pytest.raises(SettingsError, match=r"dgx\[03-02\]\S+: the range ends before it starts"):
+    with pytest.raises(SettingsError, match=r"dgx\[03-02\]\S+: the range 03-02 ends before it starts"):
         parse(content, "test")
     with pytest.raises(SettingsError, match=r"stages\.0\.workloads\.0.*node"):
         parse(example("h100-roce", MPI | IMAGE | {"node": "dgx[02-04].h100.example.com"}), "test")

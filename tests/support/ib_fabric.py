@@ -4,7 +4,6 @@ They talk over Unix sockets of this machine. ibsim ends with its standard input.
 """
 
 import os
-import re
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -67,17 +66,3 @@ def _await(ibsim: subprocess.Popen[bytes], log: Path) -> None:
         assert ibsim.poll() is None, f"ibsim has ended: {text}"
         assert time.monotonic() < end, f"ibsim does not start: {text}"
         time.sleep(0.02)
-
-
-def ends(discovered: str) -> frozenset[tuple[str, str]]:
-    """Return switch and adapter, by their descriptions, of each cable to a machine in ibnetdiscover's output."""
-    found = set()
-    switch = ""
-    for line in discovered.splitlines():
-        if name := re.match(r'Switch\s.*# "([^"]+)"', line):
-            switch = name[1]
-        elif far := re.match(r'\[\d+\]\s+"H-.*# "([^"]+)"', line):
-            found.add((switch, far[1]))
-        elif line.startswith("Ca"):
-            switch = ""
-    return frozenset(found)

@@ -37,8 +37,10 @@ class Slurm:
 
 
 def overlaid(files: Mapping[str, str], folder: Path, ports: list[int], *, daemons: bool) -> None:
-    """Write Slurm's files with what a machine without root's accounts, munge, cgroups and GPUs needs instead."""
-    plugins = next((debian.folder() / "root").glob("usr/lib/*/slurm-wlm"), Path("/usr/lib/x86_64-linux-gnu/slurm-wlm"))
+    """Write Slurm's files with what a machine without munge, Slurm's own account and folders needs instead.
+
+    slurmd needs more on one without cgroups and the CPUs of a GPU node; slurmctld alone takes these lines as written.
+    """
     name = socket.gethostname().partition(".")[0]
     own = {
         "SlurmctldHost": f"{name}(127.0.0.1)",
@@ -47,29 +49,34 @@ def overlaid(files: Mapping[str, str], folder: Path, ports: list[int], *, daemon
         "CredType": "cred/none",
         "SlurmUser": "root",
         "StateSaveLocation": f"{folder}/state",
-        "SlurmdSpoolDir": f"{folder}/spool/%n",
         "SlurmctldPidFile": f"{folder}/slurmctld.pid",
-        "SlurmdPidFile": f"{folder}/slurmd.%n.pid",
-        "PluginDir": str(plugins),
-        "PlugStackConfig": f"{folder}/plugstack.empty",
-        "ProctrackType": "proctrack/linuxproc",
-        "TaskPlugin": "task/none",
-        "PrologFlags": "Alloc",
-        "SlurmdParameters": "config_overrides",
-        "MpiDefault": "none",
+        "PluginDir": str(_plugins()),
     }
+    if daemons:
+        own |= {
+            "SlurmdSpoolDir": f"{folder}/spool/%n",
+            "SlurmdPidFile": f"{folder}/slurmd.%n.pid",
+            "ProctrackType": "proctrack/linuxproc",
+            "TaskPlugin": "task/none",
+            "PrologFlags": "Alloc",
+            "SlurmdParameters": "config_overrides",
+        }
     kept = [line for line in files["slurm.conf"].splitlines() if line.partition("=")[0] not in own]
     at = " NodeAddr=127.0.0.1" + (f" Port=[{ports[1]}-{ports[-1]}]" if daemons else "")
     kept = [line + at if line.startswith("NodeName=") else line for line in kept]
     for each in ("state", "spool"):
         (folder / each).mkdir()
-    (folder / "plugstack.empty").write_text("")
     (folder / "slurm.conf").write_text("\n".join([*(f"{key}={value}" for key, value in own.items()), *kept]) + "\n")
     for gpu in range(16):
         (folder / f"nvidia{gpu}").write_text("")
     (folder / "gres.conf").write_text(files["gres.conf"].replace("/dev/nvidia", f"{folder}/nvidia"))
-    if "topology.conf" in files:
-        (folder / "topology.conf").write_text(files["topology.conf"])
+    for name in ("topology.conf", "cgroup.conf"):
+        if name in files:
+            (folder / name).write_text(files[name])
+
+
+def _plugins() -> Path:
+    return next((debian.folder() / "root").glob("usr/lib/*/slurm-wlm"), Path("/usr/lib/x86_64-linux-gnu/slurm-wlm"))
 
 
 @contextmanager

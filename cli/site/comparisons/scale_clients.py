@@ -40,8 +40,10 @@ def _statements(
         case MmLsCluster():
             nodes = _nodes(site, given)
             shown = {f"node {row.admin_name}": _node(row.daemon_name, row.designation) for row in reading.rows}
-            running = {"cluster": str(reading.name), **shown}
-            return {"cluster": given.cluster, **nodes}, _of(running, {"cluster", *nodes})
+            running = {"cluster": str(reading.name), "id": str(reading.cluster_id), **shown}
+            # The driver and every volume name the cluster by its id.
+            wanted = {"cluster": given.cluster, "id": facts.cluster_id, **nodes}
+            return wanted, _of(running, {*wanted})
         case MmRemoteCluster():
             remote = given.remote or facts.file_system
             mounted = f"{remote} ({given.local or remote})"

@@ -37,10 +37,11 @@ def _named(config: ConfigurationReading, candidates: Sequence[Switch]) -> Switch
     if len(found) == 1:
         return found[0]
     names = ", ".join(each.name for each in candidates) or "none"
-    whose = f"switch {config.host}" if config.host else "a switch without a name"
+    whose = f"switch {config.host}" if config.host else "a switch that it does not name"
+    unnamed = "Store it whole, with the line that names the switch" if config.host is None and candidates else None
     raise Problem(
         f"{config.file}: the configuration of {whose}; switches of this dialect in site.switches: {names}",
-        "Add the switch to site.switches, or name the stack that it belongs to with --stack.",
+        f"{unnamed or 'Add the switch to site.switches'}, or name the stack that it belongs to with --stack.",
     )
 
 

@@ -18,14 +18,18 @@ routing_engine ftree,updn
 def _render(site: Site) -> Iterator[File | Open]:
     if site.fabric != "infiniband":
         return
+    fabrics = []
     for each in cables.of(site):
         if isinstance(each, Open):
             yield each
             continue
-        yield File("fabric/cables.csv", _csv(each), _SOURCES)
-        yield from ibsim.files(each, _SOURCES)
-        if each.levels > 1:
-            yield File("fabric/opensm.conf", _OPENSM, ("D-3.3", "D-3.6"))
+        fabrics.append(each)
+        before = f"fabric/{each.name}-" if each.name else "fabric/"
+        sources = ("D-3.4",) if each.name else _SOURCES
+        yield File(f"{before}cables.csv", _csv(each), sources)
+        yield from ibsim.files(each, f"{before}ibsim.net", sources)
+    if any(each.trunks for each in fabrics):
+        yield File("fabric/opensm.conf", _OPENSM, ("D-3.3", "D-3.6"))
 
 
 def _csv(found: Cables) -> str:
@@ -35,7 +39,7 @@ def _csv(found: Cables) -> str:
         for link in found.links
     ]
     rows += [
-        (trunk.lower, str(trunk.lower_port), "", trunk.upper, str(trunk.upper_port), str(trunk.rate_gbps))
+        (trunk.lower, trunk.lower_port, "", trunk.upper, trunk.upper_port, str(trunk.rate_gbps or ""))
         for trunk in found.trunks
     ]
     return "".join(f"{','.join(row)}\n" for row in rows)

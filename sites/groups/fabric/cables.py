@@ -1,7 +1,8 @@
 """The cables of an InfiniBand fabric: as the settings have them, or as a document plans them for such machines."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from pydantic import Field
@@ -11,11 +12,14 @@ from hardware.cabling import ESS3000
 from hardware.model import Model
 from hardware.profiles import Hca
 from sites.output import Open
-from sites.settings.switches import in_order
+from sites.settings.switches import Switch, in_order
 from sites.site import Host, Site
+from sites.switch_cables import between
 
+STORAGE = "storage"
 PLANNED = "switch-1"
 """Name of the one switch that a document plans."""
+_NUMBER = re.compile(r"(?:1/)?(\d+)")
 _ADAPTER = re.compile(r"(\S+) ((?:HCA-|mlx\d_)\d+)")
 _STORAGE_RATES: Mapping[str, int] = dict.fromkeys(ESS3000.hosts, ESS3000.rate_gbps)
 
@@ -35,25 +39,49 @@ class Trunk(Model):
     """A cable between two switches."""
 
     lower: str = Field(description="the switch nearer to the machines")
-    lower_port: int
+    lower_port: str
     upper: str
-    upper_port: int
-    rate_gbps: int
+    upper_port: str
+    rate_gbps: int | None = Field(default=None, description="as of a link")
 
 
 class Cables(Model):
     """All cables of a fabric."""
 
+    name: str = Field(default="", description="what the fabric is for, where it is not for computing alone: storage")
     links: tuple[Link, ...]
     trunks: tuple[Trunk, ...] = ()
-    levels: int = Field(default=1, description="of switches; with more than one it is a fat tree")
+
+    @property
+    def ports(self) -> Mapping[str, Mapping[str, int]]:
+        """The used ports of each switch, as written -> as InfiniBand numbers them: 1/7 is 7, in order where split."""
+        used: dict[str, list[str]] = {}
+        for link in self.links:
+            used.setdefault(link.switch, []).append(link.port)
+        for trunk in self.trunks:
+            used.setdefault(trunk.lower, []).append(trunk.lower_port)
+            used.setdefault(trunk.upper, []).append(trunk.upper_port)
+        return {switch: _numbered(ports) for switch, ports in used.items()}
+
+    def has_numbers(self, switch: str) -> bool:
+        """Return whether the ports of a switch are known by InfiniBand's numbers: none of them is split."""
+        return all(_NUMBER.fullmatch(port) for port in self.ports[switch])
+
+
+def _numbered(ports: Iterable[str]) -> Mapping[str, int]:
+    found = sorted(ports, key=in_order)
+    numbers = [_NUMBER.fullmatch(port) for port in found]
+    return {
+        port: int(own[1]) if own and all(numbers) else at
+        for at, (port, own) in enumerate(zip(found, numbers, strict=True), 1)
+    }
 
 
 def of(site: Site) -> Iterator[Cables | Open]:
     """Yield the cables of a site, and what is open; the ports of `site.switches` come before any plan."""
-    given = [switch for switch in site.given.switches if switch.dialect == "onyx-ib" and switch.cabled]
-    if given:
-        yield from _given(site)
+    switches = [switch for switch in site.given.switches if switch.dialect == "onyx-ib"]
+    if any(switch.ports or switch.others or switch.uplinks for switch in switches):
+        yield from _given(site, switches)
     elif site.one_switch is not None:
         numbered = enumerate(site.one_switch.cables, start=1)
         yield Cables(
@@ -68,28 +96,29 @@ def of(site: Site) -> Iterator[Cables | Open]:
         yield Open("the cables of the fabric", "name its switches with their ports in `site.switches`")
 
 
-def _given(site: Site) -> Iterator[Cables | Open]:
+def _given(site: Site, switches: Sequence[Switch]) -> Iterator[Cables | Open]:
     ports = {(host.short, hca.name): hca for host in site.gpu_hosts for hca in host.ports}
-    switches = [switch for switch in site.given.switches if switch.dialect == "onyx-ib"]
     links: list[Link] = []
     for switch in switches:
-        for port in switch.cabled:
-            if cable := switch.ports.get(port):
-                name, _, device = cable.partition("/")
-                short = name.partition(".")[0]
-                links.append(_link(short, ports[short, device], switch.name, port))
-            elif adapter := _ADAPTER.fullmatch(switch.others[port]):
+        for port, cable in switch.ports.items():
+            name, _, device = cable.partition("/")
+            short = name.partition(".")[0]
+            links.append(_link(short, ports[short, device], switch.name, port))
+        for port, peer in switch.others.items():
+            if adapter := _ADAPTER.fullmatch(peer):
                 host, own = adapter.groups()
                 rate = _STORAGE_RATES.get(host)
                 links.append(Link(host=host, adapter=own, switch=switch.name, port=port, rate_gbps=rate))
             else:
                 yield Open(
-                    f"the adapter on port {port} of {switch.name}, {switch.others[port]!r}",
+                    f"the adapter on port {port} of {switch.name}, {peer!r}",
                     f"write it as HOST HCA-N in `others` of site.switches: {switch.name}",
                 )
-    if len({link.switch for link in links}) > 1:
-        yield Open("the cables between the switches", "add them to fabric/ibsim.net; site.switches has none")
-    yield Cables(links=tuple(sorted(links, key=lambda link: (link.switch, in_order(link.port)))))
+    trunks = tuple(Trunk(**each.model_dump()) for each in between(switches))
+    if len({link.switch for link in links}) > 1 and not trunks:
+        yield Open("the cables between the switches", "give them as `uplinks` of the lower switches in site.switches")
+    links.sort(key=lambda link: (link.switch, in_order(link.port)))
+    yield Cables(links=tuple(links), trunks=trunks)
 
 
 def _link(host: str, hca: Hca, switch: str, port: str) -> Link:
@@ -110,14 +139,14 @@ def adapter_of(device: str) -> str:
 
 
 def _pod(site: Site) -> Iterator[Cables | Open]:
-    """Yield the compute fabric of a POD (D-3.3, D-3.6)."""
+    """Yield the two fabrics of a POD (D-3.3, D-3.4, D-3.6)."""
     machines = site.gpu_hosts
-    yield Open("the cables of the storage fabric", "plan them with the storage's own ports; no setting names these")
     try:
         size = fabric.compute_fabric(len(machines))
     except ValueError as error:
-        yield Open(f"the cables of the compute fabric: {error}", "name its switches with their ports by POD")
+        yield Open(f"the cables of the fabrics: {error}", "name their switches with their ports by POD")
         return
+    yield from _storage(machines)
     if size.core and size.estimate:
         yield Open(
             f"the cables of three levels of switches for {size.nodes} machines: D-3.3 has {fabric.POD_NODES}",
@@ -141,7 +170,54 @@ def _pod(site: Site) -> Iterator[Cables | Open]:
         for turn in range(uplinks)
     ]
     used = {leaf: leaves.count(leaf) for leaf in dict.fromkeys(leaves)}
-    yield Cables(links=links, trunks=tuple(_trunks([*up, *tops], used, rate)), levels=3 if size.core else 2)
+    yield Cables(links=links, trunks=tuple(_trunks([*up, *tops], used, rate)))
+
+
+def _storage(machines: tuple[Host, ...]) -> Iterator[Cables | Open]:
+    """Yield the storage fabric (D-3.4): machines next to each other on the same two leaves, as many cables on each."""
+    size = fabric.storage_fabric(len(machines))
+    if any(len(_storage_ports(host)) < fabric.STORAGE_LINKS for host in machines):
+        yield Open("the cables of the storage fabric", "name the machines' ports for storage in a machine file")
+        return
+    yield Open(
+        f"the storage's own adapters: {STORAGE} HCA-1 to HCA-{size.storage_ports} stand for them in "
+        "fabric/storage-cables.csv",
+        "write their names, as ibhosts prints them, or name the switches with their ports in `site.switches`",
+    )
+    leaves = [f"storage-leaf-{number}" for number in range(1, size.leaf + 1)]
+    spines = [f"storage-spine-{number}" for number in range(1, size.spine + 1)]
+    step = fabric.STORAGE_LINKS if size.leaf % fabric.STORAGE_LINKS == 0 else 1
+    used = Counter(dict.fromkeys((*leaves, *spines), 0))
+    links = []
+    for index, host in enumerate(machines):
+        first = index * (size.leaf // step) // len(machines) * step
+        for turn, hca in enumerate(_storage_ports(host)):
+            used[leaf := leaves[(first + turn) % size.leaf]] += 1
+            links.append(_link(host.short, hca, leaf, str(used[leaf])))
+    rate = links[0].rate_gbps
+    for number in range(1, size.storage_ports + 1):
+        used[leaf := min(leaves, key=used.__getitem__)] += 1
+        links.append(Link(host=STORAGE, adapter=f"HCA-{number}", switch=leaf, port=str(used[leaf]), rate_gbps=rate))
+    yield Cables(name=STORAGE, links=tuple(links), trunks=tuple(_trunks(_up(leaves, spines, used, size), used, rate)))
+
+
+def _up(
+    leaves: Sequence[str], spines: Sequence[str], used: Mapping[str, int], size: fabric.StorageFabric
+) -> list[tuple[str, str]]:
+    """Return cables from the leaves with most free ports to the spine switches that they have fewest to."""
+    taken, between = Counter(used), Counter[tuple[str, str]]()
+    pairs = []
+    for _ in range(size.spine_cables):
+        leaf = min(leaves, key=taken.__getitem__)
+        spine = min(spines, key=lambda each: (between[leaf, each], taken[each]))
+        taken.update((leaf, spine))
+        between[leaf, spine] += 1
+        pairs.append((leaf, spine))
+    return pairs
+
+
+def _storage_ports(host: Host) -> Sequence[Hca]:
+    return host.machine.storage_hcas[: fabric.STORAGE_LINKS] if host.machine else ()
 
 
 def _leaf_links(machines: tuple[Host, ...]) -> Iterator[Link]:
@@ -162,10 +238,11 @@ def _turns(leaves: list[str], planes: int) -> Iterator[tuple[str, int]]:
         yield leaf, next(turns[_plane(leaf, planes)])
 
 
-def _trunks(pairs: list[tuple[str, str]], used: dict[str, int], rate: int) -> Iterator[Trunk]:
+def _trunks(pairs: list[tuple[str, str]], used: Mapping[str, int], rate: int | None) -> Iterator[Trunk]:
     """Yield cables, each on the next free ports of its switches."""
-    taken = dict(used)
+    taken = Counter(used)
     for lower, upper in pairs:
-        taken[lower] = taken.get(lower, 0) + 1
-        taken[upper] = taken.get(upper, 0) + 1
-        yield Trunk(lower=lower, lower_port=taken[lower], upper=upper, upper_port=taken[upper], rate_gbps=rate)
+        taken.update((lower, upper))
+        yield Trunk(
+            lower=lower, lower_port=str(taken[lower]), upper=upper, upper_port=str(taken[upper]), rate_gbps=rate
+        )

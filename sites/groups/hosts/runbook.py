@@ -28,7 +28,7 @@ def _steps(site: Site, given: RedHatHosts | CoreOsHosts) -> Iterator[tuple[str, 
 
 
 def _prepare(site: Site, given: RedHatHosts) -> Iterator[tuple[str, str]]:
-    names = " ".join(host.name for host in site.gpu_hosts if host.name not in given.joined)
+    names = ", ".join(host.name for host in site.gpu_hosts if host.name not in given.joined)
     if given.release or given.subscriptions:
         yield "Registration", f"On {names or 'each host'}: `subscription-manager register` asks for your password."
     inventory, before = (path.removeprefix("hosts/") for path in (playbook.INVENTORY, playbook.BEFORE))

@@ -33,9 +33,9 @@ _NOTE = """\
 def files(site: Site, mirror: MirrorSettings, copies: Copies) -> Iterator[File | Open]:
     """Yield the configuration; nothing for a release that cannot use what oc-mirror v2 writes for it."""
     if site.image_mirrors != "digests-and-tags":
-        operators = (f"of operator {each.name} ({each.channel})" for each in site.content.packages)
+        operators = ", ".join(f"operator {each.name} ({each.channel})" for each in site.content.packages)
         yield Open(
-            " and ".join((f"copies of OpenShift {site.release} itself", *operators)),
+            f"copies of OpenShift {site.release} itself{' and of ' if operators else ''}{operators}",
             "copy them by the release's own tools for restricted networks; oc-mirror v2 is for 4.13 and later",
         )
         return

@@ -25,7 +25,7 @@ def files(site: Site, mirror: MirrorSettings, copies: Copies) -> Iterator[File |
         yield from _file("idms", kinds.IMAGE_DIGEST_MIRROR_SET, "imageDigestMirrors", copies.of_digests, policy)
         yield from _file("itms", kinds.IMAGE_TAG_MIRROR_SET, "imageTagMirrors", copies.of_tags, policy)
         return
-    remedy = f"name them at {mirror.registry} in the settings, as mapping.txt has it"
+    remedy = f"name their copies at {mirror.registry} in the settings, as mapping.txt has them"
     if site.image_mirrors == "digests":
         yield from _file("icsp", kinds.IMAGE_CONTENT_SOURCE_POLICY, "repositoryDigestMirrors", copies.of_digests, {})
         remedy = f"name them by digest (name@sha256:...), or {remedy}"
@@ -34,7 +34,7 @@ def files(site: Site, mirror: MirrorSettings, copies: Copies) -> Iterator[File |
         why = (
             "without a digest, and nodes look for a mirror of images by digest alone (ImageContentSourcePolicy)"
             if site.image_mirrors == "digests"
-            else "of which no object of the cluster says that there is a mirror"
+            else "of any form, for which nodes of this release have no configuration of mirrors"
         )
         names = ", ".join(copy.image.pulled for copy in lost)
         yield Open(f"OpenShift {site.release}: images {why}: {names}", remedy)

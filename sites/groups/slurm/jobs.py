@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 
-from sites.batch_job import BatchJob
+from sites.batch_job import BatchJob, PodJob
 from sites.groups.slurm.nodes import gpu_type
 from sites.output import File, Open
 from sites.settings.scheduler import SlurmSettings
@@ -16,10 +16,12 @@ _KUBERNETES_UNITS: Mapping[str, str] = {"Gi": "G", "Mi": "M"}
 
 
 def files(site: Site, wanted: SlurmSettings) -> Iterator[File | Open]:
-    """Yield a file for each workload that has all it needs outside of the cluster."""
+    """Yield a file for each workload that has all it needs outside of the cluster, and what others lack."""
     kind = next(gpu_type(host.machine) for host in site.gpu_hosts if host.machine)
     for job in site.jobs:
-        if missing := list(_missing(job, wanted)):
+        if isinstance(job, PodJob):
+            yield Open(f"{job.name} has no batch file: {job.why}", job.remedy)
+        elif missing := list(_missing(job, wanted)):
             yield from missing
         else:
             yield File(

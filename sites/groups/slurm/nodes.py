@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from hardware.fabric import unit_of
+from hardware.hostlist import expanded, folded
 from hardware.profiles import Profile
 from hardware.profiles.records import MEMORY_REPORTED
-from sites.hostlist import expanded, folded
 from sites.output import File, Open
 from sites.settings.scheduler import SlurmPartition, SlurmSettings
 from sites.site import Site

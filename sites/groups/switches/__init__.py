@@ -6,6 +6,7 @@ from sites.groups.switches import dialects
 from sites.output import File, Group, Open
 from sites.settings.switches import EthernetSwitch
 from sites.site import Site
+from sites.switch_cables import between
 
 
 def _render(site: Site) -> Iterator[File | Open]:
@@ -17,12 +18,18 @@ def _render(site: Site) -> Iterator[File | Open]:
 
 def _open(dialect: dialects.Dialect, site: Site, switch: dialects.Switch) -> Iterator[Open]:
     at = f"site.switches, {switch.name}"
-    if not switch.cabled:
+    cables = [each for each in between(site.given.switches) if switch.name in (each.lower, each.upper)]
+    if not (switch.ports or switch.others or cables):
         yield Open(f"{at}: which ports are cabled", "give ports, PORT: HOST/HCA")
     if switch.management and not switch.gateway:
         yield Open(f"{at}: the default route", "give gateway")
     if isinstance(switch, EthernetSwitch) and not switch.vlan:
         yield Open(f"{at}: the VLAN of its ports, which stay as they are", "give vlan")
+    if isinstance(switch, EthernetSwitch) and switch.vlan and cables:
+        yield Open(
+            f"{at}: how VLAN {switch.vlan} passes its ports to other switches",
+            "set it on the switch: no document has the commands",
+        )
     if not site.given.name_servers:
         yield Open(f"{at}: its DNS servers", "give site.name_servers")
     yield from (Open(f"{at}: {each.what}", each.remedy) for each in dialect.missing(switch))

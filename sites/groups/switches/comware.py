@@ -94,7 +94,7 @@ def _sections(switch: Comware, site: Site) -> Iterator[tuple[str, ...]]:
     if switch.management:
         address = f" ip address {switch.management.ip} {switch.management.netmask}"
         yield f"interface {MANAGEMENT}", address
-    links, of = bundles(switch, site), peers(switch)
+    links, of = bundles(switch, site), peers(switch, site)
     vlan = (f" port access vlan {switch.vlan}",) if switch.vlan else ()
     for link in links:
         yield (
@@ -112,5 +112,5 @@ def _sections(switch: Comware, site: Site) -> Iterator[tuple[str, ...]]:
                 *vlan,
                 f" port link-aggregation group {link.number}",
             )
-    for port in single(switch, links):
+    for port in single(of, links):
         yield f"interface {port}", f" description {of[port]}", *(vlan if port in switch.ports else ())

@@ -1,8 +1,9 @@
 """What a switch needs to know of its ports: which are one link, and what is on each."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from sites import switch_cables
 from sites.settings.switches import Switch, in_order
 from sites.site import Site
 
@@ -27,15 +28,15 @@ def bundles(switch: Switch, site: Site) -> tuple[Bundle, ...]:
     return tuple(Bundle(number, host, tuple(own)) for number, (host, own) in enumerate(ports.items(), 1))
 
 
-def single(switch: Switch, of: tuple[Bundle, ...]) -> tuple[str, ...]:
+def single(cabled: Iterable[str], of: tuple[Bundle, ...]) -> tuple[str, ...]:
     """Return the cabled ports that are in no link of several."""
     bundled = {port for bundle in of for port in bundle.ports}
-    return tuple(port for port in switch.cabled if port not in bundled)
+    return tuple(port for port in cabled if port not in bundled)
 
 
-def peers(switch: Switch) -> Mapping[str, str]:
+def peers(switch: Switch, site: Site) -> Mapping[str, str]:
     """Return what is on each cabled port, in the order of the ports."""
-    return {port: switch.ports.get(port) or switch.others[port] for port in switch.cabled}
+    return switch_cables.peers(switch, site.given.switches)
 
 
 def full_name(switch: Switch, site: Site) -> str:

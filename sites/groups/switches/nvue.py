@@ -91,10 +91,10 @@ def _interfaces(switch: Nvue, site: Site) -> Iterator[tuple[str, dict[str, Any]]
         if switch.gateway:
             ip["gateway"] = {str(switch.gateway): {}}
         yield "eth0", {"type": "eth", "ipv4" if switch.version >= (5, NVUE_RENAMED) else "ip": ip}
-    links, of = bundles(switch, site), peers(switch)
+    links, of = bundles(switch, site), peers(switch, site)
     mtu = {"link": {"mtu": switch.mtu}}
     vlan = {"bridge": {"domain": {BRIDGE: {"access": switch.vlan}}}} if switch.vlan else {}
-    for port in single(switch, links):
+    for port in single(of, links):
         member = vlan if port in switch.ports else {}
         yield port, {"type": "swp", "description": of[port], **mtu, **member}
     for link in links:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from sites.groups.switches import onyx_script
-from sites.groups.switches.links import bundles, management, single
+from sites.groups.switches.links import bundles, management, peers, single
 from sites.groups.switches.onyx_statements import keyed
 from sites.settings.switches import OnyxEthernet
 from sites.site import Site
@@ -22,7 +22,7 @@ def wanted(switch: OnyxEthernet, site: Site) -> Mapping[str, str]:
 
 def _lines(switch: OnyxEthernet, site: Site) -> Iterator[str]:
     links = bundles(switch, site)
-    alone = single(switch, links)
+    alone = single(peers(switch, site), links)
     yield from management(switch, site)
     if site.fabric == "roce":
         yield "roce"  # lossless; it may turn ports off and on

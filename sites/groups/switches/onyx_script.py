@@ -9,6 +9,6 @@ from sites.site import Site
 
 def text(switch: Switch, site: Site, lines: Iterable[str]) -> str:
     """Return a script to be pasted into the switch's command line, with its cables as comments."""
-    cables = [f"## {port}: {peer}" for port, peer in peers(switch).items()]
+    cables = [f"## {port}: {peer}" for port, peer in peers(switch, site).items()]
     head = ("##", f"## Hostname: {full_name(switch, site)}", *cables, "##")
     return "".join(f"{line}\n" for line in (*head, "enable", "configure terminal", *lines))

@@ -163,7 +163,7 @@ def test_one_client_queries_clusters() -> None:
     assert users == {
         *("shared/cluster_client.py", "shared/cluster_writes.py", "comment/hosts.py"),
         *("machine/job_writer.py", "verify/node_marks.py"),
-        *("data/discover.py", "data/scale_gui.py"),
+        *("data/discover.py", "data/scale_gui.py", "verify/alertmanager.py"),
     }
     assert _importers("cluster_writes") == {"machine/job_writer.py", "verify/node_marks.py"}
     assert _importers("job_writer") == {"machine/node_run.py"}

@@ -124,6 +124,12 @@ def test_roce_as_it_is_wanted() -> None:
     assert printed.count("matches the settings") == 3
 
 
+def test_cables() -> None:
+    """What ibnetdiscover lists of the Redpaper's lab is as the settings have it (R-2.1-3, R-4.1-7)."""
+    assert "fabric in" in (printed := diff("dev", LOGS / "ibnetdiscover" / "cable-lanes.pass.log"))
+    assert "matches the settings" in printed
+
+
 def test_standard_input() -> None:
     """- is standard input."""
     assert "matches the settings" in diff("dev", "-", given=PAPER.read_text())
@@ -134,8 +140,14 @@ def test_standard_input() -> None:
     [
         ("dev", "nothing that a tool printed\n", r"nothing in it can be compared: .*Give a running configuration"),
         ("dev", "## Hostname: other\nroce\n", r"configuration of switch other; .*: dgx-ib-switch1 .*Add the switch"),
+        (
+            "h100-roce",
+            "- set:\n    qos:\n      roce:\n        mode: lossless\n",
+            r"a switch that it does not name; .*Store it",
+        ),
         ("h100-roce", "- set:\n    qos: {roce\n", r"nvue-config is not whole: .*Store it again"),
         ("dev", "Priority trust state: dscp\n", r"mlnx-qos is not whole: no PFC"),
+        ("h100-roce", "# Topology file: generated on Thu\n", r"ibnetdiscover is not whole: no cable"),
         ("dev", "RoCE mode: lossless\n", r"onyx-roce shows RoCE, and fabric of stack dev is infiniband .*--stack"),
     ],
 )

@@ -1,5 +1,6 @@
 """`./hpc site render` and `check`, on folders."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,13 @@ def test_files_are_written_and_are_not_stale(folder: Path) -> None:
     """The folder has the files of the stack, and `check` finds them as they should be."""
     assert "dgx01.ocp4.scale.ibm.com" in (folder / INVENTORY).read_text()
     assert "match the settings" in run("check", folder, "--stack", "dev")
+
+
+def test_groups_without_files_are_one_line(tmp_path: Path) -> None:
+    """The table has groups with files or something open, and one line names the others."""
+    printed = run("render", "--stack", "pytorch", "-o", tmp_path / "files")
+    assert "esxi  " not in printed
+    assert re.search(r"stack pytorch ask for no files of esxi, .*switches", " ".join(printed.split()))
 
 
 def test_an_edited_file_is_stale_and_not_replaced(folder: Path) -> None:
@@ -82,6 +90,18 @@ def test_another_programs_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Problem, match=r"MANIFEST\.json"):
         run("render", "--stack", "dev", "-o", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["own.txt"]
+
+
+def test_a_damaged_manifest_is_replaced_with_force(folder: Path) -> None:
+    """A list that was cut is refused with the remedy; with --force it and the files are written again."""
+    manifest = folder / "MANIFEST.json"
+    whole = manifest.read_text()
+    manifest.write_text(whole[: len(whole) // 2])
+    for command in (("render", "-o", folder), ("check", folder)):
+        with pytest.raises(Problem, match=r"MANIFEST\.json.*damaged.*\n.*--force"):
+            run(*command, "--stack", "dev")
+    run("render", "--stack", "dev", "--only", "hosts", "-o", folder, "--force")
+    assert manifest.read_text() == whole
 
 
 def test_files_of_another_stack_are_refused(folder: Path) -> None:

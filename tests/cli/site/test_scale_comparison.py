@@ -44,6 +44,12 @@ def test_what_the_paper_prints_is_wanted(text: str, tmp_path: Path) -> None:
         ),
         (
             NODES,
+            "16217308676014575381",
+            "16217308676014575382",
+            "different id: 16217308676014575381 id: 16217308676014575382",
+        ),
+        (
+            NODES,
             "quorum-manager-perfmon",
             "perfmon",
             "node scale00.ocp4.scale.ibm.com: scale00.ocp4.scale.com client",

@@ -20,7 +20,12 @@ def test_nodes_show_what_pods_may_have() -> None:
     node = {
         "metadata": {
             "name": "dgx01",
-            "labels": {"nvidia.com/cuda.driver.major": "440", "nvidia.com/cuda.driver.minor": "33"},
+            "labels": {
+                "nvidia.com/cuda.driver.major": "440",
+                "nvidia.com/cuda.driver.minor": "33",
+                "feature.node.kubernetes.io/pci-10de.present": "true",
+                "node-role.kubernetes.io/worker": "",
+            },
         },
         "spec": {"unschedulable": True},
         "status": {
@@ -38,6 +43,7 @@ def test_nodes_show_what_pods_may_have() -> None:
     full, bare = nodes.facts([node, {"metadata": {"name": "zz"}}]).nodes
     assert (full.ready, full.schedulable, full.gpus, full.rdma) == (True, False, 8, {"shared_ib0": 100})
     assert full.instances == {"1g.5gb": 7}
+    assert (full.found_gpu, bare.found_gpu, full.roles, bare.roles) == (True, False, ("worker",), ())
     assert (full.driver, full.gpu_model, full.kernel) == ("440.33", None, "3.10")
     assert (bare.ready, bare.gpus, bare.rdma) == (False, 0, {})
 

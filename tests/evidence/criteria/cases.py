@@ -142,12 +142,18 @@ def changes(
 
 
 def cluster_node(
-    name: str, driver: str = "440.33.01", *, kernel: str = KERNEL, system: str = SYSTEM, ready: bool = True
+    name: str,
+    driver: str = "440.33.01",
+    *,
+    kernel: str = KERNEL,
+    system: str = SYSTEM,
+    ready: bool = True,
+    roles: tuple[str, ...] = ("worker",),
 ) -> NodeFact:
     """Return a DGX-1 as the API server describes it."""
     rdma = {f"shared_ib{index}": 100 for index in range(4)}
     return NodeFact(
-        name=name, ready=ready, schedulable=True, gpus=8, rdma=rdma, gpu_model=None, driver=driver,
+        name=name, roles=roles, ready=ready, schedulable=True, gpus=8, rdma=rdma, gpu_model=None, driver=driver,
         kernel=kernel, os_image=system, kubelet="",
     )  # fmt: skip
 
@@ -183,7 +189,13 @@ EIGHT = Request(job="job", shape=Shape(pods=8, gpus=1))
 MLPERF = Request(job="job", profile="sys-4029gp-tvrt", program="mask-rcnn", shape=Shape(pods=1, gpus=8))
 A100 = Request(job="job", profile="dgx-a100")
 OWN = ANY.model_copy(update={"metrics": (Metric(name="rate", pattern=r"rate (\d+)", at_least=100),)})
-NODES = DGX.model_copy(update={"devices": HCAS, "nodes": ("dgx01", "dgx02")})
+NODES = DGX.model_copy(
+    update={
+        "devices": HCAS,
+        "nodes": ("dgx01", "dgx02"),
+        "roles": {"dgx01": ("worker",), "dgx02": ("worker",)},
+    }
+)
 
 
 def nodes_pair(other: NodeFact) -> Case:
@@ -332,6 +344,7 @@ _WRITTEN: Mapping[str, Case] = {
     "port-mtu": changes(ROCE, PORT_MTUS, ("net1/mtu:9216", "net1/mtu:1500")),
     "pod-mtu": changes(ETHERNET, MTU, ("mtu 9000", "mtu 1450"), status=Status.WARN),
     "nodes-offer": nodes_pair(cluster_node("dgx02", ready=False)),
+    "nodes-in-roles": nodes_pair(cluster_node("dgx02", roles=("infra",))),
     "one-driver": nodes_pair(cluster_node("dgx02", "535.1")),
     "one-kernel": nodes_pair(cluster_node("dgx02", kernel="3.10.0-1127.el7.x86_64")),
     "one-system": nodes_pair(cluster_node("dgx02", system="Red Hat Enterprise Linux Server 7.8 (Maipo)")),

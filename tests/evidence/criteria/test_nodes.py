@@ -3,6 +3,7 @@
 import pytest
 
 from evidence.evaluation import evaluate
+from evidence.node_facts import NodeFacts
 from evidence.verdict import Status
 from tests.evidence.criteria.cases import (
     ANY,
@@ -55,6 +56,52 @@ def test_divided_nodes_offer_instances(gpus: int, instances: dict[str, int], exp
     found = evaluate(BY_NAME["nodes-offer"], Side("", undivided, (node,)).job())
     assert found is not None
     assert (found.status is Status.PASS) == (not instances)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "expected"),
+    [(True, True, Status.PASS), (True, False, Status.FAIL), (True, None, Status.PASS), (False, False, Status.PASS)],
+)
+def test_nodes_have_the_label_of_feature_discovery(wanted: bool, found: bool | None, expected: Status) -> None:
+    """Where the stack has node feature discovery, its label for a GPU is on each node that has one (R-3.4.1-2)."""
+    request = NODES.model_copy(update={"feature_labels": wanted, "nodes": ("dgx01",)})
+    node = cluster_node("dgx01").model_copy(update={"found_gpu": found})
+    verdict = evaluate(BY_NAME["nodes-offer"], Side("", request, (node,)).job())
+    assert verdict is not None
+    assert verdict.status is expected
+
+
+@pytest.mark.parametrize(("shares", "expected"), [(100, Status.PASS), (None, Status.PASS), (64, Status.FAIL)])
+def test_each_hca_is_offered_as_often_as_pods_share_it(shares: int | None, expected: Status) -> None:
+    """A node offers each HCA as many times as the settings have pods share it (R-3.4.2-6)."""
+    request = NODES.model_copy(update={"hca_shares": shares, "nodes": ("dgx01",)})
+    verdict = evaluate(BY_NAME["nodes-offer"], Side("", request, (cluster_node("dgx01"),)).job())
+    assert verdict is not None
+    assert verdict.status is expected
+    assert (f"of {shares} each" in verdict.limit) is (shares is not None)
+
+
+@pytest.mark.parametrize(
+    ("master", "expected"),
+    [
+        ({}, "pass 2 nodes"),
+        ({"roles": ("control-plane", "infra")}, "pass 2 nodes"),
+        ({"ready": False}, "fail master01: not Ready"),
+        ({"roles": ("worker",)}, "fail master01: no master"),
+        ({"gpus": 8}, "fail master01: 8 GPUs"),
+        (None, "fail master01 does not exist"),
+    ],
+)
+def test_nodes_without_gpus_are_judged(master: dict[str, object] | None, expected: str) -> None:
+    """They are there, Ready, in the roles of the settings, and offer no GPU (R-2.2-1, R-3.2.5-4, S-7.5)."""
+    request = NODES.model_copy(update={"roles": {"dgx01": ("worker",), "master01": ("master",)}})
+    plain = cluster_node("master01", roles=("master",)).model_copy(update={"gpus": 0, "rdma": {}} | (master or {}))
+    job = Side("", request, (cluster_node("dgx01"),)).job()
+    (facts,) = [reading for reading in job.readings if isinstance(reading, NodeFacts)]
+    with_others = facts.model_copy(update={"others": () if master is None else (plain,)})
+    verdict = evaluate(BY_NAME["nodes-in-roles"], job.model_copy(update={"readings": (with_others,)}))
+    assert verdict is not None
+    assert f"{verdict.status} {verdict.measured}" == expected
 
 
 def test_a_bond_has_ports() -> None:

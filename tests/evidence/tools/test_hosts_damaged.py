@@ -17,7 +17,17 @@ from tests.support.mutated import mutations
 LOGS = Path(__file__).parent.parent / "logs"
 _OURS = (
     *("cma-roce", "comware-config", "mlnx-qos", "nvue-config", "nvue-roce", "onyx-config", "onyx-roce", "show-gids"),
-    *("esxcli-kernel", "esxcli-pci", "ib-smnode", "lscpu", "lsmod", "lspci", "mlxconfig", "mmlscluster"),
+    *(
+        "esxcli-kernel",
+        "esxcli-pci",
+        "ib-smnode",
+        "ibnetdiscover",
+        "lscpu",
+        "lsmod",
+        "lspci",
+        "mlxconfig",
+        "mmlscluster",
+    ),
     *("mmremotecluster", "net-devices", "nodes", "nvidia-smi", "nvidia-smi-topo", "rdma-job", "semodule"),
 )
 SAMPLES = {

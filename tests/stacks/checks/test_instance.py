@@ -52,6 +52,10 @@ def settings(*workloads: dict[str, Any], **more: Any) -> Settings:
     ("workload", "expected"),
     [
         (NCCL, "instance 1g.5gb: kind mpi joins processes by NCCL, …; leave it out, or use kind job"),
+        (
+            NCCL | {"instance": None},
+            "layout 02x01 does not fit …, even with nothing else there; leave `mig` of nodes out",
+        ),
         (JOB | {"gpus": 2}, "instance 1g.5gb: gpus 2, …; give gpus 1"),
         (JOB | {"instance": "3g.20gb"}, "instance 3g.20gb: no node has such instances; known: 1g.5gb; give nodes"),
         (JOB | {"program": "preflight"}, "instance 1g.5gb: program preflight uses adapters …; leave it out"),

@@ -34,11 +34,13 @@ def test_partitions_that_cannot_be(partition: dict[str, Any], expected: str) -> 
             {"images": {"tensorflw": "registry.example.com/a:1"}},
             "scheduler.images: no build is called tensorflw; use one",
         ),
+        ({"controller": "dgx001"}, "site.scheduler.controller: dgx001 is a GPU node, … name another host"),
+        ({"controller": "master_01"}, "site.scheduler.controller: … (value: 'master_01'); write it in that form"),
         ({"volumes": {"dta": "/lustre"}}, "site.scheduler.volumes: no volume is called dta; use one of data"),
     ],
 )
-def test_names_that_nothing_has(fields: dict[str, Any], expected: str) -> None:
-    """An image of an unknown build and the folder of an unknown volume are refused, for no job would use them."""
+def test_names_that_cannot_be(fields: dict[str, Any], expected: str) -> None:
+    """An unknown build, an unknown volume, and a controller that is a GPU node or no host name are refused."""
     content = data("superpod-a100")
     scheduler = {"kind": "slurm", "controller": "login01", "partitions": [{"name": "batch"}], **fields}
     content["site"] = {"scheduler": scheduler}

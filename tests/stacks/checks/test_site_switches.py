@@ -44,8 +44,8 @@ def test_a_cable_that_cannot_be(ports: dict[str, str | None], expected: str) -> 
 @pytest.mark.parametrize(
     ("stack", "fields", "expected"),
     [
-        ("redpaper-4.4", {"others": {"1/1": "storage"}}, "1/1 is used twice; leave one out"),
-        ("redpaper-4.4", {"dialect": "eos"}, "'eos' … dialect … onyx-ib … nvue-5.0 … comware"),
+        ("redpaper-4.4", {"others": {"1/1": "storage"}}, "site.switches.0: ports: 1/1 is used twice; leave one out"),
+        ("redpaper-4.4", {"dialect": "eos"}, "switches.0.dialect: … 'onyx-ib' … 'comware' (value: 'eos'); write one"),
         (
             "redpaper-4.4",
             {"gateway": "10.0.0.1"},
@@ -59,7 +59,13 @@ def test_a_cable_that_cannot_be(ports: dict[str, str | None], expected: str) -> 
         ),
         ("redpaper-4.4", {"management": "192.168.1.20/24"}, "management 192.168.1.20 … taken by dgx02.ocp4 … give"),
         ("redpaper-4.4", {"management": None}, "gateway: 192.168.1.1 has no effect without management; give"),
-        ("h100-roce", {"dialect": "nvue-5.19"}, "nvue-5.19 … nvue-5.18"),
+        ("h100-roce", {"dialect": "nvue-5.19"}, "switches.0.dialect: … 'nvue-5.18' … (value: 'nvue-5.19'); write"),
+        (
+            "h100-roce",
+            {"mtu": 1500},
+            "leaf-1: mtu 1500 is less than fabric.ports.mtu 9216, … raise it to 9216, or lower",
+        ),
+        ("robotic-drive-ethernet", {"mtu": 1500}, "mtu 1500 is less than fabric.bond.mtu 9000, … raise it to 9000, or"),
         ("h100-roce", {"name": "leaf-2"}, "site.switches: name 'leaf-2' is given twice"),
         ("h100-roce", {"management": "192.168.1.3/24"}, "site.switches: management '192.168.1.3' is given twice"),
     ],
@@ -126,3 +132,29 @@ def test_a_bond_has_one_switch() -> None:
 
     text = problem("robotic-drive-ethernet", moved)
     expect_message(text, "fabric.bond of dgx04 ends at fabric-switch and second; … cable all its ports to one")
+
+
+@pytest.mark.parametrize(
+    ("uplinks", "expected"),
+    [
+        (
+            {"swp17": "leaf-2/swp17", "swp18": "leaf-2/swp17"},
+            "uplinks.swp18 leaf-2/swp17: at leaf-2 swp17 is used twice",
+        ),
+        ({"swp17": "leaf-2/swp1"}, "leaf-1: uplinks.swp17 leaf-2/swp1: at leaf-2 swp1 is used twice; leave one out"),
+        ({"swp1": "leaf-2/swp17"}, "site.switches.0: ports: swp1 is used twice; leave one out of ports, others and"),
+        ({"swp17": "leaf-2/swp17s0", "swp18": "leaf-2/swp17"}, "at leaf-2 swp17 is used twice, … as swp17s0"),
+        ({"swp17": "leaf-2/1/17"}, "at leaf-2 '1/17' is no port of this dialect; write it as swp1"),
+        ({"swp17": "leaf2/swp17"}, "no switch is called leaf2; correct it to leaf-2, or add the switch"),
+        ({"swp17": "leaf-1/swp18"}, "a cable to the switch itself; name another one"),
+        ({"swp17": "ib/1/1"}, "ib is of InfiniBand; cable switches of one fabric"),
+    ],
+)
+def test_a_cable_between_switches_that_cannot_be(uplinks: dict[str, str], expected: str) -> None:
+    """Each is refused with both of its ends and what to do."""
+
+    def change(switches: Switches) -> None:
+        switches[0]["uplinks"] = uplinks
+        switches.append({"name": "ib", "dialect": "onyx-ib"})
+
+    expect_message(problem("h100-roce", change), expected)

@@ -60,7 +60,7 @@ def test_kueue_manages_train_jobs_where_there_are_some() -> None:
             "trainer.image ghcr.io/x/manager:v2.0.0: Kubeflow Trainer 2.0 is not known …; use 2.2 or 2.3",
         ),
         ("pytorch", {"trainer": "yes"}, "trainer: …"),
-        ("pytorch", {"trainer": {"kind": "upstreem"}}, "trainer: … 'upstreem' …; write one of these"),
+        ("pytorch", {"trainer": {"kind": "upstreem"}}, "trainer.kind: … 'upstream' … 'upstreem'); write one of these"),
         ("dev", {"trainer": UPSTREAM}, "trainer: OpenShift 4.4 does not support Kubeflow Trainer …; leave it out"),
         (
             "pytorch",

@@ -90,7 +90,7 @@ def test_classes_that_the_cluster_must_have() -> None:
 @pytest.mark.parametrize(
     ("volumes", "mounts", "expected"),
     [
-        ([SETS | {"kind": "nfs"}], {}, "tenants.0.volumes.0: … 'nfs' …; write one of these"),
+        ([SETS | {"kind": "nfs"}], {}, "tenants.0.volumes.0.kind: … 'scratch' … 'nfs'); write one of these"),
         (
             [SETS | {"access_mode": "ReadWriteTwice"}],
             {},

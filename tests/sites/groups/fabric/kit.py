@@ -14,5 +14,5 @@ def of(stack: str, machines: int | None = None) -> Site:
 
 
 def planned(found: Site) -> Cables:
-    """Return the cables of a site."""
-    return next(each for each in cables.of(found) if isinstance(each, Cables))
+    """Return the cables of a site between its machines."""
+    return next(each for each in cables.of(found) if isinstance(each, Cables) and not each.name)

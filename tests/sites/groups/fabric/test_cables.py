@@ -5,8 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from hardware.fabric import SWITCH_PORTS, compute_fabric
-from sites.groups.fabric import GROUP
+from hardware.fabric import SWITCH_PORTS, compute_fabric, storage_fabric
+from sites.groups.fabric import GROUP, cables
+from sites.groups.fabric.cables import Cables
 from sites.output import Open, written
 from tests.sites.groups.fabric.kit import of, planned
 
@@ -25,10 +26,35 @@ def test_a_pod_has_the_cables_of_the_tables(machines: int) -> None:
     )
     ports = Counter((link.switch, int(link.port)) for link in found.links)
     ports.update(
-        end for trunk in found.trunks for end in ((trunk.lower, trunk.lower_port), (trunk.upper, trunk.upper_port))
+        end
+        for trunk in found.trunks
+        for end in ((trunk.lower, int(trunk.lower_port)), (trunk.upper, int(trunk.upper_port)))
     )
     assert max(ports.values()) == 1
     assert max(port for _, port in ports) <= SWITCH_PORTS
+
+
+@pytest.mark.parametrize("machines", [1, 10, 19, 20, 33, 40, 80, 100, 139, 140])
+def test_a_pods_storage_fabric_has_the_cables_of_the_table(machines: int) -> None:
+    """Numbers of switches and cables are those of D-3.4; a machine's two ports are on two leaves."""
+    size = storage_fabric(machines)
+    (found,) = [each for each in cables.of(of("superpod-a100", machines)) if isinstance(each, Cables) and each.name]
+    used = {switch: len(own) for switch, own in found.ports.items()}
+    assert (len(found.links), len(found.trunks)) == (size.leaf_cables + size.storage_ports, size.spine_cables)
+    assert Counter(name.rpartition("-")[0] for name in used) == {
+        "storage-leaf": size.leaf,
+        "storage-spine": size.spine,
+    }
+    assert max(used.values()) <= SWITCH_PORTS
+    assert sum(used.values()) == len(found.links) + 2 * len(found.trunks)
+    leaves = [
+        {link.switch for link in found.links if link.host == host.short}
+        for host in of("superpod-a100", machines).gpu_hosts
+    ]
+    assert {len(own) for own in leaves} == {min(2, size.leaf)}
+    cabled = Counter(trunk.lower for trunk in found.trunks)
+    to_spines = Counter((trunk.lower, trunk.upper) for trunk in found.trunks)
+    assert all(abs(count - cabled[leaf] / size.spine) < 2 for (leaf, _), count in to_spines.items())
 
 
 def test_a_rail_of_a_pod_has_spine_switches_of_its_own() -> None:
@@ -49,7 +75,7 @@ def test_a_rail_of_a_pod_has_spine_switches_of_its_own() -> None:
 def test_three_levels_are_written_for_a_whole_pod_alone(machines: int) -> None:
     """Between the table's rows no document says how core switches are cabled."""
     files, missing = written(GROUP, of("superpod-a100", machines))
-    assert not files
+    assert not [file.path for file in files if file.path.startswith(("fabric/cables", "fabric/ibsim"))]
     assert any("three levels" in each.what and str(machines) in each.what for each in missing)
 
 

@@ -9,8 +9,10 @@ from sites.batch_job import BatchJob, BatchMount
 from sites.groups.slurm import GROUP, jobs
 from sites.output import File, written
 from stacks import settings, site, site_jobs
+from stacks.settings import parse
 from tests.support import debian
 from tests.support.recorded import ROOT
+from tests.support.stack_settings import data
 
 ENROOT_KEYS = {"LIBRARY", "SYSCONF", "RUNTIME", "CONFIG", "CACHE", "DATA", "TEMP"}
 """Of ENROOT_*_PATH (NVIDIA/enroot doc/configuration.md)."""
@@ -96,6 +98,20 @@ def test_a_job_that_lacks_something_is_open(job: BatchJob, scheduler: dict[str, 
     files, missing = texts(job, **scheduler)
     assert not [path for path in files if path.startswith("slurm/jobs/")]
     assert said in missing
+
+
+def test_workloads_of_pods_alone_are_open() -> None:
+    """Staging, inference by slices and the RDMA test have no batch file, and each is named with what to do."""
+    wanted = {"kind": "slurm", "controller": "login01", "partitions": [{"name": "batch"}]}
+    stack = parse({**data("a2d2"), "site": {"scheduler": wanted}}, "test")
+    missing = written(GROUP, site.of(stack, "a2d2", jobs=site_jobs.of(stack)))[1]
+    said = [f"{each.what}; {each.remedy}" for each in missing]
+    for name in ("stage-rare", "segment"):
+        assert (
+            f"{name} has no batch file: its slices of data set rare are proved by pods alone; run it on the cluster"
+            in said
+        )
+    assert "mofed-test-job has no batch file: its two sides are pods; run its programs" in texts()[1]
 
 
 def test_enroots_folders_are_each_users_own() -> None:

@@ -55,6 +55,24 @@ def test_a_pod_has_its_nodes_partitions_and_units(tmp_path: Path) -> None:
     assert "SwitchName=top Level=1" in topology
 
 
+def test_lines_are_read_as_written(tmp_path: Path) -> None:
+    """Slurmctld has each value of slurm.conf and cgroup.conf, but for three of the site's own machine."""
+    files = texts(of())
+    with running(files, tmp_path) as slurm:
+        shown = slurm.run("scontrol", "show", "config").stdout
+    values = {key.strip(): value for key, _, value in (line.partition("=") for line in shown.splitlines())}
+    written_lines = [*files["slurm.conf"].splitlines(), *files["cgroup.conf"].splitlines()]
+    plain = dict(line.split("=") for line in written_lines if line.count("=") == 1)
+    other = {key for key, value in plain.items() if alike(value) != alike(values.get(key, ""))}
+    assert other == {"SlurmctldHost", "SlurmUser", "StateSaveLocation"}
+    assert len(plain) > 12
+
+
+def alike(value: str) -> set[str]:
+    """Return the words of a value, whose order and capitals Slurm does not keep."""
+    return {*value.strip().lower().split(",")}
+
+
 def test_nodes_have_the_gpus_and_cpus_of_their_machine(pair: Slurm) -> None:
     """A node of DGX A100 is two sockets of 64 cores with eight GPUs by type, each beside its cores (D-2.6)."""
     node = pair.run("scontrol", "--details", "show", "node", HOSTS[0]).stdout

@@ -3,8 +3,9 @@
 import pytest
 import yaml
 
-from sites.groups.switches import comware, dialects, nvue
+from sites.groups.switches import GROUP, comware, dialects, nvue
 from sites.groups.switches.onyx_statements import keyed
+from sites.output import written
 from tests.sites.groups.switches.kit import STACKS, facts, first
 
 
@@ -174,3 +175,13 @@ def test_lines_of_comware() -> None:
         "sysname": "sysname sw1",
     }
     assert [other.partition(" / ")[2] for other in found.others] == ["ip unreachables enable", "lldp enable"]
+
+
+def test_a_cable_between_switches_is_at_both_of_them() -> None:
+    """The ports of an uplink are described and have the MTU on both switches; how they pass the VLAN is open."""
+    found = facts("h100-roce", uplinks={"swp17": "leaf-2/swp31"})
+    files, missing = written(GROUP, found)
+    leaves = [yaml.safe_load(file.text)[0]["set"]["interface"] for file in files]
+    assert leaves[0]["swp17"] == {"type": "swp", "description": "leaf-2/swp31", "link": {"mtu": 9216}}
+    assert leaves[1]["swp31"] == {"type": "swp", "description": "leaf-1/swp17", "link": {"mtu": 9216}}
+    assert sum("VLAN 111 passes its ports to other switches" in each.what for each in missing) == 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sites.hostlist import expanded, folded
+from hardware.hostlist import expanded, folded
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,11 @@ def test_hosts_in_the_short_form(hosts: list[str], text: str) -> None:
 
 
 def test_ranges_are_expanded() -> None:
-    """A range keeps the width of its numbers; one that ends before it starts is refused."""
+    """A range keeps the width of its numbers and what follows; an empty or a too long one is refused."""
     assert expanded("dgx[008-010,012]") == ("dgx008", "dgx009", "dgx010", "dgx012")
     assert expanded("dgx01") == ("dgx01",)
+    assert expanded("gpu[9-10].lab") == ("gpu9.lab", "gpu10.lab")
     with pytest.raises(ValueError, match="5-3 ends before it starts"):
         expanded("dgx[5-3]")
+    with pytest.raises(ValueError, match="more than 5000 nodes"):
+        expanded("dgx[1-4999,6000-6001]")

@@ -1,11 +1,15 @@
-"""Lists of hosts as Slurm writes them: gpu[001-003,005]."""
+"""Names of several hosts in one, as Slurm writes them: gpu[001-003,005]."""
 
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 _NUMBERED = re.compile(r"(.*?)(\d+)")
-_RANGES = re.compile(r"([^\[\]]*)\[([\d,-]+)\]")
+PATTERN = r"^[-.a-z0-9]*(\[[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*\])?[-.a-z0-9]*$"
+"""What a name of one host or of several looks like, for editors."""
+MOST = 5000
+"""Nodes that Kubernetes supports, and so the most that one name may mean."""
+_RANGES = re.compile(r"([^\[\]]*)\[(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)\]([^\[\]]*)")
 
 
 def folded(hosts: Iterable[str]) -> str:
@@ -19,7 +23,10 @@ def folded(hosts: Iterable[str]) -> str:
 
 
 def expanded(name: str) -> tuple[str, ...]:
-    """Return the hosts that a name with a range means; raise ValueError for a range that ends before it starts."""
+    """Return the hosts that a name means: itself, or with ranges as many.
+
+    Raises ValueError for a range that ends before it starts, and for too many hosts.
+    """
     found = _RANGES.fullmatch(name)
     if found is None:
         return (name,)
@@ -29,7 +36,9 @@ def expanded(name: str) -> tuple[str, ...]:
         numbers = range(int(first), int(last or first) + 1)
         if not numbers:
             raise ValueError(f"{name}: the range {part} ends before it starts; correct it")
-        hosts += [f"{found[1]}{number:0{len(first)}d}" for number in numbers]
+        if len(numbers) + len(hosts) > MOST:
+            raise ValueError(f"{name}: the range has more than {MOST} nodes; correct it")
+        hosts += [f"{found[1]}{number:0{len(first)}d}{found[3]}" for number in numbers]
     return tuple(hosts)
 
 
