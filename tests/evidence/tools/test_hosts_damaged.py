@@ -10,6 +10,7 @@ import pytest
 
 from evidence.host_parser import HostReading
 from evidence.reader import read_stream
+from evidence.secrets import masked
 from evidence.text import clean, raw_lines
 from tests.evidence.tools import logs
 from tests.support.mutated import mutations
@@ -76,7 +77,7 @@ def _invented(raw: bytes) -> list[str]:
     And texts that stand nowhere: a row may tell the heading above it.
     """
     texts = [clean(number, line).text for number, line in enumerate(raw_lines(io.BytesIO(raw)), 1)]
-    whole = "\n".join(texts)
+    whole = "\n".join((*texts, *map(masked, texts)))
     wrong = []
     for reading in read_stream(io.BytesIO(raw), "log"):
         if not isinstance(reading, HostReading):
