@@ -15,9 +15,9 @@ _WHOLE = 10_000
 """Lines of an object's difference that are shown."""
 
 
-def write(review: Review) -> str:
-    """Return the review as plain text, with a line end at its end."""
-    return "\n".join(map(bare, _lines(review))) + "\n"
+def write(review: Review, *, differences: bool = True) -> str:
+    """Return the review as plain text, with a line end at its end; without the differences of single objects, too."""
+    return "\n".join(map(bare, _lines(review, differences=differences))) + "\n"
 
 
 def of_section(section: Section) -> str:
@@ -25,7 +25,7 @@ def of_section(section: Section) -> str:
     return "\n".join(map(bare, [*_section(section)][1:]))
 
 
-def _lines(review: Review) -> Iterator[str]:
+def _lines(review: Review, *, differences: bool) -> Iterator[str]:
     indexed = IndexedReview(review)
     yield summary.heading(review)
     failed, items = summary.failure(review)
@@ -38,7 +38,7 @@ def _lines(review: Review) -> Iterator[str]:
         yield limits
     for section in sections(indexed):
         yield from _section(section)
-    for change in sorted(shown(review), key=importance):
+    for change in sorted(shown(review), key=importance) if differences else ():
         yield ""
         yield f"{titles.title(change.resource)} {indexed.done(change)}"
         yield from (f"  {line}" for line in difference(change, _WHOLE))

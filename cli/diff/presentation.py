@@ -15,11 +15,14 @@ from review.model import Review
 
 
 def present(review: Review, output: Path | None, as_json: Path | None) -> None:
-    """Write the comment and the JSON where they are requested, and show the review; raise Problem for a bad path."""
+    """Write the comment and the JSON where they are requested, and show the review; raise Problem for a bad path.
+
+    Differences of single objects, often thousands of lines, are shown where no file has them.
+    """
     _files(review, output, as_json)
-    console.print(terminal.write(review), markup=False, end="")
+    console.print(terminal.write(review, differences=output is None), markup=False, end="")
     if output is not None:
-        print_text(f"the comment is in {output}")
+        print_text(f"the comment, with what differs in each object, is in {output}")
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The GPU nodes of a stack: what they have, what they reserve for themselves, and how their ports lie to their GPUs."""
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from apis.kinds import MPI_JOB_V2BETA1
 from cli.plan.section import Cell, Row, Section, given
@@ -91,6 +92,14 @@ def _notes(settings: Settings, profile: Profile, *, renamed: bool) -> Iterator[s
     alone = [gpu for gpu in range(profile.gpus) if not topology.nearest_hcas(profile, gpu)]
     if alone:
         yield f"no port is known to be near to the GPUs {', '.join(map(str, alone))}"
+    for one, other in combinations(profile.hcas, 2):
+        # Ports at one bridge have the same GPUs there, and ports at different ones have none in common.
+        shared = sorted({*one.gpus} & {*other.gpus})
+        if shared and one.distance == other.distance and {*one.gpus} != {*other.gpus}:
+            yield (
+                f"{one.name} and {other.name} are both near to the GPUs {', '.join(map(str, shared))}, and not to the "
+                "same GPUs: compare `gpus` with `nvidia-smi topo -m`"
+            )
 
 
 def _port(rail: int | str, interface: str | None, hca: Hca) -> Row:

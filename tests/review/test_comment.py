@@ -186,6 +186,14 @@ def test_a_terminal_is_safe(seed: int) -> None:
     assert shown.isprintable()
 
 
+def test_a_terminal_without_differences_is_the_beginning() -> None:
+    """Beside a file the terminal gets all but the differences of single objects, which come last."""
+    found = review(created(made("core/v1:ConfigMap", {"metadata": {"name": "a"}, "data": {"key": "value"}})))
+    whole, part = terminal.write(found), terminal.write(found, differences=False)
+    assert whole.startswith(part)
+    assert ("key: value" in whole, "key: value" in part) == (True, False)
+
+
 def test_the_first_line_finds_the_comment_again() -> None:
     """The hidden first line identifies the stack and cannot be closed by its name."""
     assert comment.write(review()).split("\n")[0] == "<!-- hpc diff stack=test -->"

@@ -14,6 +14,7 @@ from cli.shared import console, tables
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
 from cli.shared.stack import read
+from hardware.profiles import PROFILES
 from hardware.room import Rack
 from stacks.cluster_settings import NodeSettings
 from stacks.job_arguments import mpi_job
@@ -21,6 +22,8 @@ from stacks.settings import Settings, known
 from stacks.workload_settings import MpiWorkload
 from tests.support.commands import run
 from tests.support.messages import has
+
+_CROSSED = ((0, 1), (2, 3), (4, 5), (5, 6))
 
 
 def _run(*arguments: str) -> Any:
@@ -118,6 +121,17 @@ def test_ports_lie_to_gpus() -> None:
         "PCI": "0000:8d:00.0",
     }
     assert [row["interface"] for row in machines.rails(read("dev").settings).rows] == ["ib0", "ib1", "ib2", "ib3"]
+
+
+def test_ports_that_share_some_gpus_are_reported() -> None:
+    """GPUs that two ports with different GPUs list, and those that none lists, are noted; no known machine has any."""
+    settings = read("dev").settings
+    ports = [hca.model_copy(update={"gpus": gpus}) for hca, gpus in zip(settings.profile.hcas, _CROSSED, strict=True)]
+    notes = machines.rails(settings.model_copy(update={"ports": tuple(ports)})).notes
+    assert any(has(note, "no port", "GPUs 7") for note in notes)
+    assert any(has(note, "mlx5_2 and mlx5_3", "GPUs 5", "topo -m") for note in notes)
+    everywhere = [note for profile in PROFILES for note in machines.rails(_with("prod", 1, profile)).notes]
+    assert not [note for note in everywhere if "are both near" in note]
 
 
 def test_sockets_have_no_hca() -> None:
