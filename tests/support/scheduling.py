@@ -30,6 +30,7 @@ LONGEST = (
     "tests/cluster/test_upgrade_today.py",
     "tests/cluster/test_layers.py",
     "tests/cluster/test_data_set.py",
+    "tests/contract/language/test_language_host.py",
     "tests/policies/test_pack.py",
     "tests/engine/test_lifecycle.py",
     "tests/engine/test_state_keeping.py",
