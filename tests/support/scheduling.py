@@ -10,15 +10,11 @@ from xdist.scheduler import LoadFileScheduling
 STACKS = "tests/cluster/test_stacks.py"
 APART = frozenset({STACKS})
 """Files whose tests share nothing: each is scheduled by itself."""
-LAB, ACTORS = "the lab of tests/cluster/conftest.py", "the cluster of tests/simulator/actors/conftest.py"
+LAB = "the lab of tests/cluster/conftest.py"
 TOGETHER = {
     "tests/cluster/test_broken_platform.py": LAB,
     "tests/cluster/test_redpaper.py": LAB,
     "tests/cluster/test_reviews.py": LAB,
-    "tests/simulator/actors/test_mpi_jobs.py": ACTORS,
-    "tests/simulator/actors/test_packageserver.py": ACTORS,
-    "tests/simulator/actors/test_platform_causes.py": ACTORS,
-    "tests/simulator/actors/test_upgrades.py": ACTORS,
 }
 """Files that share a cluster without a folder of their own; each worker that had one of them would start it again."""
 LONGEST = (
@@ -30,6 +26,7 @@ LONGEST = (
     "tests/cluster/test_upgrade_today.py",
     "tests/cluster/test_layers.py",
     "tests/cluster/test_data_set.py",
+    "tests/contract/language/test_language_host.py",
     "tests/policies/test_pack.py",
     "tests/engine/test_lifecycle.py",
     "tests/engine/test_state_keeping.py",
