@@ -1,4 +1,4 @@
-"""Changes around caches of buckets: keys, maps of gateway nodes, creation, download and eviction."""
+"""Changes around caches of buckets: keys, maps of gateway nodes, creation and download."""
 
 from urllib.parse import urlsplit
 
@@ -14,15 +14,6 @@ def set_keys(call: Call) -> Done:
     keys = Keys(access=call.text("accessKey"), secret=call.text("secretKey"))
     known = {**call.state.keys, f"{bucket}:{server}": keys}
     return Done(call.state.model_copy(update={"keys": known}), (f"mmafmcoskeys '{bucket}:{server}' set '***' '***'",))
-
-
-def delete_keys(call: Call) -> Done:
-    """Delete the keys of a bucket, or of `bucket:server`."""
-    name = call.names["bucket"]
-    left = {key: each for key, each in call.state.keys.items() if key != name and key.partition(":")[0] != name}
-    if len(left) == len(call.state.keys):
-        raise invalid("bucketName")
-    return Done(call.state.model_copy(update={"keys": left}), (f"mmafmcoskeys '{name}' delete",))
 
 
 def create_map(call: Call) -> Done:
@@ -77,15 +68,6 @@ def download(call: Call) -> Done:
     command = f"mmafmcosctl '{call.file_system.name}' '{call.fileset.name}' '{call.text('path')}' download"
     printed = ("Queued Failed AlreadyCached TotalData", counts, "Object download successfully queued at the gateway.")
     return Done(state, (command,), printed)
-
-
-def evict(call: Call) -> Done:
-    """Evict the blocks of objects: of all, or of a list."""
-    cache = _of_bucket(call)
-    names = list(cache.files) if call.flag("all", otherwise=False) else _objects(call)
-    changed = call.fileset.model_copy(update={"cache": caches.evicted(cache, names)})
-    command = f"mmafmcosctl '{call.file_system.name}' '{call.fileset.name}' '{call.text('path')}' evict"
-    return Done(call.with_fileset(changed), (command,))
 
 
 def _of_bucket(call: Call) -> Cache:

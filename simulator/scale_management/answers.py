@@ -19,16 +19,6 @@ def cluster(state: State) -> dict[str, Any]:
     return {"clusterSummary": {"clusterId": state.cluster_id, "clusterName": state.cluster_name}}
 
 
-def config(state: State) -> dict[str, Any]:
-    """Return the cluster's configuration."""
-    found = {
-        "clusterId": state.cluster_id,
-        "minReleaseLevel": VERSION.partition("-")[0] + ".0",
-        "timeZoneOffset": "+00:00",
-    }
-    return {"clusterConfig": found}
-
-
 def nodes() -> list[dict[str, Any]]:
     """Return the nodes."""
     return [

@@ -5,10 +5,9 @@ from typing import Any
 
 from werkzeug.wrappers import Request
 
-from simulator.scale_management import answers, directories, listing
-from simulator.scale_management.calls import Call, FailedError, RefusedError
+from simulator.scale_management import answers, listing
+from simulator.scale_management.calls import Call
 from simulator.scale_management.listing import ALL
-from simulator.scale_management.routes import paths
 from simulator.scale_management.state import FileSystem, State
 
 EVERY = (ALL, ":all_local:")
@@ -57,32 +56,14 @@ def _file_systems(call: Call, request: Request, page: int) -> dict[str, Any]:
     return listed("filesystems", found, request, page)
 
 
-def _fileset(call: Call, request: Request, page: int) -> dict[str, Any]:
-    name = call.fileset.name
-    found = [each for each in answers.filesets(call.file_system) if each["filesetName"] == name]
-    return listed("filesets", found, request, page)
-
-
-def _owner(call: Call, _: Request, __: int) -> dict[str, Any]:
-    try:
-        uid, _colon, gid = directories.owner_of(call).partition(":")
-    except FailedError:
-        raise RefusedError("File not found") from None
-    return {"owner": {"uid": int(uid), "gid": int(gid)}}
-
-
 _ANSWERS: Mapping[str, _Answer] = {
-    "/info": _fixed(lambda _: {"info": {"serverVersion": answers.VERSION, "paths": paths()}}),
     "/cluster": _fixed(lambda state: {"cluster": answers.cluster(state)}),
-    "/config": _fixed(lambda state: {"config": answers.config(state)}),
     "/nodes": _nodes,
     "/filesystems": _file_systems,
     "/filesystems/<fs>": _file_systems,
     "/filesystems/<fs>/filesets": _of_each("filesets", lambda place, _: answers.filesets(place)),
-    "/filesystems/<fs>/filesets/<fileset>": _fileset,
     "/filesystems/<fs>/quotas": _of_each("quotas", lambda place, _: answers.quotas(place)),
     "/filesystems/<fs>/afm/state": _of_each(
         "filesetAfmStateList", lambda place, call: answers.afm_states(place, call.home)
     ),
-    "/filesystems/<fs>/owner/<path:place>": _owner,
 }

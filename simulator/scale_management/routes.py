@@ -7,14 +7,12 @@ from typing import Any
 
 from werkzeug.routing import Map, Rule
 
-from simulator.scale_management import afm, directories, filesets
+from simulator.scale_management import afm, filesets
 from simulator.scale_management.calls import Call, Done, RefusedError, invalid
 
 BASE = "/scalemgmt/v2"
 AFM_STATE = "/filesystems/<fs>/afm/state"
 _FS = "/filesystems/<fs>"
-_FILESET = f"{_FS}/filesets/<fileset>"
-_NAME = re.compile(r"<(?:\w+:)?(\w+)>")
 _TUNING = re.compile(r"afm[A-Z]\w*")
 
 
@@ -38,59 +36,43 @@ class Change:
                 raise invalid(key)
 
 
-_OWNED = ("owner", "permissions", "permissionChangeMode", "comment", "maxNumInodes", "allocInodes")
-_OBJECTS = ("objectList", "all", "useMetadata")
-_OWNER = ("uid", "gid", "user", "group", "permissions")
 CHANGES: Mapping[tuple[str, str], Change] = {
     ("POST", f"{_FS}/filesets"): Change(
-        filesets.create, ("filesetName",), ("path", "inodeSpace", *_OWNED), tuning=True
+        filesets.create,
+        ("filesetName",),
+        (
+            *("path", "inodeSpace", "owner", "permissions", "permissionChangeMode", "comment", "maxNumInodes"),
+            "allocInodes",
+        ),
+        tuning=True,
     ),
-    ("PUT", _FILESET): Change(filesets.change, (), ("newFilesetName", *_OWNED), tuning=True),
-    ("DELETE", _FILESET): Change(filesets.delete),
-    ("POST", f"{_FILESET}/link"): Change(filesets.link, ("path",)),
-    ("DELETE", f"{_FILESET}/link"): Change(filesets.unlink),
+    ("DELETE", f"{_FS}/filesets/<fileset>"): Change(filesets.delete),
     ("POST", f"{_FS}/filesets/cos"): Change(
         afm.create_cache,
         ("filesetName", "endpoint", "bucket"),
         (
-            "mode",
-            "useObjectFs",
-            "useSslCertVerify",
-            "verifyKeys",
-            "makeActive",
-            "tmpDir",
-            "uid",
-            "gid",
-            "permission",
-            "dir",
+            *("mode", "useObjectFs", "useSslCertVerify", "verifyKeys", "makeActive", "tmpDir", "uid", "gid"),
+            *("permission", "dir"),
         ),
     ),
-    ("POST", f"{_FILESET}/cos/download"): Change(
-        afm.download, ("path",), (*_OBJECTS, "useData", "useNoSubdir", "prefix", "uid", "gid", "permission")
+    ("POST", f"{_FS}/filesets/<fileset>/cos/download"): Change(
+        afm.download,
+        ("path",),
+        (
+            *("objectList", "all", "useMetadata", "useData", "useNoSubdir", "prefix", "uid", "gid"),
+            "permission",
+        ),
     ),
-    ("POST", f"{_FILESET}/cos/evict"): Change(afm.evict, ("path",), _OBJECTS),
     ("PUT", "/bucket/keys"): Change(afm.set_keys, ("bucket", "accessKey", "secretKey", "server")),
-    ("DELETE", "/bucket/keys/<bucket>"): Change(afm.delete_keys),
     ("POST", "/nodes/afm/mapping"): Change(afm.create_map, ("mapName", "exportMap"), ("noServerResolution",)),
     ("DELETE", "/nodes/afm/mapping/<mapping>"): Change(afm.delete_map),
     ("POST", f"{_FS}/quotas"): Change(
         filesets.set_quota, ("operationType", "quotaType", "objectName"), ("blockSoftLimit", "blockHardLimit")
     ),
-    ("POST", f"{_FS}/directory/<path:place>"): Change(directories.create_directory, (), _OWNER),
-    ("GET", f"{_FS}/directory/<path:place>"): Change(directories.stat_directory),
-    ("DELETE", f"{_FS}/directory/<path:place>"): Change(directories.delete_directory),
 }
 READS = (
-    *("/info", "/cluster", "/config", "/nodes", "/filesystems", _FS, f"{_FS}/filesets", _FILESET),
-    *(f"{_FS}/quotas", AFM_STATE, f"{_FS}/owner/<path:place>", "/jobs", "/jobs/<int:job>"),
+    *("/cluster", "/nodes", "/filesystems", _FS, f"{_FS}/filesets", f"{_FS}/quotas", AFM_STATE),
+    *("/jobs", "/jobs/<int:job>"),
 )
 CALLS = (*(("GET", path) for path in READS), *CHANGES)
 ROUTES = Map([Rule(f"{BASE}{path}", endpoint=path, methods=[method]) for method, path in CALLS])
-
-
-def paths() -> dict[str, list[str]]:
-    """Return the methods of each path, with names in braces, as `info` lists them."""
-    found: dict[str, list[str]] = {}
-    for method, path in CALLS:
-        found.setdefault(BASE + _NAME.sub(r"{\1}", path), []).append(method)
-    return found

@@ -73,13 +73,15 @@ class Fileset(Model):
     cache: Cache | None = None
 
 
-class FileSystem(Model):
-    """A file system that every node of its cluster has mounted; filesets by name, directories relative to its root."""
+class FileSystem(Model, extra="ignore"):
+    """A file system that every node of its cluster has mounted; filesets by name.
+
+    The file of a cluster that an earlier version made has directories, too, which are no longer read.
+    """
 
     name: str
     mount_point: str
     filesets: dict[str, Fileset]
-    directories: dict[str, str] = Field(default_factory=dict, description="path -> uid:gid")
     next_id: int = 1
 
     @property

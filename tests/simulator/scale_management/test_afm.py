@@ -30,7 +30,7 @@ def test_what_is_downloaded_is_queued_and_then_cached(caller: Caller) -> None:
     done = caller.download(all=True)
     assert done["result"]["stdout"][1] == "3 0 0 6000"
     caller.service.looks = before
-    caller.job("POST", "filesystems/fs1/directory/x", {})
+    caller.job("POST", "nodes/afm/mapping", {"mapName": "m", "exportMap": ["s/g"]})
     assert caller.state()["queueLength"] == 0
     assert (caller.state()["cacheState"], cached(caller)) == ("Active", {"a.png", "b.png", "c.png"})
     assert caller.usage() == 6
@@ -56,16 +56,6 @@ def test_above_the_soft_quota_the_oldest_are_evicted(caller: Caller) -> None:
     assert cached(caller) == {"c.png"}
 
 
-def test_nothing_is_evicted_without_automatic_eviction(caller: Caller) -> None:
-    """A cache that does not evict by itself stays above its soft limit."""
-    caller.job("PUT", "filesystems/fs1/filesets/pvc-a", {"afmEnableAutoEviction": "no"})
-    caller.quota("pvc-a", blockSoftLimit="3K")
-    caller.download(all=True)
-    assert len(cached(caller)) == 3
-    assert caller.job("PUT", "filesystems/fs1/filesets/pvc-a", {"afmEnableAutoEviction": True})["status"] == "COMPLETED"
-    assert cached(caller) == {"c.png"}
-
-
 def test_above_the_hard_limit_nothing_is_fetched(caller: Caller) -> None:
     """A file that does not fit is not cached."""
     caller.quota("pvc-a", blockHardLimit="4096")
@@ -73,17 +63,6 @@ def test_above_the_hard_limit_nothing_is_fetched(caller: Caller) -> None:
     assert cached(caller) == {"a.png", "b.png"}
     body = {"operationType": "setQuota", "quotaType": "fileset", "objectName": "pvc-a", "blockSoftLimit": "1M"}
     assert caller.send("POST", "filesystems/fs1/quotas", body).status_code == 400
-
-
-def test_files_are_evicted_by_name(caller: Caller) -> None:
-    """Those of a list leave, others stay."""
-    caller.download(all=True)
-    caller.job("POST", "filesystems/fs1/filesets/pvc-a/cos/evict", {"path": "/fs1/pvc-a", "objectList": ["b.png"]})
-    assert cached(caller) == {"a.png", "c.png"}
-    sent = caller.send(
-        "POST", "filesystems/fs1/filesets/pvc-a/cos/evict", {"path": "/fs1/pvc-a", "objectList": "b.png"}
-    )
-    assert sent.status_code == 400
 
 
 def test_a_home_that_is_gone(caller: Caller) -> None:

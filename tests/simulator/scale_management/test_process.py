@@ -70,12 +70,12 @@ def test_it_serves_with_the_clusters_certificate_and_survives_a_kill(tmp_path: P
         assert process.ask("GET", "cluster")["cluster"]["clusterSummary"]["clusterId"] == int(CLUSTER)
         job = process.ask("POST", "filesystems/fs1/filesets", {"filesetName": "a"})["jobs"][0]
         with pytest.raises(requests.exceptions.SSLError):
-            requests.get(f"https://127.0.0.1:{process.port}/scalemgmt/v2/info", timeout=30)
+            requests.get(f"https://127.0.0.1:{process.port}/scalemgmt/v2/cluster", timeout=30)
     finally:
         process.kill()
     process = Process(tmp_path, pki)
     try:
-        assert process.ask("GET", "filesystems/fs1/filesets/a")["filesets"][0]["filesetName"] == "a"
+        assert process.ask("GET", "filesystems/fs1/filesets")["filesets"][1]["filesetName"] == "a"
         assert process.ask("GET", f"jobs/{job['jobId']}")["jobs"][0]["status"] == "RUNNING"
     finally:
         process.kill()
