@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-WIDE_VIEW = "metaocean_view"
-_TAG_TABLE = "t_"
 _ISOLATION = re.compile(r"\s+with\s+(?:ur|cs|rs|rr)\s*;?\s*$", re.IGNORECASE)
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
@@ -43,22 +41,13 @@ class Database:
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise QueryError(str(error)) from None
 
-    def tags(self) -> tuple[str, ...]:
-        """Return the tags that have a table of their own, those of type Characteristics; none without a catalogue."""
-        try:
-            with self._open(_anything) as database:
-                found = database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
-        except (QueryError, sqlite3.Error):
-            return ()
-        return tuple(name.removeprefix(_TAG_TABLE) for (name,) in found if name.startswith(_TAG_TABLE))
-
     @contextmanager
-    def _open(self, authorizer: Any = None) -> Iterator[sqlite3.Connection]:
+    def _open(self) -> Iterator[sqlite3.Connection]:
         if not self.path.is_file():
             raise QueryError("nothing has been scanned yet")
         with closing(sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True)) as database:
             database.create_function("int", 1, _integer, deterministic=True)
-            database.set_authorizer(authorizer or _read_only)
+            database.set_authorizer(_read_only)
             yield database
 
 
@@ -69,7 +58,3 @@ def _integer(value: str | float | None) -> float | None:
 
 def _read_only(action: int, *_: str | None) -> int:
     return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
-
-
-def _anything(*_: object) -> int:
-    return sqlite3.SQLITE_OK

@@ -1,4 +1,4 @@
-"""The REST interface: tokens, SQL at once and through a queue, search, tags and scans.
+"""The REST interface: tokens, and SQL at once and through a queue.
 
 Paths, headers, statuses and shapes are those of IBM's documentation of Fusion's Data Cataloging, and of published
 clients. What a queued query answers while it runs is not documented: here it is 202 with the state.
@@ -20,24 +20,18 @@ from werkzeug.routing import Map, Rule
 from werkzeug.wrappers import Request, Response
 
 from simulator.access.accounts import Account
-from simulator.discover.database import WIDE_VIEW, Answer, Database, QueryError
+from simulator.discover.database import Answer, Database, QueryError
 from simulator.discover.tokens import Tokens
 
 TOKEN_HEADER = "X-Auth-Token"  # noqa: S105 - its name
 QUERY = "/db2whrest/v1/sql_query"
 TASKS = "/db2whrest/v1/task_status/"
-CONNECTION = "files"
-_LIMIT = 100_000
 _ROUTES = Map(
     [
         Rule("/auth/v1/token", endpoint="token", methods=["GET"]),
         Rule(QUERY, endpoint="query", methods=["GET", "POST"]),
         Rule(f"{QUERY}_async", endpoint="queue", methods=["POST"]),
         Rule(f"{TASKS}<task>", endpoint="task", methods=["GET"]),
-        Rule("/db2whrest/v1/search", endpoint="search", methods=["POST"]),
-        Rule("/policyengine/v1/tags", endpoint="tags", methods=["GET"]),
-        Rule("/policyengine/v1/tags/<tag>", endpoint="tag", methods=["GET"]),
-        Rule("/connmgr/v1/scan", endpoint="scans", methods=["GET"]),
     ]
 )
 
@@ -84,26 +78,12 @@ class Service:
             "query": self._query,
             "queue": self._queued,
             "task": self._task,
-            "search": self._search,
-            "tags": self._tags,
-            "tag": self._tag,
-            "scans": self._scans,
         }
         return handlers[endpoint](request, **values)
 
     def _query(self, request: Request) -> Response:
         sql = request.get_data(as_text=True) or unquote_plus(request.query_string.decode())
         return _table(self.database.select(sql), request)
-
-    def _tags(self, _: Request) -> Response:
-        return _json([_described(name) for name in self.database.tags()])
-
-    def _tag(self, _: Request, tag: str) -> Response:
-        known = tag in self.database.tags()
-        return _json(_described(tag)) if known else _message(HTTPStatus.NOT_FOUND, f"there is no tag {tag}")
-
-    def _scans(self, _: Request) -> Response:
-        return _json([_scan(self.database)])
 
     def _token(self, request: Request) -> Response:
         given = request.authorization
@@ -128,25 +108,6 @@ class Service:
                 return _json({"status": "running"}, HTTPStatus.ACCEPTED)
             return self._tasks.pop(task).response
 
-    def _search(self, request: Request) -> Response:
-        content = request.get_json(force=True, silent=True)
-        condition, limit = (content.get("query"), content.get("limit", _LIMIT)) if isinstance(content, dict) else (0, 0)
-        if not isinstance(condition, str) or not isinstance(limit, int):
-            return _message(HTTPStatus.BAD_REQUEST, "the body is no JSON object with a query and a whole limit")
-        # The view is the database's own and the condition the caller's: the connection reads, whatever it is.
-        found = self.database.select(f"SELECT * FROM {WIDE_VIEW} WHERE {condition} LIMIT {limit}")  # noqa: S608
-        rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-        return _json(
-            {
-                "rows": json.dumps(rows),
-                "facet_tree": {},
-                "table": WIDE_VIEW,
-                "query_time_secs": 0.0,
-                "count": len(rows),
-                "doc_count": len(rows),
-            }
-        )
-
 
 def _table(answer: Answer, request: Request) -> Response:
     """Return rows as JSON where the client accepts it by name, else as CSV: a running number first, and no header."""
@@ -158,21 +119,6 @@ def _table(answer: Answer, request: Request) -> Response:
         (number, *row) for number, row in enumerate(answer.rows)
     )
     return Response(text.getvalue(), mimetype="text/csv")
-
-
-def _described(name: str) -> dict[str, Any]:
-    return {"tag": name, "type": "Characteristics", "value": []}
-
-
-def _scan(database: Database) -> dict[str, Any]:
-    done = database.path.is_file()
-    return {
-        "Name": CONNECTION,
-        "status": "Complete" if done else "Never scanned",
-        "message": "" if done else "write a catalogue to this file with ./hpc data index",
-        "Phase": 3 if done else 0,
-        "Total_phases": 3,
-    }
 
 
 def _json(content: Any, status: HTTPStatus = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> Response:

@@ -1,6 +1,5 @@
 """The REST interface of the simulated Spectrum Discover, as IBM documents it."""
 
-import json
 import sqlite3
 from pathlib import Path
 
@@ -40,11 +39,7 @@ def caller(tmp_path: Path) -> Caller:
     """Give a service with two files, one of which shows a car."""
     path = tmp_path / "catalogue.sqlite"
     database = sqlite3.connect(path)
-    database.executescript(
-        "CREATE TABLE metaocean (fkey, path, filename); CREATE TABLE t_car (fkey, value);"
-        "CREATE VIEW metaocean_view AS"
-        " SELECT metaocean.*, CAST(value AS INTEGER) AS car FROM metaocean JOIN t_car USING (fkey);"
-    )
+    database.executescript("CREATE TABLE metaocean (fkey, path, filename); CREATE TABLE t_car (fkey, value);")
     for key, folder, name, cars in ROWS:
         database.execute("INSERT INTO metaocean VALUES (?, ?, ?)", (key, folder, name))
         database.execute("INSERT INTO t_car VALUES (?, ?)", (key, cars))
@@ -79,25 +74,9 @@ def test_a_queued_query_is_at_its_location(caller: Caller) -> None:
     assert [caller.get(place).status_code for _ in range(4)] == [202, 202, 200, 404]
 
 
-def test_search_answers_json_within_json(caller: Caller) -> None:
-    """A condition over the wide view; tags are columns of it."""
-    answer = caller.client.post("/db2whrest/v1/search", json={"query": "car>=10", "limit": 5}, headers=caller.headers)
-    assert answer.json is not None
-    assert (answer.json["count"], answer.json["table"]) == (1, "metaocean_view")
-    assert json.loads(answer.json["rows"]) == [{"fkey": "k0", "path": "a2d2/", "filename": "one, two.png", "car": 11}]
-    assert caller.client.post("/db2whrest/v1/search", json={"query": 1}, headers=caller.headers).status_code == 400
-
-
-def test_tags_and_scans(caller: Caller, tmp_path: Path) -> None:
-    """A tag with a table is of type Characteristics; a scan has not run where there is no catalogue."""
-    assert caller.get("/policyengine/v1/tags").json == [{"tag": "car", "type": "Characteristics", "value": []}]
-    assert caller.get("/policyengine/v1/tags/car").status_code == 200
-    assert caller.get("/policyengine/v1/tags/boat").status_code == 404
-    assert (caller.get("/connmgr/v1/scan").json or [{}])[0]["status"] == "Complete"
-    empty = Caller(tmp_path / "none.sqlite")
-    assert (empty.get("/connmgr/v1/scan").json or [{}])[0]["status"] == "Never scanned"
-    assert empty.get("/policyengine/v1/tags").json == []
-    assert "nothing has been scanned" in empty.sql("select 1").text
+def test_nothing_was_indexed(tmp_path: Path) -> None:
+    """Without a catalogue a query is refused with the reason."""
+    assert "nothing has been scanned" in Caller(tmp_path / "none.sqlite").sql("select 1").text
 
 
 @pytest.mark.parametrize(
