@@ -45,8 +45,6 @@ def made(call: Call, cache: Cache | None, path: str) -> Done:
     fileset = Fileset(
         name=name,
         id=file_system.next_id,
-        owner=call.text("owner", "0:0"),
-        permissions=call.text("permissions", "755"),
         independent=parent == "new",
         max_inodes=call.number("maxNumInodes", 100_000),
         comment=call.text("comment"),

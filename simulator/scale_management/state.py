@@ -57,14 +57,12 @@ class Quota(Model):
     hard_kib: int = 0
 
 
-class Fileset(Model):
-    """A fileset; `path` is empty while it is not linked."""
+class Fileset(Model, extra="ignore"):
+    """A fileset; `path` is empty while it is not linked. Fields that earlier versions stored are no longer read."""
 
     name: str
     id: int
     path: str = ""
-    owner: str = "0:0"
-    permissions: str = "755"
     independent: bool = True
     max_inodes: int = 100_000
     comment: str = ""
@@ -76,7 +74,7 @@ class Fileset(Model):
 class FileSystem(Model, extra="ignore"):
     """A file system that every node of its cluster has mounted; filesets by name.
 
-    The file of a cluster that an earlier version made has directories, too, which are no longer read.
+    Directories that earlier versions stored are no longer read.
     """
 
     name: str

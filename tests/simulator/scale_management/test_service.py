@@ -145,3 +145,14 @@ def test_a_cache_needs_the_keys_of_its_bucket(caller: Caller) -> None:
     body = {"filesetName": "c", "endpoint": "https://home-map:443", "bucket": "a2d2", "verifyKeys": True}
     failed = caller.job("POST", "filesystems/fs1/filesets/cos", body)
     assert failed["result"]["stderr"] == ["No keys are set for bucket a2d2 of server home-map."]
+
+
+def test_the_file_of_an_earlier_version_is_read(caller: Caller) -> None:
+    """Directories, and owners of filesets, which are no longer simulated, do not stop a cluster that has them."""
+    caller.job("POST", "filesystems/fs1/filesets", {"filesetName": "a"})
+    file = caller.service.store.file
+    known = json.loads(file.read_text())
+    known["file_systems"]["fs1"]["directories"] = {"sets": "1000:1000"}
+    known["file_systems"]["fs1"]["filesets"]["a"]["owner"] = "1000:1000"
+    file.write_text(json.dumps(known))
+    assert len(Caller(file).get("filesystems/fs1/filesets")["filesets"]) == 2
