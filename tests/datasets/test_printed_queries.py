@@ -1,6 +1,5 @@
 """The Redpaper's three printed queries, as it prints them, on the catalogue of the generated data set."""
 
-import random
 
 import pytest
 
@@ -44,31 +43,3 @@ def test_the_wide_form_of_the_window(catalogue: SqliteCatalogue) -> None:
     where += " and pedestrian between 500 and 6000"
     rows = catalogue.ask(f"select platform,datasource,filename from metaocean_view where {where}")  # noqa: S608
     assert set(rows) == printed(PRINTED_WINDOW)
-
-
-def test_random_windows_are_those_of_brute_force(catalogue: SqliteCatalogue) -> None:
-    """10,000 windows over three classes and a camera find the frames that a loop over all frames finds."""
-    card = generated.card()
-    frames = [(each.image, card.cameras[each.camera], each.pixels) for each in generated.frames(generated.LEAST)]
-    chance = random.Random(5)  # noqa: S311 - windows that are the same in every run
-    counts = {tag: sorted(pixels.get(tag, 0) for _, _, pixels in frames) for tag in card.class_tags}
-    found = 0
-    for _ in range(10_000):
-        tags = chance.sample(card.class_tags, 3)
-        camera = chance.choice([*card.cameras.values()])
-        limits = {tag: sorted(chance.choices(counts[tag], k=2)) for tag in tags}
-        conditions = [
-            *(f"t_{tag}.fkey=metaocean.fkey" for tag in (*camera, *tags)),
-            *(f"int(t_{tag}.value)=1" for tag in camera),
-            *(f"int(t_{tag}.value)>={low} and int(t_{tag}.value)<={high}" for tag, (low, high) in limits.items()),
-        ]
-        tables = ", ".join(f"t_{tag}" for tag in (*camera, *tags))
-        sql = f"select filename from metaocean, {tables} where {' and '.join(conditions)}"  # noqa: S608
-        expected = {
-            image
-            for image, words, pixels in frames
-            if words == camera and all(low <= pixels.get(tag, 0) <= high for tag, (low, high) in limits.items())
-        }
-        assert {row[0] for row in catalogue.ask(sql)} == expected, sql
-        found += len(expected)
-    assert found > 1_000
