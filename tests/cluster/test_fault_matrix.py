@@ -21,12 +21,12 @@ from simulator.actors.api import Server
 from simulator.cluster import ClusterSpec
 from simulator.performance.node_faults import NodeFaults
 from stacks.settings import load
-from tests.simulator.actors import platform
-from tests.simulator.actors.conftest import Person
+from tests.support import platform
 from tests.support.clusters import LAB_NODES, running
 from tests.support.field import Field, Manifest, edited, named, refusals
 from tests.support.lab import eventually
 from tests.support.matrix import JOB, LISTENER, RDMA_TEST, check, healthy
+from tests.support.person import Person
 from tests.support.recorded import ROOT, environment
 
 pytestmark = pytest.mark.cluster

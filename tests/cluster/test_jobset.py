@@ -14,9 +14,9 @@ from simulator.actors import pods
 from simulator.actors.api import ApiError, Server
 from simulator.cluster import ClusterSpec, NodeSpec
 from tests.cluster.declaring import Declared, subscribe
-from tests.simulator.actors import platform
-from tests.simulator.actors.conftest import Person
+from tests.support import platform
 from tests.support.clusters import running
+from tests.support.person import Person
 
 pytestmark = pytest.mark.cluster
 

@@ -16,9 +16,9 @@ from simulator.actors import sim_kinds
 from simulator.actors.api import Server
 from simulator.manifests import manifest
 from simulator.spec import ClusterSpec, NodeSpec
-from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
 from tests.support.declared import Manifest, declared
+from tests.support.person import Person
 from tests.support.scale import ARGS
 
 pytestmark = pytest.mark.cluster

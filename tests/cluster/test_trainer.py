@@ -17,9 +17,9 @@ from simulator.actors.service_network import SERVICE_NAME
 from simulator.actors.sim_kinds import ENDPOINT_SLICE
 from simulator.cluster import ClusterSpec, NodeSpec
 from tests.cluster.declaring import Declared, subscribe
-from tests.simulator.actors import platform
-from tests.simulator.actors.conftest import Person
+from tests.support import platform
 from tests.support.clusters import running
+from tests.support.person import Person
 
 pytestmark = pytest.mark.cluster
 

@@ -1,6 +1,5 @@
 """The Redpaper's three printed queries, as it prints them, on the catalogue of the generated data set."""
 
-
 import pytest
 
 from datasets import generated
