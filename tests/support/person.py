@@ -2,16 +2,24 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from apis import kinds
-from simulator.actors.api import Api, ApiError, Object
+from simulator.actors.api import Api, ApiError, Object, Server
 
 T = TypeVar("T")
 
 
 class Person(Api):
     """The user's access, with patience."""
+
+    @classmethod
+    def of(cls, kubeconfig: Path) -> "Person":
+        """Return the administrator of a cluster."""
+        server = Server(kubeconfig)
+        token = server.token
+        return cls(server, lambda: token, "tests")
 
     def eventually(self, look: Callable[[], T], *, seconds: float = 120) -> T:
         """Return what `look` gives once it is true; fail when it is not within `seconds`."""

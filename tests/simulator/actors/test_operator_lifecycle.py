@@ -11,7 +11,7 @@ import pytest
 from apis import kinds
 from simulator import cluster
 from simulator.actors import pods
-from simulator.actors.api import Object, Server
+from simulator.actors.api import Object
 from simulator.cluster import Cluster
 from simulator.manifests import manifest
 from simulator.processes import Processes
@@ -28,8 +28,7 @@ MARKETPLACE = "openshift-marketplace"
 @pytest.fixture(scope="module")
 def user(simulated_cluster: Cluster) -> Person:
     """Give access as the user."""
-    server = Server(simulated_cluster.kubeconfig)
-    return Person(server, lambda: server.token, "tests")
+    return Person.of(simulated_cluster.kubeconfig)
 
 
 @contextmanager
