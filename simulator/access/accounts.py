@@ -13,7 +13,7 @@ _BYTES = 24
 
 @dataclass(frozen=True)
 class Account:
-    """A user and a password, made up for its cluster; it is not shown when it is printed."""
+    """A user and a password, or an access key and its secret, which are not shown when it is printed."""
 
     user: str
     password: str = field(repr=False)

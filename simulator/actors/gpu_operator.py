@@ -1,6 +1,7 @@
 """NVIDIA's GPU operator: labels the nodes with GPUs, and reconciles the DaemonSets of the one ClusterPolicy."""
 
 from collections.abc import Iterable
+from itertools import chain
 
 from apis import kinds
 from simulator import names
@@ -41,18 +42,16 @@ class GpuOperator(Operator):
                 self.api.patch(kinds.NODE, node["metadata"]["name"], {"metadata": {"labels": wanted}})
 
     def _install(self, policy: Object, nodes: list[Object]) -> None:
-        meta, spec = policy["metadata"], policy["spec"]
+        spec = policy["spec"]
         found = any(has_gpu(node) for node in nodes)
         enabled = [operand for operand in OPERANDS if operand.enabled(spec)]
         sets = {operand.state: self.own(kinds.DAEMON_SET, operand.daemon_set) for operand in enabled}
         for operand in OPERANDS:
             if operand not in enabled and self.own(kinds.DAEMON_SET, operand.daemon_set):
                 self.api.delete(kinds.DAEMON_SET, operand.daemon_set, self.namespace)
-        wanted = (meta["uid"], meta["generation"])
-        if found and (self.installed != wanted or None in sets.values()):
-            for operand in enabled:
-                self.make(gpu_operands.manifests(operand, self.namespace, spec), policy)
-            self.installed = wanted
+        if found:
+            made = (gpu_operands.manifests(operand, self.namespace, spec) for operand in enabled)
+            self.settle(policy, lambda: chain.from_iterable(made), missing=None in sets.values())
         self.api.set_status(self.kind, policy, status(policy, sets, nodes))
 
 

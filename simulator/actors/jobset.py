@@ -48,12 +48,9 @@ class JobSetOperator(Operator):
         if folder is None:
             self._show(resource, available=False, why=NO_TOOL)
             return None
-        wanted = (resource["metadata"]["uid"], resource["metadata"]["generation"])
         manager = self.own(kinds.DEPLOYMENT, MANAGER)
-        if self.installed != wanted or manager is None:
-            made = operands(folder, self.namespace, self.runtime.settings.ports["jobset"], self.runtime.server.ca)
-            self.make(made, resource)
-            self.installed = wanted
+        port, ca = self.runtime.settings.ports["jobset"], self.runtime.server.ca
+        self.settle(resource, lambda: operands(folder, self.namespace, port, ca), missing=manager is None)
         self._show(resource, available=manager is not None and pods.condition(manager, "Available"), why="")
         return None
 
@@ -69,10 +66,7 @@ class JobSetOperator(Operator):
 class JobSetManager(Controller):
     """Runs `jobset`."""
 
-    @property
-    def tool(self) -> str:
-        """The command."""
-        return "jobset"
+    tool = "jobset"
 
     @property
     def port(self) -> int:

@@ -58,11 +58,8 @@ class KueueOperator(Operator):
         if folder is None:
             self._show(resource, available=False, why="the simulated cluster was started without the kueue tool")
             return None
-        wanted = (resource["metadata"]["uid"], resource["metadata"]["generation"])
         manager = self.own(kinds.DEPLOYMENT, MANAGER)
-        if self.installed != wanted or manager is None:
-            self._make(resource, folder)
-            self.installed = wanted
+        self.settle(resource, lambda: self._made(resource, folder), missing=manager is None)
         available = manager is not None and pods.condition(manager, "Available")
         self._show(resource, available=available, why="")
         return None
@@ -75,12 +72,15 @@ class KueueOperator(Operator):
             self.api.delete(kinds.DEPLOYMENT, MANAGER, self.namespace)
         self.installed = None
 
-    def _make(self, resource: Object, folder: Path) -> None:
+    def _made(self, resource: Object, folder: Path) -> grants.Grant:
+        """Make Kueue's kinds, which stay when the object goes; return the rest, which goes with it.
+
+        The webhooks may not outlive the manager's maker: jobs would be held, and nothing would admit them.
+        """
         port = self.runtime.settings.ports["kueue"]
         for definition in definitions(folder, self.namespace, port):
             self.api.apply(kinds.CUSTOM_RESOURCE_DEFINITION, definition)
-        # The webhooks may not outlive the manager's maker: jobs would be held, and nothing would admit them.
-        self.make(operands(resource, folder, self.namespace, port), resource)
+        return operands(resource, folder, self.namespace, port)
 
     def _definition(self, name: str) -> Object | None:
         return self.api.find(kinds.CUSTOM_RESOURCE_DEFINITION, name)

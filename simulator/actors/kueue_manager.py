@@ -19,10 +19,7 @@ GATES = "VisibilityOnDemand=false,MultiKueue=false"
 class KueueManager(Controller):
     """Runs `kueue` with what its ConfigMap says."""
 
-    @property
-    def tool(self) -> str:
-        """The command."""
-        return "kueue"
+    tool = "kueue"
 
     @property
     def port(self) -> int:

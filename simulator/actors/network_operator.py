@@ -1,5 +1,7 @@
 """NVIDIA's network operator: the one NicClusterPolicy, and networks that pods can join."""
 
+from itertools import chain
+
 from apis import kinds
 from apis.kinds import Kind
 from simulator.actors import images, network_operands, pods
@@ -62,17 +64,14 @@ class NetworkOperator(Operator):
                 self.api.patch(kinds.NODE, name, {"metadata": {"labels": {WAIT: value}}})
 
     def _install(self, policy: Object) -> None:
-        meta, spec = policy["metadata"], policy["spec"]
+        spec = policy["spec"]
         requested = [state for state in STATES if spec.get(state.field)]
         sets = {state.name: self.own(kinds.DAEMON_SET, state.daemon_set) for state in requested}
         for state in STATES:
             if state not in requested and self.own(kinds.DAEMON_SET, state.daemon_set):
                 self.api.delete(kinds.DAEMON_SET, state.daemon_set, self.namespace)
-        wanted = (meta["uid"], meta["generation"])
-        if self.installed != wanted or None in sets.values():
-            for state in requested:
-                self.make(state.manifests(self.namespace, spec), policy)
-            self.installed = wanted
+        made = (state.manifests(self.namespace, spec) for state in requested)
+        self.settle(policy, lambda: chain.from_iterable(made), missing=None in sets.values())
         self.api.set_status(self.kind, policy, status(sets))
 
     def _network(self, key: Key) -> float | None:

@@ -120,6 +120,15 @@ class Operator(PodActor):
         found = [one for one in self.caches[kind].items() if not pods.deleting(one)]
         return sorted(found, key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]))
 
+    def settle(
+        self, resource: Object, made: Callable[[], Iterable[tuple[Kind, Object]]], *, missing: bool = False
+    ) -> None:
+        """Make what a custom resource asks for, if it has changed since, or `missing` says that some of it is gone."""
+        wanted = (resource["metadata"]["uid"], resource["metadata"]["generation"])
+        if missing or self.installed != wanted:
+            self.make(made(), resource)
+            self.installed = wanted
+
     def own(self, kind: Kind, name: str) -> Object | None:
         """Return an object of the operator's own namespace, as last seen."""
         return self.caches[kind].get(name, self.namespace)

@@ -137,15 +137,10 @@ class ScaleOperator(Operator):
 
     def _driver(self, cluster: Object) -> None:
         """Make what the CSI operator beside it installs the driver from; claims of its volumes are bound from then."""
-        meta = cluster["metadata"]
-        wanted = (meta["uid"], meta["generation"])
-        if self.installed == wanted:
-            return
         secret = manifest(
             kinds.SECRET, OWN_ACCOUNT, SCALE_CSI_NAMESPACE, stringData=dict.fromkeys(sorted(_KEYS), "simulated")
         )
-        self.make([(kinds.SECRET, secret), (kinds.CSI_SCALE_OPERATOR, self._csi(cluster))], cluster)
-        self.installed = wanted
+        self.settle(cluster, lambda: [(kinds.SECRET, secret), (kinds.CSI_SCALE_OPERATOR, self._csi(cluster))])
 
     def _csi(self, cluster: Object) -> Object:
         remote = self.there(kinds.SCALE_REMOTE_CLUSTER)[0]["spec"]["gui"]

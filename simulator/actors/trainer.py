@@ -22,10 +22,7 @@ DEFAULT_PORT = 9443
 class TrainerManager(Controller):
     """Runs `trainer` with what its pod mounts: a certificate, and a configuration."""
 
-    @property
-    def tool(self) -> str:
-        """The command."""
-        return "trainer"
+    tool = "trainer"
 
     @cached_property
     def port(self) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from werkzeug.serving import make_server
 
-from simulator.object_store import credentials
+from simulator.access import accounts
 from simulator.object_store.buckets import Buckets
 from simulator.object_store.server import Handler, Store
 from simulator.processes.ports import LOOPBACK
@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("--credentials", type=Path, required=True)
     options = parser.parse_args()
     options.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-    store = Store(Buckets(options.root), credentials.create(options.credentials))
+    store = Store(Buckets(options.root), accounts.create(options.credentials))
     server = make_server(LOOPBACK, options.port, store, threaded=True, request_handler=Handler)
     print(  # noqa: T201 - its log
         f"simulated by hpc: an object store (moto) on {LOOPBACK}:{options.port}, with its objects in {options.root}",

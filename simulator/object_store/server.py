@@ -13,8 +13,8 @@ from moto.moto_server.werkzeug_app import create_backend_app
 from werkzeug.serving import WSGIRequestHandler
 from werkzeug.test import Client
 
+from simulator.access.accounts import Account
 from simulator.object_store.buckets import CREATED, LIFECYCLE, Buckets
-from simulator.object_store.credentials import Credentials
 from simulator.object_store.signatures import Request, refusal
 
 SETTINGS = (
@@ -36,7 +36,7 @@ Start = Callable[[str, list[tuple[str, str]]], Any]
 class Store:
     """The WSGI application. One request at a time: moto's buckets are not made for more, and writes stay in order."""
 
-    def __init__(self, buckets: Buckets, account: Credentials) -> None:
+    def __init__(self, buckets: Buckets, account: Account) -> None:
         self._buckets, self._account = buckets, account
         self._moto = create_backend_app("s3")
         self._moto.debug = False

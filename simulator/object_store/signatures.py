@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote
 
-from simulator.object_store.credentials import Credentials
+from simulator.access.accounts import Account
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 
@@ -23,16 +23,16 @@ class Request:
     headers: Mapping[str, str]
 
 
-def refusal(request: Request, account: Credentials) -> str | None:
+def refusal(request: Request, account: Account) -> str | None:
     """Return the code of S3's error for a request that the account did not sign; None for one that it did."""
     algorithm, _, rest = request.headers.get("authorization", "").partition(" ")
     fields = dict(part.strip().partition("=")[::2] for part in rest.split(","))
     if algorithm != _ALGORITHM or not {"Credential", "SignedHeaders", "Signature"} <= set(fields):
         return "AccessDenied"
     access_key, _, scope = fields["Credential"].partition("/")
-    if not hmac.compare_digest(access_key.encode(), account.access_key.encode()):
+    if not hmac.compare_digest(access_key.encode(), account.user.encode()):
         return "InvalidAccessKeyId"
-    expected = signature(request, scope, fields["SignedHeaders"], account.secret_key)
+    expected = signature(request, scope, fields["SignedHeaders"], account.password)
     return None if hmac.compare_digest(expected.encode(), fields["Signature"].encode()) else "SignatureDoesNotMatch"
 
 

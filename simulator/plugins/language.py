@@ -99,15 +99,6 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
         return messages.GetRequiredPackagesResponse(packages=packages)
 
     @override
-    def GetRequiredPlugins(
-        self, request: messages.GetRequiredPluginsRequest, context: grpc.ServicerContext
-    ) -> messages.GetRequiredPluginsResponse:
-        """As GetRequiredPackages, for engines that still ask this way."""
-        found = interpreters.required_plugins(self._interpreter(request.info, context))
-        plugins = [plugin_pb2.PluginDependency(kind="resource", **asdict(item)) for item in found]
-        return messages.GetRequiredPluginsResponse(plugins=plugins)
-
-    @override
     def Run(self, request: messages.RunRequest, context: grpc.ServicerContext) -> messages.RunResponse:
         """Run the program to its end, in its own interpreter and working directory."""
         python = self._interpreter(request.info, context)

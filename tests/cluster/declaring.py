@@ -11,7 +11,7 @@ from simulator.actors.job_manifests import WEBHOOKS
 from simulator.actors.sim_kinds import SERVICE
 from simulator.plugins.provider.observations import Seen
 from simulator.plugins.provider.wait_annotation import Rule, wait_rule
-from tests.simulator.actors.conftest import Person
+from tests.support.person import Person
 from tests.support.recorded import component, of_kind
 
 Manifest = dict[str, Any]

@@ -4,26 +4,40 @@ A simulation that places pods whatever is missing would prove nothing about a pl
 """
 
 import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
 from apis import kinds
-from apis.kinds import Kind
+from simulator.actors import pods
 from tests.support.lab import Lab, eventually
 
 pytestmark = pytest.mark.cluster
 
 CSI = "ibm-spectrum-scale-csi-driver"
+MPI = "mpi-operator"
+RDMA = "rdma-shared-dp-ds"
+DGX02 = "dgx02.ocp4.scale.ibm.com"
+
+
+def owned(lab: Lab, namespace: str, daemon_set: str) -> list[dict[str, Any]]:
+    """Return the pods of a DaemonSet."""
+    return [
+        pod
+        for pod in lab.pods("", namespace)
+        if any(owner["name"] == daemon_set for owner in pod["metadata"].get("ownerReferences", ()))
+    ]
 
 
 def restart(lab: Lab, namespace: str, daemon_set: str) -> None:
     """Delete the pods of a DaemonSet; it makes new ones."""
     old = set()
-    for pod in lab.pods("", namespace):
-        owners = [owner["name"] for owner in pod["metadata"].get("ownerReferences", ())]
-        if daemon_set in owners:
-            old.add(pod["metadata"]["uid"])
-            lab.api.delete(kinds.POD, pod["metadata"]["name"], namespace)
+    for pod in owned(lab, namespace, daemon_set):
+        old.add(pod["metadata"]["uid"])
+        lab.api.delete(kinds.POD, pod["metadata"]["name"], namespace)
     assert old, f"no pods of {daemon_set}"
     eventually(
         lambda: not old & {pod["metadata"]["uid"] for pod in lab.pods("", namespace)}, f"{daemon_set} did not restart"
@@ -35,22 +49,56 @@ def on_nodes(lab: Lab, resource: str) -> int:
     return sum(int(node["status"]["allocatable"].get(resource, 0)) for node in lab.api.list(kinds.NODE)["items"])
 
 
+def configure(lab: Lab, text: str) -> None:
+    """Give the RDMA plugin another configuration, which it reads at its start."""
+    lab.api.patch(kinds.CONFIG_MAP, "rdma-devices", {"data": {"config.json": text}}, "kube-system")
+    restart(lab, "kube-system", RDMA)
+
+
+def configuration(lab: Lab) -> str:
+    """Return the RDMA plugin's configuration."""
+    return str(lab.api.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"]["config.json"])
+
+
+@contextmanager
+def without_rule(lab: Lab, role: str, resource: str) -> Iterator[Callable[[], None]]:
+    """Take the rules for a resource out of a ClusterRole; yield what grants them again, which happens in any case."""
+    rules = lab.api.get(kinds.CLUSTER_ROLE, role)["rules"]
+    others = [rule for rule in rules if resource not in rule["resources"]]
+    assert len(others) < len(rules)
+
+    def grant() -> None:
+        lab.api.patch(kinds.CLUSTER_ROLE, role, {"rules": rules})
+
+    lab.api.patch(kinds.CLUSTER_ROLE, role, {"rules": others})
+    try:
+        yield grant
+    finally:
+        grant()
+
+
 def test_no_entry_in_the_rdma_configuration(lab: Lab) -> None:
     """An HCA that the plugin's configuration does not list is not offered: the job stays pending until it is listed."""
-    config = lab.api.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"]["config.json"]
+    config = configuration(lab)
     shorter = json.loads(config)
     shorter["configList"] = [entry for entry in shorter["configList"] if entry["resourceName"] != "shared_ib2"]
 
-    def configure(text: str) -> None:
-        lab.api.patch(kinds.CONFIG_MAP, "rdma-devices", {"data": {"config.json": text}}, "kube-system")
-        restart(lab, "kube-system", "rdma-shared-dp-ds")
-
-    configure(json.dumps(shorter))
+    configure(lab, json.dumps(shorter))
     eventually(lambda: on_nodes(lab, "rdma/shared_ib2") == 0, "rdma/shared_ib2 is still offered")
     with lab.job() as job:
         job.stays_away("Insufficient rdma/shared_ib2")
-        configure(config)
+        configure(lab, config)
         job.succeeds()
+
+
+def test_an_rdma_configuration_that_cannot_be_read(lab: Lab) -> None:
+    """A plugin that cannot read its configuration crashes and offers nothing, until it is corrected."""
+    config, whole = configuration(lab), on_nodes(lab, "rdma/shared_ib0")
+    configure(lab, "{")
+    eventually(lambda: on_nodes(lab, "rdma/shared_ib0") == 0, "rdma/shared_ib0 is still offered")
+    eventually(lambda: any(map(pods.restarts, owned(lab, "kube-system", RDMA))), "no plugin has crashed")
+    configure(lab, config)
+    eventually(lambda: on_nodes(lab, "rdma/shared_ib0") == whole, "rdma/shared_ib0 is not offered again")
 
 
 def test_no_special_resource(lab: Lab) -> None:
@@ -111,35 +159,56 @@ def driver_pods(lab: Lab) -> list[str]:
 
 def test_one_worker_without_a_node(lab: Lab) -> None:
     """While a worker has no node, the launcher does not start; the job succeeds when the node is schedulable."""
-    node = "dgx02.ocp4.scale.ibm.com"
-    lab.api.patch(kinds.NODE, node, {"spec": {"unschedulable": True}})
+    lab.api.patch(kinds.NODE, DGX02, {"spec": {"unschedulable": True}})
     try:
         with lab.job() as job:
             job.stays_away("Insufficient nvidia.com/gpu")
             running = [pod for pod in job.workers if pod["status"]["phase"] == "Running"]
             assert len(running) == 1
-            lab.api.patch(kinds.NODE, node, {"spec": {"unschedulable": None}})
+            lab.api.patch(kinds.NODE, DGX02, {"spec": {"unschedulable": None}})
             job.succeeds()
     finally:
-        lab.api.patch(kinds.NODE, node, {"spec": {"unschedulable": None}})
+        lab.api.patch(kinds.NODE, DGX02, {"spec": {"unschedulable": None}})
 
 
-ACTORS: tuple[tuple[Kind, str, str], ...] = ((kinds.CLUSTER_ROLE, "mpi-operator", "statefulsets"),)
+def test_no_mpi_operator(lab: Lab) -> None:
+    """A job does not run while the operator's Deployment has no pod."""
 
+    def scale(replicas: int) -> None:
+        lab.api.patch(kinds.DEPLOYMENT, MPI, {"spec": {"replicas": replicas}}, MPI)
 
-@pytest.mark.parametrize(("kind", "name", "resource"), ACTORS)
-def test_operators_need_their_rights(lab: Lab, kind: Kind, name: str, resource: str) -> None:
-    """An operator whose role lacks a right does not create what needs it, until the right is granted again."""
-    role = lab.api.get(kind, name)
-    without = [rule for rule in role["rules"] if resource not in rule["resources"]]
-    assert len(without) < len(role["rules"])
-    lab.api.patch(kind, name, {"rules": without})
+    scale(0)
     try:
+        eventually(lambda: not lab.pods("", MPI), "the operator's pod is still there")
         with lab.job() as job:
-            eventually(lambda: bool(job.lab.api.find(kinds.SERVICE_ACCOUNT, "probe-launcher", "adas")), "no launcher")
+            time.sleep(2.0)  # longer than the operator takes to make workers
             assert not job.workers
-            assert not job.launcher_started
-            lab.api.patch(kind, name, {"rules": role["rules"]})
+            scale(1)
             job.succeeds()
     finally:
-        lab.api.patch(kind, name, {"rules": role["rules"]})
+        scale(1)
+
+
+def test_operators_need_their_rights(lab: Lab) -> None:
+    """An operator whose role lacks a right does not create what needs it, until the right is granted again."""
+    with without_rule(lab, MPI, "statefulsets") as grant, lab.job() as job:
+        eventually(lambda: bool(job.lab.api.find(kinds.SERVICE_ACCOUNT, "probe-launcher", "adas")), "no launcher")
+        assert not job.workers
+        assert not job.launcher_started
+        grant()
+        job.succeeds()
+
+
+def test_node_features_need_the_masters_right(lab: Lab) -> None:
+    """Simulated operators act as their own accounts: without NFD's right on nodes there are no labels."""
+    label = "feature.node.kubernetes.io/kernel-version.full"
+
+    def labelled() -> bool:
+        return label in pods.labels(lab.api.get(kinds.NODE, DGX02))
+
+    assert labelled()
+    with without_rule(lab, "nfd-master", "nodes"):
+        lab.api.patch(kinds.NODE, DGX02, {"metadata": {"labels": {label: None}}})
+        time.sleep(2.0)  # longer than the master takes to label a node
+        assert not labelled()
+    eventually(labelled, "the node is not labelled again")

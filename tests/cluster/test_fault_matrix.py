@@ -24,14 +24,13 @@ from simulator.cluster import ClusterSpec
 from simulator.performance.node_faults import NodeFaults
 from stacks.environment import build, placeholder_accounts
 from stacks.settings import parse
-from tests.simulator.actors import platform
-from tests.simulator.actors.conftest import Person
-from tests.support import prometheus
+from tests.support import platform, prometheus
 from tests.support.clusters import LAB_NODES, running
 from tests.support.field import Field, Manifest, edited, named, refusals
 from tests.support.lab import eventually
 from tests.support.matrix import JOB, LISTENER, RDMA_TEST, check, healthy
 from tests.support.metrics_pages import page
+from tests.support.person import Person
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import changed
 

@@ -24,10 +24,10 @@ from simulator.performance.node_faults import NodeFaults
 from simulator.progress import SILENT
 from stacks.environment import build, placeholder_accounts
 from stacks.settings import Settings, parse
-from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
 from tests.support.field import Field
 from tests.support.matrix import check
+from tests.support.person import Person
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import data
 

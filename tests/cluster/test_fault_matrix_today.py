@@ -13,10 +13,10 @@ from evidence.verdict import Status
 from rendering.manifests import manifests
 from rendering.reference import faults
 from stacks.fabric_settings import Ethernet
-from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
 from tests.support.field import Field, Manifest, edited, named, refusals
 from tests.support.matrix import JOB, check, healthy, judged
+from tests.support.person import Person
 from tests.support.recorded import environment
 
 pytestmark = pytest.mark.cluster

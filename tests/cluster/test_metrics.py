@@ -20,10 +20,10 @@ from simulator.cluster import ClusterSpec, NodeSpec
 from simulator.performance.node_faults import NodeFaults
 from stacks.environment import build, placeholder_accounts
 from stacks.settings import Settings, parse
-from tests.simulator.actors.conftest import Person
 from tests.support import prometheus
 from tests.support.clusters import running
 from tests.support.field import Field, Manifest
+from tests.support.person import Person
 from tests.support.prometheus import FIRING, Prometheus
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import data

@@ -20,9 +20,9 @@ from simulator.actors.api import ApiError
 from simulator.cluster import Cluster, ClusterSpec, NodeSpec
 from simulator.processes import Processes
 from tests.components.kit import mpi_job_manifest as job_of
-from tests.simulator.actors import platform
-from tests.simulator.actors.conftest import Person
+from tests.support import platform
 from tests.support.clusters import running
+from tests.support.person import Person
 from tests.support.recorded import component
 
 pytestmark = pytest.mark.cluster

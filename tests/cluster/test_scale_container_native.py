@@ -15,9 +15,9 @@ from simulator import names
 from simulator.actors import sim_kinds
 from simulator.manifests import manifest
 from simulator.spec import ClusterSpec, NodeSpec
-from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
 from tests.support.declared import Manifest, declared
+from tests.support.person import Person
 from tests.support.scale import ARGS
 
 pytestmark = pytest.mark.cluster

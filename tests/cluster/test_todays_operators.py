@@ -21,10 +21,10 @@ from simulator.actors import mig, multus, pods
 from simulator.actors.mofed import WAIT
 from simulator.cluster import ClusterSpec, NodeSpec
 from tests.components.kit import DRIVER, PLUGIN, WHOLE, devices
-from tests.simulator.actors import platform
-from tests.simulator.actors.conftest import Person
+from tests.support import platform
 from tests.support.clusters import running
 from tests.support.machines import A100_SXM4_40GB
+from tests.support.person import Person
 from tests.support.recorded import component
 
 pytestmark = pytest.mark.cluster

@@ -206,7 +206,7 @@ def _setting(value: Any) -> Any:
 
 
 def thing(name: str, token: str, fields: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Describe an object for programs/objects.py: logical name, type token, fields; `options`, `secret`, `timeout`."""
+    """Describe an object for programs/objects.py: logical name, type token, fields; `options`, `secret`."""
     return {"name": name, "token": token, "fields": fields, **more}
 
 

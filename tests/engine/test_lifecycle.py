@@ -1,7 +1,6 @@
 """Objects from their creation to their end, as the official provider would treat them."""
 
 import pytest
-import yaml
 
 from cli.shared.backends.store import FolderStore
 from tests.engine.kit import Cluster, Stack, config_map, thing, widget
@@ -75,46 +74,21 @@ def test_attributes_that_a_kill_left_empty_stop_no_stack(stack: Stack, namespace
     assert unchanged.status == 0, unchanged.text
 
 
-def test_existing_object_is_refused_imported_or_taken(stack: Stack, api: Cluster, namespace: str) -> None:
-    """An existing object is refused, unless the program imports it or the provider upserts existing objects."""
-    path = f"/api/v1/namespaces/{namespace}/configmaps"
-    for name in ("found", "kept"):
-        api.request("POST", path, {"metadata": {"name": name}, "data": {"a": "1"}}, manager="somebody")
-    stack.configure(config_map("found", namespace, {"a": "1"}))
-    refused = stack.up()
-    assert refused.status != 0
-    assert 'configmaps "found" already exists' in refused.text
-
-    stack.configure(
-        config_map("found", namespace, {"a": "1"}, options={"import_": f"{namespace}/found"}),
-    )
-    imported = stack.up()
-    assert imported.status == 0, imported.text
-    assert "1 imported" in imported.text
-    stack.configure(config_map("found", namespace, {"a": "1"}))
-    unchanged = stack.preview("--expect-no-changes")
-    assert unchanged.status == 0, unchanged.text
-
-    stack.configure(
-        config_map("found", namespace, {"a": "1"}),
-        config_map("kept", namespace, {"a": "1", "b": "2"}),
-        provider=stack.provider(upsert_existing_objects=True),
-    )
-    taken = stack.up()
-    assert taken.status == 0, taken.text
-    assert api.get(f"{path}/kept")["data"] == {"a": "1", "b": "2"}
-
-
-def test_retained_object_stays(stack: Stack, api: Cluster, namespace: str) -> None:
-    """An object with retainOnDelete leaves the state and stays on the cluster: the engine asks no provider then."""
-    path = f"/api/v1/namespaces/{namespace}/configmaps/kept"
-    stack.configure(config_map("kept", namespace, {"a": "1"}, options={"retain_on_delete": True}))
+def test_alias_across_versions(stack: Stack, api: Cluster, namespace: str, widgets: str) -> None:
+    """With an alias, another API version of the same kind updates the object in place."""
+    path = f"/apis/{widgets}/v1/namespaces/{namespace}/widgets/w"
+    stack.configure(widget("w", namespace, {"n": 1}, version="v1beta1"))
     assert stack.up().status == 0
-    stack.configure()
-    gone = stack.up()
-    assert gone.status == 0, gone.text
-    assert "kept" not in stack.resources()
-    assert api.get(path)["data"] == {"a": "1"}
+    uid = api.get(path)["metadata"]["uid"]
+    aliases = {"aliases": [f"kubernetes:{widgets}/v1beta1:Widget"]}
+    stack.configure(widget("w", namespace, {"n": 1, "m": 2}, options=aliases))
+    preview = stack.preview()
+    assert preview.steps("update") == {"w"}, preview.text
+    changed = stack.up()
+    assert changed.status == 0, changed.text
+    assert (api.get(path)["metadata"]["uid"], api.get(path)["spec"]) == (uid, {"n": 1, "m": 2})
+    assert stack.preview("--expect-no-changes").status == 0
+    assert stack.refresh().status == 0
 
 
 def test_custom_kind_made_in_the_same_update(stack: Stack, api: Cluster, namespace: str) -> None:
@@ -159,46 +133,3 @@ def test_custom_kind_made_in_the_same_update(stack: Stack, api: Cluster, namespa
     assert "the apiVersion for this resource does not exist. Verify that any required CRDs have been" in missing.text
     assert stack.destroy().status == 0
     assert api.get(f"/apis/{group}/v1") is None
-
-
-@pytest.mark.usefixtures("widgets")
-def test_server_rejects(stack: Stack, namespace: str) -> None:
-    """A refused object is an error with the server's message and the object's name, in previews and in updates."""
-    bad = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "Not A Name", "namespace": namespace},
-        "data": {"a": "1"},
-    }
-    stack.configure(thing("bad", "kubernetes:core/v1:ConfigMap", bad))
-    for outcome in (stack.preview(), stack.up()):
-        assert outcome.status != 0
-        assert 'ConfigMap "Not A Name" is invalid' in outcome.text
-        assert "a lowercase RFC 1123 subdomain" in outcome.text
-    stack.configure(widget("w", namespace, {}, annotations={"pulumi.com/waitFor": "Ready"}))
-    unclear = stack.up()
-    assert unclear.status != 0
-    assert 'expected a "jsonpath=" or "condition=" prefix' in unclear.text
-
-
-@pytest.mark.parametrize(
-    "change",
-    [("server", "https://127.0.0.1:9"), ("token", "wrong")],
-)
-def test_unreachable(stack: Stack, namespace: str, change: tuple[str, str]) -> None:
-    """An update of a cluster that cannot be reached fails with a message, without a traceback."""
-    content = yaml.safe_load(stack.cluster.kubeconfig.read_text())
-    key, value = change
-    if key == "server":
-        content["clusters"][0]["cluster"]["server"] = value
-    else:
-        content["users"][0]["user"] = {"token": value}
-    stack.configure(
-        config_map("settings", namespace, {"a": "1"}), provider=stack.provider(kubeconfig=yaml.safe_dump(content))
-    )
-    preview = stack.preview()
-    assert preview.status == 0
-    failed = stack.up()
-    assert failed.status != 0
-    assert "configured Kubernetes cluster is unreachable" in failed.text
-    assert "Traceback" not in failed.text

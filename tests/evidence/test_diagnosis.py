@@ -154,7 +154,7 @@ def test_figures_show_their_causes() -> None:
     assert _names(DGX, seen.format("87.5")) == ["evicted"]
 
 
-def testcluster_nodes_show_their_causes() -> None:
+def test_cluster_nodes_show_their_causes() -> None:
     """A node without GPUs, or a pod network with small packets, shows its cause."""
     rows = tuple(node.model_copy(update={"gpus": 0}) for node in (cluster_node("dgx01"), cluster_node("dgx02")))
     facts = NodeFacts(

@@ -1,4 +1,7 @@
-"""Logs of two H100 of one host (driver 580.159.04, NCCL 2.28.9, PyTorch 2.11, November 2026), names replaced."""
+"""Logs of two H100 of one host (driver 580.159.04, NCCL 2.28.9, PyTorch 2.11, November 2026), names replaced.
+
+Of `subsystems.txt` three lines of each form are left, and all channels.
+"""
 
 from pathlib import Path
 

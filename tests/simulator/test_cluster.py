@@ -96,7 +96,7 @@ def test_openshift_is_there(own: Cluster) -> None:
     sccs = api.get("/apis/security.openshift.io/v1/securitycontextconstraints")["items"]
     assert {scc["metadata"]["name"] for scc in sccs} == {scc["metadata"]["name"] for scc in default_sccs("4.4")}
     webhooks = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
-    assert api.get(webhooks)["items"] == [], "a cluster without actors has nobody who would answer"
+    assert api.get(webhooks)["items"] == [], "a cluster without actors has no process that would answer"
     catalogues = api.get("/apis/operators.coreos.com/v1alpha1/namespaces/openshift-marketplace/catalogsources")
     assert "redhat-operators" in {item["metadata"]["name"] for item in catalogues["items"]}
 

@@ -30,8 +30,8 @@ from policies.objects import objects
 from simulator.actors.api import ApiError
 from simulator.progress import SILENT
 from stacks.platform import Settings
-from tests.simulator.actors.conftest import Person
 from tests.support.lab import eventually
+from tests.support.person import Person
 
 Manifest = dict[str, Any]
 Edit = Callable[[list[Manifest]], object]

@@ -15,9 +15,10 @@ from cli.shared.backends.stopped_store import StoppedStore
 from cli.shared.backends.store import FolderStore
 from cli.shared.errors import Problem
 from simulator import state as states
+from simulator.access import accounts
 from simulator.files import write_atomically
 from simulator.home import Layout
-from simulator.object_store import credentials
+from simulator.object_store import REGION
 from simulator.object_store.files import Files
 from simulator.processes import Processes
 
@@ -121,18 +122,18 @@ def url(home: Path) -> str:
     """Return the URL of a simulated object store; its port stays as long as no one else takes it."""
     state = states.load(Layout(home))
     port = state.ports.objects if state else 0
-    return f"s3://{BUCKET}?endpoint=http://127.0.0.1:{port}&region={credentials.REGION}&s3ForcePathStyle=true"
+    return f"s3://{BUCKET}?endpoint=http://127.0.0.1:{port}&region={REGION}&s3ForcePathStyle=true"
 
 
 def keys(home: Path) -> dict[str, str]:
     """Return the variables with which boto3 and the engine get into a simulated object store, and nowhere else."""
-    account = credentials.read(Layout(home).object_credentials)
+    account = accounts.read(Layout(home).object_credentials)
     return {
-        "AWS_ACCESS_KEY_ID": account.access_key if account else "",
-        "AWS_SECRET_ACCESS_KEY": account.secret_key if account else "",
+        "AWS_ACCESS_KEY_ID": account.user if account else "",
+        "AWS_SECRET_ACCESS_KEY": account.password if account else "",
         "AWS_SESSION_TOKEN": "",
         "AWS_PROFILE": "",
-        "AWS_REGION": credentials.REGION,
+        "AWS_REGION": REGION,
         "AWS_EC2_METADATA_DISABLED": "true",
     }
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cluster.job_sets.site import SPEC, Site
-from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
+from tests.support.person import Person
 
 
 @pytest.fixture(scope="package")

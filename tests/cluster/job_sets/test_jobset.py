@@ -8,7 +8,7 @@ from apis import kinds, names
 from simulator.actors import pods
 from simulator.actors.api import ApiError
 from tests.cluster.job_sets.site import ELSEWHERE, TENANT, Site
-from tests.simulator.actors import platform
+from tests.support import platform
 
 pytestmark = pytest.mark.cluster
 

@@ -9,7 +9,7 @@ from components.trainer import CONTROLLER, NAMESPACE
 from components.training_runtime import TrainingRuntimeArgs
 from simulator.actors.api import ApiError
 from tests.cluster.job_sets.site import ELSEWHERE, IMAGE, TENANT, Site
-from tests.simulator.actors import platform
+from tests.support import platform
 
 pytestmark = pytest.mark.cluster
 

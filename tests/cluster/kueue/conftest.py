@@ -6,9 +6,9 @@ import pytest
 
 from apis import kinds, names
 from tests.cluster.kueue.site import LEAF, LEAVES, NEAR, NODES, PRIORITY_CLASS, SPEC, Site, operators, queues, tenants
-from tests.simulator.actors import platform
-from tests.simulator.actors.conftest import Person
+from tests.support import platform
 from tests.support.clusters import running
+from tests.support.person import Person
 
 
 @pytest.fixture(scope="package")

@@ -17,7 +17,7 @@ from simulator import names as simulated
 from simulator.actors import pods
 from tests.cluster.kueue.cases import GPUS, NODES, Case, cases
 from tests.cluster.kueue.site import ELSEWHERE, LEAF, Manifest, Site
-from tests.simulator.actors import platform
+from tests.support import platform
 
 pytestmark = pytest.mark.cluster
 

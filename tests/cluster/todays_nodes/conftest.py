@@ -22,9 +22,9 @@ from tests.cluster.todays_nodes.site import (
     storage,
     tenants,
 )
-from tests.simulator.actors import platform
-from tests.simulator.actors.conftest import Person
+from tests.support import platform
 from tests.support.clusters import running
+from tests.support.person import Person
 
 
 @pytest.fixture(scope="package")

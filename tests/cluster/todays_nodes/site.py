@@ -33,8 +33,8 @@ from simulator.actors.api import ApiError
 from simulator.cluster import ClusterSpec, NodeSpec
 from tests.cluster.declaring import Declared, subscribe
 from tests.components.kit import mpi_job_manifest as job_of
-from tests.simulator.actors.conftest import Person
 from tests.support.machines import DGX_A100
+from tests.support.person import Person
 
 Manifest = dict[str, Any]
 

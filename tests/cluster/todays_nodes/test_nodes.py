@@ -11,7 +11,7 @@ from simulator import names as simulated
 from simulator.actors import pods
 from simulator.bootstrap import agents
 from tests.cluster.todays_nodes.site import NODES, PLAIN, POOL, Site
-from tests.simulator.actors import platform
+from tests.support import platform
 from tests.support.machines import DGX_A100
 from tests.support.recorded import component
 

@@ -9,7 +9,7 @@ from simulator.actors.api import ApiError
 from simulator.plugins.provider.diff import difference
 from simulator.plugins.provider.inputs import ObjectType
 from tests.cluster.todays_nodes.site import JOB, NODES, POOL, RDMA, Manifest, Site
-from tests.simulator.actors import platform
+from tests.support import platform
 
 pytestmark = pytest.mark.cluster
 

@@ -6,7 +6,7 @@ from apis import kinds
 from simulator.actors import pods
 from simulator.actors.api import ApiError
 from tests.cluster.todays_nodes.site import CLUSTER, CSI, FORMER, NODES, Site
-from tests.simulator.actors import platform
+from tests.support import platform
 
 pytestmark = pytest.mark.cluster
 

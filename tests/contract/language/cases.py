@@ -1,12 +1,13 @@
 """The table of cases: programs, what is done with them, and what the official language host made of each."""
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from tests.contract.records import json_text
 
 _CASES = Path(__file__).with_name("cases.yaml")
 RECORD = Path(__file__).with_name("recorded.json")
@@ -63,6 +64,4 @@ def record() -> Record:
 
 def write(found: Record) -> None:
     """Write a new record."""
-    RECORD.write_text(
-        json.dumps(found.model_dump(mode="json", exclude_defaults=True), indent=1, ensure_ascii=False) + "\n"
-    )
+    RECORD.write_text(json_text(found.model_dump(mode="json", exclude_defaults=True)) + "\n")

@@ -1,14 +1,15 @@
 """Records what the official language host does: `python -m tests.contract.language.record`."""
 
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from simulator.plugins.announcement import reported_version
 from simulator.plugins.locate import LANGUAGE, plugin_choice
+from simulator.tools import find
 from tests.contract.language.cases import Record, cases, write
 from tests.contract.language.runs import Desk
-from tests.support.plugins import engine_version
 
 
 def main() -> None:
@@ -22,7 +23,8 @@ def main() -> None:
         for name, case in cases().items():
             outcomes[name] = empty.copy(Path(folder) / name).run(case)
             sys.stderr.write(f"{name}\n")
-    write(Record(host=reported_version(host), engine=engine_version(), outcomes=outcomes))
+    engine = subprocess.check_output([find("pulumi"), "version"], text=True).strip().removeprefix("v")
+    write(Record(host=reported_version(host), engine=engine, outcomes=outcomes))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from tests.contract.provider.cases import Case
 from tests.contract.provider.normal import leaves
+from tests.contract.records import json_text
 
 FOLDER = Path(__file__).with_name("recorded")
 _SAME = "$same"
@@ -37,7 +38,7 @@ def save(source: Source, cases: Iterable[Case], results: Mapping[str, list[Any]]
         path.unlink()
     (folder / "source.json").write_text(source.model_dump_json(indent=1) + "\n")
     for name, content in files.items():
-        (folder / f"{name}.json").write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+        (folder / f"{name}.json").write_text(json_text(content) + "\n")
 
 
 def load(folder: Path = FOLDER) -> tuple[Source, Results]:

@@ -23,8 +23,6 @@ for item in config.require_object("objects"):
     options = item.get("options", {})
     options["depends_on"] = [made[name] for name in options.get("depends_on", [])]
     options["aliases"] = [pulumi.Alias(type_=token) for token in options.get("aliases", [])]
-    if "timeout" in item:
-        options["custom_timeouts"] = pulumi.CustomTimeouts(create=item["timeout"], update=item["timeout"])
     fields = item["fields"]
     for key in item.get("secret", []):
         fields[key] = pulumi.Output.secret(fields[key])

@@ -21,9 +21,9 @@ from tests.engine.kit import Cluster, Stack
 LABELS = {"app.kubernetes.io/part-of": "hpc"}
 
 
-def s3_url(bucket: str, port: int) -> str:
-    """Return a backend's URL for a bucket of a service of this host."""
-    return f"s3://{bucket}?endpoint=http://127.0.0.1:{port}&s3ForcePathStyle=true&region=us-east-1"
+def s3_url(bucket: str, endpoint: str) -> str:
+    """Return a backend's URL for a bucket."""
+    return f"s3://{bucket}?endpoint={endpoint}&s3ForcePathStyle=true&region=us-east-1"
 
 
 @dataclass

@@ -102,11 +102,11 @@ def test_the_cluster_goes(kept: Kept, api: Cluster, namespace: str, tmp_path: Pa
 
 
 def test_the_bucket_goes_for_a_moment(
-    api: Cluster, namespace: str, tmp_path: Path, bucket: str, object_store: int
+    api: Cluster, namespace: str, tmp_path: Path, bucket: str, object_store: str
 ) -> None:
     """An update outlives a bucket that does not answer for a moment."""
-    with proxy(object_store) as way:
-        stack = Kept.make(tmp_path / "project", api, s3_url(bucket, way.port))
+    with proxy(urlsplit(object_store).port or 0) as way:
+        stack = Kept.make(tmp_path / "project", api, s3_url(bucket, f"http://127.0.0.1:{way.port}"))
         _declare(stack, namespace)
         engine = _interrupted(stack, api, namespace, way.cut)
         refused = way.refused
@@ -118,11 +118,11 @@ def test_the_bucket_goes_for_a_moment(
 
 
 def test_the_bucket_goes_and_so_does_the_engine(
-    api: Cluster, namespace: str, tmp_path: Path, bucket: str, object_store: int
+    api: Cluster, namespace: str, tmp_path: Path, bucket: str, object_store: str
 ) -> None:
     """After a killed update that could not write its state, a repair and an update finish it."""
-    with proxy(object_store) as way:
-        stack = Kept.make(tmp_path / "project", api, s3_url(bucket, way.port))
+    with proxy(urlsplit(object_store).port or 0) as way:
+        stack = Kept.make(tmp_path / "project", api, s3_url(bucket, f"http://127.0.0.1:{way.port}"))
         _declare(stack, namespace)
         engine = _interrupted(stack, api, namespace, way.cut)
         wait_until(lambda: way.refused > 0)

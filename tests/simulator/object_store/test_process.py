@@ -17,7 +17,7 @@ from botocore.config import Config
 from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
-from simulator.object_store import credentials
+from simulator.access import accounts
 from simulator.processes import ports
 from tests.support.recorded import ROOT
 
@@ -32,7 +32,7 @@ class Process:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.port = folder, ports.free()
-        self.keys = credentials.create(folder / "keys.json")
+        self.keys = accounts.create(folder / "keys.json")
 
     def start(self) -> None:
         """Start it; return when it serves."""
@@ -58,8 +58,8 @@ class Process:
             "s3",
             endpoint_url=f"http://127.0.0.1:{self.port}",
             region_name="us-east-1",
-            aws_access_key_id=self.keys.access_key,
-            aws_secret_access_key=secret or self.keys.secret_key,
+            aws_access_key_id=self.keys.user,
+            aws_secret_access_key=secret or self.keys.password,
             config=Config(s3={"addressing_style": "path"}, proxies={}, retries={"total_max_attempts": 1}),
         )
 
@@ -113,7 +113,7 @@ def test_client_that_dies_in_the_middle_of_a_write_changes_nothing(store: Proces
     client.create_bucket(Bucket=BUCKET)
     client.put_object(Bucket=BUCKET, Key="a", Body=b"whole")
     request = AWSRequest("PUT", f"http://127.0.0.1:{store.port}/{BUCKET}/a", data=b"0123456789")
-    S3SigV4Auth(Credentials(store.keys.access_key, store.keys.secret_key), "s3", "us-east-1").add_auth(request)
+    S3SigV4Auth(Credentials(store.keys.user, store.keys.password), "s3", "us-east-1").add_auth(request)
     head = "".join(f"{name}: {value}\r\n" for name, value in request.headers.items())
     head = f"PUT /{BUCKET}/a HTTP/1.1\r\nHost: 127.0.0.1:{store.port}\r\nContent-Length: 10\r\n{head}\r\n"
     with socket.create_connection(("127.0.0.1", store.port)) as hanging:

@@ -17,8 +17,8 @@ from cli.shared.backends.tags import SERVER
 from cli.shared.errors import Problem
 from cli.shared.stack import Stack
 from simulator import state as states
+from simulator.access import accounts
 from simulator.home import Layout
-from simulator.object_store import credentials
 from simulator.object_store.files import Files, Version
 from simulator.state import PortNumbers, State
 from stacks.state_settings import StateSettings
@@ -151,9 +151,9 @@ def test_keys_go_to_the_engine_of_their_cluster_only(dev: Stack) -> None:
     pulumi, outer = Path("/bin/pulumi"), {"PATH": "", "AWS_PROFILE": "mine", "AWS_SESSION_TOKEN": "token"}
     assert not [name for name in environment.variables(dev, pulumi, outer) if name.startswith("AWS_")]
     session.choose_backend(dev, "s3")
-    account = credentials.create(Layout(dev.home).object_credentials)
+    account = accounts.create(Layout(dev.home).object_credentials)
     found = {**outer, **environment.variables(dev, pulumi, outer)}
-    assert (found["AWS_ACCESS_KEY_ID"], found["AWS_SECRET_ACCESS_KEY"]) == (account.access_key, account.secret_key)
+    assert (found["AWS_ACCESS_KEY_ID"], found["AWS_SECRET_ACCESS_KEY"]) == (account.user, account.password)
     assert found["AWS_PROFILE"] == found["AWS_SESSION_TOKEN"] == ""
     assert found["AWS_EC2_METADATA_DISABLED"] == found["PULUMI_DIY_BACKEND_GZIP"] == "true"
 

@@ -1,0 +1,59 @@
+"""A user's access to a simulated cluster, which waits for what comes in time."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from apis import kinds
+from simulator.actors.api import Api, ApiError, Object, Server
+
+T = TypeVar("T")
+
+
+class Person(Api):
+    """The user's access, with patience."""
+
+    @classmethod
+    def of(cls, kubeconfig: Path) -> "Person":
+        """Return the administrator of a cluster."""
+        server = Server(kubeconfig)
+        token = server.token
+        return cls(server, lambda: token, "tests")
+
+    def eventually(self, look: Callable[[], T], *, seconds: float = 300) -> T:
+        """Return what `look` gives once it is true; fail when it is not within `seconds`."""
+        until = time.monotonic() + seconds
+        last: object = None
+        while time.monotonic() < until:
+            try:
+                if last := look():
+                    return last
+            except ApiError as error:
+                if not error.missing:
+                    raise
+                last = error
+            time.sleep(0.05)
+        raise AssertionError(f"did not come true within {seconds} s; last seen: {last}")
+
+    def never(self, look: Callable[[], object], *, seconds: float = 1.5) -> None:
+        """Fail when `look` becomes true within `seconds`."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            assert not look()
+            time.sleep(0.1)
+
+    def offers(self, node: str, name: str) -> int:
+        """Return how much of a resource a node has for pods."""
+        return int(self.get(kinds.NODE, node)["status"]["allocatable"].get(name, "0"))
+
+    def pods(self, namespace: str, selector: str = "") -> list[Object]:
+        """Return pods by label."""
+        found: list[Object] = self.list(kinds.POD, namespace, selector)["items"]
+        return found
+
+    def condition(self, kind: kinds.Kind, name: str, namespace: str, *wanted: str) -> str | None:
+        """Return which of the conditions is True."""
+        status = self.get(kind, name, namespace).get("status") or {}
+        there = {one["type"] for one in status.get("conditions") or [] if one["status"] == "True"}
+        return next((one for one in wanted if one in there), None)
