@@ -36,7 +36,7 @@ def of(settings: Settings) -> Iterator[BatchJob | PodJob]:
                 case StageDataWorkload(data_set=slices):
                     yield _of_pods(f"stage-{slices}", slices)
                 case RdmaTestWorkload():
-                    remedy = "run its programs between two nodes, and judge the output by `./hpc verify -f`"
+                    remedy = "run its programs between two nodes, and judge their output (verify -f)"
                     yield PodJob(name=workload.name, why="its two sides are pods", remedy=remedy)
 
 

@@ -50,6 +50,7 @@ def _settings() -> Settings:
         {"name": "worker01.h100.example.com", "roles": ["worker"]},
         {"name": NODE, "roles": ["worker"], "profile": "dgx-h100"},
     ]
+    content["tenants"] = [{**tenant, "gpu_quota": 8} for tenant in content["tenants"]]
     job = {"kind": "job", "tenant": TENANT, "program": "preflight", "image": "nvcr.io/nvidia/pytorch:25.02-py3"}
     stages = [{"name": "jobs", "workloads": [{**job, "name": BUSY, "gpus": 7}, {**job, "name": IDLE, "gpus": 1}]}]
     del content["site"]
