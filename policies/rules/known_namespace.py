@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 from pydantic import Field
 
-from apis.kinds import NAMESPACE
+from apis.kinds import NAMESPACE, find
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -28,7 +28,7 @@ class KnownNamespace(Tenancy):
 
 
 def _examine(subject: Obj, inventory: Inventory, parameters: KnownNamespace) -> Iterator[Violation]:
-    if not parameters.tenants or parameters.excepts(subject):
+    if not parameters.tenants or parameters.excepts(subject) or _is_clusters(subject):
         return
     place = ("metadata", "namespace")
     namespace = subject.read(*place)
@@ -41,6 +41,12 @@ def _examine(subject: Obj, inventory: Inventory, parameters: KnownNamespace) -> 
         yield subject.violation(
             f"namespace {brief(namespace)} is no tenant of the stack{hint} (tenants: {known})", *place
         )
+
+
+def _is_clusters(subject: Obj) -> bool:
+    """Return whether objects of a kind have no namespace; Pulumi's provider gives them `default` all the same."""
+    known = find(subject.api_version, subject.kind)
+    return known is not None and known.scope == "Cluster"
 
 
 KNOWN_NAMESPACE = Rule(
