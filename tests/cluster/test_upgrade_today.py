@@ -57,6 +57,7 @@ def at_first(platform: dict[str, Any]) -> None:
     platform.update(example | {"cluster": cluster, "release": "4.20"})
     versions(0)(platform)
     platform["nodes"][-1]["name"] = "dgx[01-02].h200.example.com"
+    platform["tenants"] = [{**tenant, "gpu_quota": 16} for tenant in platform["tenants"]]
     platform.pop("suite", None)  # it repeats jobs that this stack does not have
     platform["stages"] = [stage for stage in platform["stages"] if stage["name"] == "nccl"]
     del platform["stages"][0]["workloads"][1:]
