@@ -214,7 +214,7 @@ def test_an_update_is_held_to_its_plan(lab: Lab, tmp_path: Path) -> None:
             assert secret not in plan.read_text()
 
         assert "--plan and --repair" in lab.fails("up", "--repair", "--plan", str(plan))
-        with settings(lab, quota(24)):
+        with settings(lab, quota(12)):
             assert "the settings of the stack have changed" in lab.fails("up", "--plan", str(plan))
 
         hard = {"spec": {"hard": {"requests.nvidia.com/gpu": "64"}}}
