@@ -13,7 +13,6 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from cli.shared.errors import explain, print_error
-from policies.version import version
 
 _EVERYDAY, _REVIEW, _EVIDENCE, _STATE, _SIMULATION = "Everyday", "Review", "Evidence", "State", "Simulation"
 
@@ -144,6 +143,8 @@ def _name_the_option(error: Any) -> None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from policies.version import version  # noqa: PLC0415 - it reads YAML, which most starts do not need
+
         typer.echo(f"hpc {version()}")
         raise typer.Exit
 
