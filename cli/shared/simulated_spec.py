@@ -20,7 +20,7 @@ def of(stack: Stack) -> ClusterSpec:
     return ClusterSpec.model_validate(
         {
             "name": stack.home.name,
-            "nodes": _nodes(settings),
+            "nodes": nodes(settings),
             "release": release.simulated_as,
             "kubernetes": release.simulated_kubernetes,
             "openshift": settings.release,
@@ -36,7 +36,8 @@ def of(stack: Stack) -> ClusterSpec:
     )
 
 
-def _nodes(settings: Settings) -> tuple[NodeSpec, ...]:
+def nodes(settings: Settings) -> tuple[NodeSpec, ...]:
+    """Return the nodes of settings, with their machines and the names of their ports."""
     known = [node.machine for node in settings.gpu_nodes][:1]
     own = settings.profile.hcas if known and settings.profile.hcas != known[0].hcas else ()
     machine = profiles.to_json(known[0]) if known and settings.machines else None

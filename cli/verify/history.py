@@ -35,11 +35,12 @@ def of_stack(
         print_text("no round of the suite has ended yet")
         return NOT_ENOUGH
     newest, found = rounds[-1], history.courses(rounds)
-    verdicts = (*newest.verdicts, *history.judged(found))
+    figures = history.judged(found)
+    verdicts = (*newest.verdicts, *figures)
     sent = None
     if alertmanager:
-        some = [*suite_alerts.alerts(stack.name, found, newest.verdicts, datetime.now(UTC))]
-        sent = send(alertmanager, some)
+        of_figures = zip(found, figures, strict=True)
+        sent = send(alertmanager, [*suite_alerts.alerts(stack.name, of_figures, newest.verdicts, datetime.now(UTC))])
     if plain:
         print_json(json_data(newest.jobs, verdicts))
         return exit_status(verdicts)

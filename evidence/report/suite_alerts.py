@@ -1,11 +1,11 @@
 """What the newest round of a suite means, as alerts in the form that Alertmanager takes (API v2; D-6.1)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from apis import suite
-from evidence.report.history import Course, judged
+from evidence.report.history import Course
 from evidence.verdict import Status, Verdict
 
 HOLDS = timedelta(days=8)
@@ -14,14 +14,14 @@ _FIRES = (Status.FAIL, Status.WARN)
 
 
 def alerts(
-    stack: str, found: Sequence[Course], verdicts: Sequence[Verdict], now: datetime
+    stack: str, figures: Iterable[tuple[Course, Verdict]], verdicts: Sequence[Verdict], now: datetime
 ) -> Iterator[Mapping[str, Any]]:
     """Yield an alert for each figure of a round and for each of its criteria: firing, or ended where it passed.
 
     What could not be judged neither fires nor ends an alert.
     """
-    for course, verdict in zip(found, judged(found), strict=True):
-        # Names of figures have hard spaces, which nobody types into a silence.
+    for course, verdict in figures:
+        # Names of figures have non-breaking spaces, which are hard to type into a silence.
         yield from _alert(stack, verdict, now, figure=" ".join(course.what.split()))
     for verdict in verdicts:
         yield from _alert(stack, verdict, now)

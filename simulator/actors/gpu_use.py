@@ -9,7 +9,7 @@ from simulator.actors.api import Object
 from simulator.actors.indexed_jobs import together
 from simulator.actors.runtime import Runtime
 from simulator.performance import nccl_tests, pod_commands
-from simulator.performance.job import Machine, Worker
+from simulator.performance.job import Machine
 from simulator.performance.programs import IMAGES
 
 _WORDS = re.compile(r"[\w.+-]+")
@@ -18,7 +18,7 @@ _COMPUTING = frozenset({*nccl_tests.PROGRAMS, "run_and_time.sh", "vectorAdd"})
 
 
 def computes(pod: Object) -> bool:
-    """Return whether what a pod runs computes on GPUs; of a program that nobody knows it is assumed that it does not.
+    """Return whether what a pod runs computes on GPUs; an unknown program is assumed not to.
 
     A user's own Python script computes, as it does for its log (`simulator.performance.pod_commands`).
     """
@@ -43,7 +43,7 @@ def holders(machine: Machine, runtime: Runtime) -> dict[int, Object]:
     found: dict[int, Object] = {}
     for pod in runtime.running_on(machine.name):
         if platform.GPU_RESOURCE in pods.limits(pod):
-            found |= dict.fromkeys(_worker(pod, machine, runtime).gpus, pod)
+            found |= dict.fromkeys(job_inputs.worker(pod, machine, runtime).gpus, pod)
     return found
 
 
@@ -52,13 +52,9 @@ def sending(machine: Machine, runtime: Runtime) -> dict[str, int]:
     found: dict[str, int] = {}
     for pod in runtime.running_on(machine.name):
         if pods.limits(pod) and busy(pod, runtime) and _is_one_of_many(pod, runtime):
-            for port in _worker(pod, machine, runtime).ports:
+            for port in job_inputs.worker(pod, machine, runtime).ports:
                 found[port.name] = found.get(port.name, 0) + 1
     return found
-
-
-def _worker(pod: Object, machine: Machine, runtime: Runtime) -> Worker:
-    return job_inputs.worker(pod, machine, runtime)
 
 
 def _is_one_of_many(pod: Object, runtime: Runtime) -> bool:

@@ -1,6 +1,6 @@
 """Serves on loopback what exporters of the cluster would, and what a Prometheus on this machine needs to scrape them.
 
-It is a part of the actors' process, whose caches it reads: nothing is computed before somebody scrapes.
+It is a part of the actors' process, whose caches it reads: values are computed when they are scraped.
 """
 
 import json

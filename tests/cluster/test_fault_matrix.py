@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from apis import kinds
-from cli.shared import cluster_client
+from cli.shared import cluster_client, simulated_spec
 from rendering.manifests import manifests
 from rendering.recorder import REDACTED
 from rendering.reference import faults
@@ -25,7 +25,7 @@ from simulator.performance.node_faults import NodeFaults
 from stacks.environment import build, placeholder_accounts
 from stacks.settings import parse
 from tests.support import platform, prometheus
-from tests.support.clusters import LAB_NODES, running
+from tests.support.clusters import running
 from tests.support.field import Field, Manifest, edited, named, refusals
 from tests.support.lab import eventually
 from tests.support.matrix import JOB, LISTENER, RDMA_TEST, check, healthy
@@ -36,9 +36,9 @@ from tests.support.stack_settings import changed
 
 pytestmark = pytest.mark.cluster
 
-SPEC = ClusterSpec(name="test-faults", nodes=LAB_NODES, run_seconds=0.5)
 EXPORTER = {"image": "nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04"}
 SETTINGS = parse(changed("dev", gpu__exporter=EXPORTER), "dev")
+SPEC = ClusterSpec(name="test-faults", nodes=simulated_spec.nodes(SETTINGS), run_seconds=0.5)
 HEALTHY = tuple(manifests(component(lambda: build(SETTINGS, placeholder_accounts(SETTINGS, REDACTED), ROOT))))
 ROWS = {name: fault for name, fault in faults.data().items() if "stack" not in fault}
 MEMLOCK = "50-worker-crio-memlock"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from apis import kinds
-from cli.shared import cluster_client
+from cli.shared import cluster_client, simulated_spec
 from cli.verify import node_marks
 from cli.verify.expectations import requests
 from cli.verify.job_logs import collect
@@ -19,7 +19,7 @@ from rendering.manifests import manifests
 from rendering.recorder import REDACTED
 from rendering.reference import faults
 from simulator import names
-from simulator.cluster import ClusterSpec, NodeSpec
+from simulator.cluster import ClusterSpec
 from simulator.performance.node_faults import NodeFaults
 from simulator.progress import SILENT
 from stacks.environment import build, placeholder_accounts
@@ -68,7 +68,7 @@ SETTINGS = _settings()
 HEALTHY = tuple(manifests(component(lambda: build(SETTINGS, placeholder_accounts(SETTINGS, REDACTED), ROOT))))
 SPEC = ClusterSpec(
     name="test-faults-nodes",
-    nodes=tuple(NodeSpec(name=node.name, roles=node.roles, profile=node.profile) for node in SETTINGS.nodes),
+    nodes=simulated_spec.nodes(SETTINGS),
     release="current",
     mpi="v2beta1",
     run_seconds=0.5,

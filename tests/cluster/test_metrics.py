@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from apis import kinds
-from cli.shared import cluster_client
+from cli.shared import cluster_client, simulated_spec
 from components.dashboards import GPUS, INFINIBAND, TENANTS
 from rendering.manifests import manifests
 from rendering.recorder import REDACTED
 from simulator import cluster, names
-from simulator.cluster import ClusterSpec, NodeSpec
+from simulator.cluster import ClusterSpec
 from simulator.performance.node_faults import NodeFaults
 from stacks.environment import build, placeholder_accounts
 from stacks.settings import Settings, parse
@@ -61,7 +61,7 @@ SETTINGS = _settings()
 HEALTHY = tuple(manifests(component(lambda: build(SETTINGS, placeholder_accounts(SETTINGS, REDACTED), ROOT))))
 SPEC = ClusterSpec(
     name="test-metrics",
-    nodes=tuple(NodeSpec(name=node.name, roles=node.roles, profile=node.profile) for node in SETTINGS.nodes),
+    nodes=simulated_spec.nodes(SETTINGS),
     release="current",
     mpi="v2beta1",
     run_seconds=600,

@@ -140,9 +140,7 @@ class Field:
         assert len(wanted) == len(names)
         with SILENT.step("reading") as step:
             found = collect(self.cluster, wanted, self.seen(), self.folder, step)
-        # A field has some of the nodes that its settings name.
-        judged = judge([nodes.look(self.cluster, self.settings), *found])
-        verdicts = [verdict for verdict in judged if verdict.criterion != "nodes-in-roles"]
+        verdicts = judge([nodes.look(self.cluster, self.settings), *found])
         return Outcome(exit_status(verdicts), tuple(verdicts))
 
     def restart(self, daemon_set: str, namespace: str) -> None:

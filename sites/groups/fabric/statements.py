@@ -66,7 +66,7 @@ class Plan:
         """Return cables, of adapters and between switches, by what they are compared under."""
         found = {adapter: f"{adapter} on {self._text(port)}" for adapter, port in links.items()}
         for pair in trunks:
-            # From the end that is the lower one of a planned cable; of a cable that nobody planned from either.
+            # From the end that is the lower one of a planned cable; of one that is not planned, from either.
             first, second = sorted(pair, key=lambda end: (end not in self._lower, end.switch, end.number))
             key = self._text(first)
             while key in found:

@@ -107,7 +107,7 @@ def test_cables_between_switches_of_the_settings(tmp_path: Path) -> None:
 
 
 def test_a_fabric_of_other_switches_is_refused(tmp_path: Path) -> None:
-    """Switches that nobody named cannot be compared."""
+    """Switches of other names than those planned cannot be compared."""
     names = [(name, f"Quantum {name}") for name in planned(UNIT).ports]
     with pytest.raises(
         Problem, match=r"none of its switches .* is one of leaf-1.*\nName the switches in site\.switches"

@@ -17,7 +17,7 @@ DECIDED = {names.EXIT_CODE: "0"}
 @pytest.mark.parametrize(
     ("command", "computes"),
     [
-        (["python", "/work/train.py", "--epochs", "3"], True),
+        (["python", "/workspace/train.py", "--epochs", "3"], True),
         (["bash", "-c", "all_reduce_perf -b 8"], True),
         (["sleep", "infinity"], False),
         (["nvidia-smi"], False),
