@@ -76,8 +76,8 @@ def _kind(text: str) -> Kind:
 
 
 def quota(number: int) -> Callable[[dict[str, Any]], None]:
-    """Return what gives the first tenant a quota of GPUs."""
-    return lambda platform: platform["tenants"][0].update(gpu_quota=number)
+    """Return what gives the last tenant a quota of GPUs."""
+    return lambda platform: platform["tenants"][-1].update(gpu_quota=number)
 
 
 def test_drift_is_reported_and_repaired(lab: Lab) -> None:
