@@ -14,13 +14,13 @@ from components.model import Image, Model
 Package = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+_-]*(==?[A-Za-z0-9.+~:_-]+)?$")]
 """A package, with its version behind = (apt, dnf) or == (pip)."""
 
-Ref = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*(/[\w.-]+)*$")]
+Ref = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*(/[A-Za-z0-9_.-]+)*$")]
 """A commit, a tag or a branch; only the first stays where it is."""
 
 OfedVersion = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+-[0-9]+(\.[0-9]+){3}$")]
 """Version of MLNX_OFED, e.g. 5.2-2.2.4.0."""
 
-_Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*$")]
+_Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
 _Variable = Annotated[str, StringConstraints(pattern=r"^[A-Z_][A-Z0-9_]*$")]
 _Value = Annotated[str, StringConstraints(pattern=r'^[^"\\\n\r]*$')]
 _Command = Annotated[str, StringConstraints(pattern=r"^[^\n\r\\]+$")]
@@ -30,7 +30,7 @@ class Repository(Model):
     """Sources that become part of the image, at /opt/<name>, and how they are built there."""
 
     name: _Word
-    uri: Annotated[str, StringConstraints(pattern=r"^https://[\w./~-]+$")]
+    uri: Annotated[str, StringConstraints(pattern=r"^https://[A-Za-z0-9_./~-]+$")]
     ref: Ref
     submodules: bool = Field(default=False, description="fetch what it refers to as well")
     commands: tuple[_Command, ...] = Field(default=(), description="run in its folder, one after another")
@@ -44,7 +44,7 @@ class Ofed(Model):
     platform: Literal["x86_64", "aarch64"] = Field(
         default="x86_64", description="processors of the nodes, as the archive names them (N-5.2)"
     )
-    site: Annotated[str, StringConstraints(pattern=r"^https?://[\w./:-]*[\w]$")] = Field(
+    site: Annotated[str, StringConstraints(pattern=r"^https?://[A-Za-z0-9_./:-]*[A-Za-z0-9_]$")] = Field(
         default="https://content.mellanox.com/ofed", description="where the archives are; a mirror in a closed network"
     )
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = Field(

@@ -26,7 +26,8 @@ PortName = Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,13}[a-z
 """Name of a port, as a Service or a monitor refers to it: an IANA service name of at most 15 characters."""
 Port = Annotated[int, Field(ge=1024, le=65535)]
 ResourceName = Annotated[
-    str, StringConstraints(pattern=r"^(ephemeral-storage|hugepages-[0-9]+[MG]i|[a-z0-9.-]+\.[a-z0-9-]+/[\w.-]+)$")
+    str,
+    StringConstraints(pattern=r"^(ephemeral-storage|hugepages-[0-9]+[MG]i|[a-z0-9.-]+\.[a-z0-9-]+/[A-Za-z0-9_.-]+)$"),
 ]
 """A resource of nodes beside CPUs and memory."""
 

@@ -32,7 +32,7 @@ DnsLabel = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[
 DnsName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$")]
 """RFC 1123 subdomain: names of most objects, and of nodes."""
 
-Image = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][\w./:@-]*[:@][\w:.+-]+$")]
+Image = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][A-Za-z0-9_./:@-]*[:@][A-Za-z0-9_:.+-]+$")]
 """A pinned image reference: with a tag or a digest."""
 
 MigSize = Annotated[str, StringConstraints(pattern=r"^[1-9]g\.[0-9]{1,3}gb$")]

@@ -19,7 +19,8 @@ STORAGE_CLASS = "static"
 FileSystemUid = Annotated[str, StringConstraints(pattern=r"^[0-9A-F]{8}:[0-9A-F]{8}$")]
 DirectoryPath = Annotated[str, StringConstraints(pattern=r"^/[^;]*$")]
 """Handles have semicolons between their parts."""
-FilesetName = Annotated[str, StringConstraints(pattern=r"^[^;=/\s]{1,255}$")]
+FilesetName = Annotated[str, StringConstraints(pattern=r"^[^;=/\s]+$", max_length=255)]
+"""At most 255 characters."""
 
 
 class _Directory(Model):

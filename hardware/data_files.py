@@ -102,9 +102,10 @@ class DataFiles(Mapping[str, T], Generic[T]):
     Reading all of them would be a part of every start, and a stack needs one or two.
     """
 
-    def __init__(self, folder: Path, record: Callable[[Path], T]) -> None:
-        """Find the files of `folder`, of which `record` makes their records."""
-        self._paths = {path.stem: path for path in sorted(folder.glob(f"*{SUFFIX}"))}
+    def __init__(self, folder: Path, record: Callable[[Path], T], order: Callable[[str], Any] = str) -> None:
+        """Find the files of `folder`, of which `record` makes their records; `order` sorts the names."""
+        paths = {path.stem: path for path in folder.glob(f"*{SUFFIX}")}
+        self._paths = {name: paths[name] for name in sorted(paths, key=order)}
         self._record = record
         self._known: dict[str, T] = {}
 
@@ -119,7 +120,7 @@ class DataFiles(Mapping[str, T], Generic[T]):
         return name in self._paths
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names in alphabetical order."""
+        """Yield the names in order, by default alphabetical."""
         return iter(self._paths)
 
     def __len__(self) -> int:

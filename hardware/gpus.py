@@ -61,7 +61,7 @@ class Architecture(Model):
     name: str
     brand: Brand = Field(description="first word of its GPUs' names in today's driver")
     compute_capability: str = Field(
-        pattern=r"^\d+\.\d$", description="as CUDA counts it, e.g. 7.0, of its GPUs that name no other"
+        pattern=r"^[0-9]+\.[0-9]$", description="as CUDA counts it, e.g. 7.0, of its GPUs that name no other"
     )
     kernel_module: Literal["auto", "open", "proprietary"] = Field(
         description="driver.kernelModuleType of a ClusterPolicy; the open module is not for all GPUs, and some GPUs "

@@ -45,9 +45,9 @@ def completed(settings: Any, release: str | None) -> Any:
     Raises ValueError, which names field and remedy, for an operator that does not support the release, and where the
     channel for the release is not known.
     """
-    known = next((each for each in RELEASES.values() if each.name == release), None)
-    if not isinstance(settings, Mapping) or known is None:
+    if not isinstance(settings, Mapping) or release is None or release not in RELEASES:
         return settings
+    known = RELEASES[release]
     wanted = {name: given for name, given in settings.items() if name in _RECOMMENDED and isinstance(given, Mapping)}
     if problems := [text for name, given in wanted.items() if (text := _problem(name, given, known))]:
         raise ValueError("; ".join(problems))

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
@@ -21,7 +20,7 @@ from components.model import DnsName, Model
 from components.mpi_scc import Base
 from components.scale_csi import Generation
 from hardware import data_files
-from hardware.data_files import DataFileError
+from hardware.data_files import DataFileError, DataFiles
 
 FOLDER = Path(__file__).with_suffix("")
 _NAME = re.compile(r"\d+\.\d+")
@@ -71,7 +70,7 @@ class KnownVersions(Model):
     package: DnsName | None = Field(
         default=None, description="in OperatorHub, as settings name it; None: not installed from there"
     )
-    versions: tuple[Annotated[str, StringConstraints(pattern=r"^\d+\.\d+$")], ...] = Field(
+    versions: tuple[Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+$")], ...] = Field(
         min_length=1, description="major and minor, from the oldest on"
     )
     source: str
@@ -82,7 +81,8 @@ class Release(Model):
 
     name: str = Field(description="major and minor version, from the name of the file")
     kubernetes: str = Field(
-        pattern=r"^\d+\.\d+$", description="minor version of its Kubernetes, which decides what the API server serves"
+        pattern=r"^[0-9]+\.[0-9]+$",
+        description="minor version of its Kubernetes, which decides what the API server serves",
     )
     support: Support | None = Field(default=None, description="None: its end is not known here")
     historical: str | None = Field(
@@ -93,7 +93,7 @@ class Release(Model):
     )
     simulated_kubernetes: str | None = Field(
         default=None,
-        pattern=r"^\d+\.\d+$",
+        pattern=r"^[0-9]+\.[0-9]+$",
         description="minor version of Kubernetes that a simulated cluster of it serves; None: it cannot be simulated",
     )
     scc_base: Base = Field(description="the SCC of OpenShift that the one for MPI jobs is made from")
@@ -168,15 +168,16 @@ class Release(Model):
 
 
 def load(folder: Path) -> Mapping[str, Release]:
-    """Return the releases of a folder's files by name, from the oldest on; raise ReleaseError for a wrong file."""
-    files = sorted(folder.glob("*.y*ml"))
-    for file in files:
+    """Return the releases of a folder's files by name, from the oldest on; each is read when it is first requested.
+
+    Raises ReleaseError for a file that is not called as a release, and for a wrong one when it is read.
+    """
+    for file in sorted(folder.glob("*.y*ml")):
         if file.suffix != ".yaml" or not _NAME.fullmatch(file.stem):
             raise ReleaseError(
                 f"{data_files.shown(file)}: no release is called so; call the file as its release, e.g. 4.20.yaml"
             )
-    found = (_read(file) for file in sorted(files, key=lambda file: [int(part) for part in file.stem.split(".")]))
-    return MappingProxyType({release.name: release for release in found})
+    return DataFiles(folder, _read, order=lambda name: [int(part) for part in name.split(".")])
 
 
 def _read(file: Path) -> Release:

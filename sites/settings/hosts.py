@@ -8,7 +8,7 @@ from hardware.model import Model
 
 Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s@]+$")]
 """Without a user in it: no file holds a password."""
-Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9@][\w.+:~-]*$")]
+Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9@][A-Za-z0-9_.+:~-]*$")]
 
 
 class YumRepository(Model):

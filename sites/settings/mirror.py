@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from hardware.model import Model
 from sites.content import ImageName
 
-Version = Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+$")]
+Version = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$")]
 """A release of OpenShift with its patch, e.g. 4.20.3."""
 
 
@@ -19,7 +19,7 @@ def _in_full(text: str) -> str:
 class PlatformMirror(Model):
     """Releases of OpenShift itself."""
 
-    channel: str = Field(pattern=r"^(stable|fast|candidate|eus)-\d+\.\d+$", description="e.g. stable-4.20")
+    channel: str = Field(pattern=r"^(stable|fast|candidate|eus)-[0-9]+\.[0-9]+$", description="e.g. stable-4.20")
     first: Version | None = Field(default=None, description="oldest release; None: the channel's newest alone")
     last: Version | None = Field(default=None, description="newest release; None: the channel's newest")
 

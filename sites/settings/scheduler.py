@@ -8,11 +8,11 @@ from pydantic import Field, StringConstraints
 from hardware import hostlist
 from hardware.model import Model, merged_by
 
-SlurmName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-\w]{0,62}$")]
+SlurmName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-A-Za-z0-9_]{0,62}$")]
 Hosts = Annotated[str, StringConstraints(pattern=hostlist.PATTERN, min_length=1)]
 HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
 AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[-\w./]*$")]
-SlurmImage = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-\w.:/@]*$")]
+SlurmImage = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-A-Za-z0-9_.:/@]*$")]
 
 
 class SlurmPartition(Model):

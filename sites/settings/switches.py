@@ -11,13 +11,13 @@ from pydantic import Field, StringConstraints, model_validator
 from hardware.model import Model
 
 SwitchName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([-.A-Za-z0-9]{0,251}[A-Za-z0-9])?$")]
-Cable = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-.a-z0-9]*/[A-Za-z0-9][-\w.]*$")]
+Cable = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-.a-z0-9]*/[A-Za-z0-9][-A-Za-z0-9_.]*$")]
 """The other end of a cable: HOST/HCA, e.g. gpu01/mlx5_0."""
-Uplink = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-.A-Za-z0-9]*/[A-Za-z0-9][-\w./:]*$")]
+Uplink = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-.A-Za-z0-9]*/[A-Za-z0-9][-A-Za-z0-9_./:]*$")]
 """The other end of a cable between switches: SWITCH/PORT, e.g. spine-1/1/3."""
 Vlan = Annotated[int, Field(ge=1, le=4094)]
 PortMtu = Annotated[int, Field(ge=1500, le=9216)]
-Peer = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-\w./: ]{0,63}$")]
+Peer = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-A-Za-z0-9_./: ]{0,63}$")]
 
 NVUE_RENAMED = 15
 """The 5.x that renamed `enable: on` to `state: enabled`, `ip` of interfaces to `ipv4`, and `service.dns` to

@@ -68,8 +68,8 @@ def _workers(settings: Settings) -> Iterator[str]:
 
 
 def _version(settings: Settings, storage: ContainerNativeStorage) -> Iterator[str]:
-    known, elsewhere = _known(settings.version), _elsewhere(storage, settings.version)
-    if known and elsewhere and not _listed(settings.version, storage):
+    known = _known(settings.version)
+    if known and not _listed(settings.version, storage) and (elsewhere := _elsewhere(storage, settings.version)):
         yield (
             f"storage.version {storage.version}: {PRODUCT} {_minor(storage)} is not for OpenShift {settings.release} "
             f"({known.source}); use {either(known.versions)}, or release {either(elsewhere)}"

@@ -52,11 +52,14 @@ def warnings(settings: Settings) -> Iterator[str]:
 
 def _unfit(settings: Settings) -> Iterator[_Unfit]:
     for place, operator in _operators(settings, ""):
-        listed, others = _listed(settings.version, operator.package), _others(settings.version, operator.package)
-        for field in ("channel", "starting_csv") if listed or others else ():
+        listed = _listed(settings.version, operator.package)
+        for field in ("channel", "starting_csv"):
             value = getattr(operator, field) or ""
             found = _VERSION.search(value)
-            if found and not (listed and found[1] in listed.versions):
+            if found is None or (listed and found[1] in listed.versions):
+                continue
+            # Only now: it reads the files of all releases.
+            if (others := _others(settings.version, operator.package)) or listed:
                 elsewhere = tuple(name for name, known in others.items() if found[1] in known.versions)
                 yield _Unfit(f"{place}.{field}", value, found[1], listed, elsewhere)
 

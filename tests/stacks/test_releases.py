@@ -61,7 +61,7 @@ def test_a_broken_file_is_refused_by_path(name: str, edit: Callable[[str], str],
     folder = shutil.copytree(FOLDER, tmp_path / "releases")
     (folder / name).write_text(edit((FOLDER / "4.20.yaml").read_text()))
     with pytest.raises(ReleaseError) as caught:
-        read(folder)
+        [*read(folder).values()]
     expect_message(str(caught.value).replace("\n", " "), f"{folder} … {expected}")
 
 
