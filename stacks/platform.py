@@ -1,6 +1,6 @@
 """One environment as a frozen tree of settings, and what follows from it."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -12,6 +12,7 @@ from components.olm_operator import OlmOperatorArgs
 from components.priority_class import PriorityClassArgs
 from components.timeouts import LONGEST, Timeouts
 from hardware import profiles, topology
+from hardware.apart import Apart
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
 from sites.settings import SiteSettings
@@ -40,7 +41,7 @@ class Settings(Based):
         description="of OpenShift, in quotes; decides the generation of every API ([releases](releases.md))"
     )
     cluster: ClusterSettings
-    state: StateSettings | None = Field(
+    state: Annotated[StateSettings | None, Apart()] = Field(
         default=None, description="where the Pulumi state is; None: the backend of the user who runs the engine"
     )
     machines: tuple[str, ...] = Field(
@@ -99,10 +100,10 @@ class Settings(Based):
         description="images that the cluster builds (R-4.3-5, N-5.7)",
         json_schema_extra=merged_by("tenant", "name"),
     )
-    programs: dict[DnsLabel, Program] = Field(
+    programs: Annotated[dict[DnsLabel, Program], Apart()] = Field(
         default={}, description="programs of the stack's own, by name, beside those of [these files](programs.md)"
     )
-    site: SiteSettings | None = Field(
+    site: Annotated[SiteSettings | None, Apart()] = Field(
         default=None,
         description="what lies around the cluster, for the files that `./hpc site` writes ([site](site.md)); the "
         "program does not read it. None: files have what the other settings say",
@@ -114,7 +115,7 @@ class Settings(Based):
         "file",
     )
     stages: tuple[Stage, ...] = Field(default=(), json_schema_extra=merged_by("name"))
-    suite: SuiteSettings | None = Field(
+    suite: Annotated[SuiteSettings | None, Apart()] = Field(
         default=None,
         description="verification jobs that the cluster repeats on a schedule ([suite](suite.md)); None: none",
     )
