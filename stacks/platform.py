@@ -1,6 +1,6 @@
 """One environment as a frozen tree of settings, and what follows from it."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -12,7 +12,6 @@ from components.olm_operator import OlmOperatorArgs
 from components.priority_class import PriorityClassArgs
 from components.timeouts import LONGEST, Timeouts
 from hardware import profiles, topology
-from hardware.apart import Apart
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
 from sites.settings import SiteSettings
@@ -41,7 +40,7 @@ class Settings(Based):
         description="of OpenShift, in quotes; decides the generation of every API ([releases](releases.md))"
     )
     cluster: ClusterSettings
-    state: Annotated[StateSettings | None, Apart()] = Field(
+    state: StateSettings | None = Field(
         default=None, description="where the Pulumi state is; None: the backend of the user who runs the engine"
     )
     machines: tuple[str, ...] = Field(
@@ -100,10 +99,10 @@ class Settings(Based):
         description="images that the cluster builds (R-4.3-5, N-5.7)",
         json_schema_extra=merged_by("tenant", "name"),
     )
-    programs: Annotated[dict[DnsLabel, Program], Apart()] = Field(
+    programs: dict[DnsLabel, Program] = Field(
         default={}, description="programs of the stack's own, by name, beside those of [these files](programs.md)"
     )
-    site: Annotated[SiteSettings | None, Apart()] = Field(
+    site: SiteSettings | None = Field(
         default=None,
         description="what lies around the cluster, for the files that `./hpc site` writes ([site](site.md)); the "
         "program does not read it. None: files have what the other settings say",
@@ -115,7 +114,7 @@ class Settings(Based):
         "file",
     )
     stages: tuple[Stage, ...] = Field(default=(), json_schema_extra=merged_by("name"))
-    suite: Annotated[SuiteSettings | None, Apart()] = Field(
+    suite: SuiteSettings | None = Field(
         default=None,
         description="verification jobs that the cluster repeats on a schedule ([suite](suite.md)); None: none",
     )

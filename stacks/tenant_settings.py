@@ -10,7 +10,6 @@ from components.kueue import QueuePolicy
 from components.model import DnsName, MigSize, Model, merged_by
 from components.olm_operator import OlmOperatorArgs
 from components.tenant import LAST_ID, TenantNamespace
-from hardware.apart import Apart
 from hardware.placement import Share
 from stacks.data_set_settings import DataSetSettings
 from stacks.storage_settings import AnyVolume, Data, DirectoryData, Volume
@@ -46,7 +45,7 @@ class TenantSettings(TenantNamespace):
         "`data: {kind: claim, ...}` is written `volumes: [{name: data, kind: claim, ...}]` now, and means the same",
     )
 
-    data_sets: Annotated[tuple[DataSetSettings, ...], Apart()] = Field(
+    data_sets: tuple[DataSetSettings, ...] = Field(
         default=(),
         description="what jobs are trained on, chosen by labels and locked ([data](data.md))",
         json_schema_extra=merged_by("name"),
