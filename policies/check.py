@@ -46,15 +46,24 @@ class Checker:
     def check(self, subjects: Iterable[Obj], inventory: Inventory) -> Iterator[Finding]:
         """Yield what the rules find in `subjects`, which are among the objects of `inventory`, object by object."""
         for subject in subjects:
-            log = ReadLog(subject.unknown)
-            examined = subject.logged(log) if subject.unknown else subject
-            for job in self._for(subject.group, subject.kind, subject.has_pods):
-                if log.values:  # of the rule before; what a view has cached without a read of these needs none later
-                    log = ReadLog(subject.unknown)
-                    examined = subject.logged(log)
-                violations = [*job.rule.examine(examined, inventory, job.parameters)]
-                if violations or log.values:
-                    yield from self._findings(job, subject, inventory, violations, log.values)
+            jobs = self._for(subject.group, subject.kind, subject.has_pods)
+            if subject.unknown:
+                yield from self._logged(jobs, subject, inventory)
+                continue
+            for job in jobs:
+                if violations := [*job.rule.examine(subject, inventory, job.parameters)]:
+                    yield from self._findings(job, subject, inventory, violations)
+
+    def _logged(self, jobs: tuple[_Job, ...], subject: Obj, inventory: Inventory) -> Iterator[Finding]:
+        """Yield the findings of an object with unknown values, with those that a rule has read."""
+        log = ReadLog(subject.unknown)
+        examined = subject.logged(log)
+        for job in jobs:
+            if log.values:  # of the rule before; what a view has cached without a read of these needs none later
+                log = ReadLog(subject.unknown)
+                examined = subject.logged(log)
+            violations = [*job.rule.examine(examined, inventory, job.parameters)]
+            yield from self._findings(job, subject, inventory, violations, log.values)
 
     def _select(self, group: str, kind: str, pods: bool) -> tuple[_Job, ...]:
         return tuple(
@@ -64,7 +73,12 @@ class Checker:
         )
 
     def _findings(
-        self, job: _Job, subject: Obj, inventory: Inventory, violations: list[Violation], unknown: tuple[Unknown, ...]
+        self,
+        job: _Job,
+        subject: Obj,
+        inventory: Inventory,
+        violations: list[Violation],
+        unknown: tuple[Unknown, ...] = (),
     ) -> Iterator[Finding]:
         for value in unknown:
             message = f"{show(value.path)} is unknown until the update"
