@@ -38,7 +38,7 @@ class Request:
 
 def requests(resources: Tree) -> Iterator[Request]:
     """Yield what a container's `resources` ask for, sorted by resource."""
-    if resources is None or not isinstance(resources, Mapping):
+    if resources is None or not (resources.__class__ is dict or isinstance(resources, Mapping)):
         return
     limits, requested = (_side(resources.get(side)) for side in ("limits", "requests"))
     for resource in sorted({*limits, *requested}, key=_name):
@@ -50,4 +50,6 @@ def _name(resource: Any) -> str:
 
 
 def _side(value: Tree) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    if value is None:
+        return {}
+    return value if value.__class__ is dict or isinstance(value, Mapping) else {}

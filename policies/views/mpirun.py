@@ -74,11 +74,13 @@ def number(text: str) -> int | None:
 
 def calls(container: Container) -> tuple[Mpirun, ...]:
     """Return the calls of mpirun and its kin in a container's command and args."""
-    whole = text(container)
-    return container.once(_calls) if whole and any(mark in whole for mark in _MARKS) else ()
+    return container.once(_calls)
 
 
 def _calls(container: Container) -> tuple[Mpirun, ...]:
+    whole = text(container)
+    if not any(mark in whole for mark in _MARKS):
+        return ()
     return tuple(found for command in commands(container) if (found := _call(command)) is not None)
 
 
