@@ -66,10 +66,13 @@ class Pod(Part):
 
     def _all_containers(self) -> tuple[Container, ...]:
         return tuple(
-            Container(self.object, (*self.path, group, index), entry, group)
-            for group in CONTAINER_LISTS
-            for index, entry in enumerate(_list(self.tree.get(group)))
-            if entry.__class__ is dict or isinstance(entry, Mapping)
+            [
+                Container(self.object, (*self.path, group, index), entry, group)
+                for group in CONTAINER_LISTS
+                if group in self.tree
+                for index, entry in enumerate(_list(self.tree[group]))
+                if entry.__class__ is dict or isinstance(entry, Mapping)
+            ]
         )
 
     @property

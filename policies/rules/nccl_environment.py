@@ -1,7 +1,7 @@
 """The configuration of NCCL's network agrees with the RDMA devices that its container asks for."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -43,8 +43,7 @@ class NcclEnvironment(Parameters):
     )
 
 
-@dataclass(frozen=True)
-class _Setting:
+class _Setting(NamedTuple):
     """A variable with the container and the field that set it."""
 
     value: str

@@ -1,15 +1,13 @@
 """Environment variables of containers. What is not known elsewhere in a container's environment is no matter here."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from policies.pods import Container
 from policies.values import Path, Unknown, brief
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(NamedTuple):
     """One variable with a value of its own; `place` is the value's, relative to the container."""
 
     name: str
