@@ -19,9 +19,8 @@ class Request:
     @property
     def values(self) -> tuple[Any, ...]:
         """The quantities that are written down and known."""
-        return tuple(
-            value for value in (self.limit, self.request) if value is not None and not isinstance(value, Unknown)
-        )
+        both = (self.limit, self.request)
+        return tuple([value for value in both if value is not None and not isinstance(value, Unknown)])
 
     @property
     def hidden(self) -> bool:

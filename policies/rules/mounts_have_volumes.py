@@ -50,6 +50,8 @@ def _volumes(subject: Obj, pod: Pod) -> set[str] | None:
 
 def _mounts(container: Container, known: set[str] | None) -> Iterator[Violation]:
     for key, place in _MOUNTS:
+        if key not in container.tree and not container.object.unknown:
+            continue
         paths: dict[str, int] = {}
         for index, entry in enumerate(container.entries(key)):
             if not (entry.__class__ is dict or isinstance(entry, Mapping)):
