@@ -52,7 +52,7 @@ class Checker:
                 continue
             for job in jobs:
                 for violation in job.rule.examine(subject, inventory, job.parameters):
-                    if (finding := self._finding(job, subject, inventory, violation)) is not None:
+                    if (finding := self._reported(job, subject, inventory, violation)) is not None:
                         yield finding
 
     def _logged(self, jobs: tuple[_Job, ...], subject: Obj, inventory: Inventory) -> Iterator[Finding]:
@@ -67,7 +67,7 @@ class Checker:
             unknown = log.values
             read = [self._unverified(job, subject, value) for value in unknown]
             sure = (each for each in violations if not any(overlap(each.path, value.path) for value in unknown))
-            found = [*read, *(self._finding(job, subject, inventory, violation) for violation in sure)]
+            found = [*read, *(self._reported(job, subject, inventory, violation) for violation in sure)]
             yield from (finding for finding in found if finding is not None)
 
     def _select(self, group: str, kind: str, pods: bool) -> tuple[_Job, ...]:
@@ -77,7 +77,7 @@ class Checker:
             if (pods if not job.rule.kinds else job.rule.kinds is ALL_KINDS or _among(group, kind, job.rule))
         )
 
-    def _finding(self, job: _Job, subject: Obj, inventory: Inventory, violation: Violation) -> Finding | None:
+    def _reported(self, job: _Job, subject: Obj, inventory: Inventory, violation: Violation) -> Finding | None:
         """Return what a violation means; None where undetermined findings are disabled."""
         if violation.unknown:
             return self._undetermined(job, subject, violation, Undetermined.VALUE)

@@ -22,12 +22,12 @@ def is_gpu(resource: str) -> bool:
 
 def gpus(container: Container) -> tuple[Request, ...]:
     """Return the requests of a container for GPUs or slices of them; without those for none."""
-    return container.once(_devices)[0] if container.requests else ()
+    return container.once(_devices)[0]
 
 
 def rdma(container: Container) -> tuple[Request, ...]:
     """Return the requests of a container for RDMA devices; without those for none."""
-    return container.once(_devices)[1] if container.requests else ()
+    return container.once(_devices)[1]
 
 
 def _devices(container: Container) -> tuple[tuple[Request, ...], tuple[Request, ...]]:
