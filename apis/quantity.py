@@ -12,6 +12,7 @@ _SUFFIXES = {
 }
 _LONGEST = 64
 _LARGEST_PLAIN = 10**_LONGEST
+_SMALLEST_PLAIN = -_LARGEST_PLAIN
 
 
 def amount(quantity: object) -> Decimal | None:
@@ -21,7 +22,7 @@ def amount(quantity: object) -> Decimal | None:
     """
     if isinstance(quantity, bool) or not isinstance(quantity, int | float | str):
         return None
-    if isinstance(quantity, int) and not -_LARGEST_PLAIN < quantity < _LARGEST_PLAIN:
+    if isinstance(quantity, int) and not _SMALLEST_PLAIN < quantity < _LARGEST_PLAIN:
         return None  # with more digits still, it could not even be written
     return _amount(str(quantity)) if len(str(quantity)) <= _LONGEST else None
 
@@ -48,7 +49,7 @@ def parsed(quantity: str) -> Decimal:
 def whole(quantity: object) -> int | None:
     """Return a Kubernetes quantity as an integer, or None when it is not a whole number."""
     if isinstance(quantity, int):
-        return int(quantity) if quantity.__class__ is int and -_LARGEST_PLAIN < quantity < _LARGEST_PLAIN else None
+        return int(quantity) if quantity.__class__ is int and _SMALLEST_PLAIN < quantity < _LARGEST_PLAIN else None
     if not isinstance(quantity, float | str):
         return None
     return _whole(str(quantity)) if len(str(quantity)) <= _LONGEST else None

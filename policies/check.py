@@ -46,15 +46,29 @@ class Checker:
     def check(self, subjects: Iterable[Obj], inventory: Inventory) -> Iterator[Finding]:
         """Yield what the rules find in `subjects`, which are among the objects of `inventory`, object by object."""
         for subject in subjects:
-            log = ReadLog(subject.unknown)
-            examined = subject.logged(log) if subject.unknown else subject
-            for job in self._for(subject.group, subject.kind, subject.has_pods):
-                if log.values:  # of the rule before; what a view has cached without a read of these needs none later
-                    log = ReadLog(subject.unknown)
-                    examined = subject.logged(log)
-                violations = [*job.rule.examine(examined, inventory, job.parameters)]
-                if violations or log.values:
-                    yield from self._findings(job, subject, inventory, violations, log.values)
+            jobs = self._for(subject.group, subject.kind, subject.has_pods)
+            if subject.unknown:
+                yield from self._logged(jobs, subject, inventory)
+                continue
+            for job in jobs:
+                for violation in job.rule.examine(subject, inventory, job.parameters):
+                    if (finding := self._reported(job, subject, inventory, violation)) is not None:
+                        yield finding
+
+    def _logged(self, jobs: tuple[_Job, ...], subject: Obj, inventory: Inventory) -> Iterator[Finding]:
+        """Yield the findings of an object with unknown values, with those that a rule has read."""
+        log = ReadLog(subject.unknown)
+        examined = subject.logged(log)
+        for job in jobs:
+            if log.values:  # of the rule before; what a view has cached without a read of these needs none later
+                log = ReadLog(subject.unknown)
+                examined = subject.logged(log)
+            violations = [*job.rule.examine(examined, inventory, job.parameters)]
+            unknown = log.values
+            read = [self._unverified(job, subject, value) for value in unknown]
+            sure = (each for each in violations if not any(overlap(each.path, value.path) for value in unknown))
+            found = [*read, *(self._reported(job, subject, inventory, violation) for violation in sure)]
+            yield from (finding for finding in found if finding is not None)
 
     def _select(self, group: str, kind: str, pods: bool) -> tuple[_Job, ...]:
         return tuple(
@@ -63,26 +77,22 @@ class Checker:
             if (pods if not job.rule.kinds else job.rule.kinds is ALL_KINDS or _among(group, kind, job.rule))
         )
 
-    def _findings(
-        self, job: _Job, subject: Obj, inventory: Inventory, violations: list[Violation], unknown: tuple[Unknown, ...]
-    ) -> Iterator[Finding]:
-        for value in unknown:
-            message = f"{show(value.path)} is unknown until the update"
-            yield from self._undetermined(job, subject, Violation(message, value.path), Undetermined.VALUE)
-        for violation in violations:
-            if any(overlap(violation.path, value.path) for value in unknown):
-                continue
-            if violation.unknown:
-                yield from self._undetermined(job, subject, violation, Undetermined.VALUE)
-            elif not violation.link or inventory.complete:
-                yield _finding(job.rule, job.severity, subject, violation)
-            else:
-                yield from self._undetermined(job, subject, violation, Undetermined.LINK)
+    def _reported(self, job: _Job, subject: Obj, inventory: Inventory, violation: Violation) -> Finding | None:
+        """Return what a violation means; None where undetermined findings are disabled."""
+        if violation.unknown:
+            return self._undetermined(job, subject, violation, Undetermined.VALUE)
+        if violation.link and not inventory.complete:
+            return self._undetermined(job, subject, violation, Undetermined.LINK)
+        return _finding(job.rule, job.severity, subject, violation)
 
-    def _undetermined(self, job: _Job, subject: Obj, violation: Violation, reason: Undetermined) -> Iterator[Finding]:
+    def _unverified(self, job: _Job, subject: Obj, value: Unknown) -> Finding | None:
+        """Return that a rule depends on an unknown value."""
+        message = f"{show(value.path)} is unknown until the update"
+        return self._undetermined(job, subject, Violation(message, value.path), Undetermined.VALUE)
+
+    def _undetermined(self, job: _Job, subject: Obj, violation: Violation, reason: Undetermined) -> Finding | None:
         severity = self._configuration.undetermined(reason)
-        if severity is not None:
-            yield _finding(job.rule, severity, subject, violation, reason)
+        return _finding(job.rule, severity, subject, violation, reason) if severity is not None else None
 
 
 def _among(group: str, kind: str, rule: AnyRule) -> bool:

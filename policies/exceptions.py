@@ -1,7 +1,7 @@
 """Exceptions to the rules, as data: rule, object, reason, expiry."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -106,7 +106,7 @@ def waive(
         if not mine:
             yield finding
         elif all(entry.expires < today for entry in mine):
-            yield replace(finding, message=f"{finding.message} (its exception ended on {mine[0].expires})")
+            yield finding._replace(message=f"{finding.message} (its exception ended on {mine[0].expires})")
         else:
             counts.excepted += 1
 

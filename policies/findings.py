@@ -1,8 +1,7 @@
 """What the rules report."""
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from policies.pod_specs import role_of
 from policies.values import Path, show
@@ -24,8 +23,7 @@ class Undetermined(StrEnum):
     """The object at the other end of a link is not among the given ones."""
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One violation of a rule by one object, or an undetermined one.
 
     `path` is where the offending field is in the object, or would be; `container` is empty when it is not about

@@ -27,6 +27,7 @@ _TEMPLATES: dict[tuple[str, str], tuple[TemplatePath, ...]] = {
     **{(kind.group, kind.kind): kind.pod_templates for kind in KINDS if kind.pod_templates},
     (POD.group, POD.kind): _ITSELF,
 }
+_TRAINED = (TRAIN_JOB.group, TRAIN_JOB.kind)
 _KNOWN = frozenset({*((kind.group, kind.kind) for kind in KINDS), *_TEMPLATES})
 
 
@@ -57,7 +58,7 @@ class Obj(Root):
     @cached_property
     def unknown(self) -> tuple[Unknown, ...]:
         """All values of the tree that are unknown until the update; also what a controller fills in."""
-        if (self.group, self.kind) == (TRAIN_JOB.group, TRAIN_JOB.kind):
+        if (self.group, self.kind) == _TRAINED:
             late = [value for pod in self.pods if isinstance(pod, TrainedPod) for value in pod.late]
             return tuple(dict.fromkeys((*self._given, *late)))
         if self.known:
@@ -68,13 +69,13 @@ class Obj(Root):
     @cached_property
     def pods(self) -> tuple[Pod, ...]:
         """Its pods: itself, its templates, what an object of an unknown kind holds of them, or none."""
-        if (self.group, self.kind) == (TRAIN_JOB.group, TRAIN_JOB.kind):
+        if (self.group, self.kind) == _TRAINED:
             return self._of_train_job()
         known = _TEMPLATES.get((self.group, self.kind))
         if known is None:
             return () if self.known else tuple(map(self._pod, pod_specs(self.tree)))
-        found = ((path, tree) for each in known for path, tree in _followed(self.tree, each))
-        return tuple(Pod(self, path, tree) for path, tree in found if tree is not None)
+        found = [place for each in known for place in _followed(self.tree, each)]
+        return tuple([Pod(self, path, tree) for path, tree in found if tree is not None])
 
     def _of_train_job(self) -> tuple[Pod, ...]:
         """Return the pod that it completes, and those that its other patches change."""
@@ -102,7 +103,7 @@ class Obj(Root):
     @cached_property
     def containers(self) -> tuple[Container, ...]:
         """The containers of all its pods."""
-        return tuple(container for pod in self.pods for container in pod.containers)
+        return tuple([container for pod in self.pods for container in pod.containers])
 
 
 def _followed(tree: Tree, path: TemplatePath) -> Iterator[tuple[Path, Tree]]:

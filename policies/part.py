@@ -39,6 +39,8 @@ class Part:
     def mapping(self, *keys: str | int) -> Mapping[str, Any]:
         """Return the mapping below `keys`; empty when there is none."""
         value = self.read(*keys)
+        if value is None:
+            return {}
         return value if value.__class__ is dict or isinstance(value, Mapping) else {}
 
     def entries(self, *keys: str | int) -> list[Any]:
@@ -69,7 +71,8 @@ class Part:
 
     def hidden(self, *keys: str | int) -> bool:
         """Return whether something at, below or above `keys` is unknown until the update."""
-        return any(overlap((*self.path, *keys), value.path) for value in self.object.unknown)
+        unknown = self.object.unknown
+        return bool(unknown) and any(overlap((*self.path, *keys), value.path) for value in unknown)
 
     def violation(self, message: str, *keys: str | int) -> Violation:
         """Return a violation at the field below `keys`."""

@@ -23,6 +23,7 @@ class Container(Part):
     def __init__(self, owner: Root, path: Path, tree: Mapping[str, Any], group: str) -> None:
         super().__init__(owner, path, tree)
         self.group = group
+        self._shared: dict[Any, Any] = {}
         name = tree.get("name")
         self.name = name if isinstance(name, str) else "?"
         self.container = self.name
@@ -40,14 +41,10 @@ class Container(Part):
         shared: T = self._shared[make]
         return shared
 
-    @cached_property
-    def _shared(self) -> dict[Any, Any]:
-        return {}
-
     def capabilities(self, side: str) -> tuple[str, ...]:
         """Return the capabilities that it adds (`side` is "add") or drops ("drop"), in capitals."""
         names = self.read("securityContext", "capabilities", side)
-        return tuple(name.upper() for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+        return tuple([name.upper() for name in names if isinstance(name, str)]) if isinstance(names, list) else ()
 
 
 class Pod(Part):
@@ -62,16 +59,20 @@ class Pod(Part):
     @cached_property
     def containers(self) -> tuple[Container, ...]:
         """All its containers that are known: init containers first, then main and ephemeral ones."""
-        for group in CONTAINER_LISTS:
-            self.depends_on((*self.path, group), depth=1)  # what is unknown inside a container counts when it is read
+        if self.object.log is not None:
+            for group in CONTAINER_LISTS:  # what is unknown inside a container counts when it is read
+                self.depends_on((*self.path, group), depth=1)
         return self._all_containers()
 
     def _all_containers(self) -> tuple[Container, ...]:
         return tuple(
-            Container(self.object, (*self.path, group, index), entry, group)
-            for group in CONTAINER_LISTS
-            for index, entry in enumerate(_list(self.tree.get(group)))
-            if entry.__class__ is dict or isinstance(entry, Mapping)
+            [
+                Container(self.object, (*self.path, group, index), entry, group)
+                for group in CONTAINER_LISTS
+                if group in self.tree
+                for index, entry in enumerate(_list(self.tree[group]))
+                if entry.__class__ is dict or isinstance(entry, Mapping)
+            ]
         )
 
     @property

@@ -3,7 +3,6 @@
 import base64
 import binascii
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from apis.kinds import SECRET
 from policies.findings import Finding
@@ -38,7 +37,7 @@ def redact(finding: Finding, secret: Iterable[str]) -> Finding:
         message, remedy = message.replace(text, HIDDEN), remedy.replace(text, HIDDEN)
     if (message, remedy) == (finding.message, finding.remedy):
         return finding
-    return replace(finding, message=message, remedy=remedy)
+    return finding._replace(message=message, remedy=remedy)
 
 
 def texts(tree: Tree) -> Iterator[str]:

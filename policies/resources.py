@@ -19,9 +19,8 @@ class Request:
     @property
     def values(self) -> tuple[Any, ...]:
         """The quantities that are written down and known."""
-        return tuple(
-            value for value in (self.limit, self.request) if value is not None and not isinstance(value, Unknown)
-        )
+        both = (self.limit, self.request)
+        return tuple([value for value in both if value is not None and not isinstance(value, Unknown)])
 
     @property
     def hidden(self) -> bool:
@@ -38,7 +37,7 @@ class Request:
 
 def requests(resources: Tree) -> Iterator[Request]:
     """Yield what a container's `resources` ask for, sorted by resource."""
-    if resources is None or not isinstance(resources, Mapping):
+    if resources is None or not (resources.__class__ is dict or isinstance(resources, Mapping)):
         return
     limits, requested = (_side(resources.get(side)) for side in ("limits", "requests"))
     for resource in sorted({*limits, *requested}, key=_name):
@@ -50,4 +49,6 @@ def _name(resource: Any) -> str:
 
 
 def _side(value: Tree) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    if value is None:
+        return {}
+    return value if value.__class__ is dict or isinstance(value, Mapping) else {}

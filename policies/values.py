@@ -56,7 +56,7 @@ def entries(tree: Tree, *keys: str | int) -> list[Tree]:
 def mapping(tree: Tree, *keys: str | int) -> Mapping[str, Tree]:
     """Return the mapping at `keys` in a tree; empty where there is none."""
     found = read(tree, *keys)
-    return found if isinstance(found, Mapping) else {}
+    return found if found.__class__ is dict or isinstance(found, Mapping) else {}
 
 
 def text(value: Tree) -> str:

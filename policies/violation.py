@@ -1,12 +1,11 @@
 """What a rule reports about one object."""
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from policies.values import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(NamedTuple):  # made several times as fast as a frozen dataclass
     """One violation of a rule: the message, and the path of the field that it is about.
 
     `container` is the name of the container, empty when it is about the pod or the object as a whole. Two kinds are
@@ -23,4 +22,4 @@ class Violation:
 
     def with_remedy(self, remedy: str) -> "Violation":
         """Return the violation with a remedy of its own."""
-        return replace(self, remedy=remedy)
+        return self._replace(remedy=remedy)

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from typing import cast
 
@@ -210,7 +210,7 @@ def _ended(exempt: Sequence[RuleException], today: date, severity: Severity | No
         return
     for finding in exceptions.ended(exempt, today):
         file, line = finding.origin
-        yield Located(file, line, 1, replace(finding, severity=severity))
+        yield Located(file, line, 1, finding._replace(severity=severity))
 
 
 def _unused(exempt: Iterable[RuleException], tally: Tally) -> Iterator[Notice]:

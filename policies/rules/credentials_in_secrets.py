@@ -60,7 +60,7 @@ def _environment(container: Container) -> Iterator[Violation]:
     # What shows by its form is found under any name; an unknown value of another name is not reported here.
     entries = container.tree.get("env")
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-        value = entry.get("value") if isinstance(entry, Mapping) else None
+        value = entry.get("value") if entry.__class__ is dict or isinstance(entry, Mapping) else None
         if isinstance(value, str) and ("env", index, "value") not in reported and (what := known(value)):
             yield container.violation(
                 f"{str(entry.get('name'))[:_SHOWN]} has {what} in the open", "env", index, "value"

@@ -33,6 +33,7 @@ _ANNOTATIONS = ("cdi.k8s.io/", "nvidia.cdi.k8s.io/")
 _DEVICE_LISTS = ("/var/run/nvidia-container-devices", "/run/nvidia-container-devices")
 _FOLDER = "nvidia-container-devices"
 _MOUNTS = (("volumeMounts", "mountPath"), ("volumeDevices", "devicePath"))
+_LISTS = frozenset(field for field, _ in _MOUNTS)
 _CLASS = "runtimeClassName"
 _VOID = f"Delete {_CLASS}, which no container with a request needs, or set {VISIBLE}: {VOID}; {TENANTS}"
 
@@ -60,8 +61,10 @@ def _pods(subject: Obj, parameters: GpuByPluginOnly) -> Iterator[Violation]:
         for container in pod.containers:
             if ENV in container.tree:
                 yield from _environment(container)
-            yield from _mounts(container)
-        yield from _class(pod, parameters)
+            if subject.unknown or not _LISTS.isdisjoint(container.tree):
+                yield from _mounts(container)
+        if _CLASS in pod.tree or subject.unknown:
+            yield from _class(pod, parameters)
 
 
 def _environment(container: Container) -> Iterator[Violation]:

@@ -42,7 +42,7 @@ def _pod(pod: Pod, found: list[tuple[Container, Request]], maximum: int) -> Iter
         yield from _request(container, item, maximum)
     found = [(container, item) for container, item in found if item.resource == GPU_RESOURCE]
     # Init containers run one after another; only those that run at the same time add up.
-    total = sum(item.count for container, item in found if runs_along(container))
+    total = sum([item.count for container, item in found if runs_along(container)])
     if total > maximum and all(item.count <= maximum for _, item in found):
         yield pod.violation(
             f"asks for {total} of {GPU_RESOURCE} in all its containers, and the largest machine has {maximum}",

@@ -50,7 +50,7 @@ def _of_the_server(subject: Obj) -> Violation | None:
     """Return one violation for all that a dump of a live object has beside what was declared."""
     found: list[Path] = []
     metadata = subject.tree.get("metadata")
-    if isinstance(metadata, Mapping) and not _OF_THE_SERVER.isdisjoint(metadata):
+    if (metadata.__class__ is dict or isinstance(metadata, Mapping)) and not _OF_THE_SERVER.isdisjoint(metadata):
         found += [("metadata", key) for key in sorted(_OF_THE_SERVER) if metadata.get(key) is not None]
     status = subject.tree.get("status")
     if status is not None and not isinstance(status, Unknown) and subject.kind != CUSTOM_RESOURCE_DEFINITION.kind:

@@ -20,11 +20,12 @@ _TEMPLATES: Mapping[str, Path] = {
 """Where kinds have templates of claims that become volumes of their pods; JobSets have them beside their jobs."""
 _REPLICATED = "replicatedJobs"
 _MOUNTS = (("volumeMounts", "mountPath"), ("volumeDevices", "devicePath"))
+_FIELDS = frozenset(field for field, _ in _MOUNTS)
 
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for pod in subject.pods:
-        mounting = [each for each in pod.containers if "volumeMounts" in each.tree or "volumeDevices" in each.tree]
+        mounting = [each for each in pod.containers if not _FIELDS.isdisjoint(each.tree)]
         if mounting:
             known = _volumes(subject, pod)
             for container in mounting:
@@ -49,9 +50,11 @@ def _volumes(subject: Obj, pod: Pod) -> set[str] | None:
 
 def _mounts(container: Container, known: set[str] | None) -> Iterator[Violation]:
     for key, place in _MOUNTS:
+        if key not in container.tree and not container.object.unknown:
+            continue
         paths: dict[str, int] = {}
         for index, entry in enumerate(container.entries(key)):
-            if not isinstance(entry, Mapping):
+            if not (entry.__class__ is dict or isinstance(entry, Mapping)):
                 continue
             name, path = entry.get("name"), entry.get(place)
             if known is not None and isinstance(name, str) and name not in known:

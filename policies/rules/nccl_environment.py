@@ -1,7 +1,7 @@
 """The configuration of NCCL's network agrees with the RDMA devices that its container asks for."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -21,6 +21,8 @@ from policies.violation import Violation
 
 _PREFIX = "NCCL_"
 _LEVEL = "NCCL_DEBUG"
+_DISABLE, _HCA, _GDR_LEVEL = "NCCL_IB_DISABLE", "NCCL_IB_HCA", "NCCL_NET_GDR_LEVEL"
+_ABOUT_DEVICES = frozenset({_DISABLE, _HCA, _GDR_LEVEL})
 _DEBUG = "Set NCCL_DEBUG to INFO for a verification and to WARN, or not at all, for a job"
 
 
@@ -43,8 +45,7 @@ class NcclEnvironment(Parameters):
     )
 
 
-@dataclass(frozen=True)
-class _Setting:
+class _Setting(NamedTuple):
     """A variable with the container and the field that set it."""
 
     value: str
@@ -116,6 +117,8 @@ def _is_ours(name: str) -> bool:
 
 def _judge(settings: _Settings, container: Container, parameters: NcclEnvironment) -> Iterator[Violation]:
     yield from _values(settings, parameters)
+    if _ABOUT_DEVICES.isdisjoint(settings) and not container.object.unknown:
+        return
     found, scarce = _asked(container)
     if found:
         yield from _with_rdma(settings, container, found, parameters)
@@ -146,12 +149,12 @@ def _values(settings: _Settings, parameters: NcclEnvironment) -> Iterator[Violat
 def _with_rdma(
     settings: _Settings, container: Container, requested: list[str], parameters: NcclEnvironment
 ) -> Iterator[Violation]:
-    disabled = settings.get("NCCL_IB_DISABLE")
+    disabled = settings.get(_DISABLE)
     if disabled is not None and disabled.value.strip() == "1":
         yield _violation(
             disabled, f"NCCL_IB_DISABLE=1 turns off what container {container.name} asks for: {requested[0]}"
         )
-    named = settings.get("NCCL_IB_HCA")
+    named = settings.get(_HCA)
     if named is None or named.value[:1] == "^" or "$" in named.value:
         return
     behind = [parameters.devices[resource] for resource in requested if resource in parameters.devices]
@@ -168,11 +171,11 @@ def _with_rdma(
 
 
 def _without_rdma(settings: _Settings, container: Container) -> Iterator[Violation]:
-    disabled = settings.get("NCCL_IB_DISABLE")
+    disabled = settings.get(_DISABLE)
     if disabled is not None and disabled.value.strip() == "0":
         message = f"NCCL_IB_DISABLE=0 wants InfiniBand, and container {container.name} asks for no {RDMA_PREFIX}*"
         yield _violation(disabled, message)
-    level = settings.get("NCCL_NET_GDR_LEVEL")
+    level = settings.get(_GDR_LEVEL)
     if level is not None and level.value.strip().upper() in nccl.GDR_LEVELS - nccl.NO_GDR:
         message = f"NCCL_NET_GDR_LEVEL={level.value} wants GPUDirect, and container {container.name} asks for no "
         yield _violation(level, f"{message}{RDMA_PREFIX}*")

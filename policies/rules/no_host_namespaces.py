@@ -15,7 +15,8 @@ _FIELDS = ("hostNetwork", "hostPID", "hostIPC")
 
 def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator[Violation]:
     for pod in subject.pods:
-        shared = [field for field in _FIELDS if pod.read(field) not in (None, False)]
+        given = [field for field in _FIELDS if field in pod.tree or subject.unknown]
+        shared = [field for field in given if pod.read(field) not in (None, False)]
         if shared and not parameters.excepts(subject):
             for field in shared:
                 yield pod.violation(f"sets {field}", field)

@@ -1,7 +1,7 @@
 """No pod and no volume uses a folder of a node."""
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from pydantic import Field
@@ -12,7 +12,7 @@ from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.part import Part
 from policies.rule import ALL_KINDS, Rule
-from policies.values import Tree, Unknown, read
+from policies.values import Tree, Unknown, mapping, read
 from policies.views.infrastructure import AGENTS, Infrastructure
 from policies.violation import Violation
 
@@ -55,7 +55,7 @@ def _examine(subject: Obj, _: Inventory, parameters: NoHostPath) -> Iterator[Vio
 
 
 def _mentions(volumes: Tree) -> bool:
-    return isinstance(volumes, list) and any(isinstance(entry, Mapping) and _HOST_PATH in entry for entry in volumes)
+    return isinstance(volumes, list) and any(_HOST_PATH in mapping(entry) for entry in volumes)
 
 
 def _volume(part: Part, place: tuple[str, ...], parameters: NoHostPath) -> Iterator[Violation]:

@@ -27,6 +27,7 @@ _OLD = (
 )
 _CRIO_DEVICES = "io.kubernetes.cri-o.Devices"
 _PROC = "procMount"
+_CONFINING = frozenset({*_PROFILES, _SELINUX, _PROC})
 
 
 class PodConfined(Infrastructure):
@@ -63,7 +64,7 @@ def _pod(pod: Pod, parameters: PodConfined) -> Iterator[Violation]:
     if "annotations" in pod.metadata.tree:
         yield from _annotations(pod.metadata, parameters)
     for part in (pod, *pod.containers):
-        if _CONTEXT in part.tree or pod.object.unknown:
+        if pod.object.unknown or not _CONFINING.isdisjoint(part.mapping(_CONTEXT)):
             yield from _context(part, parameters)
     for sysctl in pod.parts(_CONTEXT, "sysctls") if _CONTEXT in pod.tree else ():
         name = sysctl.text("name")

@@ -12,6 +12,7 @@ from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Container
+from policies.resources import Request
 from policies.rule import Parameters, Rule
 from policies.violation import Violation
 
@@ -53,13 +54,14 @@ def _examine(subject: Obj, _: Inventory, parameters: RdmaIpcLock) -> Iterator[Vi
 
 def _container(container: Container, parameters: RdmaIpcLock) -> Iterator[Violation]:
     granting = sorted(_GRANTING.intersection(container.capabilities("add")))
-    requested = [item.resource for item in container.requests if any(whole(value) != 0 for value in item.values)]
-    rdma = [resource for resource in requested if _is_one(resource, parameters.resources)]
+    rdma = [
+        item.resource for item in container.requests if _is_one(item.resource, parameters.resources) and _asked(item)
+    ]
     if rdma and not granting:
         yield container.violation(
             f"asks for {', '.join(rdma)} but does not add the capability {IPC_LOCK}", *_CAPABILITIES, "add"
         )
-    if granting and not rdma and not _perhaps(container, requested, parameters):
+    if granting and not rdma and not _perhaps(container, parameters):
         wanted = ", ".join(parameters.resources)
         message = f"adds the capability {', '.join(granting)} but asks for no {wanted} resource"
         yield container.violation(message, *_CAPABILITIES, "add").with_remedy(
@@ -70,13 +72,19 @@ def _container(container: Container, parameters: RdmaIpcLock) -> Iterator[Violat
         yield container.violation(f"adds {', '.join(granting)} and drops {IPC_LOCK} again", *_CAPABILITIES, "drop")
 
 
-def _perhaps(container: Container, requested: list[str], parameters: RdmaIpcLock) -> bool:
+def _asked(item: Request) -> bool:
+    return any(whole(value) != 0 for value in item.values)
+
+
+def _perhaps(container: Container, parameters: RdmaIpcLock) -> bool:
     """Return whether a container may have an RDMA device that no resource of the platform stands for."""
     if container.hidden("resources") or container.entries("resources", "claims"):
         return True
     return any(
-        _is_one(resource, parameters.adapters) and not _is_one(resource, parameters.other_devices)
-        for resource in requested
+        _is_one(item.resource, parameters.adapters)
+        and not _is_one(item.resource, parameters.other_devices)
+        and _asked(item)
+        for item in container.requests
     )
 
 

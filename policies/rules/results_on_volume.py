@@ -50,7 +50,8 @@ def _examine(subject: Obj, _: Inventory, parameters: ResultsOnVolume) -> Iterato
 
 
 def _container(container: Container, writer: Container | Pod | None, scratch: Sequence[str]) -> Iterator[Violation]:
-    if _HINT.search(text(container)) is None:
+    line = text(container)
+    if "/" not in line or _HINT.search(line) is None:
         return
     seen: set[str] = set()
     writers = _writers(writer)

@@ -35,7 +35,7 @@ _LENGTHS = {JOB.kind: names.LABEL_LENGTH, CRON_JOB.kind: names.LABEL_LENGTH - 11
 
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
-    yield from islice(_names(subject), _MOST)
+    return islice(_names(subject), _MOST)
 
 
 def _names(subject: Obj) -> Iterator[Violation]:
@@ -87,7 +87,8 @@ def _containers(pod: Pod) -> Iterator[Violation]:
         elif name in seen:
             yield container.violation(f"another container of the pod is called {name}, too", "name")
         seen.add(name)
-        yield from _named(container, "ports", "port", names.is_port, _PORT, optional=True)
+        if "ports" in container.tree or container.object.unknown:
+            yield from _named(container, "ports", "port", names.is_port, _PORT, optional=True)
 
 
 def _named(
@@ -95,7 +96,7 @@ def _named(
 ) -> Iterator[Violation]:
     seen: set[str] = set()
     for index, entry in enumerate(part.entries(key)):
-        name: Tree = entry.get("name") if isinstance(entry, Mapping) else None
+        name: Tree = entry.get("name") if entry.__class__ is dict or isinstance(entry, Mapping) else None
         if not isinstance(name, str) or (optional and not name):
             continue
         if not fits(name):

@@ -50,7 +50,7 @@ class Admission:
         self._namespaces = inventory.once(Namespaces)
         self._sccs = [scc for scc in map(_lean, self.accounts.sccs.values()) if _sound(scc)]
         self._known: dict[str, tuple[Namespace, Allocation | None, frozenset[str]]] = {}
-        self._outcomes: dict[tuple[str, str, bytes], Outcome] = {}
+        self._outcomes: dict[tuple[str, frozenset[str], bytes], Outcome] = {}
 
     def of(self, pod: Pod, namespace: str, account: str) -> tuple[Outcome, Allocation | None]:
         """Return what becomes of a template's pods in a namespace under an account, and what the namespace allocates.
@@ -68,14 +68,17 @@ class Admission:
         except ValueError:  # something is unknown, no JSON, or too deep
             tree = pruned(tree)
             content = marshal.dumps(tree, 2)
-        key = namespace, account, content
+        # Of an account only its SCCs count, so that the launchers of 2020, each with its own, share an outcome.
+        usable = self.accounts.usable(namespace, account)
+        key = namespace, usable, content
         if key not in self._outcomes:
-            self._outcomes[key] = self._outcome(tree, where, account, free)
+            tree["spec"]["serviceAccountName"] = account
+            self._outcomes[key] = self._outcome(tree, where, usable, free)
         return self._outcomes[key], found
 
-    def _outcome(self, tree: dict[str, Any], namespace: Namespace, account: str, free: frozenset[str]) -> Outcome:
-        tree["spec"]["serviceAccountName"] = account
-        usable = self.accounts.usable(namespace.name, account)
+    def _outcome(
+        self, tree: dict[str, Any], namespace: Namespace, usable: frozenset[str], free: frozenset[str]
+    ) -> Outcome:
         try:
             here = _read(admit(tree, namespace, ANYBODY, self._sccs, usable), tree)
             if here is _ADMITTED or not free:

@@ -19,7 +19,7 @@ _DEEPEST = 12
 def admission_part(pod: Pod) -> dict[str, Any]:
     """Return the pod with what matters alone, so that equal demands are equal trees; fresh down to its spec."""
     tree, annotations = pod.tree, pod.metadata.tree.get("annotations")
-    if isinstance(annotations, Mapping):
+    if annotations is not None and isinstance(annotations, Mapping):
         annotations = {key: annotations[key] for key in annotations if _counts(key)}
     # Names of containers matter to annotations only.
     fields = ("name", *_OF_CONTAINER) if annotations else _OF_CONTAINER
@@ -33,13 +33,15 @@ def admission_part(pod: Pod) -> dict[str, Any]:
 
 
 def _volume(entry: Tree) -> Tree:
-    if not isinstance(entry, Mapping):
+    if not (entry.__class__ is dict or isinstance(entry, Mapping)):
         return entry
     return {key: entry[key] if key in _WITH_CONTENT or entry[key] is None else {} for key in entry if key != "name"}
 
 
 def _only(entry: Tree, fields: tuple[str, ...]) -> Tree:
-    return {key: entry[key] for key in fields if key in entry} if isinstance(entry, Mapping) else entry
+    if not (entry.__class__ is dict or isinstance(entry, Mapping)):
+        return entry
+    return {key: entry[key] for key in fields if key in entry}
 
 
 def hidden(pod: Pod) -> Iterator[Unknown]:

@@ -21,19 +21,23 @@ _STAND_IN = re.compile(
 )
 _PRIVATE_KEY = "a private key"
 _URL = "a password in a URL"
-_KINDS: tuple[tuple[str, str], ...] = (
-    (_PRIVATE_KEY, r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----"),
-    (_URL, r"://[^/\s:@]{0,100}:(?P<password>[^/\s@]{1,100})@"),
-    ("a token of Hugging Face", r"\bhf_[A-Za-z0-9]{20,}"),
-    ("a token of GitHub", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{22,})"),
-    ("a token of GitLab", r"\bglpat-[\w-]{20,}"),
-    ("a key of AWS", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    ("a token of Slack", r"\bxox[abeprs]-[\w-]{10,}"),
-    ("a key of NGC", r"\bnvapi-[\w-]{40,}"),
-    ("a token of OpenShift", r"\bsha256~[\w-]{40,}"),
-    ("a signed token (JWT)", r"\beyJ[\w-]{10,200}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
+_KINDS: tuple[tuple[str, str, str], ...] = (  # what it is, how it begins, and what follows
+    (_PRIVATE_KEY, "-----BEGIN ", r"[A-Z ]{0,20}PRIVATE KEY-----"),
+    (_URL, "://", r"[^/\s:@]{0,100}:(?P<password>[^/\s@]{1,100})@"),
+    ("a token of Hugging Face", r"\bhf_", r"[A-Za-z0-9]{20,}"),
+    ("a token of GitHub", r"\bgh[pousr]_", r"[A-Za-z0-9]{30,}"),
+    ("a token of GitHub", r"\bgithub_pat_", r"\w{22,}"),
+    ("a token of GitLab", r"\bglpat-", r"[\w-]{20,}"),
+    ("a key of AWS", r"\bA[KS]IA", r"[0-9A-Z]{16}\b"),
+    ("a token of Slack", r"\bxox[abeprs]-", r"[\w-]{10,}"),
+    ("a key of NGC", r"\bnvapi-", r"[\w-]{40,}"),
+    ("a token of OpenShift", r"\bsha256~", r"[\w-]{40,}"),
+    ("a signed token (JWT)", r"\beyJ", r"[\w-]{10,200}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
 )
-_KNOWN = re.compile("|".join(f"(?P<k{index}>{pattern})" for index, (_, pattern) in enumerate(_KINDS)))
+_KNOWN = re.compile("|".join(f"(?P<k{index}>{begin}{rest})" for index, (_, begin, rest) in enumerate(_KINDS)))
+_BEGINNINGS = re.compile("|".join(begin.removeprefix(r"\b") for _, begin, _ in _KINDS))
+"""What a text without a credential seldom has; literals are found ten times as fast."""
+_ANY_WORD = re.compile(_WORD, re.IGNORECASE)
 _FLAG = re.compile(rf"--?[\w.-]{{0,60}}{_WORD}\Z", re.IGNORECASE)
 _FLAGS = re.compile(
     rf"(?:^|(?<=[\s;]))(?P<name>--?[\w.-]{{0,60}}?{_WORD})(?:=|[ \t]+)(?P<value>\"[^\"]*\"|'[^']*'|\S+)", re.IGNORECASE
@@ -64,15 +68,20 @@ def is_value(value: object, name: str = "") -> bool:
 
 def known(text: str) -> str:
     """Return which credential is in a text by its form alone; empty when none."""
+    if _BEGINNINGS.search(text) is None:
+        return ""
     for found in _KNOWN.finditer(text):
         password = found["password"]
         if password is None or is_value(password):
-            return next(kind for index, (kind, _) in enumerate(_KINDS) if found[f"k{index}"] is not None)
+            return next(kind for index, (kind, *_) in enumerate(_KINDS) if found[f"k{index}"] is not None)
     return ""
 
 
 def in_arguments(arguments: list[object]) -> Iterator[tuple[int, str]]:
     """Yield where arguments give a credential, and what: of `--token x`, `--token=x`, in a shell's line, too."""
+    whole = "\n".join([argument for argument in arguments if isinstance(argument, str)])
+    if not (_BEGINNINGS.search(whole) or ("-" in whole and _ANY_WORD.search(whole))):
+        return  # as most have neither, for a fourth of what a look at each argument takes
     flag = ""
     for index, argument in enumerate(arguments):
         if not isinstance(argument, str):

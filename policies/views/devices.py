@@ -22,19 +22,18 @@ def is_gpu(resource: str) -> bool:
 
 def gpus(container: Container) -> tuple[Request, ...]:
     """Return the requests of a container for GPUs or slices of them; without those for none."""
-    return container.once(_devices)[0] if container.requests else ()
+    return container.once(_devices)[0]
 
 
 def rdma(container: Container) -> tuple[Request, ...]:
     """Return the requests of a container for RDMA devices; without those for none."""
-    return container.once(_devices)[1] if container.requests else ()
+    return container.once(_devices)[1]
 
 
 def _devices(container: Container) -> tuple[tuple[Request, ...], tuple[Request, ...]]:
-    requested = [item for item in container.requests if item.count > 0]
     return (
-        tuple(item for item in requested if is_gpu(item.resource)),
-        tuple(item for item in requested if item.resource.startswith(RDMA_PREFIX)),
+        tuple([item for item in container.requests if is_gpu(item.resource) and item.count > 0]),
+        tuple([item for item in container.requests if item.resource.startswith(RDMA_PREFIX) and item.count > 0]),
     )
 
 
@@ -63,7 +62,9 @@ def demand(pod: Pod) -> dict[str, int]:
                 together[item.resource] = together.get(item.resource, 0) + item.count
             else:
                 alone[item.resource] = max(alone.get(item.resource, 0), item.count)
-    return {key: max(together.get(key, 0), alone.get(key, 0)) for key in {*together, *alone}}
+    for resource, count in alone.items():
+        together[resource] = max(together.get(resource, 0), count)
+    return together
 
 
 _COUNTS = {

@@ -1,15 +1,13 @@
 """Environment variables of containers. What is not known elsewhere in a container's environment is no matter here."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from policies.pods import Container
 from policies.values import Path, Unknown, brief
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(NamedTuple):
     """One variable with a value of its own; `place` is the value's, relative to the container."""
 
     name: str
@@ -19,17 +17,22 @@ class Variable:
 
 def variables(container: Container, wanted: Callable[[str], Any]) -> Iterator[Variable]:
     """Yield the variables whose names are `wanted` and whose values are written down as text."""
-    entries = container.tree.get("env")
-    if isinstance(entries, Unknown):
-        container.read("env")
-    if not isinstance(entries, list):
-        return
-    for index, entry in enumerate(entries):
-        if not isinstance(entry, Mapping):
-            container.read("env", index)
-            continue
-        name = entry.get("name")
-        if isinstance(name, str) and wanted(name):
+    for index, name in container.once(_named):
+        if wanted(name):
             value = container.read("env", index, "value")
             if value is not None and not isinstance(value, Unknown):
                 yield Variable(name, value if isinstance(value, str) else brief(value), ("env", index, "value"))
+
+
+def _named(container: Container) -> list[tuple[int, str]]:
+    """Return the variables that have names: their places in the list, and the names."""
+    entries = container.tree.get("env")
+    if isinstance(entries, Unknown):
+        container.read("env")
+    found: list[tuple[int, str]] = []
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        if not (entry.__class__ is dict or isinstance(entry, Mapping)):
+            container.read("env", index)
+        elif isinstance(name := entry.get("name"), str):
+            found.append((index, name))
+    return found

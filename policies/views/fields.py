@@ -88,7 +88,8 @@ def _entry(field: Field, look: Closer | None) -> _Entry:
     plain = right if look is None else _EMPTY
     below = _level(field.type) if field.type is not None else None
     mapping = field.content in _MAPS
-    return _Entry(field.content, field.many, mapping, _EMPTY if field.many else plain, plain, right, look, below)
+    each = plain if field.content is Content.ANYTHING else plain - _EMPTY
+    return _Entry(field.content, field.many, mapping, _EMPTY if field.many else plain, each, right, look, below)
 
 
 class Full(Exception):
@@ -126,12 +127,15 @@ class Walk:
 
     def _list(self, value: Tree, entry: _Entry, frame: _Frame) -> None:
         if isinstance(value, list):
+            plain, below = entry.plain_each, entry.below
             for index, each in enumerate(value):
-                if each is None and entry.content is not Content.ANYTHING:
+                if each.__class__ in plain:
+                    continue
+                if below is not None and each.__class__ is dict:
+                    self._level(each, below, (frame, index, None))
+                elif each is None and entry.content is not Content.ANYTHING:
                     self._wrong((frame, index, None), "empty", entry.content)
-                elif entry.below is not None and each.__class__ is dict:
-                    self._level(each, entry.below, (frame, index, None))
-                elif each.__class__ not in entry.plain_each:
+                else:
                     self._value(each, entry, (frame, index, None))
         elif isinstance(value, Unknown):
             self._hide(entry, frame)
@@ -152,7 +156,7 @@ class Walk:
             return
         elif entry.below is not None and isinstance(value, Mapping):
             self._level(value, entry.below, frame)
-        elif entry.mapping and isinstance(value, Mapping):
+        elif entry.mapping and (value.__class__ is dict or isinstance(value, Mapping)):
             self._map(value, content, frame)
         else:
             self._wrong(frame, _what(value), content, _colon(value, content))

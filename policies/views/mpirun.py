@@ -1,5 +1,6 @@
 """What a container's command line says to mpirun, as far as a manifest can say it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from posixpath import basename
@@ -9,7 +10,7 @@ from policies.values import Path
 from policies.views.command_lines import Command, commands, text
 
 LAUNCHERS = frozenset({"mpirun", "mpiexec", "orterun", "prterun", "mpiexec.hydra", "horovodrun"})
-_MARKS = ("mpirun", "mpiexec", "orterun", "prterun", "horovodrun")
+_MARKS = re.compile("mpirun|mpiexec|orterun|prterun|horovodrun")
 _TALKERS = frozenset(
     {"apt", "apt-get", "cat", "command", "conda", "dnf", "echo", "grep", "ls", "pgrep", "pip", "pkill", "printf"}
     | {"test", "type", "which", "yum", "[", "[["}
@@ -74,11 +75,12 @@ def number(text: str) -> int | None:
 
 def calls(container: Container) -> tuple[Mpirun, ...]:
     """Return the calls of mpirun and its kin in a container's command and args."""
-    whole = text(container)
-    return container.once(_calls) if whole and any(mark in whole for mark in _MARKS) else ()
+    return container.once(_calls)
 
 
 def _calls(container: Container) -> tuple[Mpirun, ...]:
+    if _MARKS.search(text(container)) is None:
+        return ()
     return tuple(found for command in commands(container) if (found := _call(command)) is not None)
 
 

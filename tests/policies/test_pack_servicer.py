@@ -197,7 +197,7 @@ def test_secrets_stay_out_of_messages() -> None:
     (subject,) = as_objects("kubernetes:core/v1:Secret", Properties(secret), "s")
     finding = findings(next(case for case in cases() if case.expect))[0]
     for text in ("hunter2", "aHVudGVyMg==", "correct horse", "marked"):
-        said = redact(replace(finding, message=f"has {text} in it"), secret_texts([subject], ["marked"]))
+        said = redact(finding._replace(message=f"has {text} in it"), secret_texts([subject], ["marked"]))
         assert said.message == "has [secret] in it"
 
 
