@@ -30,9 +30,9 @@ from tests.support.field import Field, Manifest, edited, named, refusals
 from tests.support.lab import eventually
 from tests.support.matrix import JOB, LISTENER, RDMA_TEST, check, healthy
 from tests.support.metrics_pages import page
-from tests.support.person import Person
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import changed
+from tests.support.user import User
 
 pytestmark = pytest.mark.cluster
 
@@ -159,7 +159,7 @@ FAULTS = {
 def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     """Give the lab's platform, without engine and policies."""
     with running(SPEC) as started:
-        api = Person.of(started.kubeconfig)
+        api = User.of(started.kubeconfig)
         client = cluster_client.Cluster(started.kubeconfig, started.context)
         made = Field(api, client, SETTINGS, HEALTHY, tmp_path_factory.mktemp("logs"))
         api.apply(kinds.NAMESPACE, named(HEALTHY, platform.CSI))

@@ -21,7 +21,7 @@ from simulator.cluster import ClusterSpec, NodeSpec
 from tests.cluster.declaring import Declared, subscribe
 from tests.components.kit import mpi_job_manifest as job_of
 from tests.support import platform
-from tests.support.person import Person
+from tests.support.user import User
 
 Manifest = dict[str, Any]
 
@@ -82,7 +82,7 @@ def queues() -> None:
 class Site(Declared):
     """The cluster, and the jobs of one tenant."""
 
-    def __init__(self, api: Person, tenant: str = TENANT) -> None:
+    def __init__(self, api: User, tenant: str = TENANT) -> None:
         super().__init__(api)
         self.tenant = tenant
 
