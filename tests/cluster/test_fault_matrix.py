@@ -38,7 +38,7 @@ pytestmark = pytest.mark.cluster
 
 EXPORTER = {"image": "nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04"}
 SETTINGS = parse(changed("dev", gpu__exporter=EXPORTER), "dev")
-SPEC = ClusterSpec(name="test-faults", nodes=simulated_spec.nodes(SETTINGS), run_seconds=0.5)
+SPEC = ClusterSpec(name="test-faults", nodes=simulated_spec.nodes(SETTINGS))
 HEALTHY = tuple(manifests(component(lambda: build(SETTINGS, placeholder_accounts(SETTINGS, REDACTED), ROOT))))
 ROWS = {name: fault for name, fault in faults.data().items() if "stack" not in fault}
 MEMLOCK = "50-worker-crio-memlock"

@@ -71,7 +71,6 @@ SPEC = ClusterSpec(
     nodes=simulated_spec.nodes(SETTINGS),
     release="current",
     mpi="v2beta1",
-    run_seconds=0.5,
 )
 
 

@@ -32,7 +32,7 @@ JUMBO = 8900
 def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     """Give the platform of Robotic Drive, without engine and policies."""
     stack = stacks.read(STACK)
-    spec = simulated_spec.of(stack).model_copy(update={"name": "test-faults-today", "run_seconds": 0.5})
+    spec = simulated_spec.of(stack).model_copy(update={"name": "test-faults-today"})
     with running(spec) as started:
         api = User.of(started.kubeconfig)
         cluster = cluster_client.Cluster(started.kubeconfig, started.context)

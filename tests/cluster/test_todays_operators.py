@@ -41,7 +41,6 @@ SPEC = ClusterSpec(
     ),
     release="current",
     mpi="v2beta1",
-    run_seconds=0.5,
 )
 GPU = "nvidia.com/gpu"
 NFD, GPUS, NETWORK, TENANT = "openshift-nfd", "nvidia-gpu-operator", "nvidia-network-operator", "adas"

@@ -32,7 +32,6 @@ SPEC = ClusterSpec(
     release="current",
     mpi="v2beta1",
     job_controllers=("kueue",),
-    run_seconds=0.5,
 )
 TENANT, NEAR, ELSEWHERE = "adas", "maps", "default"
 """A tenant whose queue counts quotas, one whose queue knows the fabric, and a namespace without Kueue."""

@@ -46,7 +46,6 @@ SPEC = ClusterSpec(
     release="current",
     mpi="v2beta1",
     job_controllers=("kueue",),
-    run_seconds=0.5,
 )
 JOB = kinds.MPI_JOB_V2BETA1
 POOL = "gpu"
