@@ -71,7 +71,7 @@ class ClusterSpec(Model):
     scale_gui: ScaleGui | None = Field(
         default=None, description="on loopback beside it, for caches of Storage Scale; None: there is none"
     )
-    run_seconds: float = Field(default=1.0, ge=0, description="seconds that a simulated workload takes")
+    run_seconds: float = Field(default=0.25, ge=0, description="seconds that a simulated workload takes")
 
     @property
     def schedules(self) -> bool:

@@ -20,7 +20,7 @@ _CAPACITY: Path = ("spec", "capacity", "storage")
 _REQUEST: Path = ("spec", "resources", "requests", "storage")
 _MOST = 32
 _CHOSEN = "pv.kubernetes.io/bound-by-controller"
-"""Annotation of a claim whose volume the cluster has chosen, and not the person."""
+"""Annotation of a claim whose volume the cluster has chosen, and not the user."""
 _SHOWN = 5
 _SEARCHED = 1000
 _LABELS: Path = ("spec", "selector", "matchLabels")

@@ -27,7 +27,7 @@ from policies.views.constraints import ALL, ALLOWED, DEFAULT_ADD, capability, sh
 
 DEFAULT = "default"
 ANYBODY = User(name="(anybody)", groups=(AUTHENTICATED,))
-"""Whoever makes a pod, a controller or a person, with the rights of every authenticated user alone."""
+"""Whoever makes a pod, a controller or a user, with the rights of every authenticated user alone."""
 _BUILT_IN_ACCOUNTS = frozenset({DEFAULT, "builder", "deployer"})
 _BUILT_IN_NAMESPACES = frozenset({"default", "openshift"})
 _BUILT_IN_PREFIXES = ("kube-", "openshift-")

@@ -232,12 +232,16 @@ def _devices(pod: Object, here: Machine, running: Iterable[Object]) -> tuple[str
 
 
 def _peers(pod: Object, nodes: Mapping[str, Machine], runtime: Runtime) -> dict[str, Worker]:
-    """Return the pods of other batch jobs: of each one that runs, else the last that succeeded."""
+    """Return the pods of other batch jobs: of each one that runs, else the last that ended since this one started.
+
+    One that ended before is of an earlier run, which this pod did not meet.
+    """
     found: dict[str, Worker] = {}
+    since = str((pod.get("status") or {}).get("startTime") or "")
     there = [one for one in runtime.pods.items() if one["metadata"].get("namespace") == pod["metadata"]["namespace"]]
-    for other in sorted(there, key=pods.runs):
+    for other in sorted(there, key=lambda one: (pods.runs(one), pods.ended(one))):
         job = pods.labels(other).get("job-name")
-        if job and other is not pod and (pods.runs(other) or pods.phase(other) == "Succeeded"):
+        if job and other is not pod and (pods.runs(other) or (since and pods.ended(other) >= since)):
             found[job] = worker(other, nodes.get(pods.node_name(other), Machine(pods.node_name(other))), runtime)
     return found
 

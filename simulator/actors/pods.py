@@ -50,6 +50,13 @@ def runs(pod: Object) -> bool:
     return phase(pod) == "Running" and condition(pod, "Ready") and not deleting(pod)
 
 
+def ended(pod: Object) -> str:
+    """Return when a pod that has succeeded or failed ended, as the API server writes times; empty for any other."""
+    statuses = (pod.get("status") or {}).get("containerStatuses") or []
+    times = [((one.get("state") or {}).get("terminated") or {}).get("finishedAt") or "" for one in statuses]
+    return str(max(times, default="")) if phase(pod) in ("Succeeded", "Failed") else ""
+
+
 def started(pod: Object) -> bool:
     """Return whether a pod's containers run, whether they pass their probes or not yet."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or []

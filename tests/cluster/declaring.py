@@ -11,8 +11,8 @@ from simulator.actors.job_manifests import WEBHOOKS
 from simulator.actors.sim_kinds import SERVICE
 from simulator.plugins.provider.observations import Seen
 from simulator.plugins.provider.wait_annotation import Rule, wait_rule
-from tests.support.person import Person
 from tests.support.recorded import component, of_kind
+from tests.support.user import User
 
 Manifest = dict[str, Any]
 EARLY = ("CustomResourceDefinition", "Namespace", "SecurityContextConstraints", "OperatorGroup", "Subscription")
@@ -46,7 +46,7 @@ def subscribe(*packages: str) -> None:
 class Declared:
     """A cluster: `api` is the administrator, who waits as the provider would."""
 
-    def __init__(self, api: Person) -> None:
+    def __init__(self, api: User) -> None:
         self.api = api
 
     def declare(self, build: Callable[[], object]) -> None:

@@ -97,7 +97,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         made.works("sim", "up")
         assert "nothing to adopt" in made.works("adopt")
         make(made)
-        eventually(lambda: running(made), "the person's job does not run")
+        eventually(lambda: running(made), "the user's job does not run")
         yield made
 
 
@@ -144,7 +144,7 @@ def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: 
     assert set(steps) == {"create", "update", "same"}
     assert set(steps["update"]) == adopted_names()
 
-    # What is in the way is the person's to delete.
+    # What is in the way is the user's to delete.
     lab.take(kinds.JOB, IN_THE_WAY, "adas")
     lab.works("up")
     assert set(previewed(lab)) == {"same"}
@@ -159,7 +159,7 @@ def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: 
     assert {name: left.get(name) for name in kept} == kept
     ours = set(after) - set(before)
     assert not [name for name in ours & set(left) if has_our_label(lab, name)]
-    eventually(lambda: running(lab), "the person's job does not run any more")
+    eventually(lambda: running(lab), "the user's job does not run any more")
 
 
 def give_owner(lab: Lab, printed: str) -> None:

@@ -30,15 +30,15 @@ from tests.support.field import Field, Manifest, edited, named, refusals
 from tests.support.lab import eventually
 from tests.support.matrix import JOB, LISTENER, RDMA_TEST, check, healthy
 from tests.support.metrics_pages import page
-from tests.support.person import Person
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import changed
+from tests.support.user import User
 
 pytestmark = pytest.mark.cluster
 
 EXPORTER = {"image": "nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04"}
 SETTINGS = parse(changed("dev", gpu__exporter=EXPORTER), "dev")
-SPEC = ClusterSpec(name="test-faults", nodes=simulated_spec.nodes(SETTINGS), run_seconds=0.5)
+SPEC = ClusterSpec(name="test-faults", nodes=simulated_spec.nodes(SETTINGS))
 HEALTHY = tuple(manifests(component(lambda: build(SETTINGS, placeholder_accounts(SETTINGS, REDACTED), ROOT))))
 ROWS = {name: fault for name, fault in faults.data().items() if "stack" not in fault}
 MEMLOCK = "50-worker-crio-memlock"
@@ -159,7 +159,7 @@ FAULTS = {
 def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     """Give the lab's platform, without engine and policies."""
     with running(SPEC) as started:
-        api = Person.of(started.kubeconfig)
+        api = User.of(started.kubeconfig)
         client = cluster_client.Cluster(started.kubeconfig, started.context)
         made = Field(api, client, SETTINGS, HEALTHY, tmp_path_factory.mktemp("logs"))
         api.apply(kinds.NAMESPACE, named(HEALTHY, platform.CSI))

@@ -27,9 +27,9 @@ from stacks.settings import Settings, parse
 from tests.support.clusters import running
 from tests.support.field import Field
 from tests.support.matrix import check
-from tests.support.person import Person
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import data
+from tests.support.user import User
 
 pytestmark = pytest.mark.cluster
 
@@ -71,7 +71,6 @@ SPEC = ClusterSpec(
     nodes=simulated_spec.nodes(SETTINGS),
     release="current",
     mpi="v2beta1",
-    run_seconds=0.5,
 )
 
 
@@ -79,7 +78,7 @@ SPEC = ClusterSpec(
 def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     """Give the platform, without engine and policies."""
     with running(SPEC) as started:
-        api = Person.of(started.kubeconfig)
+        api = User.of(started.kubeconfig)
         cluster = cluster_client.Cluster(started.kubeconfig, started.context)
         made = Field(api, cluster, SETTINGS, HEALTHY, tmp_path_factory.mktemp("logs"))
         made.install()

@@ -16,8 +16,8 @@ from stacks.fabric_settings import Ethernet
 from tests.support.clusters import running
 from tests.support.field import Field, Manifest, edited, named, refusals
 from tests.support.matrix import JOB, check, healthy, judged
-from tests.support.person import Person
 from tests.support.recorded import environment
+from tests.support.user import User
 
 pytestmark = pytest.mark.cluster
 
@@ -32,9 +32,9 @@ JUMBO = 8900
 def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
     """Give the platform of Robotic Drive, without engine and policies."""
     stack = stacks.read(STACK)
-    spec = simulated_spec.of(stack).model_copy(update={"name": "test-faults-today", "run_seconds": 0.5})
+    spec = simulated_spec.of(stack).model_copy(update={"name": "test-faults-today"})
     with running(spec) as started:
-        api = Person.of(started.kubeconfig)
+        api = User.of(started.kubeconfig)
         cluster = cluster_client.Cluster(started.kubeconfig, started.context)
         made = Field(api, cluster, stack.settings, HEALTHY, tmp_path_factory.mktemp("logs"))
         made.install()

@@ -23,10 +23,10 @@ from stacks.settings import Settings, parse
 from tests.support import prometheus
 from tests.support.clusters import running
 from tests.support.field import Field, Manifest
-from tests.support.person import Person
 from tests.support.prometheus import FIRING, Prometheus
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import data
+from tests.support.user import User
 
 pytestmark = pytest.mark.cluster
 
@@ -73,7 +73,7 @@ SPEC = ClusterSpec(
 def _field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Field, str]]:
     """Give the platform, and the address of its metrics."""
     with running(SPEC) as started:
-        api = Person.of(started.kubeconfig)
+        api = User.of(started.kubeconfig)
         client = cluster_client.Cluster(started.kubeconfig, started.context)
         made = Field(api, client, SETTINGS, HEALTHY, tmp_path_factory.mktemp("logs"))
         made.install()

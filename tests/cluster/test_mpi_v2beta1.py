@@ -22,8 +22,8 @@ from simulator.processes import Processes
 from tests.components.kit import mpi_job_manifest as job_of
 from tests.support import platform
 from tests.support.clusters import running
-from tests.support.person import Person
 from tests.support.recorded import component
+from tests.support.user import User
 
 pytestmark = pytest.mark.cluster
 
@@ -49,7 +49,7 @@ class MpiCluster:
     """The cluster with the operator and a tenant: `api` is the administrator."""
 
     started: Cluster
-    api: Person
+    api: User
 
     def submit(self, name: str, **changes: Any) -> None:
         """Create a job; it is small enough for the two machines unless `changes` say otherwise."""
@@ -125,7 +125,7 @@ def _played() -> list[tuple[Kind, Manifest]]:
 def lab() -> Iterator[MpiCluster]:
     """Run the cluster: it had the operator of 2020 once, and has that of today."""
     with running(SPEC) as started:
-        api = Person.of(started.kubeconfig)
+        api = User.of(started.kubeconfig)
         _apply(api, _definition(manifests(component(_former))))
         stale = platform.mpi_job("of-2020", 1, 8)
         stale["metadata"]["namespace"] = "default"
@@ -143,7 +143,7 @@ def lab() -> Iterator[MpiCluster]:
         yield MpiCluster(started, api)
 
 
-def _apply(api: Person, manifest: Manifest) -> None:
+def _apply(api: User, manifest: Manifest) -> None:
     kind = kinds.find(manifest["apiVersion"], manifest["kind"])
     assert kind is not None
     api.apply(kind, manifest)

@@ -28,10 +28,10 @@ pytestmark = pytest.mark.cluster
 
 ALLOWED = {
     r"checkout/\.sim/lab/data/etcd/.*": "the cluster's store: Secrets are there, as in any cluster",
-    r"checkout/\.sim/lab/kubeconfig": "the person's credentials for the cluster",
-    r"checkout/\.sim/lab/pki/tokens\.csv": "by which the API server knows the person",
+    r"checkout/\.sim/lab/kubeconfig": "the user's credentials for the cluster",
+    r"checkout/\.sim/lab/pki/tokens\.csv": "by which the API server knows the user",
     r"home/\.kube/config": "the kubeconfig where the settings look for it, written from HPC_KUBECONFIG",
-    r"passphrase\.new": "the file in which the person keeps the passphrase",
+    r"passphrase\.new": "the file in which the user keeps the passphrase",
 }
 """Where a value may be, and why; each closed to others, itself or by a folder above it."""
 PROVIDER = (b"pulumi-resource-kubernetes", b"start.py\0provider")

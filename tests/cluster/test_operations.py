@@ -57,12 +57,12 @@ def workstation(tmp_path: Path, checkout: Path) -> dict[str, str]:
     home.mkdir()
     cache = os.environ.get("HPC_CACHE") or str(Path.home() / ".cache" / "hpc")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "HPC_", "AWS_", "GIT_"))}
-    person = {"GIT_AUTHOR_NAME": "lab", "GIT_AUTHOR_EMAIL": "lab@example.com"}
+    user = {"GIT_AUTHOR_NAME": "lab", "GIT_AUTHOR_EMAIL": "lab@example.com"}
     return {
         **kept,
         **KEYS,
-        **person,
-        **{key.replace("AUTHOR", "COMMITTER"): value for key, value in person.items()},
+        **user,
+        **{key.replace("AUTHOR", "COMMITTER"): value for key, value in user.items()},
         "PATH": f"{programs}:{kept['PATH']}",
         "HOME": str(home),
         "HPC_CACHE": cache,

@@ -17,8 +17,8 @@ from simulator.manifests import manifest
 from simulator.spec import ClusterSpec, NodeSpec
 from tests.support.clusters import running
 from tests.support.declared import Manifest, declared
-from tests.support.person import Person
 from tests.support.scale import ARGS
+from tests.support.user import User
 
 pytestmark = pytest.mark.cluster
 
@@ -34,16 +34,16 @@ FILE_SYSTEM = (kinds.SCALE_FILE_SYSTEM, "ess", SCALE_NAMESPACE)
 
 
 @pytest.fixture(scope="module")
-def user() -> Iterator[Person]:
+def user() -> Iterator[User]:
     """Run a cluster with IBM's operator and labelled workers, and give access to it."""
     with running(SPEC) as cluster:
-        person = Person.of(cluster.kubeconfig)
+        user = User.of(cluster.kubeconfig)
         for name in WORKERS:
-            person.patch(kinds.NODE, name, {"metadata": {"labels": {SCALE_CORE: ""}}})
-        yield person
+            user.patch(kinds.NODE, name, {"metadata": {"labels": {SCALE_CORE: ""}}})
+        yield user
 
 
-def apply(user: Person, *manifests: Manifest) -> None:
+def apply(user: User, *manifests: Manifest) -> None:
     """Apply what a component declares."""
     for each in manifests:
         kind = kinds.find(each["apiVersion"], each["kind"])
@@ -63,14 +63,14 @@ def secret(name: str, namespace: str) -> Manifest:
     return manifest(kinds.SECRET, name, namespace, stringData={"username": "u", "password": "p"})
 
 
-def why(user: Person) -> str:
+def why(user: User) -> str:
     """Return why the file system is not mounted, nothing before the operator has seen it."""
     status = user.get(*FILE_SYSTEM).get("status") or {}
     found = {each["type"]: each["message"] for each in status.get("conditions") or []}
     return str(found.get("Success", ""))
 
 
-def test_each_part_that_is_missing_is_named_until_claims_can_be_bound(user: Person) -> None:
+def test_each_part_that_is_missing_is_named_until_claims_can_be_bound(user: User) -> None:
     """Headers, accounts and contact nodes are causes; then the file system is mounted, and the driver appears."""
     made = parts()
     remote: dict[str, Any] = made["RemoteCluster"]
@@ -93,7 +93,7 @@ def test_each_part_that_is_missing_is_named_until_claims_can_be_bound(user: Pers
     assert daemon["status"]["clusterID"] == names.SCALE_CLUSTER_ID
 
 
-def test_a_node_without_the_label_has_no_client(user: Person) -> None:
+def test_a_node_without_the_label_has_no_client(user: User) -> None:
     """A core pod goes with the label, and two nodes have no quorum."""
     user.patch(kinds.NODE, WORKERS[0], {"metadata": {"labels": {SCALE_CORE: None}}})
     user.eventually(lambda: "2 nodes have the label" in why(user))

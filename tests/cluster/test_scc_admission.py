@@ -30,7 +30,7 @@ WANTED = {
     *((kind.kind, "mpi") for kind in (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)),
 }
 SUBMITTER = "submitter"
-"""An account that may make pods and nothing else: the person, as system:masters, may use every SCC."""
+"""An account that may make pods and nothing else: the user, as system:masters, may use every SCC."""
 
 
 @dataclass(frozen=True)
@@ -202,8 +202,8 @@ def test_exempt_namespaces_and_masters(tenant: Tenant) -> None:
         made = tenant.pod("exempt", account="default")
         made["metadata"]["namespace"] = namespace
         assert SCC not in tenant.api.create(kinds.POD, made, namespace)["metadata"].get("annotations", {})
-    by_person = tenant.api.create(kinds.POD, tenant.pod("by-person", account="default"), TENANT)
-    assert by_person["metadata"]["annotations"][SCC] == "scc-for-mpi"
+    by_user = tenant.api.create(kinds.POD, tenant.pod("by-user", account="default"), TENANT)
+    assert by_user["metadata"]["annotations"][SCC] == "scc-for-mpi"
 
 
 def test_workers_at_once(tenant: Tenant) -> None:

@@ -28,7 +28,7 @@ ELSEWHERE = {"a2d2", "dev", "pytorch", "redpaper-4.4", "two-layers", "two-layers
 """test_data_set.py, test_layers.py, test_pytorch.py, test_redpaper.py, and cli/test_examples_on_a_cluster.py."""
 RUN = [name for name in known(ROOT) if name not in ELSEWHERE and load(name, ROOT).version.simulated_as]
 END_SECONDS = "300"
-"""How long jobs that an update only sees start may take to their end; each of their pods takes one second."""
+"""How long jobs that an update only sees start may take to their end."""
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from tests.components.kit import DRIVER, PLUGIN, WHOLE, devices
 from tests.support import platform
 from tests.support.clusters import running
 from tests.support.machines import A100_SXM4_40GB
-from tests.support.person import Person
 from tests.support.recorded import component
+from tests.support.user import User
 
 pytestmark = pytest.mark.cluster
 
@@ -41,7 +41,6 @@ SPEC = ClusterSpec(
     ),
     release="current",
     mpi="v2beta1",
-    run_seconds=0.5,
 )
 GPU = "nvidia.com/gpu"
 NFD, GPUS, NETWORK, TENANT = "openshift-nfd", "nvidia-gpu-operator", "nvidia-network-operator", "adas"
@@ -95,7 +94,7 @@ def port() -> None:
     PortNetwork("rail-0", PortNetworkArgs.model_validate(args))
 
 
-def declare(api: Person, build: Callable[[], None]) -> None:
+def declare(api: User, build: Callable[[], None]) -> None:
     """Apply what `build` declares, like a client that does not wait; namespaces come first."""
     found = [each for each in manifests(component(build)) if each["kind"] != "ClusterServiceVersion"]
     for manifest in sorted(found, key=lambda each: str(each["kind"] != "Namespace")):
@@ -104,21 +103,21 @@ def declare(api: Person, build: Callable[[], None]) -> None:
         api.eventually(partial(api.apply, kind, manifest))
 
 
-def state(api: Person, kind: kinds.Kind, name: str) -> str:
+def state(api: User, kind: kinds.Kind, name: str) -> str:
     """Return an operator's state in its custom resource."""
     return str((api.get(kind, name).get("status") or {}).get("state", ""))
 
 
-def labels(api: Person, node: str) -> dict[str, str]:
+def labels(api: User, node: str) -> dict[str, str]:
     """Return a node's labels."""
     return pods.labels(api.get(kinds.NODE, node))
 
 
 @pytest.fixture(scope="module")
-def person() -> Iterator[Person]:
+def user() -> Iterator[User]:
     """Run the cluster, with the three operators installed."""
     with running(SPEC) as started:
-        api = Person.of(started.kubeconfig)
+        api = User.of(started.kubeconfig)
         declare(api, operators)
         api.apply(kinds.NAMESPACE, platform.obj(kinds.NAMESPACE, TENANT))
         for namespace in PACKAGES:
@@ -130,104 +129,104 @@ def person() -> Iterator[Person]:
         yield api
 
 
-def test_everything_comes_after_its_cause(person: Person) -> None:
+def test_everything_comes_after_its_cause(user: User) -> None:
     """Node features come first, then the adapters' driver, then the GPU driver, and GPUs last."""
-    declare(person, gpus)
-    policy = partial(state, person, kinds.CLUSTER_POLICY, POLICY)
+    declare(user, gpus)
+    policy = partial(state, user, kinds.CLUSTER_POLICY, POLICY)
     # As in the field, a policy is ready where no label shows the operator a GPU.
-    person.eventually(lambda: policy() == "ready")
-    reasons = {one["reason"] for one in person.get(kinds.CLUSTER_POLICY, POLICY)["status"]["conditions"]}
+    user.eventually(lambda: policy() == "ready")
+    reasons = {one["reason"] for one in user.get(kinds.CLUSTER_POLICY, POLICY)["status"]["conditions"]}
     assert "NFDLabelsMissing" in reasons
-    assert person.list(kinds.DAEMON_SET, GPUS)["items"] == []
+    assert user.list(kinds.DAEMON_SET, GPUS)["items"] == []
 
-    declare(person, features)
+    declare(user, features)
     instance = (kinds.NODE_FEATURE_DISCOVERY_V1, "nfd-instance", NFD)
-    person.eventually(lambda: person.condition(*instance, "Available"))
+    user.eventually(lambda: user.condition(*instance, "Available"))
     for node in (A100, HOST):
-        person.eventually(lambda n=node: "feature.node.kubernetes.io/pci-15b3.present" in labels(person, n))  # type: ignore[misc]
-    assert not any("pci-" in label for label in labels(person, "worker"))
+        user.eventually(lambda n=node: "feature.node.kubernetes.io/pci-15b3.present" in labels(user, n))  # type: ignore[misc]
+    assert not any("pci-" in label for label in labels(user, "worker"))
 
-    person.eventually(lambda: policy() == "notReady")
+    user.eventually(lambda: policy() == "notReady")
     # The node's own driver needs no other; the one in a container waits for the adapters'.
-    person.eventually(lambda: person.offers(HOST, GPU) == 8)
-    person.never(lambda: person.offers(A100, GPU))
-    assert person.pods(GPUS, "app=nvidia-driver-daemonset") == []
+    user.eventually(lambda: user.offers(HOST, GPU) == 8)
+    user.never(lambda: user.offers(A100, GPU))
+    assert user.pods(GPUS, "app=nvidia-driver-daemonset") == []
     (toolkit,) = [
-        pod for pod in person.pods(GPUS, "app=nvidia-container-toolkit-daemonset") if pods.node_name(pod) == A100
+        pod for pod in user.pods(GPUS, "app=nvidia-container-toolkit-daemonset") if pods.node_name(pod) == A100
     ]
     assert pods.phase(toolkit) == "Pending"
 
-    declare(person, network)
-    person.eventually(lambda: state(person, kinds.NIC_CLUSTER_POLICY, "nic-cluster-policy") == "ready")
-    person.eventually(lambda: policy() == "ready")
+    declare(user, network)
+    user.eventually(lambda: state(user, kinds.NIC_CLUSTER_POLICY, "nic-cluster-policy") == "ready")
+    user.eventually(lambda: policy() == "ready")
     for node in (A100, HOST):
-        assert labels(person, node)[WAIT] == "false"
-        person.eventually(lambda n=node: person.offers(n, GPU) == 8)  # type: ignore[misc]
-        person.eventually(lambda n=node: person.offers(n, "rdma/shared_ibp12s0") == 63)  # type: ignore[misc]
-        person.eventually(lambda n=node: person.offers(n, "nvidia.com/port0") == 1)  # type: ignore[misc]
-        product = labels(person, node).get("nvidia.com/gpu.product")
-        person.eventually(
-            lambda n=node: labels(person, n).get("nvidia.com/gpu.product") == "NVIDIA-A100-SXM4-40GB"  # type: ignore[misc]
+        assert labels(user, node)[WAIT] == "false"
+        user.eventually(lambda n=node: user.offers(n, GPU) == 8)  # type: ignore[misc]
+        user.eventually(lambda n=node: user.offers(n, "rdma/shared_ibp12s0") == 63)  # type: ignore[misc]
+        user.eventually(lambda n=node: user.offers(n, "nvidia.com/port0") == 1)  # type: ignore[misc]
+        product = labels(user, node).get("nvidia.com/gpu.product")
+        user.eventually(
+            lambda n=node: labels(user, n).get("nvidia.com/gpu.product") == "NVIDIA-A100-SXM4-40GB"  # type: ignore[misc]
         )
         assert product in {None, "NVIDIA-A100-SXM4-40GB"}
-    assert GPU not in person.get(kinds.NODE, "worker")["status"]["allocatable"]
+    assert GPU not in user.get(kinds.NODE, "worker")["status"]["allocatable"]
 
 
-def test_gpus_are_divided_as_the_label_says(person: Person) -> None:
+def test_gpus_are_divided_as_the_label_says(user: User) -> None:
     """GPUs are divided as the node's label says, and whole again without it; an unknown configuration fails."""
-    person.eventually(lambda: person.pods(GPUS, "app=nvidia-mig-manager"))
-    person.patch(kinds.NODE, A100, {"metadata": {"labels": {mig.CONFIG: "all-3g.20gb"}}})
-    person.eventually(lambda: person.offers(A100, GPU) == 16)
-    person.eventually(lambda: labels(person, A100)["nvidia.com/gpu.product"] == "NVIDIA-A100-SXM4-40GB-MIG-3g.20gb")
-    assert person.offers(HOST, GPU) == 8
-    person.patch(kinds.NODE, A100, {"metadata": {"labels": {mig.CONFIG: "all-10g.1gb"}}})
-    person.eventually(lambda: labels(person, A100)[mig.STATE] == "failed")
-    person.patch(kinds.NODE, A100, {"metadata": {"labels": {mig.CONFIG: mig.DISABLED}}})
-    person.eventually(lambda: person.offers(A100, GPU) == 8)
+    user.eventually(lambda: user.pods(GPUS, "app=nvidia-mig-manager"))
+    user.patch(kinds.NODE, A100, {"metadata": {"labels": {mig.CONFIG: "all-3g.20gb"}}})
+    user.eventually(lambda: user.offers(A100, GPU) == 16)
+    user.eventually(lambda: labels(user, A100)["nvidia.com/gpu.product"] == "NVIDIA-A100-SXM4-40GB-MIG-3g.20gb")
+    assert user.offers(HOST, GPU) == 8
+    user.patch(kinds.NODE, A100, {"metadata": {"labels": {mig.CONFIG: "all-10g.1gb"}}})
+    user.eventually(lambda: labels(user, A100)[mig.STATE] == "failed")
+    user.patch(kinds.NODE, A100, {"metadata": {"labels": {mig.CONFIG: mig.DISABLED}}})
+    user.eventually(lambda: user.offers(A100, GPU) == 8)
 
 
-def test_pods_join_networks_that_are_there(person: Person) -> None:
+def test_pods_join_networks_that_are_there(user: User) -> None:
     """Pods wait for the network that they name, and each gets an address of its own."""
     for number in range(2):
         pod = platform.obj(kinds.POD, f"joins-{number}", TENANT)
         pod["metadata"]["annotations"] = {NETWORKS: "rail-0"}
         pod["spec"] = {"nodeName": A100, "containers": [{"name": "main", "image": "registry.example.com/image:1"}]}
-        person.eventually(partial(person.apply, kinds.POD, pod))
+        user.eventually(partial(user.apply, kinds.POD, pod))
 
     def events() -> list[str]:
-        found = person.list(kinds.EVENT, TENANT)["items"]
+        found = user.list(kinds.EVENT, TENANT)["items"]
         return [one["message"] for one in found if one["reason"] == "FailedCreatePodSandBox"]
 
-    person.eventually(events)
+    user.eventually(events)
     assert "cannot find a network-attachment-definition (rail-0) in namespace (adas)" in events()[0]
-    assert pods.phase(person.get(kinds.POD, "joins-0", TENANT)) == "Pending"
-    declare(person, port)
-    person.eventually(lambda: state(person, kinds.MACVLAN_NETWORK, "rail-0") == "ready")
+    assert pods.phase(user.get(kinds.POD, "joins-0", TENANT)) == "Pending"
+    declare(user, port)
+    user.eventually(lambda: state(user, kinds.MACVLAN_NETWORK, "rail-0") == "ready")
     given = set()
     for number in range(2):
-        person.eventually(lambda n=number: pods.phase(person.get(kinds.POD, f"joins-{n}", TENANT)) == "Running")  # type: ignore[misc]
-        joined = json.loads(pods.annotations(person.get(kinds.POD, f"joins-{number}", TENANT))[multus.STATUS])
+        user.eventually(lambda n=number: pods.phase(user.get(kinds.POD, f"joins-{n}", TENANT)) == "Running")  # type: ignore[misc]
+        joined = json.loads(pods.annotations(user.get(kinds.POD, f"joins-{number}", TENANT))[multus.STATUS])
         assert joined[1]["name"] == f"{TENANT}/rail-0"
         given.add(joined[1]["ips"][0])
     assert given == {"192.168.10.2", "192.168.10.3"}
 
 
-def test_a_driver_that_ends_takes_the_gpus_along(person: Person) -> None:
+def test_a_driver_that_ends_takes_the_gpus_along(user: User) -> None:
     """Without its driver a node offers no GPUs; a node with a driver of its own keeps them."""
-    declare(person, partial(gpus, driver=None))
-    person.eventually(lambda: person.offers(A100, GPU) == 0)
-    assert person.offers(HOST, GPU) == 8
-    declare(person, gpus)
-    person.eventually(lambda: person.offers(A100, GPU) == 8)
+    declare(user, partial(gpus, driver=None))
+    user.eventually(lambda: user.offers(A100, GPU) == 0)
+    assert user.offers(HOST, GPU) == 8
+    declare(user, gpus)
+    user.eventually(lambda: user.offers(A100, GPU) == 8)
 
 
-def test_a_driver_without_its_gpu_never_gets_ready(person: Person) -> None:
+def test_a_driver_without_its_gpu_never_gets_ready(user: User) -> None:
     """A driver on a node without a GPU restarts and is never ready, not even for a moment."""
     pod = platform.obj(kinds.POD, "driver", TENANT)
     container = {"name": "main", "image": "nvcr.io/nvidia/driver:595.91.07-rhcos4.20"}
     pod["spec"] = {"nodeName": "worker", "containers": [container]}
-    person.eventually(partial(person.apply, kinds.POD, pod))
-    found = partial(person.get, kinds.POD, "driver", TENANT)
+    user.eventually(partial(user.apply, kinds.POD, pod))
+    found = partial(user.get, kinds.POD, "driver", TENANT)
     until = time.monotonic() + 240
     while time.monotonic() < until and pods.restarts(seen := found()) < 2:
         assert not pods.condition(seen, "Ready")

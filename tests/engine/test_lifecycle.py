@@ -44,7 +44,7 @@ def test_up_preview_refresh_destroy(stack: Stack, api: Cluster, namespace: str) 
     )
     repaired = stack.up()
     assert repaired.status == 0, repaired.text
-    # What a person added by hand goes as well: kubectl's changes are taken over, other managers' are not.
+    # What a user added by hand goes as well: kubectl's changes are taken over, other managers' are not.
     assert api.get(path)["data"] == {"a": "1", "d": "a controller's"}
 
     destroyed = stack.destroy()

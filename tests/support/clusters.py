@@ -22,7 +22,7 @@ LAB_NODES = (
     NodeSpec(name=f"dgx02.{LAB}", profile="dgx1-v100-16gb"),
 )
 BARE = ClusterSpec(name="test-bare", actors=False)
-FULL = ClusterSpec(name="test-full", nodes=LAB_NODES, run_seconds=0.5)
+FULL = ClusterSpec(name="test-full", nodes=LAB_NODES)
 
 
 def homes() -> Path:

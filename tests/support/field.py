@@ -31,7 +31,7 @@ from simulator.actors.api import ApiError
 from simulator.progress import SILENT
 from stacks.platform import Settings
 from tests.support.lab import eventually
-from tests.support.person import Person
+from tests.support.user import User
 
 Manifest = dict[str, Any]
 Edit = Callable[[list[Manifest]], object]
@@ -67,7 +67,7 @@ class Outcome:
 class Field:
     """A stack whose platform is on a cluster, without its jobs and their Services; `healthy` are all its manifests."""
 
-    api: Person
+    api: User
     cluster: cluster_client.Cluster
     settings: Settings
     healthy: tuple[Manifest, ...]

@@ -14,8 +14,9 @@ from simulator.plugins.provider.inputs import ObjectType
 from simulator.plugins.provider.readiness import conditions
 from simulator.plugins.provider.values import Properties
 
-# Seconds between two readings of an object: quick at first (most are ready at once), a second for long waits.
-FIRST_PAUSE, LONGEST_PAUSE, SLOWER = 0.05, 1.0, 1.4
+# Seconds between two readings of an object: quick at first, as most are ready at once; then about a seventh of the time
+# that it has taken, up to a second.
+FIRST_PAUSE, LONGEST_PAUSE, SLOWER = 0.05, 1.0, 1.15
 # Seconds before the first reading of Warning events (without faults most pods have their nodes by then), and
 # between two readings.
 FIRST_EVENTS, EVENTS_PAUSE = 3.0, 2.0

@@ -25,7 +25,6 @@ SPEC = ClusterSpec(
     release="current",
     mpi="v2beta1",
     job_controllers=("kueue", "jobset", "trainer"),
-    run_seconds=0.5,
 )
 
 

@@ -8,14 +8,14 @@ from apis import kinds, names
 from tests.cluster.kueue.site import LEAF, LEAVES, NEAR, NODES, PRIORITY_CLASS, SPEC, Site, operators, queues, tenants
 from tests.support import platform
 from tests.support.clusters import running
-from tests.support.person import Person
+from tests.support.user import User
 
 
 @pytest.fixture(scope="package")
 def site() -> Iterator[Site]:
     """Run the cluster, with GPUs on its nodes, Kueue, and two tenants with their queues."""
     with running(SPEC) as started:
-        made = Site(Person.of(started.kubeconfig))
+        made = Site(User.of(started.kubeconfig))
         made.declare(operators)
         for name, value in (("low", 100), ("high", 200)):
             made.api.apply(PRIORITY_CLASS, platform.obj(PRIORITY_CLASS, name, value=value))

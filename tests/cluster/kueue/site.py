@@ -21,7 +21,7 @@ from simulator.cluster import ClusterSpec, NodeSpec
 from tests.cluster.declaring import Declared, subscribe
 from tests.components.kit import mpi_job_manifest as job_of
 from tests.support import platform
-from tests.support.person import Person
+from tests.support.user import User
 
 Manifest = dict[str, Any]
 
@@ -32,7 +32,6 @@ SPEC = ClusterSpec(
     release="current",
     mpi="v2beta1",
     job_controllers=("kueue",),
-    run_seconds=0.5,
 )
 TENANT, NEAR, ELSEWHERE = "adas", "maps", "default"
 """A tenant whose queue counts quotas, one whose queue knows the fabric, and a namespace without Kueue."""
@@ -82,7 +81,7 @@ def queues() -> None:
 class Site(Declared):
     """The cluster, and the jobs of one tenant."""
 
-    def __init__(self, api: Person, tenant: str = TENANT) -> None:
+    def __init__(self, api: User, tenant: str = TENANT) -> None:
         super().__init__(api)
         self.tenant = tenant
 

@@ -24,14 +24,14 @@ from tests.cluster.todays_nodes.site import (
 )
 from tests.support import platform
 from tests.support.clusters import running
-from tests.support.person import Person
+from tests.support.user import User
 
 
 @pytest.fixture(scope="package")
 def site() -> Iterator[Site]:
     """Run the cluster, with operators, nodes, tenants and storage in the order of an installation."""
     with running(SPEC) as started:
-        made = Site(Person.of(started.kubeconfig))
+        made = Site(User.of(started.kubeconfig))
         for node in (*NODES, PLAIN):
             made.api.patch(kinds.NODE, node, {"metadata": {"labels": {"scale": "true"}}})
         made.declare(lambda: scale_operator("stable"))

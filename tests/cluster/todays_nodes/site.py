@@ -34,7 +34,7 @@ from simulator.cluster import ClusterSpec, NodeSpec
 from tests.cluster.declaring import Declared, subscribe
 from tests.components.kit import mpi_job_manifest as job_of
 from tests.support.machines import DGX_A100
-from tests.support.person import Person
+from tests.support.user import User
 
 Manifest = dict[str, Any]
 
@@ -46,7 +46,6 @@ SPEC = ClusterSpec(
     release="current",
     mpi="v2beta1",
     job_controllers=("kueue",),
-    run_seconds=0.5,
 )
 JOB = kinds.MPI_JOB_V2BETA1
 POOL = "gpu"
@@ -147,7 +146,7 @@ def queues() -> None:
 class Site(Declared):
     """The cluster, its storage and its jobs."""
 
-    def __init__(self, api: Person) -> None:
+    def __init__(self, api: User) -> None:
         super().__init__(api)
         self.former_uid = ""
         """Of the driver's object, as it was under the operator of 2020."""

@@ -108,6 +108,20 @@ def test_peers_are_the_running_pods_of_other_jobs() -> None:
     assert job.peers["l"].devices == ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")
 
 
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+def test_a_pod_that_ended_is_a_peer_of_what_started_before(phase: str) -> None:
+    """The listener that a test has met may have ended meanwhile, in either way; that of an earlier run was not met."""
+    other = pod("l-x", "a", labels={"job-name": "l"})
+    other["status"] |= {
+        "phase": phase,
+        "containerStatuses": [{"state": {"terminated": {"exitCode": 0, "finishedAt": "2026-01-02T03:04:05Z"}}}],
+    }
+    for second, met in (("04", True), ("05", True), ("06", False)):
+        me = pod("p", "a")
+        me["status"]["startTime"] = f"2026-01-02T03:04:{second}Z"
+        assert ("l" in launched(me, runtime(other, nodes=(node("a"),)), 1).peers) is met, second
+
+
 @pytest.mark.parametrize(
     ("image", "containers", "reached"),
     [

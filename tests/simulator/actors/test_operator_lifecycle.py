@@ -16,7 +16,7 @@ from simulator.cluster import Cluster
 from simulator.manifests import manifest
 from simulator.processes import Processes
 from tests.support.clusters import FULL
-from tests.support.person import Person
+from tests.support.user import User
 
 pytestmark = pytest.mark.cluster
 
@@ -26,13 +26,13 @@ MARKETPLACE = "openshift-marketplace"
 
 
 @pytest.fixture(scope="module")
-def user(simulated_cluster: Cluster) -> Person:
+def user(simulated_cluster: Cluster) -> User:
     """Give access as the user."""
-    return Person.of(simulated_cluster.kubeconfig)
+    return User.of(simulated_cluster.kubeconfig)
 
 
 @contextmanager
-def subscribed(user: Person, namespace: str, package: str, **spec: Any) -> Iterator[None]:
+def subscribed(user: User, namespace: str, package: str, **spec: Any) -> Iterator[None]:
     """Subscribe to a package of channel 4.4 in a namespace of its own, which goes afterwards."""
     wanted = {"name": package, "channel": "4.4", "source": "redhat-operators", "sourceNamespace": MARKETPLACE, **spec}
     for kind, body in (
@@ -46,7 +46,7 @@ def subscribed(user: Person, namespace: str, package: str, **spec: Any) -> Itera
     user.eventually(lambda: user.find(kinds.NAMESPACE, namespace) is None, seconds=300)
 
 
-def test_manual_approval_and_starting_version(user: Person, simulated_cluster: Cluster) -> None:
+def test_manual_approval_and_starting_version(user: User, simulated_cluster: Cluster) -> None:
     """Manual approval holds an installation, also over a kill of the actors, and an upgrade."""
 
     def plans() -> list[Object]:
@@ -74,7 +74,7 @@ def test_manual_approval_and_starting_version(user: Person, simulated_cluster: C
     user.eventually(lambda: not user.list(kinds.CLUSTER_ROLE, selector=f"olm.owner={FIRST}")["items"])
 
 
-def test_unknown_package_says_so(user: Person) -> None:
+def test_unknown_package_says_so(user: User) -> None:
     """A Subscription of an unknown package has a condition that says so."""
     with subscribed(user, "typo", "nfdd"):
         user.eventually(lambda: user.condition(kinds.SUBSCRIPTION, "nfdd", "typo", "ResolutionFailed"))
@@ -82,7 +82,7 @@ def test_unknown_package_says_so(user: Person) -> None:
         assert "package nfdd" in conditions[0]["message"]
 
 
-def test_packages_come_and_go_with_their_catalogue(user: Person) -> None:
+def test_packages_come_and_go_with_their_catalogue(user: User) -> None:
     """A package is listed while a catalogue that has it is there; of two catalogues the other one lists it then."""
     inside, name = MARKETPLACE, "ibm-spectrum-scale-csi-operator"
     nowhere = "gpu-operator-certified"

@@ -11,11 +11,11 @@ from simulator.actors.api import Api, ApiError, Object, Server
 T = TypeVar("T")
 
 
-class Person(Api):
+class User(Api):
     """The user's access, with patience."""
 
     @classmethod
-    def of(cls, kubeconfig: Path) -> "Person":
+    def of(cls, kubeconfig: Path) -> "User":
         """Return the administrator of a cluster."""
         server = Server(kubeconfig)
         token = server.token
