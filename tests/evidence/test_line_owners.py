@@ -20,6 +20,7 @@ from evidence.reader import read_stream
 from evidence.tools import PARSERS, tf_cnn_benchmarks
 from evidence.tools.deeplearningexamples import parser as dllogger
 from tests.support.mutated import mutations
+from tests.support.rounds import ROUNDS
 
 LOGS = sorted(path for path in (Path(__file__).parent / "logs").rglob("*") if path.is_file())
 METRICS = (
@@ -101,7 +102,9 @@ def _read_plainly(log: bytes) -> tuple[Reading, ...]:
 def test_lines_that_are_passed_over_change_no_reading(path: Path) -> None:
     """Every log, whole and damaged, between trainings of all kinds, gives the readings of its lines one by one."""
     log = path.read_bytes()[:20_000]
-    for seed, form in enumerate((log, log, *mutations(log.decode("utf-8", "replace"), 2))):
+    forms = (*[log] * ROUNDS, *mutations(log.decode("utf-8", "replace"), 1))
+    # Seeds of one log differ from those of the next, and every second of them has times.
+    for seed, form in enumerate(forms, LOGS.index(path)):
         mixed = _mixed(form, seed)
         assert _read(mixed) == _read_plainly(mixed), seed
 

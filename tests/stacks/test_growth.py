@@ -23,7 +23,7 @@ STEEPER = 1.35
 """Of the calls for one more, at twice the size; with the square it would be near 2, in a straight line 1."""
 
 
-SIZES = (2, 4, 8)
+SIZES = (1, 2, 4)
 
 
 @lru_cache

@@ -11,6 +11,8 @@ from apis.suite import SCRIPT
 from stacks.programs import SCRIPTS
 from tests.support import debian
 
+pytestmark = pytest.mark.engine  # no engine, but processes: too slow for the unit layer
+
 CLIENT = """#!{python} -S
 import json, os, pathlib, sys
 home = pathlib.Path(os.environ["HPC_FOLDER"])

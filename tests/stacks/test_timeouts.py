@@ -1,15 +1,13 @@
 """Time-outs: from the settings to the annotations that the provider reads."""
 
-from pathlib import Path
 from typing import Any
 
-import pulumi
 import pytest
 
 from apis.names import TIMEOUT_SECONDS
 from components.timeouts import LONGEST, Timeouts
-from rendering.recorder import record
-from stacks import environment, settings
+from stacks import settings
+from tests.support.recorded import built
 from tests.support.stack_settings import data
 
 FIELDS = [name for name in Timeouts.model_fields if name != "failed_after"]
@@ -19,14 +17,8 @@ OWN = {name: 100_000 + number for number, name in enumerate(FIELDS)}
 
 def waits(content: dict[str, Any]) -> dict[str, set[int]]:
     """Return the time-outs of all objects that a stack declares, by kind."""
-    wanted = settings.parse(content, "Pulumi.test.yaml")
-    pulumi.runtime.config.set_all_config({})
-
-    def build() -> None:
-        environment.build(wanted, environment.placeholder_accounts(wanted, "x"), Path())
-
     found: dict[str, set[int]] = {}
-    for item in record(build, stack="test", project=settings.PROJECT):
+    for item in built(content):
         seconds = ((item.inputs.get("metadata") or {}).get("annotations") or {}).get(TIMEOUT_SECONDS)
         if seconds is not None:
             found.setdefault(item.type.rpartition(":")[2], set()).add(int(seconds))
@@ -38,10 +30,9 @@ def test_every_wait_takes_its_time_from_the_settings(stack: str) -> None:
     """A component whose own default is left would be the one that ends an update on a slow cluster."""
     content = data(stack)
     content["timeouts"] = {name: seconds for name, seconds in OWN.items() if not name.endswith("_per_node")}
-    minutes = settings.parse(content, "Pulumi.test.yaml").reboot_minutes
-    workers = len(settings.parse(content, "Pulumi.test.yaml").workers)
-    rollout = {each * minutes * 60 for each in range(1, workers + 1)}
-    pools, nodes = {"MachineConfigPoolPatch"}, len(settings.parse(content, "Pulumi.test.yaml").gpu_nodes)
+    wanted = settings.parse(content, "Pulumi.test.yaml")
+    rollout = {each * wanted.reboot_minutes * 60 for each in range(1, len(wanted.workers) + 1)}
+    pools, nodes = {"MachineConfigPoolPatch"}, len(wanted.gpu_nodes)
     for kind, seconds in waits(content).items():
         allowed = rollout if kind in pools else {*OWN.values(), 1200 * nodes}
         assert seconds <= allowed, f"{kind}: {seconds - allowed}"

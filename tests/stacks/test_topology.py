@@ -1,12 +1,14 @@
 """The levels of the fabric that Kueue knows: from the cabling or the settings to labels, queues and jobs."""
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 from apis import topology as known
+from rendering.recorder import Registration
 from stacks import layouts, topology
 from stacks.settings import Settings, parse
-from tests.support.recorded import built
+from tests.support.recorded import built, environment
 from tests.support.stack_settings import MPI, changed, data, example
 
 LEAF = known.LABELS["leaf"]
@@ -18,9 +20,9 @@ def pod() -> Settings:
     return parse(data("superpod-a100"), "test")
 
 
-def objects(content: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+def objects(recorded: Iterable[Registration], kind: str) -> list[dict[str, Any]]:
     """Return what a stack declares of a kind."""
-    return [{**each.inputs} for each in built(content) if each.type.rpartition(":")[2] == kind]
+    return [{**each.inputs} for each in recorded if each.type.rpartition(":")[2] == kind]
 
 
 def test_machines_of_a_scalable_unit_are_on_one_leaf() -> None:
@@ -54,7 +56,7 @@ def test_a_place_in_the_settings_precedes_the_cabling() -> None:
 
 def test_queues_know_the_levels_and_jobs_request_them() -> None:
     """Topology and flavor follow from the levels; jobs of several pods have the queues' request or their own."""
-    content = data("superpod-a100")
+    content = environment("superpod-a100")
     (made,) = objects(content, "Topology")
     assert made["metadata"]["name"] == "leaf"
     assert made["spec"] == {"levels": [{"nodeLabel": LEAF}, {"nodeLabel": "kubernetes.io/hostname"}]}
@@ -70,11 +72,17 @@ def test_queues_know_the_levels_and_jobs_request_them() -> None:
 
 def test_a_job_of_one_pod_requests_nothing() -> None:
     """It is close to itself; one of several has what the queues say."""
-    for pods, expected in ((1, False), (2, True)):
-        workload = MPI | {"layout": {"pods": pods, "gpus": 8}, "build": "tensorflow"}
-        (job,) = objects(example("superpod-a100", workload), "MPIJob")
-        worker = job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["metadata"]["annotations"]
-        assert (worker.get(known.PREFERRED) == LEAF) is expected
+    work = MPI | {"build": "tensorflow"}
+    content = example("superpod-a100", work | {"layout": {"pods": 1, "gpus": 8}})
+    (stage,) = content["stages"]
+    stage["workloads"].append(stage["workloads"][0] | {"name": "other", "layout": {"pods": 2, "gpus": 8}})
+    preferred = {
+        job["metadata"]["name"]: job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["metadata"]["annotations"].get(
+            known.PREFERRED
+        )
+        for job in objects(built(content), "MPIJob")
+    }
+    assert preferred == {"it-01x08": None, "other-02x08": LEAF}
 
 
 def test_jobs_that_require_a_leaf_are_placed_in_one() -> None:

@@ -34,20 +34,20 @@ def every_operator() -> tuple[Registration, ...]:
     return built(content)
 
 
-def built(content: Mapping[str, Any]) -> tuple[Registration, ...]:
+def built(content: Mapping[str, Any], stack: str = "test") -> tuple[Registration, ...]:
     """Return the registrations of settings that are given as data; the same data is recorded once."""
-    return _built(json.dumps(content))
+    return _built(json.dumps(content), stack)
 
 
 @cache
-def _built(content: str) -> tuple[Registration, ...]:
-    wanted = settings.parse(json.loads(content), "test")
-    return component(lambda: build(wanted, placeholder_accounts(wanted, REDACTED), ROOT))
+def _built(content: str, stack: str) -> tuple[Registration, ...]:
+    wanted = settings.parse(json.loads(content), "test", stack)
+    return component(lambda: build(wanted, placeholder_accounts(wanted, REDACTED), ROOT), stack)
 
 
-def component(declare: Callable[[], object]) -> tuple[Registration, ...]:
+def component(declare: Callable[[], object], stack: str = "test") -> tuple[Registration, ...]:
     """Return the registrations of whatever `declare` declares."""
-    return record(declare, stack="test", project=settings.PROJECT)
+    return record(declare, stack=stack, project=settings.PROJECT)
 
 
 def of_kind(recorded: Iterable[Registration], kind: str) -> list[Registration]:

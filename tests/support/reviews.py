@@ -6,18 +6,15 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import yaml
-
 from cli.diff import settings_facts
-from rendering.recorder import REDACTED, Registration, record
+from rendering.recorder import Registration
 from review.cluster_facts import Facts
 from review.indexed_review import IndexedReview
 from review.model import Change, Op, Resource, Review
 from review.section import Section
 from review.sentences import bare
-from stacks import environment, settings
-from stacks.platform import Settings
-from tests.support.recorded import ROOT
+from stacks import settings
+from tests.support.recorded import ROOT, built, environment
 
 Edit = Callable[[dict[str, Any]], None]
 
@@ -31,9 +28,8 @@ def reviewed(edit: Edit, stack: str = "prod", *, before: Edit = nothing) -> Revi
     old = _edited(stack, before)
     new = deepcopy(old)
     edit(new)
-    return compared(
-        stack, _rendered(_text(old), stack), _rendered(_text(new), stack), settings_facts.of(_settings(new, stack))
-    )
+    facts = settings_facts.of(settings.parse(new, "test", stack))
+    return compared(stack, _rendered(old, stack), _rendered(new, stack), facts)
 
 
 def compared(
@@ -125,19 +121,5 @@ def _content(stack: str) -> dict[str, Any]:
     return content
 
 
-def _text(content: dict[str, Any]) -> str:
-    return yaml.safe_dump(content)
-
-
-def _settings(content: dict[str, Any], stack: str) -> Settings:
-    return settings.parse(content, "test", stack)
-
-
-@cache
-def _rendered(text: str, stack: str) -> tuple[Registration, ...]:
-    wanted = _settings(yaml.safe_load(text), stack)
-    return record(
-        lambda: environment.build(wanted, environment.placeholder_accounts(wanted, REDACTED), ROOT),
-        stack=stack,
-        project=settings.PROJECT,
-    )
+def _rendered(content: dict[str, Any], stack: str) -> tuple[Registration, ...]:
+    return environment(stack) if content == _content(stack) else built(content, stack)

@@ -1,10 +1,10 @@
 """A project in a folder of its own."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from cli.data import chosen, select, sources
 from cli.shared import stack
@@ -25,7 +25,7 @@ def change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Change:
         content = data("pytorch")
         content["tenants"][0] |= {"volumes": VOLUMES, "data_sets": [BIKES | changes]}
         settings = {"config": {"hpc:platform": content | {"stages": []}}}
-        (tmp_path / "Pulumi.lab.yaml").write_text(yaml.safe_dump(settings))
+        (tmp_path / "Pulumi.lab.yaml").write_text(json.dumps(settings))
 
     catalogue_of(tmp_path / "data" / "a2d2.sqlite", A2D2, FRAMES)
     write()

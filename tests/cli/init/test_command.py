@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from apis import kinds
+from apis import kinds, yaml_text
 from cli.init import checks, examples
 from cli.init import command as module
 from cli.shared import cluster_client
@@ -53,7 +52,7 @@ def settings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def written(project: Path) -> Any:
     """Return the settings in the file that was written."""
-    return yaml.safe_load((project / "Pulumi.site.yaml").read_text())["config"]["hpc:platform"]
+    return yaml_text.read((project / "Pulumi.site.yaml").read_text())["config"]["hpc:platform"]
 
 
 def test_a_whole_cluster_gives_settings_that_are_valid(init: Run, project: Path) -> None:
@@ -127,7 +126,7 @@ def test_an_unknown_machine_gets_a_file_to_complete(init: Run, project: Path) ->
     text = (project / "machines" / "site-sys-821ge-tnhr.yaml").read_text()
     (command,) = (line for line in text.splitlines() if "./hpc machine discover" in line)
     assert command.startswith(f"# ./hpc machine discover --kubeconfig kubeconfig --context {CONTEXT} --node gpu-1")
-    assert yaml.safe_load(text) == {"base": "hgx-h100", "model": "SYS-821GE-TNHR", "source": "labels of node gpu-1"}
+    assert yaml_text.read(text) == {"base": "hgx-h100", "model": "SYS-821GE-TNHR", "source": "labels of node gpu-1"}
     assert "machines.0: " in printed
     assert has(printed, "cpu_cores, memory_gib, numa, link_layer, ports, hcas", "missing")
 

@@ -15,6 +15,8 @@ from cli.shared.child_process import TERMINATED
 from cli.shared.engine import Engine
 from tests.support.recorded import ROOT
 
+pytestmark = pytest.mark.engine  # a program in the place of the engine: processes, too slow for the unit layer
+
 ENGINE = """#!{python} -S
 import os, pathlib, signal, sys, time
 asked = []

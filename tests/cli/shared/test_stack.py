@@ -202,6 +202,7 @@ def test_all_files_that_settings_are_in() -> None:
     assert read("two-layers-tenants").all_files == (tenants, platform, *bases)
 
 
+@pytest.mark.engine  # a process of its own
 def test_a_stack_is_read_without_the_simulator() -> None:
     """A stack is read without the simulated cluster's code, and described without what only a running cluster needs."""
     code = (

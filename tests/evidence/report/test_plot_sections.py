@@ -152,6 +152,7 @@ def test_every_machine_has_each_part_once(profile: Profile) -> None:
     assert drawn.count('class="wire"') == len(profile.hcas)
 
 
+@pytest.mark.engine  # a process of its own
 def test_nothing_but_a_report_loads_matplotlib() -> None:
     """Only a report imports matplotlib, which takes a second."""
     code = "import sys, cli.report, evidence.judge; sys.exit('matplotlib' in sys.modules)"

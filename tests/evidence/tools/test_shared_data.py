@@ -46,14 +46,22 @@ def test_damaged_logs_do_not_raise() -> None:
             assert not isinstance(one, SharedData) or one.writers <= 2
 
 
-def run(folder: Path, ranks: int, *, alone: bool = False) -> tuple[list[int], SharedData]:
+def run(folder: Path, ranks: int, *, alone: bool = False, tries: int = 2400) -> tuple[list[int], SharedData]:
     """Run the program's own script as so many ranks, in a folder of each where they are `alone`."""
     shell, option, script = PROGRAMS["shared-data"].command
     started = []
     for rank in range(ranks):
         volume = folder / (str(rank) if alone else "shared")
         volume.mkdir(exist_ok=True)
-        own = script.replace("/workspace", str(volume)).replace("mib=64", "mib=1").replace("-lt 120", "-lt 2")
+        own = script
+        for theirs, ours in (
+            ("/workspace", str(volume)),
+            ("mib=64", "mib=1"),
+            ("-lt 120", f"-lt {tries}"),
+            ("sleep 1", "sleep 0.05"),
+        ):
+            assert theirs in own
+            own = own.replace(theirs, ours)
         variables = {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": str(ranks), "PMIX_NAMESPACE": "a-1@2"}
         started.append(
             subprocess.Popen([shell, option, own], env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True)
@@ -72,6 +80,6 @@ def test_the_script_reads_what_others_wrote(tmp_path: Path) -> None:
 
 def test_the_script_fails_where_volumes_are_not_shared(tmp_path: Path) -> None:
     """Ranks on volumes of their own see nothing of each other, and end with an error."""
-    codes, found = run(tmp_path, 2, alone=True)
+    codes, found = run(tmp_path, 2, alone=True, tries=2)
     assert codes == [1, 1]
     assert {row.result for row in found.rows} == {"not seen"}

@@ -6,8 +6,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
+from apis import yaml_text
 from hardware.profiles import PROFILES
 from rendering.reference.settings_schema import settings
 from stacks.bases import SETTING
@@ -36,7 +36,7 @@ def problems(content: object) -> list[str]:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_nothing_is_wrong_with_files_of_the_project(path: Path) -> None:
     """Every stack, example and base fits."""
-    assert problems(yaml.safe_load(path.read_text())) == []
+    assert problems(yaml_text.read(path.read_text())) == []
 
 
 @pytest.mark.parametrize("stack", known(ROOT))

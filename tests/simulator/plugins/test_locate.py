@@ -73,6 +73,7 @@ def test_a_named_folder_without_plugins_is_refused(home: dict[str, str], tmp_pat
         plugin_choice({**home, "HPC_PLUGINS": str(tmp_path / "nothing")})
 
 
+@pytest.mark.engine  # starts the stand-ins
 def test_a_plugin_that_does_not_start_is_announced(home: dict[str, str], tmp_path: Path) -> None:
     """The version is what the plugin reports; one that cannot report it does not stop the update here."""
     _executable(tmp_path / "bin" / "pulumi-resource-kubernetes", "exit 1")

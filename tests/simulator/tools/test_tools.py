@@ -295,6 +295,7 @@ def test_killed_build_is_done_again(machine: Path) -> None:
     assert left_over(machine) == []
 
 
+@pytest.mark.engine  # starts two programs that import the simulator
 def test_two_at_once_build_once(machine: Path) -> None:
     """Of two builds of one tool at the same time, one builds and the other waits."""
     environment = {**os.environ, "GO_SLEEPS": "0.3", "PYTHONPATH": str(REPOSITORY)}

@@ -1,5 +1,6 @@
 """What is copied to a mirror, and how nodes find it there."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -81,9 +82,9 @@ def test_every_image_of_a_stack_is_in_one_list(stack: str) -> None:
     own = {each for each in of_containers(found) if each.startswith(f"{wanted.version.registry}/")}
     assert of_containers(found) - own <= copied.keys()
     assert not own & copied.keys()
-    text = yaml.safe_dump(found)
-    bases = [line.split()[1] for line in text.splitlines() if line.strip().startswith("dockerfile: FROM ")]
-    assert all(any(base in source for source in copied) for base in bases)
+    for build in (each for each in found if "dockerfile" in each.get("spec", {}).get("source", {})):
+        base = re.findall(r"(?m)^FROM (\S+)", build["spec"]["source"]["dockerfile"])[0]
+        assert any(base in source for source in copied), base
     if wanted.version.image_mirrors == "digests-and-tags":
         found_by = [sources(files[name]) for name in ("idms.yaml", "itms.yaml") if name in files]
         repositories = [repository for each in found_by for repository in each]
