@@ -26,70 +26,89 @@ class _Entry:
 
     module: str
     panel: str
+    summary: str
+    """The first line of its help, which the list of commands shows without an import."""
+    page: str = "docs/commands.md"
+    """Where more is written."""
     passes_on: bool = False
     """Whether options that are not its own go to the engine."""
 
 
 COMMANDS = {
-    "init": _Entry("cli.init.command", _EVERYDAY),
-    "up": _Entry("cli.up.command", _EVERYDAY),
-    "preview": _Entry("cli.preview", _EVERYDAY, passes_on=True),
-    "status": _Entry("cli.status.command", _EVERYDAY),
-    "down": _Entry("cli.down", _EVERYDAY),
-    "plan": _Entry("cli.plan.command", _EVERYDAY),
-    "site": _Entry("cli.site.command", _EVERYDAY),
-    "place": _Entry("cli.place", _EVERYDAY),
-    "job": _Entry("cli.job.command", _EVERYDAY),
-    "machine": _Entry("cli.machine.command", _EVERYDAY),
-    "data": _Entry("cli.data.command", _EVERYDAY),
-    "programs": _Entry("cli.programs.command", _EVERYDAY),
-    "env": _Entry("cli.env", _EVERYDAY),
-    "pulumi": _Entry("cli.pulumi.command", _EVERYDAY, passes_on=True),
-    "kubeconfig": _Entry("cli.kubeconfig", _EVERYDAY),
-    "check": _Entry("cli.check.command", _REVIEW),
-    "diff": _Entry("cli.diff.command", _REVIEW),
-    "drift": _Entry("cli.drift.command", _REVIEW),
-    "comment": _Entry("cli.comment.command", _REVIEW),
-    "render": _Entry("cli.render", _REVIEW),
-    "settings": _Entry("cli.settings.command", _REVIEW),
-    "scc": _Entry("cli.scc.command", _REVIEW),
-    "policy-config": _Entry("cli.policy_config", _REVIEW),
-    "verify": _Entry("cli.verify.command", _EVIDENCE),
-    "parse": _Entry("cli.parse", _EVIDENCE),
-    "report": _Entry("cli.report", _EVIDENCE),
-    "state": _Entry("cli.state.command", _STATE),
-    "adopt": _Entry("cli.adopt.command", _STATE),
-    "split": _Entry("cli.split.command", _STATE),
-    "sim": _Entry("cli.sim", _SIMULATION),
+    "init": _Entry("cli.init.command", _EVERYDAY, "Write the settings of a first stack.", "docs/first-stack.md"),
+    "up": _Entry("cli.up.command", _EVERYDAY, "Bring a stack up and show its jobs.", "docs/operations.md"),
+    "preview": _Entry("cli.preview", _EVERYDAY, "Run `pulumi preview` with the policies.", passes_on=True),
+    "status": _Entry("cli.status.command", _EVERYDAY, "Show platform, tenants, nodes and jobs as on the cluster."),
+    "down": _Entry("cli.down", _EVERYDAY, "Delete a stack from its simulated cluster."),
+    "plan": _Entry("cli.plan.command", _EVERYDAY, "Show the hardware that a stack needs beyond the cluster."),
+    "site": _Entry(
+        "cli.site.command", _EVERYDAY, "Hosts, switches and what else is around the cluster.", "docs/site.md"
+    ),
+    "place": _Entry("cli.place", _EVERYDAY, "Show on which nodes a job of some GPUs fits."),
+    "job": _Entry("cli.job.command", _EVERYDAY, "Write the manifest of a job that a user starts."),
+    "machine": _Entry(
+        "cli.machine.command",
+        _EVERYDAY,
+        "Machine files from nodes, and nodes compared with them.",
+        "hardware/README.md",
+    ),
+    "data": _Entry("cli.data.command", _EVERYDAY, "The data that jobs are trained on.", "docs/data.md"),
+    "programs": _Entry("cli.programs.command", _EVERYDAY, "Files of your own programs.", "docs/programs.md"),
+    "env": _Entry("cli.env", _EVERYDAY, "Print the environment for plain `pulumi` and `kubectl`."),
+    "pulumi": _Entry(
+        "cli.pulumi.command", _EVERYDAY, "Run plain `pulumi` in the environment of a stack.", passes_on=True
+    ),
+    "kubeconfig": _Entry("cli.kubeconfig", _EVERYDAY, "Write the kubeconfig of a CI job to its file."),
+    "check": _Entry(
+        "cli.check.command",
+        _REVIEW,
+        "Check manifests against the policies, without a cluster.",
+        "docs/policies/README.md",
+    ),
+    "diff": _Entry(
+        "cli.diff.command", _REVIEW, "Show what an update would change and what it means.", "docs/reviews.md"
+    ),
+    "drift": _Entry(
+        "cli.drift.command", _REVIEW, "Show how the cluster differs from the program.", "docs/operations.md"
+    ),
+    "comment": _Entry("cli.comment.command", _REVIEW, "Put a review onto a CI job's pull request."),
+    "render": _Entry("cli.render", _REVIEW, "Write the manifests of a stack, without its secrets."),
+    "settings": _Entry("cli.settings.command", _REVIEW, "What a stack's file says over its bases.", "docs/bases.md"),
+    "scc": _Entry("cli.scc.command", _REVIEW, "Predict which SCC admits a pod, and why.", "docs/policies/README.md"),
+    "policy-config": _Entry(
+        "cli.policy_config", _REVIEW, "Print the policies' configuration of a stack.", "docs/policies/README.md"
+    ),
+    "verify": _Entry(
+        "cli.verify.command", _EVIDENCE, "Judge by their logs whether jobs met their expectations.", "docs/evidence.md"
+    ),
+    "parse": _Entry("cli.parse", _EVIDENCE, "Print the figures in logs of known tools.", "docs/evidence.md"),
+    "report": _Entry(
+        "cli.report", _EVIDENCE, "Write the results of `./hpc verify` as HTML and Markdown.", "docs/evidence.md"
+    ),
+    "state": _Entry(
+        "cli.state.command", _STATE, "Create, check, list, back up and restore a stack's state.", "docs/state.md"
+    ),
+    "adopt": _Entry(
+        "cli.adopt.command", _STATE, "Import objects of a stack that exist on the cluster.", "docs/operations.md"
+    ),
+    "split": _Entry("cli.split.command", _STATE, "Move tenants from one stack into their own.", "docs/layers.md"),
+    "sim": _Entry(
+        "cli.sim",
+        _SIMULATION,
+        "Start, stop, inspect and remove the simulated cluster alone.",
+        "docs/simulated-cluster.md",
+    ),
 }
-
-
-_PAGES = {
-    "init": "docs/first-stack.md",
-    "up": "docs/operations.md",
-    "site": "docs/site.md",
-    "machine": "hardware/README.md",
-    "data": "docs/data.md",
-    "programs": "docs/programs.md",
-    "check": "docs/policies/README.md",
-    "diff": "docs/reviews.md",
-    "drift": "docs/operations.md",
-    "settings": "docs/bases.md",
-    "scc": "docs/policies/README.md",
-    "policy-config": "docs/policies/README.md",
-    "verify": "docs/evidence.md",
-    "parse": "docs/evidence.md",
-    "report": "docs/evidence.md",
-    "state": "docs/state.md",
-    "adopt": "docs/operations.md",
-    "split": "docs/layers.md",
-    "sim": "docs/simulated-cluster.md",
-}
-"""Pages that describe commands; that of the others is docs/commands.md."""
 _EXTRA = re.compile(r"unexpected extra argument\(s\) \((\S+)\)")
 
 
 class _Commands(TyperGroup):
+    _listed = False
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self._listed = True
+        super().format_help(ctx, formatter)
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
 
@@ -108,9 +127,11 @@ class _Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | TyperGroup | None:  # noqa: ARG002
         if (entry := COMMANDS.get(cmd_name)) is None:
             return None
+        if self._listed:
+            return TyperCommand(cmd_name, help=entry.summary, rich_help_panel=entry.panel)
         module: Any = importlib.import_module(entry.module)
         single = typer.Typer(callback=_hpc, add_completion=False)
-        page = page_of(cmd_name)
+        page = f"More: {entry.page}"
         if hasattr(module, "app"):
             single.add_typer(module.app, name=cmd_name, rich_help_panel=entry.panel, epilog=page)
         else:
@@ -122,11 +143,6 @@ class _Commands(TyperGroup):
                 epilog=page,
             )(module.command)
         return cast("TyperCommand | TyperGroup", get_group(single).commands[cmd_name])
-
-
-def page_of(command: str) -> str:
-    """Return the last line of a command's help: the page that describes it."""
-    return f"More: {_PAGES.get(command, 'docs/commands.md')}"
 
 
 def _name_the_option(error: Any) -> None:

@@ -14,7 +14,7 @@ from typer.main import get_group
 from typer.testing import CliRunner
 
 import cli.app
-from cli.app import app
+from cli.app import COMMANDS, app
 from policies.version import version
 from tests.support.commands import exit_status
 from tests.support.recorded import ROOT
@@ -42,6 +42,12 @@ def test_each_line_has_ten_words_at_most(commands: dict[str, Any]) -> None:
     """The first paragraph of a command's help fits on its line of the list."""
     lines = {name: cast("str", command.help).split("\n\n")[0].split() for name, command in commands.items()}
     assert not {name: " ".join(words) for name, words in lines.items() if not 0 < len(words) <= _LONGEST}
+
+
+def test_the_list_shows_the_commands_own_first_lines(commands: dict[str, Any]) -> None:
+    """`./hpc --help` imports no command, and says what the help of each begins with."""
+    own = {name: " ".join(commands[name].help.split("\n\n")[0].split()) for name in COMMANDS}
+    assert {name: entry.summary for name, entry in COMMANDS.items()} == own
 
 
 def test_help_names_a_page(commands: dict[str, Any]) -> None:
