@@ -83,7 +83,7 @@ COMMANDS = {
     ),
     "parse": _Entry("cli.parse", _EVIDENCE, "Print the figures in logs of known tools.", "docs/evidence.md"),
     "report": _Entry(
-        "cli.report", _EVIDENCE, "Write the results of `./hpc verify` as HTML and Markdown.", "docs/evidence.md"
+        "cli.report", _EVIDENCE, "Write the results of verification as HTML and Markdown.", "docs/evidence.md"
     ),
     "state": _Entry(
         "cli.state.command", _STATE, "Create, check, list, back up and restore a stack's state.", "docs/state.md"

@@ -45,7 +45,7 @@ def command(
     *,
     confusion: ConfusionOption = None,
 ) -> None:
-    """Write the results of `./hpc verify` as HTML and Markdown.
+    """Write the results of verification as HTML and Markdown.
 
     Exit status 1 where a figure regressed, else 0.
     """

@@ -48,14 +48,14 @@ def _links(ours: str) -> Iterator[Alert]:
         expression=f"increase(node_infiniband_link_downed_total{ours}[1h]) > 0",
         severity="warning",
         summary="A link of the fabric went down",
-        description=f"{_PORT} lost its link {{{{ $value }}}} times within an hour; look at its cable.",
+        description=f"{_PORT} lost its link {{{{ $value }}}} times within an hour; check its cable.",
     )
     yield Alert(
         name="InfinibandErrors",
         expression=f"increase(node_infiniband_port_errors_received_total{ours}[1h]) > 0",
         severity="warning",
         summary="A port of the fabric receives broken packets",
-        description=f"{_PORT} received {{{{ $value }}}} broken packets within an hour; look at its cable.",
+        description=f"{_PORT} received {{{{ $value }}}} broken packets within an hour; check its cable.",
     )
 
 
@@ -69,7 +69,7 @@ def _rate(ours: str, gbps: int) -> Alert:
         lasting=300,
         severity="warning",
         summary="A port of the fabric is slower than planned",
-        description=f"{_PORT} runs at {{{{ $value }}}} bytes/s instead of {planned} ({gbps} Gb/s); look at its cable.",
+        description=f"{_PORT} runs at {{{{ $value }}}} bytes/s instead of {planned} ({gbps} Gb/s); check its cable.",
     )
 
 
@@ -82,7 +82,7 @@ def _losses(ours: str) -> Iterator[Alert]:
         f"and increase(node_infiniband_packet_sequence_errors_total{ours}[10m]) > 0",
         severity="warning",
         summary="A lossless fabric loses packets",
-        description=f"{_PORT} missed {{{{ $value }}}} packets within ten minutes; look at PFC and ECN of the switches.",
+        description=f"{_PORT} missed {{{{ $value }}}} packets within ten minutes; check PFC and ECN of the switches.",
     )
     yield Alert(
         name="RdmaAckTimeout",

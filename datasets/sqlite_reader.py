@@ -20,7 +20,7 @@ class SqliteCatalogue:
         """Open the file; raise CatalogueError where it is no SQLite file."""
         self._path = path
         if not path.is_file():
-            raise CatalogueError(f"{path}: is no file; name a catalogue that ./hpc data index has written")
+            raise CatalogueError(f"{path} does not exist; name a catalogue that ./hpc data index has written")
         self._database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
         self._database.create_function("int", 1, _number, deterministic=True)
         self._database.set_authorizer(_allow)

@@ -199,6 +199,6 @@ class Verdict(Model):
     status: Status
     measured: str = Field(description="what was found, with its unit; empty when nothing was")
     limit: str = Field(description="what is required, with its unit")
-    source: str = Field(description="inventory id, or public record, of the limit")
+    source: str = Field(description="source id (docs/sources.md), or public record, of the limit")
     proofs: tuple[Proof, ...] = ()
     causes: tuple[str, ...] = Field(default=(), description="known causes that the lines show, each with its remedy")

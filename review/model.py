@@ -12,7 +12,7 @@ REDACTED = "[secret]"
 """What stands for a secret's value, in the engine's events as in renders."""
 CHANGED = "[another secret]"
 """What stands for a secret's new value where only this is known, that it is another one."""
-UNKNOWN = "[not known yet]"
+UNKNOWN = "[unknown until the update]"
 """What stands for a value that only the update will bring."""
 
 

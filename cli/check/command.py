@@ -70,7 +70,8 @@ def command(
 ) -> None:
     """Check manifests against the policies, without a cluster.
 
-    Exit status 0: no findings; 1: findings; 2: something could not be read.
+    Exit status 0: nothing mandatory is found; 1: something is (with --severity advisory, anything); 2: something could
+    not be read.
     """
     names = [*(file or ()), *(more or ())]
     if not names:

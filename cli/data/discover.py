@@ -61,7 +61,7 @@ class Discover:
 
     def __post_init__(self) -> None:
         if self.ca is not None and not self.ca.is_file():
-            raise CatalogueError(f"{self.ca}: is no file; name the certificate of the CA of {self.host}")
+            raise CatalogueError(f"{self.ca} does not exist; name the certificate of the CA of {self.host}")
 
     def ask(self, sql: str) -> list[tuple[str, ...]]:
         """Return the rows of a SELECT; raise CatalogueError where the server refuses it or cannot be reached.
@@ -123,7 +123,7 @@ class Discover:
         answer = self._send(method, path, _Bearer(self._token), body)
         if answer.status_code == requests.codes.unauthorized:
             raise CatalogueError(
-                f"{self.host} refuses {path} with 401 for a token that it has just given; look at its logs"
+                f"{self.host} refuses {path} with 401 for a token that it has just given; check its logs"
             )
         return answer
 

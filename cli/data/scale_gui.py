@@ -98,7 +98,7 @@ class ScaleGui:
             if "lastId" not in following:
                 return
             more = {**query, "lastId": following["lastId"][0]}
-        raise ScaleGuiError(f"{self.host} answers {path} with more than {_PAGES} pages; look at its state")
+        raise ScaleGuiError(f"{self.host} answers {path} with more than {_PAGES} pages; check its state")
 
     def _get(self, path: str, query: Mapping[str, str]) -> Mapping[str, Any]:
         """Return what a path has, from the first GUI that can be reached."""

@@ -43,7 +43,7 @@ def requested(request: Request, settings: Settings) -> tuple[Settings, Workload]
     if request.tenant not in known:
         raise Problem(f"--tenant {request.tenant}: the stack has no such tenant", f"Known: {', '.join(sorted(known))}.")
     if problem := unknown(request.program, settings):
-        raise Problem(f"PROGRAM {request.program!r}, which {problem}")
+        raise Problem(f"program {request.program!r} {problem}")
     workload = _workload(request, settings)
     alone = settings.model_copy(update={"stages": (Stage(name=_STAGE, workloads=(workload,)),)})
     if problems := [problem.removeprefix("stages: ") for problem in consistency.problems(alone)]:

@@ -60,10 +60,9 @@ def command(
 
     Creates a Job on the node, whose pod prints what nvidia-smi, lscpu,
     numactl, lspci, ibstat and others show, without privileges; reads
-    its log, and removes it, also after Ctrl-C. Beside the engine,
-    this and `check` are the only commands that write to a cluster:
-    --manifest prints the Job for those who would rather create it
-    themselves, and give its log to from-logs.
+    its log, and removes it, also after Ctrl-C. --manifest prints the
+    Job for those who would rather create it themselves, and give its
+    log to from-logs.
 
     What the pod does not see is reported, and missing in the file.
     """

@@ -38,7 +38,7 @@ HostNetworkOption = Annotated[
     typer.Option(
         "--host-network",
         help="Run in the node's network, to see interfaces' names. The account must be allowed to use an SCC for it, "
-        "such as hostnetwork-v2; in namespace default no SCC is asked.",
+        "such as hostnetwork-v2; in namespace default no SCC is evaluated.",
     ),
 ]
 TimeoutOption = Annotated[int, typer.Option(min=1, help="Seconds until the Job must have ended.")]

@@ -21,7 +21,7 @@ from sites.site import Site
 from stacks import site
 
 Files = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--file", "-f", help="Running configuration, or output of a command; repeatable. - is standard input."
     ),
@@ -39,15 +39,18 @@ _OTHERS_SHOWN = 3
 """Statements that are named of those that no setting speaks of."""
 
 
-def command(file: Files, more: MoreFiles = None, *, stack: StackOption = DEFAULT_STACK) -> None:
+def command(file: Files = None, more: MoreFiles = None, *, stack: StackOption = DEFAULT_STACK) -> None:
     """Compare running configurations with the settings.
 
     Exit status 0 where nothing is missing, superfluous or different, 1 where something is, 2 where a file has nothing
     to compare. What the settings do not speak of is counted and not compared. Passwords and hashes in the files are
     neither compared nor shown.
     """
+    names = [*(file or ()), *(more or ())]
+    if not names:
+        raise typer.BadParameter("name files, or - for standard input", param_hint="-f")
     facts = site.of(stacks.read(stack).settings, stack)
-    found = [each for name in (*file, *(more or ())) for each in _compared(name, facts)]
+    found = [each for name in names for each in _compared(name, facts)]
     for name, each in found:
         rows = [(one.kind, escape(one.wanted), escape(one.running)) for one in each.differences]
         tables.show_rows(escape(f"{each.what} in {name}"), ("difference", "wanted", "running"), rows)

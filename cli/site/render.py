@@ -57,7 +57,7 @@ def command(
     ]
     tables.show_rows(f"Files in {output}", ("group", "what", "files", "open"), rows)
     if unused := [group.name for group, written, missing in wanted.groups if not (written or missing)]:
-        print_text(f"The settings of stack {stack} ask for no files of {listed(unused)}.")
+        print_text(f"Stack {stack} has no settings for: {listed(unused)}.")
     for group, _, missing in wanted.groups:
         for each in missing:
             print_warning(f"{group.name}: open: {each.what}; {each.remedy}")

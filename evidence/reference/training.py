@@ -12,7 +12,7 @@ from hardware.model import Model
 class Training(Model):
     """The median of five runs of a training, as a document measured it."""
 
-    source: str = Field(description="inventory id")
+    source: str = Field(description="source id (docs/sources.md)")
     program: str = Field(description="as docs/programs.md lists it")
     profile: str
     fabric: Fabric

@@ -14,7 +14,7 @@ class Trained(Model):
 
     program: str = Field(description="as docs/programs.md lists it")
     unit: Literal["images/s", "s"] = Field(description="of the figure")
-    source: str = Field(description="inventory id")
+    source: str = Field(description="source id (docs/sources.md)")
     pods: int
     gpus: int = Field(description="of a pod")
     nodes: int

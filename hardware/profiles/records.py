@@ -170,7 +170,9 @@ class Profile(Model):
     reference_design: Literal["superpod", "supermicro"] | None = Field(
         default=None, description="design whose fabric tables or list of parts `./hpc plan` shows for it"
     )
-    source: str = Field(description="inventory ids of the figures, and public records where the documents have none")
+    source: str = Field(
+        description="source ids (docs/sources.md) of the figures, and public records where the documents have none"
+    )
     sources: dict[str, str] = Field(default={}, description="field -> its own source, where it is another one")
 
     @property
@@ -243,6 +245,11 @@ class Profile(Model):
     def _gpu_faults(self) -> list[str]:
         links = self.nvlink.links
         faults = []
+        if self.gpu.architecture not in ARCHITECTURES:
+            faults.append(
+                f"gpu.architecture: {self.gpu.architecture!r} is not known; use {', '.join(ARCHITECTURES)}, or describe "
+                "it in hardware/architectures/"
+            )
         if self.gpu_buses and len(self.gpu_buses) != self.gpus:
             faults.append(f"gpu_buses: give one of each of the {self.gpus} GPUs, not {len(self.gpu_buses)}")
         if links and {len(links), *map(len, links)} != {self.gpus}:

@@ -135,10 +135,10 @@ class Processes:
             if name not in running:
                 raise SimulatorError(f"{name} ended; the last lines of {self.log(name)}:\n{self.tail(name)}")
 
-    def tail(self, name: str, lines: int = LOG_LINES) -> str:
+    def tail(self, name: str) -> str:
         """Return the last lines that the process `name` wrote."""
         try:
-            return "\n".join(self.log(name).read_text(errors="replace").splitlines()[-lines:])
+            return "\n".join(self.log(name).read_text(errors="replace").splitlines()[-LOG_LINES:])
         except FileNotFoundError:
             return "(no log)"
 

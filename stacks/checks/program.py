@@ -18,7 +18,7 @@ def problems(settings: Settings) -> Iterator[str]:
             if isinstance(workload, Unstarted):
                 continue
             if problem := unknown(workload.program, settings):
-                yield f"stages: job {workload.name} has program {workload.program!r}, which {problem}"
+                yield f"stages: job {workload.name}: program {workload.program!r} {problem}"
 
 
 def unknown(name: str, settings: Settings) -> str | None:
@@ -28,4 +28,4 @@ def unknown(name: str, settings: Settings) -> str | None:
         return None
     close = get_close_matches(name, known, n=1)
     meant = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
-    return f"nothing defines; define it in `programs`, or name another: {meant}"
+    return f"is not defined; define it in `programs`, or use another: {meant}"

@@ -110,7 +110,7 @@ def test_a_wrong_query_is_an_error(catalogue: SqliteCatalogue, sql: str) -> None
 def test_files_that_are_no_catalogue(tmp_path: Path) -> None:
     """A file that is missing, no database, or another one is refused."""
     other = tmp_path / "other.db"
-    with pytest.raises(CatalogueError, match=r"other\.db: is no file; name a catalogue"):
+    with pytest.raises(CatalogueError, match=r"other\.db does not exist; name a catalogue"):
         SqliteCatalogue(other)
     other.write_text("no database, and long enough to be one" * 20)
     with pytest.raises(CatalogueError, match="not a database"):

@@ -106,6 +106,10 @@ def test_a_port_is_next_to_the_gpus_at_its_shortest_path(tmp_path: Path) -> None
         (SITE | {"colour": "blue"}, "colour: .*remove it"),
         (SITE | {"cpu_cores": 100}, "numa: give each of the CPUs 0-199"),
         (SITE | {"gpu": "hopper/h900"}, "gpu: hopper has no GPU 'h900'; known: h100-80gb-hbm3"),
+        (
+            SITE | {"gpu": {"model": "R100", "architecture": "rubin", "memory_gb": 288, "source": "x"}},
+            "gpu.architecture: 'rubin' is not known; .*blackwell",
+        ),
         (SITE | {"gpu": "rubin/r100"}, "gpu: 'rubin/r100' is of no known architecture; .*blackwell"),
         (SITE | {"gpu_buses": [1]}, "gpu_buses: give one of each of the 8 GPUs, not 1"),
         (SITE | {"sources": {"gpus": "x", "colour": "y"}}, "sources: colour is no field"),

@@ -23,7 +23,7 @@ def exists(store: BucketStore) -> bool:
                 raise Problem(
                     f"bucket {store.location.bucket} on {store.location.where} is not for these keys",
                     "It belongs to another account (names are shared by all of a service's users), or the keys have no "
-                    "right to it: choose another name, or ask for s3:ListBucket.",
+                    "right to it: use another name, or ask for s3:ListBucket.",
                 ) from None
             if code_of(error) not in ("404", "NoSuchBucket", "NotFound"):
                 raise

@@ -226,7 +226,7 @@ def test_certificates_are_verified(server: Server, keys: pki.Pki, tmp_path: Path
         with pytest.raises(CatalogueError, match="certificate is not trusted, or is another host's; give its CA"):
             client(server, keys, ca=ca).ask("select 1")
     assert server.calls == []
-    with pytest.raises(CatalogueError, match="gone: is no file; name the certificate"):
+    with pytest.raises(CatalogueError, match="gone does not exist; name the certificate"):
         client(server, keys, ca=tmp_path / "gone")
 
 

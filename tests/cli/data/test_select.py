@@ -68,7 +68,7 @@ def test_a_second_selection_says_what_changed(change: Change, tmp_path: Path) ->
     [
         ({"at_least": {"bicycle": 5}}, "at_least.bicycle 5, and 4 frames have it"),
         ({"pixels": {"truck": [1, None]}}, "no frame of the catalogue fits"),
-        ({"source": {"kind": "sqlite", "path": "data/none.sqlite"}}, "none.sqlite: is no file; name a catalogue"),
+        ({"source": {"kind": "sqlite", "path": "data/none.sqlite"}}, "none.sqlite does not exist; name a catalogue"),
         ({"cameras": ["rear"]}, "'rear' is none of card a2d2"),
     ],
 )

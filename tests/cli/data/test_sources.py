@@ -37,7 +37,7 @@ def test_the_certificate_is_a_file_of_the_project(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(sources, "ROOT", tmp_path)
     for name in (sources.USER, sources.PASSWORD):
         monkeypatch.setenv(name, "x")
-    with pytest.raises(CatalogueError, match=r"certs/ca\.pem: is no file"):
+    with pytest.raises(CatalogueError, match=r"certs/ca\.pem does not exist"):
         sources.open_source(THERE.model_copy(update={"ca": "certs/ca.pem"}))
 
 

@@ -88,7 +88,7 @@ def test_layouts(options: list[str], layout: tuple[int, int]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["train-torhc", "-t", "training", "-g", "8"], "PROGRAM 'train-torhc', which nothing defines; define it in"),
+        (["train-torhc", "-t", "training", "-g", "8"], "program 'train-torhc' is not defined; define it in"),
         (["train-torhc", "-t", "training", "-g", "8"], "did you mean train-torch?"),
         (["train-torch", "-t", "vision", "-g", "8"], "--tenant vision: the stack has no such tenant\nKnown: training."),
         (

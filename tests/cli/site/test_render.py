@@ -36,7 +36,7 @@ def test_groups_without_files_are_one_line(tmp_path: Path) -> None:
     """The table has groups with files or something open, and one line names the others."""
     printed = run("render", "--stack", "pytorch", "-o", tmp_path / "files")
     assert "esxi  " not in printed
-    assert re.search(r"stack pytorch ask for no files of esxi, .*switches", " ".join(printed.split()))
+    assert re.search(r"tack pytorch has no settings for: esxi, .*switches", " ".join(printed.split()))
 
 
 def test_an_edited_file_is_stale_and_not_replaced(folder: Path) -> None:

@@ -94,8 +94,8 @@ def test_programs_that_cannot_be_started_are_refused(program: dict[str, Any], ex
 @pytest.mark.parametrize(
     ("workload", "expected"),
     [
-        ({"program": "trian"}, "job it has program 'trian' …; define it in `programs` …: did you mean train?"),
-        ({"program": "minesweeper"}, "job it has program 'minesweeper' …: known: a2d2, "),
+        ({"program": "trian"}, "job it: program 'trian' …; define it in `programs` …: did you mean train?"),
+        ({"program": "minesweeper"}, "job it: program 'minesweeper' …: known: a2d2, "),
     ],
 )
 def test_a_program_that_nothing_defines_is_refused(workload: dict[str, Any], expected: str) -> None:

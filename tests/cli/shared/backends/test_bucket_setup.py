@@ -158,7 +158,7 @@ def test_lifecycle_without_counts(bucket: BucketStore) -> None:
 def test_bucket_of_another_account(bucket: BucketStore) -> None:
     """A bucket of another account is refused, with the remedy to use another name."""
     other = BucketStore(bucket.location, _Lesser(bucket.client, "403", "head_bucket"))
-    with pytest.raises(Problem, match=r"is not for these keys\n.*choose another name"):
+    with pytest.raises(Problem, match=r"is not for these keys\n.*use another name"):
         exists(other)
 
 
