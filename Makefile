@@ -11,7 +11,10 @@ OUT ?= out
 PYTHON ?= python3
 VENV := .venv
 STAMP := $(VENV)/.installed
-REQUIREMENTS := requirements.txt requirements-sim.txt requirements-dev.txt
+DEV_STAMP := $(VENV)/.installed-dev
+REQUIREMENTS := requirements.txt requirements-sim.txt
+DEV_REQUIREMENTS := requirements-dev.txt
+PIP = $(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes
 RUN := $(VENV)/bin/python
 CHOICE := --stack $(STACK) $(if $(NAME),--name $(NAME))
 # Tests start Python some thousand times; without compiled modules each start compiles the house again.
@@ -26,14 +29,19 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  parameters: STACK=$(STACK), STACKS=<all>, NAME=<simulated cluster>, BACKEND=s3|<URL>, PLAN=<file>, BASE=<commit>, OUT=$(OUT), PYTHON=$(PYTHON)"
 
-venv: $(STAMP) ## create the virtual environment
+venv: $(DEV_STAMP) ## create the virtual environment, with the tools of developers
 
 $(STAMP): $(REQUIREMENTS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 		{ echo "$(PYTHON) is missing or older than 3.11; set PYTHON to a newer one, e.g. make up PYTHON=python3.11"; exit 1; }
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
 	@echo "- installing the Python packages ..."
-	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes $(REQUIREMENTS:%=-r %)
+	@$(PIP) $(REQUIREMENTS:%=-r %)
+	@touch $@
+
+$(DEV_STAMP): $(STAMP) $(DEV_REQUIREMENTS)
+	@echo "- installing the tools of developers and tests ..."
+	@$(PIP) $(DEV_REQUIREMENTS:%=-r %)
 	@touch $@
 
 up: $(STAMP) ## build what is missing, start the simulated cluster, run pulumi up, show the jobs
@@ -55,30 +63,30 @@ distclean: clean ## remove also the tools that were built, which all checkouts o
 
 test: unit slow ## run every test
 
-unit: $(STAMP) debian ## run the tests that need neither engine nor cluster
+unit: $(DEV_STAMP) debian ## run the tests that need neither engine nor cluster
 	@$(PYTEST) -n 2 --dist worksteal -m unit
 
-engine: $(STAMP) debian ## run the tests with the real engine, and with programs that take long
+engine: $(DEV_STAMP) debian ## run the tests with the real engine, and with programs that take long
 	@$(PYTEST) -n 2 --dist loadfile -m engine
 
 # Together, as each alone leaves a worker idle at its end; three on two cores, as tests of the cluster wait for controllers.
-slow: $(STAMP) debian chromium ## run the tests of the layers engine, cluster and browser
+slow: $(DEV_STAMP) debian chromium ## run the tests of the layers engine, cluster and browser
 	@$(PYTEST) -n 3 --dist loadfile -m "engine or cluster or browser"
 
-cluster: $(STAMP) debian ## run the tests on the simulated cluster
+cluster: $(DEV_STAMP) debian ## run the tests on the simulated cluster
 	@$(PYTEST) -n 3 --dist loadfile -m cluster
 
-contract: $(STAMP) ## compare the plugins in use with what the official ones did
+contract: $(DEV_STAMP) ## compare the plugins in use with what the official ones did
 	@$(PYTEST) -n 2 --dist loadfile tests/contract
 
-record: $(STAMP) ## record the contract from the official plugins; refuses others
+record: $(DEV_STAMP) ## record the contract from the official plugins; refuses others
 	@$(RUN) -m tests.contract.provider.record
 	@$(RUN) -m tests.contract.language.record
 
-golden: $(STAMP) ## write the golden manifests below tests/ from the code; review their difference before you commit it
+golden: $(DEV_STAMP) ## write the golden manifests below tests/ from the code; review their difference before you commit it
 	@$(PYTEST) --update-golden tests/stacks/test_golden.py tests/components/test_golden.py
 
-browser: $(STAMP) chromium ## run the tests that open reports in Chromium
+browser: $(DEV_STAMP) chromium ## run the tests that open reports in Chromium
 	@$(PYTEST) -m browser
 
 # Only root installs packages; for others the tests are skipped, with a message.
@@ -88,10 +96,10 @@ chromium:
 		export DEBIAN_FRONTEND=noninteractive && apt-get update -qq && \
 		apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || echo "- no Chromium; install it to run these tests"
 
-debian: $(STAMP) ## unpack the programs of Debian that tests run on written files, without root
+debian: $(DEV_STAMP) ## unpack the programs of Debian that tests run on written files, without root
 	@$(RUN) -m tests.support.debian
 
-check: $(STAMP) ## lint, formatting and types
+check: $(DEV_STAMP) ## lint, formatting and types
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy .
@@ -122,29 +130,29 @@ drift: $(STAMP) ## report what on the cluster differs from the program; fails on
 	@mkdir -p $(OUT)
 	@./hpc drift $(CHOICE) -o $(OUT)/$(STACK).drift.md
 
-workflows: $(STAMP) ## check the files of .github and .gitlab-ci.yml
+workflows: $(DEV_STAMP) ## check the files of .github and .gitlab-ci.yml
 	@"$$($(RUN) -m simulator.tools actionlint)" -color
 	@$(VENV)/bin/zizmor --offline --no-progress --quiet .github
 	@$(VENV)/bin/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci .gitlab-ci.yml
 
-format: $(STAMP) ## format the Python files
+format: $(DEV_STAMP) ## format the Python files
 	@$(VENV)/bin/ruff format .
 
-docs: $(STAMP) ## generate the pages of rules, components, settings, sources, coverage and the performance model
+docs: $(DEV_STAMP) ## generate the pages of rules, components, settings, sources, coverage and the performance model
 	@$(RUN) -m policies.docs
 	@$(RUN) -m rendering.reference
 	@$(RUN) -m simulator.performance.fit
 	@$(RUN) -m simulator.performance.programs_page
 
-lock: $(STAMP) ## compile the requirement files from what is written beside them, *.in
-	@for file in $(REQUIREMENTS); do \
+lock: $(DEV_STAMP) ## compile the requirement files from what is written beside them, *.in
+	@for file in $(REQUIREMENTS) $(DEV_REQUIREMENTS); do \
 		$(VENV)/bin/uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url \
 			$${file%.txt}.in -o $$file || exit 1; done
 
-gpus: $(STAMP) ## on a host with NVIDIA GPUs: run what pods of the GPU programs would, and judge the logs; logs below OUT
+gpus: $(DEV_STAMP) ## on a host with NVIDIA GPUs: run what pods of the GPU programs would, and judge the logs; logs below OUT
 	@$(RUN) -m bench.gpus -o $(OUT)/gpus
 
-bench: $(STAMP) ## run the benchmarks: start-up, policies, reading of logs, data sets, growth
+bench: $(DEV_STAMP) ## run the benchmarks: start-up, policies, reading of logs, data sets, growth
 	@$(RUN) -m bench.startup
 	@$(RUN) -m bench.pack
 	@$(RUN) -m bench.policies

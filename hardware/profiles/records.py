@@ -247,8 +247,8 @@ class Profile(Model):
         faults = []
         if self.gpu.architecture not in ARCHITECTURES:
             faults.append(
-                f"gpu.architecture: {self.gpu.architecture!r} is not known; use {', '.join(ARCHITECTURES)}, or describe "
-                "it in hardware/architectures/"
+                f"gpu.architecture: {self.gpu.architecture!r} is not known; use {', '.join(ARCHITECTURES)}, or add "
+                "its file to hardware/architectures/"
             )
         if self.gpu_buses and len(self.gpu_buses) != self.gpus:
             faults.append(f"gpu_buses: give one of each of the {self.gpus} GPUs, not {len(self.gpu_buses)}")

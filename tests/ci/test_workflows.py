@@ -180,7 +180,7 @@ def test_linters_refuse_faults(file: str, before: str, after: str, message: str,
     target = tmp_path / file
     target.write_text(target.read_text().replace(before, after))
     done = subprocess.run(
-        ["make", "-o", ".venv/.installed", "workflows"], cwd=tmp_path, capture_output=True, text=True, check=False
+        ["make", "-o", ".venv/.installed-dev", "workflows"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.returncode == 0) is (message == ""), done.stdout + done.stderr
     assert message in done.stdout + done.stderr
