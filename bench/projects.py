@@ -12,8 +12,9 @@ from typing import Any, cast
 import yaml
 
 from apis import yaml_text
+from apis.pulumi_values import REDACTED
 from bench import bare
-from rendering.recorder import REDACTED, Registration, record
+from rendering.recorder import Registration, record
 from stacks import environment, settings
 from stacks.environment import SECRET_KEY
 from stacks.settings import KEY, PROJECT, Settings

@@ -5,11 +5,11 @@ import binascii
 from collections.abc import Iterable, Iterator
 
 from apis.kinds import SECRET
+from apis.pulumi_values import REDACTED
 from policies.findings import Finding
 from policies.objects import Obj
 from policies.values import Tree
 
-HIDDEN = "[secret]"
 _SHORTEST = 4  # characters; taking out shorter ones would make messages unreadable and hide nothing
 _FIELDS = ("data", "stringData")
 
@@ -34,7 +34,7 @@ def redact(finding: Finding, secret: Iterable[str]) -> Finding:
     """Return the finding with each of the `secret` texts taken out of its message and its remedy."""
     message, remedy = finding.message, finding.remedy
     for text in secret:
-        message, remedy = message.replace(text, HIDDEN), remedy.replace(text, HIDDEN)
+        message, remedy = message.replace(text, REDACTED), remedy.replace(text, REDACTED)
     if (message, remedy) == (finding.message, finding.remedy):
         return finding
     return finding._replace(message=message, remedy=remedy)

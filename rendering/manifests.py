@@ -9,7 +9,8 @@ import yaml
 
 from apis import kinds
 from apis.errors import UserError
-from rendering.recorder import REDACTED, Registration, record
+from apis.pulumi_values import REDACTED
+from rendering.recorder import Registration, record
 from stacks import environment, settings
 from stacks.layer_settings import TenantsLayer
 

@@ -16,9 +16,7 @@ from pulumi.runtime import mocks, resource, rpc
 from pulumi.runtime.proto.source_pb2 import StackTrace
 
 from apis.garbage_collection import no_collection
-from apis.pulumi_values import SIGNATURE
-
-REDACTED = "[secret]"
+from apis.pulumi_values import REDACTED, SIGNATURE
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apis.pulumi_values import SIGNATURE, UNKNOWN_STRING
+from apis.pulumi_values import REDACTED, SIGNATURE, UNKNOWN_STRING
 from policies.values import mapping
-from review.model import REDACTED, UNKNOWN, Resource
+from review.model import UNKNOWN, Resource
 
 _OWN = ("__defaults", "__internal", "__inputs", "__fieldManager", "__initialApiVersion")
 _BY_SERVER = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from apis.pulumi_values import REDACTED
 from policies.rules import RULES
 from review import event_properties, paths
-from review.model import CHANGED, REDACTED, Change, Finding, Op, Resource, Review
+from review.model import CHANGED, Change, Finding, Op, Resource, Review
 from review.titles import short
 
 CUT = "the engine stopped before it had processed the whole stack"

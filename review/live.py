@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from apis.pulumi_values import REDACTED
 from apis.quantity import amount
 from review import compared_fields, paths
 from review.compared_fields import HINTS, QUANTITIES, SETS, Fields
-from review.model import REDACTED, UNKNOWN, Resource
+from review.model import UNKNOWN, Resource
 from review.paths import Path
 
 _NOTHING: tuple[Any, ...] = (None, False, 0, "", [], {})

@@ -8,8 +8,6 @@ from typing import Any
 
 from review.cluster_facts import Facts
 
-REDACTED = "[secret]"
-"""What stands for a secret's value, in the engine's events as in renders."""
 CHANGED = "[another secret]"
 """What stands for a secret's new value where only this is known, that it is another one."""
 UNKNOWN = "[unknown until the update]"

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from apis.pulumi_values import REDACTED
 from review import paths
-from review.model import CHANGED, REDACTED, Change, Resource
+from review.model import CHANGED, Change, Resource
 from review.scalars import LONGEST, content, empty, lines, scalar
 from review.sentences import shortened, visible
 

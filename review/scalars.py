@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from review.model import CHANGED, REDACTED, UNKNOWN
+from apis.pulumi_values import REDACTED
+from review.model import CHANGED, UNKNOWN
 from review.sentences import shortened, visible
 
 LONGEST = 160

@@ -4,10 +4,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from apis.pulumi_values import REDACTED
 from cli.shared.paths import ROOT
 from cli.shared.stack import Stack
 from policies.values import read
-from rendering.recorder import REDACTED, Registration, record
+from rendering.recorder import Registration, record
 from stacks import adoption, environment
 from stacks.settings import PROJECT
 

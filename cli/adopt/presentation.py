@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from apis.pulumi_values import REDACTED
 from cli.adopt.candidates import Candidate, State, is_gone
 from cli.shared.console import print_text
 from cli.shared.tables import show_rows
@@ -15,7 +16,6 @@ from simulator.plugins.provider.shapes import prune
 
 _COLOURS = {State.EQUAL: "green", State.DIFFERS: "yellow", State.REPLACED: "red", State.REFUSED: "red"}
 _LONGEST = 60
-_HIDDEN = "[secret]"
 _REPLACED = "Change the settings to match the cluster; or, if the object may go, delete it: the next update creates it."
 _OWNER = "hpc-adopted"
 """Field manager of what no program declares and no update may remove."""
@@ -66,7 +66,7 @@ def _fields(found: Candidate) -> Iterator[tuple[str, str, str]]:
         old = found.before(change.path)
         shown = "" if old is None else _shown(old)
         hidden = secret and change.path[:1] in (("data",), ("stringData",))
-        yield text_of_path(change.path), _HIDDEN if hidden and shown else shown, _HIDDEN if hidden and new else new
+        yield text_of_path(change.path), REDACTED if hidden and shown else shown, REDACTED if hidden and new else new
 
 
 def _is_label(change: PropertyChange) -> bool:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rendering.recorder import REDACTED
+from apis.pulumi_values import REDACTED
 from simulator.plugins.provider.ownership import is_transferable
 
 _MISSING: Any = object()

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
+from apis.pulumi_values import REDACTED
 from policies import exceptions
 from policies.objects import Obj
 from policies.pack.engine_resources import as_objects
@@ -12,7 +13,7 @@ from policies.pack.examination import Diagnostic, Examination
 from policies.pack.properties import Properties
 from policies.rules import RULES
 from review import events
-from review.model import CHANGED, REDACTED, Finding, Resource, Review
+from review.model import CHANGED, Finding, Resource, Review
 
 _TEXTS = ("data", "stringData")
 

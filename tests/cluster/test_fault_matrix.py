@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from apis import kinds
+from apis.pulumi_values import REDACTED
 from cli.shared import cluster_client, simulated_spec
 from rendering.manifests import manifests
-from rendering.recorder import REDACTED
 from rendering.reference import faults
 from simulator import cluster, names
 from simulator.cluster import ClusterSpec

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from apis import kinds
+from apis.pulumi_values import REDACTED
 from cli.shared import cluster_client, simulated_spec
 from cli.verify import node_marks
 from cli.verify.expectations import requests
@@ -16,7 +17,6 @@ from cli.verify.job_logs import collect
 from evidence.fitness import Fitness, Fitnesses, fitness, is_node_test
 from evidence.judge import judge
 from rendering.manifests import manifests
-from rendering.recorder import REDACTED
 from rendering.reference import faults
 from simulator import names
 from simulator.cluster import ClusterSpec

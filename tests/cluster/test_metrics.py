@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from apis import kinds
+from apis.pulumi_values import REDACTED
 from cli.shared import cluster_client, simulated_spec
 from components.dashboards import GPUS, INFINIBAND, TENANTS
 from rendering.manifests import manifests
-from rendering.recorder import REDACTED
 from simulator import cluster, names
 from simulator.cluster import ClusterSpec
 from simulator.performance.node_faults import NodeFaults

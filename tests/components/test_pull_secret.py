@@ -6,9 +6,9 @@ import pulumi
 import pytest
 from pydantic import ValidationError
 
+from apis.pulumi_values import REDACTED
 from components.pull_secret import KEY, PullSecret, PullSecretArgs, RegistryAccount, docker_config
 from components.scale_csi import GuiAccount
-from rendering.recorder import REDACTED
 from tests.support.recorded import component, one
 
 ACCOUNTS = {"registry.example.com": RegistryAccount(username="robot", password="p:w")}

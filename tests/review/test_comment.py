@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from apis.pulumi_values import REDACTED
 from review import comment, terminal
-from review.model import REDACTED, UNKNOWN, Change, Ending, Finding, Op, Resource, Review
+from review.model import UNKNOWN, Change, Ending, Finding, Op, Resource, Review
 from review.sentences import name
 from tests.support.comments import broken, tokens
 from tests.support.reviews import created, made, review, same

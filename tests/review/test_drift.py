@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from apis import names
+from apis.pulumi_values import REDACTED
 from review import drift, live
-from review.model import CHANGED, REDACTED, Change, Op, Resource
+from review.model import CHANGED, Change, Op, Resource
 from tests.support.reviews import created, made, review, same, updated
 
 ENDED: dict[str, Any] = {"summaryEvent": {"resourceChanges": {}}}

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from apis.pulumi_values import REDACTED
 from policies.rules import RULES
 from review import comment, events, summary
-from review.model import CHANGED, REDACTED, UNKNOWN, Change, Op, Review
+from review.model import CHANGED, UNKNOWN, Change, Op, Review
 from review.sentences import bare
 
 SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "[secret]"}

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from review.model import CHANGED, REDACTED, UNKNOWN, Change, Op
+from apis.pulumi_values import REDACTED
+from review.model import CHANGED, UNKNOWN, Change, Op
 from review.object_diff import difference
 from tests.support.reviews import created, deleted, made, updated
 

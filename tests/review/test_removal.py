@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from apis.pulumi_values import REDACTED
 from review import live, removal
-from review.model import CHANGED, REDACTED, Change, Op, Resource
+from review.model import CHANGED, Change, Op, Resource
 
 NAMED = {"name": "x", "namespace": "a"}
 RBAC = "rbac.authorization.k8s.io/v1:RoleBinding"

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from apis.pulumi_values import REDACTED
 from review import renders
-from review.model import REDACTED, Change, Op
+from review.model import Change, Op
 from review.renders import Rendered
 from tests.support.reviews import review, same
 

@@ -3,8 +3,9 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from apis.pulumi_values import REDACTED
 from rendering import manifests
-from rendering.recorder import REDACTED, Registration, record
+from rendering.recorder import Registration, record
 from stacks import adoption, environment, settings
 from tests.support.recorded import ROOT
 

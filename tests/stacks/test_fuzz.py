@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 
+from apis.pulumi_values import REDACTED
 from cli.shared.policy_configuration import configuration
 from policies.check import Checker
 from policies.configuration import Configuration
@@ -22,7 +23,7 @@ from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import objects
 from rendering.manifests import manifests
-from rendering.recorder import REDACTED, Registration, record
+from rendering.recorder import Registration, record
 from stacks import environment
 from stacks.settings import PROJECT, Settings, SettingsError, parse
 from tests.support.fragments import WHOLE, stacks, unchanged

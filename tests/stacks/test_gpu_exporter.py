@@ -4,11 +4,12 @@ from functools import cache
 
 import yaml
 
+from apis.pulumi_values import REDACTED
 from policies.check import Checker
 from policies.inventory import Inventory
 from policies.objects import objects
 from rendering.manifests import manifests
-from rendering.recorder import REDACTED, Registration
+from rendering.recorder import Registration
 from stacks.environment import build, placeholder_accounts
 from stacks.monitoring_files import RULES, files
 from stacks.settings import load, parse

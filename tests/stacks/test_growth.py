@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from apis.pulumi_values import REDACTED
 from bench.scaled import platform
 from policies.check import Checker
 from policies.inventory import Inventory
 from policies.objects import objects
 from rendering.manifests import manifests
-from rendering.recorder import REDACTED, Registration, record
+from rendering.recorder import Registration, record
 from stacks import environment
 from stacks.settings import PROJECT, parse
 from tests.support.recorded import ROOT

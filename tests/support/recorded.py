@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from apis.pulumi_values import REDACTED
 from rendering import manifests
-from rendering.recorder import REDACTED, Registration, record
+from rendering.recorder import Registration, record
 from stacks import settings
 from stacks.environment import build, placeholder_accounts
 from stacks.operator_settings import OperatorSettings

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from apis.pulumi_values import REDACTED
 from cli.diff import policy_findings, settings_facts
 from policies import exceptions
-from review.model import REDACTED, Change, Op, Resource, Review
+from review.model import Change, Op, Resource, Review
 from stacks import settings
 from tests.support.recorded import ROOT
 

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
+from apis.pulumi_values import REDACTED
 from review import comment, json_data, terminal
-from review.model import CHANGED, REDACTED, Change, Op
+from review.model import CHANGED, Change, Op
 from review.subjects import repairs
 from tests.support.reviews import made, reported, review
 

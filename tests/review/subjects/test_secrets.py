@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from apis.pulumi_values import REDACTED
 from review import comment, terminal
-from review.model import CHANGED, REDACTED
+from review.model import CHANGED
 from review.subjects import secrets
 from tests.support.reviews import created, deleted, made, reported, review, same, updated
 

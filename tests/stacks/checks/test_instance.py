@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from apis.pulumi_values import REDACTED
 from hardware.placement import share
-from rendering.recorder import REDACTED
 from stacks import layouts
 from stacks.environment import build, placeholder_accounts
 from stacks.settings import Settings, parse
