@@ -14,22 +14,16 @@ from stacks.cluster_settings import entries
 _SECRET = re.compile(r"secret|passw|token|credential|login", re.IGNORECASE)
 """Names of fields whose values are not shown: users may write a secret into one that describes it."""
 _REMEDIES = {
-    "extra_forbidden": "; remove it or correct its name",
+    **data_files.REMEDIES,
     "missing": "; add it: docs/settings.md describes it",
-    "too_short": "; write one more",
-    "too_long": "; leave some out",
     "string_pattern_mismatch": "; write it in that form: docs/settings.md describes it",
-    "literal_error": "; write one of these",
-    "tuple_type": "; write a list, e.g. [a, b]",
-    "enum": "; write one of these",
-    "string_type": "; write text, a number in quotes",
     "ip_v4_address": "; write one as 192.168.1.2",
     "ip_v4_interface": "; write an address with its prefix, as 192.168.1.2/24",
     "ip_v4_network": "; write the network's own address and prefix, as 192.168.1.0/24",
     "union_tag_invalid": "; write one of these",
     "union_tag_not_found": "; add it: docs/settings.md lists them",
 }
-"""Remedies by pydantic's name of an error; messages with a bound or a type are their own."""
+"""Remedies where the settings' page says more than those of every file."""
 _NO_TENANTS = (
     "; name one, or write `layer: platform` in place of it: a platform without tenants (docs/layers.md)",
     "; name one: the last tenant is removed with its whole stack (docs/layers.md)",

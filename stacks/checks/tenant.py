@@ -14,7 +14,10 @@ from stacks.tenant_settings import TenantSettings
 
 
 def problems(settings: Settings) -> Iterator[str]:
-    """Yield what tenants must not share, and what they name that does not exist."""
+    """Yield what tenants must not share or name in vain; a tenant that is given twice hides the rest."""
+    if twice := list(repeated("tenants: namespace", (tenant.namespace for tenant in settings.tenants))):
+        yield from twice
+        return
     yield from _tenants(settings)
     yield from _builds(settings)
     yield from _data(settings)
@@ -24,7 +27,6 @@ def problems(settings: Settings) -> Iterator[str]:
 
 def _tenants(settings: Settings) -> Iterator[str]:
     tenants = settings.tenants
-    yield from repeated("tenants: namespace", (tenant.namespace for tenant in tenants))
     yield from repeated("tenants: mcs", (tenant.mcs for tenant in tenants))
     for one, other in _overlapping(tenants):
         yield (

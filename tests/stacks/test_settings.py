@@ -164,6 +164,29 @@ def test_a_wrong_item_is_reported_once() -> None:
     assert "hpc:platform.nodes.0.roles.0" in text
 
 
+def test_a_tenant_that_is_given_twice_is_reported_once() -> None:
+    """What two tenants of one name share by that is not reported, too."""
+    data = settings_of("dev")
+    data["tenants"].append(data["tenants"][0])
+    text = message(data)
+    assert "1 wrong" in text
+    assert "namespace 'adas' is given twice" in text
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("protect", "maybe", "protect: … 'maybe' …; write true or false"),
+        ("cluster", None, "cluster: …; write its fields below it"),
+    ],
+)
+def test_values_of_another_type_have_a_remedy(field: str, value: Any, expected: str) -> None:
+    """A wrong type is described by YAML's words, with what to write."""
+    text = message(settings_of("dev") | {field: value})
+    expect_message(text, expected)
+    assert "Settings" not in text, "no class of Python's"
+
+
 def test_rules_over_several_fields_name_the_settings_themselves() -> None:
     """A problem between settings begins with the setting's path."""
     data = settings_of("dev")
