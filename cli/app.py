@@ -142,7 +142,16 @@ class _Commands(TyperGroup):
                 rich_help_panel=entry.panel,
                 epilog=page,
             )(module.command)
-        return cast("TyperCommand | TyperGroup", get_group(single).commands[cmd_name])
+        made = cast("TyperCommand | TyperGroup", get_group(single).commands[cmd_name])
+        _unwrap(made)
+        return made
+
+
+def _unwrap(command: Any) -> None:
+    """Make each paragraph of the help one line, which the terminal breaks at its own width."""
+    command.help = "\n\n".join(" ".join(each.split()) for each in (command.help or "").split("\n\n"))
+    for inner in getattr(command, "commands", {}).values():
+        _unwrap(inner)
 
 
 def _name_the_option(error: Any) -> None:

@@ -50,6 +50,12 @@ def test_the_list_shows_the_commands_own_first_lines(commands: dict[str, Any]) -
     assert {name: entry.summary for name, entry in COMMANDS.items()} == own
 
 
+def test_paragraphs_of_help_are_whole(commands: dict[str, Any]) -> None:
+    """A terminal breaks the lines of help, not the source: a narrower one would break them twice."""
+    assert any("\n\n" in command.help for command in commands.values())
+    assert not [name for name, command in commands.items() if "\n" in command.help.replace("\n\n", "")]
+
+
 def test_help_names_a_page(commands: dict[str, Any]) -> None:
     """The help of every command ends with a page that exists."""
     top = {name: command.epilog for name, command in commands.items() if " " not in name}
