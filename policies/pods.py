@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from policies.part import Part, Root
 from policies.pod_specs import CONTAINERS, SHARED, SINGLE, SPEC, STEPS, VARIABLES, role_of
 from policies.resources import Request, requests
-from policies.values import Path, Tree, Unknown, read
+from policies.values import Path, Tree, Unknown, is_mapping, read
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ class Pod(Part):
                 for group in CONTAINER_LISTS
                 if group in self.tree
                 for index, entry in enumerate(_list(self.tree[group]))
-                if entry.__class__ is dict or isinstance(entry, Mapping)
+                if is_mapping(entry)
             ]
         )
 

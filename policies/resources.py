@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apis.quantity import whole
-from policies.values import Tree, Unknown, brief
+from policies.values import Tree, Unknown, brief, is_mapping
 
 
 @dataclass(slots=True)  # a frozen one takes three times as long to make, and there is one per quantity
@@ -37,7 +37,7 @@ class Request:
 
 def requests(resources: Tree) -> Iterator[Request]:
     """Yield what a container's `resources` ask for, sorted by resource."""
-    if resources is None or not (resources.__class__ is dict or isinstance(resources, Mapping)):
+    if resources is None or not is_mapping(resources):
         return
     limits, requested = (_side(resources.get(side)) for side in ("limits", "requests"))
     for resource in sorted({*limits, *requested}, key=_name):
@@ -51,4 +51,4 @@ def _name(resource: Any) -> str:
 def _side(value: Tree) -> Mapping[str, Any]:
     if value is None:
         return {}
-    return value if value.__class__ is dict or isinstance(value, Mapping) else {}
+    return value if is_mapping(value) else {}

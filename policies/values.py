@@ -3,7 +3,7 @@
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 Tree: TypeAlias = Any  # a JSON-like value, perhaps with `Unknown`s in it
 Path: TypeAlias = tuple[str | int, ...]
@@ -47,6 +47,11 @@ def read(tree: Tree, *keys: str | int) -> Tree:
     return tree
 
 
+def is_mapping(tree: Tree) -> TypeGuard[Mapping[str, Any]]:
+    """Return whether a tree is a mapping; most are dicts, for which this answers several times as fast."""
+    return tree.__class__ is dict or isinstance(tree, Mapping)
+
+
 def entries(tree: Tree, *keys: str | int) -> list[Tree]:
     """Return the list at `keys` in a tree; empty where there is none."""
     found = read(tree, *keys)
@@ -56,7 +61,7 @@ def entries(tree: Tree, *keys: str | int) -> list[Tree]:
 def mapping(tree: Tree, *keys: str | int) -> Mapping[str, Tree]:
     """Return the mapping at `keys` in a tree; empty where there is none."""
     found = read(tree, *keys)
-    return found if found.__class__ is dict or isinstance(found, Mapping) else {}
+    return found if is_mapping(found) else {}
 
 
 def text(value: Tree) -> str:

@@ -14,7 +14,7 @@ from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Container
 from policies.rule import Parameters, Rule
-from policies.values import Path, Unknown
+from policies.values import Path, Unknown, is_mapping
 from policies.views.credentials import in_arguments, in_lines, is_name, is_value, known
 from policies.views.environment import variables
 from policies.violation import Violation
@@ -60,7 +60,7 @@ def _environment(container: Container) -> Iterator[Violation]:
     # What shows by its form is found under any name; an unknown value of another name is not reported here.
     entries = container.tree.get("env")
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-        value = entry.get("value") if entry.__class__ is dict or isinstance(entry, Mapping) else None
+        value = entry.get("value") if is_mapping(entry) else None
         if isinstance(value, str) and ("env", index, "value") not in reported and (what := known(value)):
             yield container.violation(
                 f"{str(entry.get('name'))[:_SHOWN]} has {what} in the open", "env", index, "value"

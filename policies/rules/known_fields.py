@@ -1,6 +1,6 @@
 """Every field is one that the API knows at its place, with a value of its type."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from apis.fields import root
 from apis.kinds import CUSTOM_RESOURCE_DEFINITION
@@ -8,7 +8,7 @@ from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import ALL_KINDS, Parameters, Rule
-from policies.values import Path, Unknown, brief
+from policies.values import Path, Unknown, brief, is_mapping
 from policies.views.builtin import unknown_kind
 from policies.views.fields import Walk
 from policies.views.placement import explain
@@ -50,7 +50,7 @@ def _of_the_server(subject: Obj) -> Violation | None:
     """Return one violation for all that a dump of a live object has beside what was declared."""
     found: list[Path] = []
     metadata = subject.tree.get("metadata")
-    if (metadata.__class__ is dict or isinstance(metadata, Mapping)) and not _OF_THE_SERVER.isdisjoint(metadata):
+    if is_mapping(metadata) and not _OF_THE_SERVER.isdisjoint(metadata):
         found += [("metadata", key) for key in sorted(_OF_THE_SERVER) if metadata.get(key) is not None]
     status = subject.tree.get("status")
     if status is not None and not isinstance(status, Unknown) and subject.kind != CUSTOM_RESOURCE_DEFINITION.kind:

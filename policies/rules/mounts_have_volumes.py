@@ -9,7 +9,7 @@ from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.rule import Parameters, Rule
-from policies.values import Path, brief, entries, read
+from policies.values import Path, brief, entries, is_mapping, read
 from policies.violation import Violation
 
 _MOST = 20
@@ -54,7 +54,7 @@ def _mounts(container: Container, known: set[str] | None) -> Iterator[Violation]
             continue
         paths: dict[str, int] = {}
         for index, entry in enumerate(container.entries(key)):
-            if not (entry.__class__ is dict or isinstance(entry, Mapping)):
+            if not is_mapping(entry):
                 continue
             name, path = entry.get("name"), entry.get(place)
             if known is not None and isinstance(name, str) and name not in known:

@@ -10,7 +10,7 @@ from policies.objects import Obj
 from policies.part import Part
 from policies.pods import Pod
 from policies.rule import Parameters, Rule
-from policies.values import Tree, brief
+from policies.values import Tree, brief, is_mapping
 from policies.views import names
 from policies.violation import Violation
 
@@ -96,7 +96,7 @@ def _named(
 ) -> Iterator[Violation]:
     seen: set[str] = set()
     for index, entry in enumerate(part.entries(key)):
-        name: Tree = entry.get("name") if entry.__class__ is dict or isinstance(entry, Mapping) else None
+        name: Tree = entry.get("name") if is_mapping(entry) else None
         if not isinstance(name, str) or (optional and not name):
             continue
         if not fits(name):

@@ -7,7 +7,7 @@ from policies.pods import CONTAINER_LISTS, Pod
 from policies.scc import REQUIRED_ANNOTATION
 from policies.scc.seccomp import CONTAINER_ANNOTATION, POD_ANNOTATION
 from policies.unknown_values import overlap
-from policies.values import Path, Tree, Unknown
+from policies.values import Path, Tree, Unknown, is_mapping
 
 _FIELDS = ("hostNetwork", "hostPID", "hostIPC", "hostUsers", "os", "securityContext")
 _OF_CONTAINER = ("securityContext", "ports")
@@ -33,13 +33,13 @@ def admission_part(pod: Pod) -> dict[str, Any]:
 
 
 def _volume(entry: Tree) -> Tree:
-    if not (entry.__class__ is dict or isinstance(entry, Mapping)):
+    if not is_mapping(entry):
         return entry
     return {key: entry[key] if key in _WITH_CONTENT or entry[key] is None else {} for key in entry if key != "name"}
 
 
 def _only(entry: Tree, fields: tuple[str, ...]) -> Tree:
-    if not (entry.__class__ is dict or isinstance(entry, Mapping)):
+    if not is_mapping(entry):
         return entry
     return {key: entry[key] for key in fields if key in entry}
 

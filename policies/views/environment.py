@@ -1,10 +1,10 @@
 """Environment variables of containers. What is not known elsewhere in a container's environment is no matter here."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from policies.pods import Container
-from policies.values import Path, Unknown, brief
+from policies.values import Path, Unknown, brief, is_mapping
 
 
 class Variable(NamedTuple):
@@ -31,7 +31,7 @@ def _named(container: Container) -> list[tuple[int, str]]:
         container.read("env")
     found: list[tuple[int, str]] = []
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-        if not (entry.__class__ is dict or isinstance(entry, Mapping)):
+        if not is_mapping(entry):
             container.read("env", index)
         elif isinstance(name := entry.get("name"), str):
             found.append((index, name))

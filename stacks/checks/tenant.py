@@ -14,7 +14,7 @@ from stacks.tenant_settings import TenantSettings
 
 
 def problems(settings: Settings) -> Iterator[str]:
-    """Yield what tenants must not share or name in vain; a tenant that is given twice hides the rest."""
+    """Yield what tenants must not share, and what they name that is missing; a duplicate tenant hides the rest."""
     if twice := list(repeated("tenants: namespace", (tenant.namespace for tenant in settings.tenants))):
         yield from twice
         return
