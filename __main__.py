@@ -1,12 +1,12 @@
 """The program: settings in, an environment out."""
 
-import gc
 from pathlib import Path
 
-import pulumi
+from apis.garbage_collection import collect_never
 
-# All that is imported and declared is kept to the end: looking for garbage takes time and finds none (docs/scale.md).
-gc.disable()
+collect_never()  # before anything else is imported
+
+import pulumi  # noqa: E402
 
 from stacks import cluster_identity, environment, layers  # noqa: E402
 from stacks.checks import version  # noqa: E402

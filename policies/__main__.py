@@ -10,8 +10,11 @@ from pathlib import Path
 sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from policies.exceptions import ExceptionsError
-from policies.pack.server import serve
+from apis.garbage_collection import collect_seldom
+
+collect_seldom()
+from policies.exceptions import ExceptionsError  # noqa: E402
+from policies.pack.server import serve  # noqa: E402
 
 try:
     serve()

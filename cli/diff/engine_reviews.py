@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from apis.wording import plural
-from cli.diff import policy_findings, settings_facts
+from cli.diff import settings_facts
 from cli.diff.rendering_child import FIELDS
 from cli.shared import identity, passphrases, session
 from cli.shared.engine import Engine
@@ -29,7 +29,7 @@ def preview(wanted: Stack, running: Engine, policies: Mapping[str, Any], plan: P
     with policy_arguments(policies) as arguments:
         status, log, last = running.run_preview(f"preview of stack {wanted.name}", "preview", *arguments, *planned)
     found = _with_kept(events.read(log, wanted.name, trouble=_trouble(status, last)), wanted)
-    return _remedied(replace(policy_findings.compared(found, policies), facts=settings_facts.of(wanted.settings)))
+    return _remedied(replace(_with_new(found, policies), facts=settings_facts.of(wanted.settings)))
 
 
 def _with_kept(found: Review, wanted: Stack) -> Review:
@@ -43,6 +43,15 @@ def _with_kept(found: Review, wanted: Stack) -> Review:
     return renders.with_kept(
         found, (renders.read({field: getattr(each, field) for field in FIELDS}) for each in program)
     )
+
+
+def _with_new(found: Review, policies: Mapping[str, Any]) -> Review:
+    """Return a preview with what is new among its findings."""
+    if not found.findings:
+        return found
+    from cli.diff import policy_findings  # noqa: PLC0415 - imports the rules and Pulumi: a quarter of a second
+
+    return policy_findings.compared(found, policies)
 
 
 def drift(wanted: Stack, running: Engine) -> Review:

@@ -36,8 +36,6 @@ def judged(
 
 def compared(review: Review, configuration: Mapping[str, Mapping[str, Any]], day: date | None = None) -> Review:
     """Return the review with what is new among its findings: those that the stack did not have before."""
-    if not review.findings:
-        return review
     before = {(each.policy, each.message) for each in judged(review.objects(after=False), configuration, day)}
     marked = (replace(each, new=(each.policy, each.message) not in before) for each in review.findings)
     return replace(review, findings=tuple(marked))

@@ -5,13 +5,17 @@ language host starts inherit its environment, and must not see this checkout's m
 """
 
 import sys
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
+
+_SDK = ("pulumi", "pulumi.runtime")
 
 
 def main() -> None:
     """Put the checkout on the module path (in place of this folder) and run the plugin that is named."""
     folder = Path(__file__).resolve().parent
     sys.path[:] = [str(folder.parent.parent), *(entry for entry in sys.path if entry != str(folder))]
+    _leave_out_the_sdk()
     kind, arguments = sys.argv[1], sys.argv[2:]
     if kind == "language":
         from simulator.plugins.language import serve_language  # noqa: PLC0415 (found only with the new path)
@@ -21,6 +25,18 @@ def main() -> None:
         from simulator.plugins.provider.servicer import serve_provider  # noqa: PLC0415
 
         serve_provider(arguments)
+
+
+def _leave_out_the_sdk() -> None:
+    """Make packages of the SDK without running them: plugins need the messages in them, pulumi.runtime.proto, alone.
+
+    That takes a third off the start of a plugin (0.16 to 0.09 s, language), and a `pulumi up` starts six.
+    """
+    for name in _SDK:
+        spec = find_spec(name)
+        if spec is None:
+            return  # the import of the messages fails, and says so
+        sys.modules[name] = module_from_spec(spec)
 
 
 if __name__ == "__main__":
