@@ -22,7 +22,8 @@ from tests.engine.kit import Stack
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 1800  # seconds for one command of the engine
-_CPU = "cpu-seconds"
+_PROCESS = "process"
+_TICKS = os.sysconf("SC_CLK_TCK")
 _PROGRAM = f"""from pathlib import Path
 import sys
 program = Path({str(ROOT / "__main__.py")!r})
@@ -30,10 +31,10 @@ sys.path.insert(0, str(program.parent))
 exec(compile(program.read_text(), program, "exec"), {{**globals(), "__file__": str(program)}})
 """
 """Runs this checkout's own program, without a frame more than that for each resource: the SDK reads them all."""
-_TIMED = f"""import atexit, pathlib, time
-atexit.register(lambda: pathlib.Path(__file__).with_name("{_CPU}").write_text(str(time.process_time())))
+_TIMED = f"""import os, pathlib
+pathlib.Path(__file__).with_name("{_PROCESS}").write_text(str(os.getpid()))
 """
-"""What a measured program begins with: at its end it notes the seconds of its process, import of the SDK and all."""
+"""What a measured program begins with: it notes its process, which is watched to the end of its interpreter."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def _timed(stack: Stack, program: str) -> None:
 
 def run(stack: Stack, *arguments: str, **variables: str) -> Run:
     """Run a command of the engine to its end and say what it took; raise FailedError when it fails."""
-    noted = stack.folder / "program" / _CPU
+    noted = stack.folder / "program" / _PROCESS
     noted.unlink(missing_ok=True)
     # As users run it: compiling this checkout's modules again in every run would be measured as the program's own.
     inherited = {key: value for key, value in stack.environment().items() if key != "PYTHONDONTWRITEBYTECODE"}
@@ -110,27 +111,36 @@ def run(stack: Stack, *arguments: str, **variables: str) -> Run:
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-        written = _watched(process)
+        written, program = _watched(process, noted)
         _, status, used = os.wait4(process.pid, 0)
         seconds = time.monotonic() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         printed = (stack.folder / "output").read_text(errors="replace")
         raise FailedError(f"`pulumi {' '.join(arguments)}` failed:\n{printed[-3000:]}")
-    own = float(noted.read_text()) if noted.exists() else 0.0
-    return Run(seconds, written, used.ru_maxrss * 1024, own)
+    return Run(seconds, written, used.ru_maxrss * 1024, program)
 
 
-def _watched(process: "subprocess.Popen[bytes]") -> int:
-    """Wait until a process is about to be collected; return the bytes that it wrote by then."""
-    written, end = 0, time.monotonic() + LONGEST
+def _watched(process: "subprocess.Popen[bytes]", program: Path) -> tuple[int, float]:
+    """Wait until a process is about to be collected; return the bytes it wrote by then, and the program's CPU time."""
+    written, seconds, end = 0, 0.0, time.monotonic() + LONGEST
     counters = Path(f"/proc/{process.pid}/io")
     while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         written = _wchar(counters) or written
+        seconds = _cpu(program) or seconds
         if time.monotonic() > end:
             process.kill()
         time.sleep(0.01)
-    return max(written, _wchar(counters))
+    return max(written, _wchar(counters)), seconds
+
+
+def _cpu(program: Path) -> float:
+    """Return the CPU seconds of the process that a file names so far, by the kernel's ticks; 0 where there is none."""
+    try:
+        fields = Path(f"/proc/{program.read_text()}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def _wchar(counters: Path) -> int:
