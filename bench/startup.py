@@ -27,7 +27,7 @@ from simulator import cluster, tools
 BUDGETS = {
     "cluster start to nodes Ready, s": 10.0,
     "first ./hpc up (everything built), s": 60.0,
-    "warm ./hpc up, s": 15.0,
+    "warm ./hpc up, s": 8.0,
     "peak resident memory, MiB": 2.5 * 1024,
 }
 
