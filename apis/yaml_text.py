@@ -4,7 +4,7 @@ from typing import Any
 
 import yaml
 
-_IN_C: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEPTH = 5_000
 """Levels that are safe for libyaml's binding: it knows no limit, and ends the process at some tens of thousands."""
 
@@ -13,7 +13,7 @@ class TwiceError(yaml.constructor.ConstructorError):
     """A key is given twice."""
 
 
-class _Loader(_IN_C):  # type: ignore[misc]  # which of the two it is, the machine decides
+class _Loader(LOADER):  # type: ignore[misc]  # which of the two it is, the machine decides
     """A safe loader that refuses a key that is given twice: one of the two values would be lost."""
 
     def __init__(self, text: str) -> None:
@@ -59,7 +59,7 @@ def read(text: str) -> Any:
 
 def read_all(text: str) -> list[Any]:
     """Return the documents of a text that is this project's or a pinned module's; raise yaml.YAMLError."""
-    return [document for document in yaml.load_all(text, _IN_C) if document]
+    return [document for document in yaml.load_all(text, LOADER) if document]
 
 
 def _depth(text: str) -> int:

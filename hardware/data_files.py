@@ -8,6 +8,8 @@ from typing import Any, Generic, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from apis import yaml_text
+
 ROOT = Path(__file__).resolve().parent.parent
 SUFFIX = ".yaml"
 REMEDIES = {
@@ -39,21 +41,6 @@ class DataFileError(ValueError):
     """A data file is missing or wrong; the message names file, field, value and remedy."""
 
 
-class _Loader(yaml.CSafeLoader):
-    """A safe loader that refuses a key that is given twice: one of the two values would be lost."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return the content of a mapping; raise yaml.YAMLError for a key that is given twice."""
-        seen: set[Any] = set()
-        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
-            if key.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"{key.value} is given twice; remove one", key.start_mark
-                )
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
 def shown(path: Path) -> str:
     """Return a path as messages have it: from the repository's root where it is in there."""
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
@@ -62,10 +49,10 @@ def shown(path: Path) -> str:
 def read(path: Path) -> dict[str, Any]:
     """Return the fields of a file; raise DataFileError where it cannot be read or holds something else."""
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
+        content = yaml_text.read(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise DataFileError(f"{shown(path)}: cannot be read ({error}); correct the path or the file") from None
-    except (yaml.YAMLError, ValueError) as error:  # a date that does not exist is a ValueError
+    except (yaml.YAMLError, RecursionError) as error:
         raise DataFileError(f"{shown(path)}: is not YAML; correct it: {error}") from None
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise DataFileError(f"{shown(path)}: holds no fields; write `field: value` lines")

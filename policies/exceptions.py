@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from pydantic import Field, PrivateAttr, ValidationError
 
-from apis import yaml_text
+from apis import yaml_nodes, yaml_text
 from hardware.model import Model
 from policies.configuration import EXCEPTIONS, unknown_rule
 from policies.findings import Finding, Severity
@@ -72,7 +72,7 @@ def load(path: Path = FILE) -> tuple[RuleException, ...]:
     try:
         text = path.read_text()
         content: Any = yaml_text.read(text)
-        node = yaml.compose(text, yaml.SafeLoader)
+        node = yaml_nodes.composed(text)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         raise ExceptionsError(f"cannot read the exceptions in {path}: {error}") from error
     if not isinstance(content or [], list):

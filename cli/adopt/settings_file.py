@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from apis import yaml_text
+from apis import yaml_nodes, yaml_text
 from cli.shared.errors import Problem
 from simulator.files import write_atomically
 from stacks.settings import KEY, PROJECT
@@ -45,9 +45,7 @@ def add(file: Path, objects: Collection[str], known: Collection[str] = ()) -> bo
 
 def _changed(text: str, wanted: Collection[str]) -> str | None:
     """Return the text with the list in the place of the one that is there, or at the end of the settings."""
-    node: Any = yaml.compose(text, Loader=yaml.CSafeLoader)
-    for key in _PLACE:
-        node = _value(node, key)
+    node = yaml_nodes.value(yaml_nodes.composed(text), *_PLACE)
     if not isinstance(node, yaml.MappingNode) or node.flow_style or not node.value:
         return None
     indent = " " * node.value[0][0].start_mark.column
@@ -60,11 +58,6 @@ def _changed(text: str, wanted: Collection[str]) -> str | None:
     if end == len(rows) and not rows[-1].endswith("\n"):
         rows[-1] += "\n"
     return "".join([*rows[:end], lines(wanted, indent), *rows[end:]])
-
-
-def _value(node: Any, key: str) -> Any:
-    pairs = node.value if isinstance(node, yaml.MappingNode) else ()
-    return next((value for name, value in pairs if name.value == key), None)
 
 
 def _last(node: Any) -> int:

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import yaml
-
+from apis import yaml_nodes
 from cli.init import places, text
 from cli.init.composition import Composition
 from cli.init.decision import MARK, REVIEW, Decision
@@ -73,11 +72,9 @@ def _comments(decisions: Iterable[Decision]) -> Iterator[tuple[tuple[str | int, 
 
 def _renamed(content: str, values: dict[str, str]) -> str:
     """Return settings with other values of `cluster`; comments and form stay as they are."""
-    node: Any = yaml.compose(content, Loader=yaml.SafeLoader)
-    for key in (*_PLACE, "cluster"):
-        node = next((value for name, value in node.value if name.value == key), None)
-        if node is None:  # of tenants alone, whose platform has the cluster
-            return content
+    node = yaml_nodes.value(yaml_nodes.composed(content), *_PLACE, "cluster")
+    if node is None:  # of tenants alone, whose platform has the cluster
+        return content
     changed = [(key.value, value) for key, value in node.value if key.value in values]
     for name, value in sorted(changed, key=lambda pair: pair[1].start_mark.index, reverse=True):
         content = content[: value.start_mark.index] + values[name] + content[value.end_mark.index :]

@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from apis import yaml_nodes
 from cli.init.decision import Path
 from review.sentences import visible
 
@@ -43,10 +44,10 @@ def commented(text: str, comments: Iterable[tuple[Path, str, Sequence[str]]]) ->
 
     What is not there is commented above the nearest part that would hold it.
     """
-    root, rows = yaml.compose(text, Loader=yaml.SafeLoader), text.splitlines()
+    root, rows = yaml_nodes.composed(text), text.splitlines()
     above: dict[int, list[str]] = {}
     for path, words, lines in comments:
-        line = _line(root, path)
+        line = yaml_nodes.line(root, path)
         column = len(rows[line]) - len(rows[line].lstrip())
         above.setdefault(line, []).extend([*_folded([words], column), *(f"{' ' * column}# {each}" for each in lines)])
     return "".join(f"{row}\n" for number, each in enumerate(rows) for row in (*above.get(number, ()), each))
@@ -62,22 +63,3 @@ def _folded(lines: Sequence[str], column: int) -> Iterator[str]:
     for line in lines:
         folded = wrap(visible(line), _WIDTH - column - 2, break_on_hyphens=False, break_long_words=False)
         yield from (f"{indent}# {part}".rstrip() for part in folded or [""])
-
-
-def _line(node: Any, path: Path) -> int:
-    """Return the line of the key or the entry that a path leads to."""
-    line: int = node.start_mark.line
-    for part in path:
-        child = _child(node, part)
-        if child is None:
-            break
-        line, node = child[0].line, child[1]
-    return line
-
-
-def _child(node: Any, part: str | int) -> tuple[Any, Any] | None:
-    if isinstance(node, yaml.MappingNode):
-        return next(((key.start_mark, value) for key, value in node.value if key.value == part), None)
-    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-        return node.value[part].start_mark, node.value[part]
-    return None

@@ -1,12 +1,12 @@
 """Settings as the text of a stack's file, with comments that say where each value is from."""
 
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from apis import yaml_nodes
 from stacks.bases import SETTING, Whole
 from stacks.origins import parts
 
@@ -36,31 +36,13 @@ def write(found: Whole, file: Path, root: Path, *, origins: bool) -> str:
 
     @cache
     def composed(name: str) -> Any:
-        return _composed((file if name == found.source else root / name).read_text())
+        return yaml_nodes.composed((file if name == found.source else root / name).read_text())
 
     lines = text.split("\n")
-    written = _composed(text)
+    written = yaml_nodes.composed(text)
     for place, leaf in (found.part or parts(found.data, found.source, (SETTING,))).leaves:
         name = str(file.relative_to(root)) if leaf.file == found.source else leaf.file
         there = (_CONFIG, *leaf.place) if leaf.place[:1] == (SETTING,) else leaf.place
-        lines[_line(written, (_CONFIG, SETTING, *place))] += f"  # {name}:{_line(composed(leaf.file), there) + 1}"
+        source = yaml_nodes.line(composed(leaf.file), there) + 1
+        lines[yaml_nodes.line(written, (_CONFIG, SETTING, *place))] += f"  # {name}:{source}"
     return "\n".join(lines)
-
-
-def _composed(text: str) -> Any:
-    return yaml.compose(text, Loader=yaml.CSafeLoader)
-
-
-def _line(node: Any, place: Sequence[str | int]) -> int:
-    """Return the line of a key or of an entry, from 0; for what YAML put there by another way, that of what has it."""
-    line = 0
-    for step in place:
-        if isinstance(node, yaml.MappingNode):
-            pair = next((each for each in node.value if each[0].value == str(step)), None)
-            if pair is None:
-                return line
-            line, node = pair[0].start_mark.line, pair[1]
-        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
-            node = node.value[step]
-            line = node.start_mark.line
-    return line

@@ -10,7 +10,7 @@ from tests.support.recorded import ROOT
 
 ALLOWED = {
     "apis": set(),
-    "hardware": set(),
+    "hardware": {"apis"},
     "components": {"datasets", "hardware", "apis"},
     "datasets": {"hardware", "apis"},
     "sites": {"hardware", "apis"},

@@ -126,7 +126,7 @@ def test_a_port_is_next_to_the_gpus_at_its_shortest_path(tmp_path: Path) -> None
         (SITE | {"name": "another"}, "name: .*'another'.*remove it"),
         ("gpus: 8\ngpus: 4\n", "gpus is given twice; remove one\n.*line 2, column 1"),
         ("gpus: [", "is not YAML; correct it"),
-        ("source: 2027-13-31", "is not YAML; correct it: month must be in 1..12"),
+        ("source: 2027-13-31", "is not YAML; correct it: .*month must be in 1..12.*correct it, or quote it"),
         (SITE | {"hcas": [SITE["hcas"][0] | {"pci": "00000000:9B:00.0"}]}, "hcas.0.pci: .*in that form.*9B"),  # type: ignore[index]
         (SITE | {"pci_vendors": "10de"}, "pci_vendors: .*write a list.*'10de'"),
         ("- gpus", "holds no fields"),
