@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.verify.command import of_files
+from cli.verify import log_files
 from evidence.judge import judge
 from evidence.model import Reading
 from evidence.reader import read
@@ -26,7 +26,7 @@ def readings(name: str) -> tuple[Reading, ...]:
 
 def verdicts(name: str, request: Request = TWO) -> dict[str, Verdict]:
     """Return the verdicts of a log, by criterion."""
-    return {one.criterion: one for one in judge([of_files([str(LOGS / name)], request)])}
+    return {one.criterion: one for one in judge([log_files.job([str(LOGS / name)], request)])}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_reductions_in_switches_are_no_channels_within_a_node(tmp_path: Path) ->
     log = tmp_path / "sharp.log"
     text = (LOGS / "h100/nvlink.txt").read_text()
     log.write_text(f"{text}worker-0:30:39 [0] NCCL INFO Coll 00 : 0 [send] via COLLNET/SHARP/0/GDRDMA\n")
-    (found,) = [one for one in judge([of_files([str(log)], TWO)]) if one.criterion == "transport-within-a-node"]
+    (found,) = [one for one in judge([log_files.job([str(log)], TWO)]) if one.criterion == "transport-within-a-node"]
     assert (found.status, found.measured) == (Status.PASS, "channels by P2P/CUMEM: 112")
     (run, *_) = [one.nccl for one in read(log) if one.nccl is not None and "COLLNET/SHARP" in one.nccl.transports]
     assert run.transports["COLLNET/SHARP"] == 1

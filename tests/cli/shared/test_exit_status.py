@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cli.shared.exit_status import UNJUDGED
-from cli.verify import command as verify
+from cli.verify import log_files
 from tests.evidence.criteria.cases import TABLE, nccl
 from tests.support.commands import exit_status
 
@@ -20,7 +20,7 @@ from tests.support.commands import exit_status
         (["--profile", "dgx9", "-f", "x.log"], "Known:"),
         (["-f", "gone.log"], "gone.log"),
         (["--stack", "none"], "no settings for stack"),
-        (["--sharp"], "is for log files"),
+        (["--sharp"], "is for the logs of a job"),
         ([], "error: the simulated cluster default is absent"),
     ],
 )
@@ -41,7 +41,7 @@ def test_a_fault_of_hpc_is_no_failure_and_shows_itself(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("of ours")
 
-    monkeypatch.setattr(verify, "of_files", broken)
+    monkeypatch.setattr(log_files, "job", broken)
     assert exit_status("verify", "-f", "x.log") == UNJUDGED
     assert "ZeroDivisionError: of ours" in capfd.readouterr().err
 

@@ -12,6 +12,7 @@ from apis.nccl import Transport
 from cli.shared.errors import Problem
 from cli.shared.stack import Stack
 from cli.verify import command as verify
+from cli.verify import log_files
 from cli.verify.verdict_tables import conclude
 from hardware.profiles import PROFILES
 from tests.evidence.criteria.cases import CASES, SINGLE_TABLE, TABLE, document, nccl
@@ -102,7 +103,7 @@ def test_nodes_are_looked_for_in_the_scale_cluster(tmp_path: Path) -> None:
         return str(next(one["status"] for one in found if one["criterion"] == "scale-members"))
 
     assert (status("dgx02.ocp4.scale.ibm.com"), status("dgx09.ocp4.scale.ibm.com")) == ("pass", "missing")
-    with pytest.raises(Problem, match="--node is for log files"):
+    with pytest.raises(Problem, match="--node is for the logs of a job"):
         _run("--node", "dgx02")
 
 
@@ -131,12 +132,12 @@ def test_what_cannot_be_meant_is_refused_by_name(tmp_path: Path, arguments: tupl
 
 def test_the_fabric_follows_from_the_machine() -> None:
     """Without --fabric, the fabric is that of the machine and the transport."""
-    assert verify.default_fabric(DGX1_V100_16GB, Transport.TCP) == "infiniband"
-    assert verify.default_fabric(DGX_A100, None) == "infiniband"
-    assert verify.default_fabric(None, Transport.GPUDIRECT) is None
+    assert log_files.default_fabric(DGX1_V100_16GB, Transport.TCP) == "infiniband"
+    assert log_files.default_fabric(DGX_A100, None) == "infiniband"
+    assert log_files.default_fabric(None, Transport.GPUDIRECT) is None
     (ethernet, *_) = [one for one in PROFILES.values() if one.link_layer == "Ethernet"]
-    assert verify.default_fabric(ethernet, Transport.GPUDIRECT) == "roce"
-    assert verify.default_fabric(ethernet, Transport.TCP) == "ethernet"
+    assert log_files.default_fabric(ethernet, Transport.GPUDIRECT) == "roce"
+    assert log_files.default_fabric(ethernet, Transport.TCP) == "ethernet"
 
 
 @pytest.fixture

@@ -75,5 +75,5 @@ def test_history_is_of_a_stack_with_a_suite(dev: Stack) -> None:
     """Other options do not go with it, and for a stack without a suite the message has where to add one."""
     with pytest.raises(Problem, match="stack dev has no suite"):
         history.of_stack(dev, [], everything=False, plain=True)
-    with pytest.raises(Problem, match="--layout and --history exclude each other"):
+    with pytest.raises(Problem, match="--layout is for the logs of a job"):
         finished(verify.command, "--history", "--layout", "02x08")

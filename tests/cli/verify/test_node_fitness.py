@@ -67,9 +67,9 @@ def test_a_log_of_another_program_is_refused(tmp_path: Path) -> None:
     ("options", "error"),
     [
         (("--cordon",), r"--cordon is for --nodes of a stack"),
-        (("--nodes", "--yes"), r"--yes is for --nodes of a stack"),
+        (("--nodes", "--yes"), r"--yes is for --cordon"),
         (("--nodes", "--cordon", "some.log"), r"--cordon is for --nodes of a stack"),
-        (("--nodes", "--job", "nccl"), r"--job and --nodes exclude each other"),
+        (("--nodes", "--job", "nccl"), r"--job is for the jobs of a stack"),
         (("--nodes", "--stack", "dev"), r"stack dev has no test of a node\nAdd a stage[\s\S]*program: preflight"),
     ],
 )

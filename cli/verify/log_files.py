@@ -1,0 +1,98 @@
+"""Logs of a job that someone has as files, and what the options say of that job."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from apis.nccl import Transport
+from cli.shared.errors import Problem
+from evidence import metrics
+from evidence.model import Reading
+from evidence.verdict import RDMA_TEST, Ended, Fabric, Job, Request, Shape
+from hardware.data_files import DataFileError
+from hardware.profiles import PROFILES, Profile
+from stacks.programs import PROGRAMS, Program, read_program
+
+_LAYOUT = re.compile(r"(\d{1,3})x(\d{1,2})(?:x\d{1,3})?")
+
+
+def request(
+    names: Sequence[str],
+    *,
+    profile: str | None,
+    layout: str | None,
+    transport: Transport | None,
+    fabric: Fabric | None,
+    program: str | None,
+    nodes: Sequence[str],
+    sharp: bool,
+) -> Request:
+    """Return what the options of `./hpc verify` expect of the job. Raises Problem for a value that is not known."""
+    machine, known = _profile(profile), _program(program)
+    return Request(
+        job=names[0] if len(names) == 1 else f"{len(names)} logs",
+        program=_name(program),
+        prints=known.prints if known else (),
+        metrics=known.metrics if known else (),
+        profile=profile,
+        fabric=fabric or default_fabric(machine, transport),
+        shape=shape(layout),
+        nodes=tuple(nodes),
+        transport=transport,
+        sharp=sharp,
+    )
+
+
+def job(names: Sequence[str], request: Request) -> Job:
+    """Return a job of which someone has the logs. Raises Problem for a file that cannot be read."""
+    readings: list[Reading] = []
+    for name in names:
+        try:
+            readings += metrics.read_log(Path(name), request.metrics)
+        except OSError as error:
+            raise Problem(f"{name}: {error.strerror or error}", "Name logs that can be read.") from None
+    return Job(request=request, ended=Ended.UNKNOWN, readings=tuple(readings))
+
+
+def shape(layout: str | None) -> Shape | None:
+    """Return the shape that a layout such as 02x08 means, or 16x01x02 with the nodes. Raises Problem for another."""
+    if layout is None:
+        return None
+    found = _LAYOUT.fullmatch(layout)
+    if found is None or not int(found[1]) or not int(found[2]):
+        raise Problem(f"--layout {layout!r} is no layout", "Write pods x GPUs of each, e.g. 02x08.")
+    return Shape(pods=int(found[1]), gpus=int(found[2]))
+
+
+def default_fabric(machine: Profile | None, transport: Transport | None) -> Fabric | None:
+    """Return the fabric that a machine's ports make; RDMA over Ethernet is RoCE."""
+    if machine is None:
+        return None
+    if machine.link_layer == "InfiniBand":
+        return "infiniband"
+    return "roce" if transport is not None and transport.uses_rdma else "ethernet"
+
+
+def _profile(name: str | None) -> Profile | None:
+    if name is not None and name not in PROFILES:
+        raise Problem(f"--profile {name!r} is not known", f"Known: {', '.join(sorted(PROFILES))}.")
+    return PROFILES.get(name or "")
+
+
+def _program(name: str | None) -> Program | None:
+    """Return the program of a name or file; None: none is named, or the RDMA test, which has no file."""
+    if name in (None, RDMA_TEST):
+        return None
+    if name in PROGRAMS:
+        return PROGRAMS[name]
+    if Path(name).suffix not in (".yaml", ".yml"):
+        known = ", ".join(sorted({*PROGRAMS, RDMA_TEST}))
+        raise Problem(f"--program {name!r} is not known", f"Known: {known}. Of your own name the file.")
+    try:
+        return read_program(Path(name))
+    except DataFileError as error:
+        raise Problem(str(error)) from None
+
+
+def _name(program: str | None) -> str | None:
+    return Path(program).stem if program else None
