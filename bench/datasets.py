@@ -1,8 +1,8 @@
-"""Measures, in one run: indexing label pictures beside Pillow's decoding alone, and queries of a large catalogue.
+"""Measures, in one run: indexing label images beside Pillow's decoding alone, and queries of a large catalogue.
 
     python -m bench.datasets [--pictures 24] [--frames 41277] [--runs 3]
 
-Label pictures of the generated data set are painted into a folder that is removed again. Passes over all of them
+Label images of the generated data set are painted into a folder that is removed again. Passes over all of them
 alternate, in one process: decoding alone, and what `./hpc data index` does: list files, decode, count, write the
 catalogue. Then a catalogue of `--frames` frames with 38 classes each is written, and asked: the Redpaper's printed
 query (R-5.4-3), the same question of the wide view, and all classes of all frames, each beside a bare sqlite3 with CAST
@@ -49,7 +49,7 @@ ALL = f"select filename, {', '.join(CARD.class_tags)} from metaocean_view where 
 def main() -> int:
     """Measure, print, and return 0 if the goals were reached."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pictures", type=int, default=24, help="label pictures to index")
+    parser.add_argument("--pictures", type=int, default=24, help="label images to index")
     parser.add_argument("--frames", type=int, default=41_277, help="frames of the catalogue that is asked")
     parser.add_argument("--runs", type=int, default=3, help="repetitions; the median counts")
     arguments = parser.parse_args()
@@ -84,7 +84,7 @@ def _index(folder: Path, pictures: int, runs: int) -> bool:
         indexing_.append(_taken(index))
     alone, all_ = statistics.median(decoding), statistics.median(indexing_)
     console.print(
-        f"{len(files)} label pictures of {CARD.name}'s size, median of {runs}: "
+        f"{len(files)} label images of {CARD.name}'s size, median of {runs}: "
         f"decoding {len(files) / alone:.1f} a second and core, indexing {len(files) / all_:.1f}"
     )
     return judge("time of indexing over decoding alone", all_ / alone, TIMES_DECODING)

@@ -163,7 +163,7 @@ def _memory(limits: Limits) -> Iterator[Alert]:
             expression="increase(DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS[1h]) > 0",
             severity="warning",
             summary="Memory of a GPU had an error that ECC could not correct",
-            description=f"{_GPU} has replaced rows of its memory; results of jobs of the last hour are in doubt.",
+            description=f"{_GPU} has replaced rows of its memory; results of jobs of the last hour may be wrong.",
         )
         yield Alert(
             name="GpuMemoryWornOut",
@@ -179,7 +179,7 @@ def _memory(limits: Limits) -> Iterator[Alert]:
         expression="increase(DCGM_FI_DEV_ECC_DBE_VOL_TOTAL[1h]) > 0",
         severity="warning",
         summary="Memory of a GPU had an error that ECC could not correct",
-        description=f"{_GPU} had such an error; results of jobs of the last hour are in doubt.",
+        description=f"{_GPU} had such an error; results of jobs of the last hour may be wrong.",
     )
     yield Alert(
         name="GpuPagesRetired",

@@ -15,20 +15,20 @@ from hardware.model import Model
 FOLDER = ROOT / "datasets" / "cards"
 
 Colour = Annotated[str, StringConstraints(pattern=r"^#[0-9a-f]{6}$")]
-"""A colour of a label picture: red, green and blue, e.g. #ff0000."""
+"""A colour of a label image: red, green and blue, e.g. #ff0000."""
 Tag = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]*$")]
 """What a catalogue calls a property of an image: a word of SQL's names."""
 
 
 class Size(Model):
-    """The size of a picture in pixels."""
+    """The size of an image in pixels."""
 
     width: int = Field(gt=0, description="pixels of a line")
     height: int = Field(gt=0, description="lines")
 
     @property
     def pixels(self) -> int:
-        """Return how many pixels a picture has."""
+        """Return how many pixels an image has."""
         return self.width * self.height
 
 
@@ -101,7 +101,7 @@ class Card(Model):
     @model_validator(mode="after")
     def _labelled(self) -> Self:
         if LABEL not in self.naming.files:
-            raise ValueError(f"naming.files: {LABEL} is missing; add the path of an image's label picture")
+            raise ValueError(f"naming.files: {LABEL} is missing; add the path of an image's label image")
         return self
 
 

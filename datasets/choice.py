@@ -62,7 +62,7 @@ SourceName = Annotated[str, StringConstraints(pattern=r"^[^/]+/[^/]+$")]
 
 
 class Split(Model):
-    """How the frames are divided into parts that share no scene: neighbours in time are nearly the same picture."""
+    """How the frames are divided into parts that share no scene: neighbours in time are nearly the same image."""
 
     by: Literal["scene"] = Field(default="scene", description="what stays together")
     parts: dict[DataSetName, Annotated[float, Field(gt=0, lt=1)]] = Field(

@@ -1,4 +1,4 @@
-"""A small data set of our own: which frames it has and how many pixels of each class; `painting` makes the pictures."""
+"""A small data set of our own: which frames it has and how many pixels of each class; `painting` makes the images."""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -48,7 +48,7 @@ class GeneratedFrame(NamedTuple):
     """Path below the data set's folder."""
     camera: str
     pixels: Mapping[str, int]
-    """By tag, of classes that it shows; they add up to the picture's pixels."""
+    """By tag, of classes that it shows; they add up to the image's pixels."""
 
 
 @cache
@@ -69,7 +69,7 @@ def frames(number: int = 100, seed: int = 0) -> tuple[GeneratedFrame, ...]:
     """
     if not LEAST <= number <= MOST:
         raise ValueError(f"a generated data set has {LEAST} to {MOST} frames, not {number}")
-    chance = random.Random(seed)  # noqa: S311 - for repeatable pictures
+    chance = random.Random(seed)  # noqa: S311 - for repeatable images
     images = [*_images(number, chance)]
     contents = [_printed(position, image.camera, chance) for position, image in enumerate(images)]
     _add_small(contents, chance)

@@ -1,4 +1,4 @@
-"""Label pictures: how many pixels of each class one shows."""
+"""Label images: how many pixels of each class one shows."""
 
 from pathlib import Path
 from typing import cast
@@ -9,21 +9,21 @@ from apis.errors import UserError
 from datasets.card import Card
 
 _MODES = {"RGB", "RGBA", "P"}
-"""Kinds of pictures that have colours; Cityscapes' have an opacity as well, and VOC's a palette."""
+"""Kinds of images that have colours; Cityscapes' have an opacity as well, and VOC's a palette."""
 _SHOWN = 3
 """Unknown colours that a message lists."""
 _MOST = 1024
-"""Colours of a picture that is a label."""
+"""Colours of an image that is a label."""
 
 
 class LabelError(UserError):
-    """A label picture cannot be counted; the message names file, value and remedy."""
+    """A label image cannot be counted; the message names file, value and remedy."""
 
 
 def pixels(file: Path, card: Card, name: str = "") -> dict[str, int]:
-    """Return the pixels of every class of a label picture by its tag, also of those that it does not show.
+    """Return the pixels of every class of a label image by its tag, also of those that it does not show.
 
-    They add up to the picture's pixels. `name` is what messages call the file. Raises LabelError for a file that is no
+    They add up to the image's pixels. `name` is what messages call the file. Raises LabelError for a file that is no
     picture, has another size than the card's frames, or a colour of no class.
     """
     shown = repr(name or str(file))
@@ -31,7 +31,7 @@ def pixels(file: Path, card: Card, name: str = "") -> dict[str, int]:
         with Image.open(file) as picture:
             return _counted(picture, card, shown)
     except UnidentifiedImageError:
-        raise LabelError(f"{shown}: is no picture; replace it by the label of its image") from None
+        raise LabelError(f"{shown}: is not an image; replace it by the label image of its frame") from None
     except (OSError, SyntaxError, Image.DecompressionBombError) as error:  # Pillow's for a broken PNG
         raise LabelError(f"{shown}: cannot be read ({error}); copy it again from its source") from None
 
@@ -44,7 +44,7 @@ def _counted(picture: Image.Image, card: Card, shown: str) -> dict[str, int]:
         )
     if picture.mode not in _MODES:
         raise LabelError(
-            f"{shown}: is a picture of mode {picture.mode}, without the colours of classes; name the coloured labels "
+            f"{shown}: is an image of mode {picture.mode}, without the colours of classes; name the coloured labels "
             f"in naming.files.label of the card {card.name}"
         )
     # In C: half of the time that decoding takes, and no further copy of the pixels.

@@ -1,6 +1,6 @@
 """The lock of a data set: what was chosen, in numbers and digests, as a file under review.
 
-`./hpc data select` writes it as JSON with a seal, the SHA-256 of all else in it: a lock edited by hand is refused. The
+`./hpc data select` writes it as JSON with a seal, the SHA-256 of all else in it: a lock edited manually is refused. The
 settings are judged by locks alone, so that a preview needs neither the catalogue nor the network.
 """
 
@@ -28,8 +28,8 @@ Count = Annotated[int, Field(ge=0)]
 class Chosen(Model):
     """Frames that were chosen, in numbers: those of a data set, or of one of its splits."""
 
-    frames: Count = Field(description="pictures, each with its companions")
-    files: Count = Field(description="lines of the list: pictures and companions")
+    frames: Count = Field(description="images, each with its companions")
+    files: Count = Field(description="lines of the list: images and companions")
     bytes: Count = Field(description="of all files")
     digest: Digest = Field(description="SHA-256 of the list, in hex (datasets/file_list.py)")
     frames_by_class: dict[str, Count] = Field(
@@ -92,7 +92,7 @@ def read(path: Path, shown: str | None = None) -> Lock:
     seal = content.pop(SEAL, None)
     if seal != (found := _seal(content)):
         raise DataSetError(
-            f"{name}: seal {seal!r} is not that of its content, {found}: the lock was edited by hand; change the "
+            f"{name}: seal {seal!r} is not that of its content, {found}: the lock was edited manually; change the "
             f"settings instead, and {again}"
         )
     try:

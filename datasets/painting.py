@@ -1,4 +1,4 @@
-"""Pictures of a generated data set: labels with the given pixels of each class, and images to go with them."""
+"""Images of a generated data set: labels with the given pixels of each class, and images to go with them."""
 
 import json
 import math
@@ -12,15 +12,15 @@ from datasets.generated import GeneratedFrame, card
 from datasets.naming import LABEL
 
 _BLOCK = Size(width=32, height=8)
-"""Pictures are filled block by block, so that objects are areas."""
+"""Images are filled block by block, so that objects are areas."""
 _FAST = 1
 """zlib's level for images; labels have its default, as public ones do, which is slower to read."""
 
 
 def label(pixels: Mapping[str, int], of: Card) -> Image.Image:
-    """Return a label picture with so many pixels of each class by its tag; a class has all its colours.
+    """Return a label image with so many pixels of each class by its tag; a class has all its colours.
 
-    `of` has the size of its frames. Raises ValueError where the pixels do not add up to the picture's.
+    `of` has the size of its frames. Raises ValueError where the pixels do not add up to the image's.
     """
     size = of.frame
     if size is None or sum(pixels.values()) != size.pixels:

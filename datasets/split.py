@@ -1,4 +1,4 @@
-"""Frames divided into parts by whole scenes: no part has a picture that is nearly one of another part."""
+"""Frames divided into parts by whole scenes: no part has an image that is nearly one of another part."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

@@ -180,7 +180,7 @@ class Status(StrEnum):
 
 
 class Proof(Model):
-    """A line of a log that a verdict rests on."""
+    """A line of a log that a verdict depends on."""
 
     file: str
     line: int = Field(ge=1)

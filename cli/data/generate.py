@@ -13,11 +13,11 @@ from cli.shared.console import Reporter, print_text
 from cli.shared.errors import Problem
 from datasets import generated, painting
 
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="New folder for the pictures.")]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="New folder for the images.")]
 FramesOption = Annotated[
     int, typer.Option("--frames", min=generated.LEAST, max=generated.MOST, help="Images to generate.")
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Another number makes other pictures.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Another number makes other images.")]
 
 
 def command(folder: Folder, frames: FramesOption = 100, seed: SeedOption = 0) -> None:

@@ -77,7 +77,7 @@ class RedHatHosts(Model):
     """GPU hosts with Red Hat Enterprise Linux, which Ansible prepares."""
 
     dialect: Literal["rhel7", "rhel8"] = Field(description="generation of the operating system")
-    user: str | None = Field(default=None, min_length=1, description="whom Ansible logs in as; None: who runs it")
+    user: str | None = Field(default=None, min_length=1, description="login of Ansible; None: the user who runs it")
     joined: tuple[str, ...] = Field(default=(), description="GPU nodes that are part of the cluster already")
     release: str | None = Field(
         default=None,

@@ -1,4 +1,4 @@
-"""A data set from its pictures to the verdict, and to a better choice, on stack a2d2: the walk of docs/data.md."""
+"""A data set from its images to the verdict, and to a better choice, on stack a2d2: the walk of docs/data.md."""
 
 import json
 import re

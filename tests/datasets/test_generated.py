@@ -1,4 +1,4 @@
-"""The generated data set: repeatable, with the printed names, and pictures that have the planned pixels."""
+"""The generated data set: repeatable, with the printed names, and images that have the planned pixels."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Pixels of classes in label pictures."""
+"""Pixels of classes in label images."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ def of_size(width: int, height: int) -> Card:
 
 
 def saved(tmp_path: Path, picture: Image.Image) -> Path:
-    """Write a picture and return its file."""
+    """Write an image and return its file."""
     file = tmp_path / "label.png"
     picture.save(file)
     return file
@@ -31,7 +31,7 @@ def saved(tmp_path: Path, picture: Image.Image) -> Path:
 def test_a_painted_label_has_its_pixels(
     tmp_path_factory: pytest.TempPathFactory, chosen: list[str], data: st.DataObject
 ) -> None:
-    """Counts are those that were painted, whatever the classes, and add up to the picture's pixels."""
+    """Counts are those that were painted, whatever the classes, and add up to the image's pixels."""
     rest = 96 * 40
     pixels: dict[str, int] = {}
     for tag in chosen[:-1]:
@@ -75,7 +75,7 @@ def _other_size(tmp_path: Path) -> Path:
 
 
 def _text(tmp_path: Path) -> Path:
-    (tmp_path / "label.png").write_text("no picture")
+    (tmp_path / "label.png").write_text("no image")
     return tmp_path / "label.png"
 
 
@@ -92,14 +92,14 @@ def _cut(tmp_path: Path) -> Path:
         (_photograph, (64, 32), ("more than", "no label", "replace it")),
         (_other_size, (32, 16), ("31 x 16", "32 x 16", "correct `frame`")),
         (_grey, (32, 16), ("mode L", "naming.files.label")),
-        (_text, (32, 16), ("no picture", "replace it")),
+        (_text, (32, 16), ("not an image", "replace it")),
         (_cut, (32, 16), ("cannot be read", "copy it again")),
     ],
 )
 def test_what_is_no_label_is_refused(
     tmp_path: Path, make: Callable[[Path], Path], size: tuple[int, int], parts: tuple[str, ...]
 ) -> None:
-    """A picture that cannot be counted wholly is an error with file, value and remedy."""
+    """An image that cannot be counted wholly is an error with file, value and remedy."""
     with pytest.raises(LabelError) as error:
         labels.pixels(make(tmp_path), of_size(*size), "a b\n.png")
     assert [part for part in ("'a b\\n.png'", *parts) if part not in str(error.value)] == [], str(error.value)

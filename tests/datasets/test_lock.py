@@ -87,11 +87,11 @@ def test_a_lock_reads_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("field", "value"), [("frames", 3), ("query", "select 1"), ("seal", "0" * 64)])
-def test_a_lock_edited_by_hand_is_refused(tmp_path: Path, field: str, value: object) -> None:
+def test_a_lock_edited_manually_is_refused(tmp_path: Path, field: str, value: object) -> None:
     """A lock whose content has another digest than its seal is refused, with the remedy."""
     file = tmp_path / "night-bikes.lock.json"
     file.write_text(json.dumps({**json.loads(lock.text(a_lock())), field: value}))
-    with pytest.raises(DataSetError, match=r"night-bikes.lock.json: seal .* edited by hand; .*hpc data select"):
+    with pytest.raises(DataSetError, match=r"night-bikes.lock.json: seal .* edited manually; .*hpc data select"):
         lock.read(file)
 
 

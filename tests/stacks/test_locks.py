@@ -81,11 +81,11 @@ def test_a_missing_lock_is_refused(tmp_path: Path) -> None:
     expect_message(refusal(content, tmp_path), expected)
 
 
-def test_a_lock_edited_by_hand_is_refused(tmp_path: Path) -> None:
+def test_a_lock_edited_manually_is_refused(tmp_path: Path) -> None:
     """A lock with another content than its seal's is refused in a preview."""
     file = write(tmp_path)
     file.write_text(file.read_text().replace('"frames": 1', '"frames": 2'))
-    expect_message(refusal(stack(BIKES), tmp_path), "data/bikes.lock.json: seal … edited by hand; … data select")
+    expect_message(refusal(stack(BIKES), tmp_path), "data/bikes.lock.json: seal … edited manually; … data select")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Catalogues for tests, without the pictures behind them."""
+"""Catalogues for tests, without the images behind them."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -41,5 +41,5 @@ def catalogue_of(
 
 
 def generated_catalogue(path: Path, frames: int = 100) -> SqliteCatalogue:
-    """Write the catalogue of the generated data set as the pictures' labels would give it, and open it."""
+    """Write the catalogue of the generated data set as the images' labels would give it, and open it."""
     return catalogue_of(path, generated.card(), {each.image: each.pixels for each in generated.frames(frames)})

@@ -54,5 +54,5 @@ def test_equal_locks(tmp_path: Path) -> None:
     path = write(tmp_path / "a", BEFORE)
     assert "both locks are equal" in finished(diff.command, path, path)[1]
     Path(path).write_text(Path(path).read_text().replace('"frames": 2', '"frames": 3'))
-    with pytest.raises(DataSetError, match="edited by hand"):
+    with pytest.raises(DataSetError, match="edited manually"):
         finished(diff.command, path, path)

@@ -1,4 +1,4 @@
-"""`./hpc data generate`, `index` and `stats`: from pictures to shares of classes."""
+"""`./hpc data generate`, `index` and `stats`: from images to shares of classes."""
 
 import json
 import os
