@@ -174,7 +174,7 @@ IMAGE_CONTENT_SOURCE_POLICY = Kind(
 IMAGE_DIGEST_MIRROR_SET = Kind("config.openshift.io", "v1", "ImageDigestMirrorSet", "imagedigestmirrorsets", "Cluster")
 IMAGE_TAG_MIRROR_SET = Kind("config.openshift.io", "v1", "ImageTagMirrorSet", "imagetagmirrorsets", "Cluster")
 IMAGE_SET_CONFIGURATION = Kind("mirror.openshift.io", "v2alpha1", "ImageSetConfiguration", "imagesetconfigurations")
-"""Where nodes find images of a registry that they do not reach, and what oc-mirror copies, which is no object of a
+"""Where nodes find images of a registry that they do not reach, and what oc-mirror copies, which is not an object of a
 cluster; `./hpc site` writes them."""
 
 _BY_NAME = {(kind.api_version, kind.kind): kind for kind in KINDS}

@@ -42,7 +42,7 @@ def parsed(quantity: str) -> Decimal:
     """Return a Kubernetes quantity as a number; raise ValueError where it is none."""
     number = amount(quantity)
     if number is None:
-        raise ValueError(f"{quantity!r} is no quantity; write e.g. 8, 500m or 1.5Gi")
+        raise ValueError(f"{quantity!r} is not a quantity; write e.g. 8, 500m or 1.5Gi")
     return number
 
 

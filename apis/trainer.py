@@ -20,7 +20,7 @@ LABEL_LENGTH = 63
 
 
 def longest_pod(job: str, nodes: int) -> str:
-    """Return the longest name of a pod of a TrainJob; JobSet refuses one that is no DNS-1035 label."""
+    """Return the longest name of a pod of a TrainJob; JobSet refuses one that is not a DNS-1035 label."""
     return f"{job}-{NODE}-0-{nodes - 1}-abcde"
 
 

@@ -29,7 +29,7 @@ def main() -> int:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hpc-bench-") as folder:
         stack = previews.stack(arguments.stack, Path(folder))
-        advice = Path(folder) / "configuration.json"  # a violation is no reason to measure nothing
+        advice = Path(folder) / "configuration.json"  # a violation is not a reason to measure nothing
         advice.write_text('{"all": "advisory"}')
         pack = ("--policy-pack", str(previews.PACK), "--policy-pack-config", str(advice))
         pairs = [(_seconds(stack), _seconds(stack, *pack)) for _ in range(arguments.runs)]

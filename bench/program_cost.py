@@ -45,7 +45,7 @@ def main(nodes: int, tenants: int) -> None:
     registrations = projects.recorded(settings)
     times.append(time.process_time())
     gc.collect()
-    gc.freeze()  # What the recorder keeps is no part of the policies' time.
+    gc.freeze()  # What the recorder keeps is not part of the policies' time.
     times.append(time.process_time())
     found = [each for manifest in manifests(registrations) for each in objects(manifest)]
     checker = Checker(configuration=Configuration(configuration(settings)))

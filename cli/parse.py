@@ -49,7 +49,7 @@ def command(files: Files, *, plain: JsonOption = False) -> None:
 
 
 def json_data(readings: list[Reading]) -> list[Any]:
-    """Return readings as JSON data, each with the fields of its kind; what is no number in JSON is null."""
+    """Return readings as JSON data, each with the fields of its kind; what is not a number in JSON is null."""
     return [json.loads(one.model_dump_json()) for one in readings]
 
 

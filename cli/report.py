@@ -108,7 +108,7 @@ def _chosen(stack: str, name: str | None, run: str | None) -> tuple[Records, Kep
 
 
 def _earlier(records: Records, chosen: Kept, against: str) -> list[Kept]:
-    """Return what to compare with; the run itself is no earlier one."""
+    """Return what to compare with; the run itself is not an earlier one."""
     if not Path(against).is_file():
         earlier = records.find(against)
         if earlier.number == chosen.number:

@@ -44,7 +44,7 @@ class ClaimArgs(Model):
     def _of_a_class(self) -> Self:
         if self.storage_class == STORAGE_CLASS and self.volume_name is None:
             raise ValueError(
-                f"storage_class {STORAGE_CLASS} is no class, so the claim would stay Pending; "
+                f"storage_class {STORAGE_CLASS} is not a class, so the claim would stay Pending; "
                 "name a class, or the volume"
             )
         return self

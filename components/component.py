@@ -23,7 +23,7 @@ class Component(pulumi.ComponentResource):
     def child(self, *after: pulumi.Resource | pulumi.Output[Any], **options: Any) -> pulumi.ResourceOptions:
         """Return the options of a child that is created after `after`; `options` are further ones of Pulumi.
 
-        An output among `after` is waited for as such: nothing is made when it raises. It is no input, for else Pulumi
+        An output among `after` is waited for as such: nothing is made when it raises. It is not an input, or Pulumi
         would replace the child together with what the output comes from.
         """
         before: list[Any] = [item.apply(_nothing) if isinstance(item, pulumi.Output) else item for item in after]

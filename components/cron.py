@@ -50,7 +50,7 @@ def _schedule(text: str) -> str:
 def _fault(field: _Field, part: str) -> str:
     found = _PART.fullmatch(part)
     if found is None:
-        return "is no number, range or step"
+        return "is not a number, range or step"
     if found["step"] and int(found["step"]) == 0:
         return "has a step of 0"
     if found["from"] in ("*", "?"):
@@ -76,7 +76,7 @@ def _zone(name: str) -> str:
     known = _time_zones()
     # Without a database of time zones, as in a minimal container, the cluster alone can say.
     if known and name not in known:
-        raise ValueError("is no time zone of the IANA database; write e.g. Europe/Berlin or Etc/UTC")
+        raise ValueError("is not a time zone of the IANA database; write e.g. Europe/Berlin or Etc/UTC")
     return name
 
 

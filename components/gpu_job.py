@@ -37,7 +37,7 @@ class GpuJobArgs(batch_job.BatchJobArgs):
 def spec(args: GpuJobArgs) -> dict[str, Any]:
     """Return the `spec` of the Job.
 
-    The pod is no bare one, has no privilege and nothing of the node's file system, as the papers' pods have (E-40,
+    The pod is not a bare one, has no privilege and nothing of the node's file system, as the papers' pods have (E-40,
     E-52).
     """
     devices = dict.fromkeys(args.rdma_resources, "1")

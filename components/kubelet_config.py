@@ -80,7 +80,7 @@ class KubeletConfigArgs(KubeletAlignment):
 def for_machine(profile: Profile, reserved: int = SYSTEM_CPUS, **settings: Any) -> KubeletConfigArgs:
     """Return the arguments for a machine; `reserved` is the number of logical CPUs, `settings` are further fields.
 
-    Raises ValueError for a machine whose NUMA nodes no document gives, and for a number of CPUs that is no number of
+    Raises ValueError for a machine whose NUMA nodes no document gives, and for a number of CPUs that is not a number of
     whole cores.
     """
     return KubeletConfigArgs(

@@ -51,7 +51,7 @@ Seconds = Annotated[int, Field(gt=0, le=7 * 24 * 3600)]
 
 
 def merging_keys(field: FieldInfo) -> tuple[str, ...]:
-    """Return the fields by which entries of a list are known; none where it is no list that merges."""
+    """Return the fields by which entries of a list are known; none where it is not a list that merges."""
     extra = field.json_schema_extra
     found = extra.get(MERGED_BY) if isinstance(extra, dict) else None
     return tuple(map(str, found)) if isinstance(found, list) else ()
@@ -63,7 +63,7 @@ def fields_of(base: type[M], derived: M) -> dict[str, Any]:
 
 
 def int_or_share(value: NumberOrShare) -> int | str:
-    """Return a number or a share as the API takes it: numbers are no texts there."""
+    """Return a number or a share as the API takes it: numbers are not texts there."""
     return int(value) if value.isdecimal() else value
 
 

@@ -94,7 +94,7 @@ def client_script(args: RdmaTestArgs) -> str:
             *((MTUS,) if args.roce else ()),
             *address(args),
             "set -ex",
-            # Traced, or a figure alone would be no limit to who reads the log (R-3.4.3-8).
+            # Traced, or a figure alone would not be a limit to who reads the log (R-3.4.3-8).
             "ulimit -l",
             # Where umad devices belong to root, as on RHCOS, others cannot read the list; it is not measured by.
             *(f"ibhosts -C {hca} || echo '{hca}: {NO_HOSTS}'" for hca in args.hcas),

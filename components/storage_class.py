@@ -131,7 +131,7 @@ class StorageClassArgs(Model):
     def _acceptable(self) -> Self:
         if self.class_name == STORAGE_CLASS:
             raise ValueError(
-                f"class_name {STORAGE_CLASS} is no class: claims of static volumes have it; give another name"
+                f"class_name {STORAGE_CLASS} is not a class: claims of static volumes have it; give another name"
             )
         if self.gid is not None and self.uid is None:
             raise ValueError(f"gid {self.gid} without uid makes root the owner; give uid as well")

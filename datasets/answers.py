@@ -19,7 +19,7 @@ def from_csv(text: str) -> list[tuple[str, ...]]:
     try:
         records = [record for record in csv.reader(io.StringIO(text), skipinitialspace=True, strict=True) if record]
     except csv.Error as error:
-        raise CatalogueError(f"the answer is no CSV ({error}); ask again, or ask for JSON") from None
+        raise CatalogueError(f"the answer is not CSV ({error}); ask again, or ask for JSON") from None
     for position, record in enumerate(records):
         if record[0].strip() != str(position) or len(record) != len(records[0]):
             raise CatalogueError(
@@ -38,9 +38,9 @@ def from_json(text: str) -> list[tuple[str, ...]]:
     try:
         records: Any = json.loads(text, parse_int=str, parse_float=_number)
     except ValueError as error:
-        raise CatalogueError(f"the answer is no JSON ({error}); ask again") from None
+        raise CatalogueError(f"the answer is not JSON ({error}); ask again") from None
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
-        raise CatalogueError(f"the answer is no list of records: {text[:80]!r}; correct the query")
+        raise CatalogueError(f"the answer is not a list of records: {text[:80]!r}; correct the query")
     columns = [*records[0]] if records else []
     if broken := [record for record in records if [*record] != columns]:
         raise CatalogueError(f"records differ in their columns: {[*broken[0]]}, and {columns}; ask again")

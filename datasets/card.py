@@ -89,7 +89,7 @@ class Card(Model):
                 owners[each] = name
         if empty := [name for name in self.classes if not re.fullmatch(r"[a-z_][a-z0-9_]*", tag(name))]:
             raise ValueError(
-                f"classes: {empty[0]!r} becomes the tag {tag(empty[0])!r}, which is no name in SQL; begin with a letter"
+                f"classes: {empty[0]!r} becomes tag {tag(empty[0])!r}, which is not a name in SQL; begin with a letter"
             )
         if twice := [one for one in set(self.tags) if self.tags.count(one) > 1]:
             raise ValueError(f"classes and cameras: several have the tag {twice[0]}; rename one")

@@ -194,7 +194,7 @@ def card_of(name: str) -> Card:
     if name.endswith(data_files.SUFFIX):
         return _own_card(data_files.ROOT / name)
     if name not in CARDS:
-        raise ValueError(f"card: {name!r} is no card; write one of {', '.join(CARDS)}, or the file of your own")
+        raise ValueError(f"card: {name!r} is not a card; write one of {', '.join(CARDS)}, or the file of your own")
     return CARDS[name]
 
 

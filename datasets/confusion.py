@@ -95,7 +95,7 @@ def _cells(row: Sequence[str], number: int, place: str) -> tuple[int, ...]:
         raise DataSetError(f"{place}: {len(row)} cells, and there are {number} classes; write one for each")
     for cell in row:
         if not cell.isdecimal():
-            raise DataSetError(f"{place}: {cell!r} is no count; write whole numbers of pixels, 0 or more, no shares")
+            raise DataSetError(f"{place}: {cell!r} is not a count; write whole numbers of pixels, 0 or more, no shares")
     return tuple(map(int, row))
 
 
@@ -115,7 +115,7 @@ def renamed(matrix: Matrix, known: Mapping[str, str], source: str) -> Matrix:
     """
     if unknown := [name for name in matrix.classes if name not in known]:
         raise DataSetError(
-            f"{source}: {unknown[0]!r} is no class of the card: {', '.join(_once(known.values()))}; correct it"
+            f"{source}: {unknown[0]!r} is not a class of the card: {', '.join(_once(known.values()))}; correct it"
         )
     return Matrix(tuple(known[name] for name in matrix.classes), matrix.cells)
 

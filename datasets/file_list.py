@@ -57,7 +57,7 @@ def read(listed: bytes, source: str) -> Iterator[File]:
         path, tab, size = line.partition(b"\t")
         if not (path and tab and size.isdigit()) or number == len(lines):
             raise DataSetError(
-                f"{source}:{number}: {line[:80]!r} is no line `<path>, tab, <bytes>`; write the list again with "
+                f"{source}:{number}: {line[:80]!r} is not a line `<path>, tab, <bytes>`; write the list again with "
                 "`./hpc data select`"
             )
         yield File(path.decode("utf-8", "surrogateescape"), int(size))

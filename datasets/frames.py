@@ -41,7 +41,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Found:
-    """The frames of a folder in the order of their images' names, and what is no part of one."""
+    """The frames of a folder in the order of their images' names, and what is not part of one."""
 
     frames: tuple[Frame, ...]
     others: tuple[str, ...]
@@ -50,10 +50,10 @@ class Found:
 def list_files(folder: Path) -> dict[str, FileFacts]:
     """Return all files below a folder by their path with /; links to folders are not followed.
 
-    Raises FramesError where a folder cannot be read or a name is no UTF-8.
+    Raises FramesError where a folder cannot be read or a name is not UTF-8.
     """
     if not folder.is_dir():
-        raise FramesError(f"{str(folder)!r}: is no folder; name the folder of the data set")
+        raise FramesError(f"{str(folder)!r}: is not a folder; name the folder of the data set")
     found: dict[str, FileFacts] = {}
     for above, _, names in os.walk(folder, onerror=_refuse):
         for name in names:
@@ -65,7 +65,7 @@ def list_files(folder: Path) -> dict[str, FileFacts]:
             except OSError as error:
                 raise FramesError(f"{file!r}: cannot be read ({error.strerror}); repair or remove it") from None
             except UnicodeEncodeError:
-                raise FramesError(f"{file!r}: its name is no UTF-8; rename it") from None
+                raise FramesError(f"{file!r}: its name is not UTF-8; rename it") from None
             found[path] = FileFacts(facts.st_size, facts.st_mtime_ns)
     return found
 

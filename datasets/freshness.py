@@ -33,7 +33,7 @@ class Changes:
 def changes(catalogue: Catalogue, card: Card, files: Mapping[str, FileFacts]) -> Changes:
     """Return how the files that `list_files` found now differ from a catalogue of their folder.
 
-    Raises CatalogueError, and FramesError where the files are no frames of the card.
+    Raises CatalogueError, and FramesError where the files are not frames of the card.
     """
     recorded = {
         file_name(platform, path, name): (size, changed)

@@ -15,7 +15,7 @@ FILE = FOLDER.parent / "generated.yaml"
 LEAST = 40
 """Frames at least: the printed ones, and as many others that the rare classes and the mean shares are on."""
 MOST = 100_000
-"""Frames at most: that many names are found at once, and twice A2D2 is no small data set."""
+"""Frames at most: that many names are found at once, and twice A2D2 is not a small data set."""
 _CAMERA = "front_center"
 _FEW, _MANY = 200, 12_000
 """Pixels of a class that is neither printed nor fills a frame."""

@@ -50,7 +50,7 @@ def _counted(picture: Image.Image, card: Card, shown: str) -> dict[str, int]:
     # In C: half of the time that decoding takes, and no further copy of the pixels.
     found = (picture if picture.mode == "RGB" else picture.convert("RGB")).getcolors(_MOST)
     if found is None:
-        raise LabelError(f"{shown}: has more than {_MOST} colours, so it is no label; replace it by the label")
+        raise LabelError(f"{shown}: has more than {_MOST} colours, so it is not a label; replace it by the label")
     counts = dict.fromkeys(card.class_tags, 0)
     unknown: list[str] = []
     for count, bands in found:
@@ -64,6 +64,6 @@ def _counted(picture: Image.Image, card: Card, shown: str) -> dict[str, int]:
         more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
         raise LabelError(
             f"{shown}: colours of no class of {card.name}: {', '.join(sorted(unknown)[:_SHOWN])}{more}; add them to "
-            "`classes` of the card, or replace the file if it is no label"
+            "`classes` of the card, or replace the file if it is not a label"
         )
     return counts

@@ -41,10 +41,10 @@ class Naming(Model):
                 if re.compile(text).groups:
                     raise ValueError(f"fields.{name}: has a group; write (?:...) for (...)")
             except re.error as error:
-                raise ValueError(f"fields.{name}: is no regular expression ({error}); correct it") from None
+                raise ValueError(f"fields.{name}: is not a regular expression ({error}); correct it") from None
         known = set(_FIELD.findall(self.files[IMAGE]))
         if unknown := sorted(known - self.fields.keys()):
-            raise ValueError(f"files.{IMAGE}: {unknown[0]} is no field; add it to fields")
+            raise ValueError(f"files.{IMAGE}: {unknown[0]} is not a field; add it to fields")
         for name, template in {**self.files, "scene": self.scene, "camera": self.camera}.items():
             if unknown := sorted(set(_FIELD.findall(template)) - known):
                 raise ValueError(

@@ -52,7 +52,7 @@ class ParquetCatalogue:
             raise CatalogueError(f"{self._path}: has no column filename; add the names of the images")
         if wrong := [name for name in tags if not _TAG.fullmatch(name)]:
             raise CatalogueError(
-                f"{self._path}: {wrong[0]!r} is no tag; name columns of classes by small letters and _"
+                f"{self._path}: {wrong[0]!r} is not a tag; name columns of classes by small letters and _"
             )
         missing = {"fkey": "CAST(row_number() OVER () AS VARCHAR)", "inserttime": f"'{time}'"}
         columns = ", ".join(

@@ -10,7 +10,7 @@ from datasets.errors import DataSetError
 def read(lines: Iterable[str], source: str) -> dict[str, float]:
     """Return the scores by the path of the image, from lines `<path>,<score>`; a first line with titles is left out.
 
-    Raises DataSetError, naming `source` and the line, for what is no finite number, and an image that is given twice.
+    Raises DataSetError, naming `source` and the line, for what is not a finite number, and for an image given twice.
     """
     found: dict[str, float] = {}
     for number, row in enumerate(csv.reader(lines), 1):

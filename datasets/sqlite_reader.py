@@ -17,7 +17,7 @@ class SqliteCatalogue:
     """A catalogue in a SQLite file, which answers `ask` of `catalogue.Catalogue`."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file; raise CatalogueError where it is no SQLite file."""
+        """Open the file; raise CatalogueError where it is not an SQLite file."""
         self._path = path
         if not path.is_file():
             raise CatalogueError(f"{path} does not exist; name a catalogue that ./hpc data index has written")

@@ -66,4 +66,4 @@ class ConfigurationParser(HostParser):
 
     @abstractmethod
     def statement(self, line: Line) -> Taken:
-        """Read a line that is no secret and no prompt."""
+        """Read a line that is not a secret and no prompt."""

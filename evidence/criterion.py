@@ -31,7 +31,7 @@ class Found:
     """For this job, where the limit depends on it; else the criterion's."""
     proofs: tuple[Proof, ...] = ()
     short: bool = False
-    """Whether nothing is wrong but that something is not there, which in a log that was cut is no failure."""
+    """Whether nothing is wrong but that something is not there, which in a log that was cut is not a failure."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -106,7 +106,7 @@ class HostParser(Parser):
         return {}
 
     def missing(self) -> Iterable[str | None]:
-        """Return the reasons why the output is incomplete, but for damaged lines; None is no reason."""
+        """Return the reasons why the output is incomplete, but for damaged lines; None is not a reason."""
         return ()
 
     def reading(self, common: Common) -> Reading:

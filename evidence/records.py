@@ -89,7 +89,7 @@ class Records:
         return (self.kept(number) for number in self._lines)
 
     def kept(self, number: int) -> Kept:
-        """Return a run; raise RecordsError for a number that is not there, or what is no run."""
+        """Return a run; raise RecordsError for a number that is not there, or what is not a run."""
         if number in self._newer:
             raise RecordsError(_too_new(self.name, number, self._newer[number]))
         if number not in self._lines:

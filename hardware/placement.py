@@ -181,7 +181,7 @@ def _reason(free: Mapping[str, int], wanted: int, gpus_per_pod: int | None) -> s
     if total < wanted:
         return f"{wanted} GPUs wanted, {total} free; wait, or ask for fewer ({there})"
     if gpus_per_pod is None or wanted % gpus_per_pod:
-        return f"{wanted} GPUs are no whole number of pods with {gpus_per_pod} GPUs; ask for a multiple"
+        return f"{wanted} GPUs are not a whole number of pods with {gpus_per_pod} GPUs; ask for a multiple"
     room = sum(max(count, 0) // gpus_per_pod for count in free.values())
     other = plan(free, wanted).options[0]
     return (

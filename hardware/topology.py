@@ -86,7 +86,7 @@ def reserved_cpus(profile: Profile, count: int = SYSTEM_CPUS) -> str:
     """Return `count` logical CPUs for the system and the Scale daemon, as reservedSystemCPUs of a KubeletConfig.
 
     Whole cores. From NUMA nodes without GPUs, the one with the storage ports first (D-2.6); where every node has GPUs,
-    equally from all. Raises ValueError for a count that is no number of whole cores or more than there is, and for a
+    equally from all. Raises ValueError for a count that is not a number of whole cores or more than there is, and for a
     machine without a NUMA map.
     """
     if not profile.numa:
@@ -118,7 +118,7 @@ def reserve(profile: Profile, *, pagepool: bool = True, kubelet_reserved: int = 
     """Return what this machine reserves from its pods; `pagepool`: it is a Spectrum Scale client.
 
     On a machine with NUMA nodes without GPUs these nodes' CPUs: a pod that got some of them would not have its CPUs
-    beside its GPUs. They are left for daemons, launchers and the Scale daemon. `kubelet_reserved` CPUs are no pod's,
+    beside its GPUs. They are left for daemons, launchers and the Scale daemon. `kubelet_reserved` CPUs are not pod's,
     so daemons need some more than those.
     """
     scale = pagepool_gib(profile) if pagepool else 0

@@ -18,7 +18,7 @@ from policies.rule import FIXTURES
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "policies"
 OWN = "ways"
-"""The folder of fixtures that are no rule's."""
+"""The folder of fixtures that are not rule's."""
 
 
 class Way(Model):

@@ -19,7 +19,7 @@ INDEX = ".rendered"
 """File that lists what a render wrote, so that the next one can remove it."""
 _PATCH = "Patch"
 _WAITS = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.IMAGE_STREAM.kind, kinds.MACHINE_CONFIG_POOL.kind)
-"""Kinds that the program waits on by a patch, which is no manifest."""
+"""Kinds that the program waits on by a patch, which is not a manifest."""
 
 
 class FolderError(UserError):

@@ -69,7 +69,7 @@ def _change(old: Rendered, new: Rendered, difference: Difference) -> Change:
     if not after.is_object:
         return Change(Op.UPDATE, before, after)
     kept = _kept(before, new)
-    # The provider compares an API server's form, `"1"` of `1`: of what no one changed, that is no reason.
+    # The provider compares an API server's form, `"1"` of `1`: of what no one changed, that is not a reason.
     found = {
         path: forced or _named(path, new.replace_on_changes)
         for path, forced in difference(before, after).items()

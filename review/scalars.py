@@ -25,7 +25,7 @@ _FEW_LINES = 2
 
 
 def scalar(value: Any) -> str:
-    """Return a value that is no mapping and no list, on one line."""
+    """Return a value that is not a mapping and no list, on one line."""
     if not isinstance(value, str):
         return shortened(json.dumps(value, default=str), LONGEST)
     if value in _MARKS:

@@ -31,7 +31,7 @@ class ImageName(Model):
         """Return the image of a reference in full; raise ValueError for another text."""
         found = _REFERENCE.fullmatch(text)
         if found is None or "." not in found["repository"].partition("/")[0]:
-            raise ValueError(f"{text} is no image in full; write registry/organisation/name:tag or ...@sha256:...")
+            raise ValueError(f"{text} is not an image in full; write registry/organisation/name:tag or ...@sha256:...")
         return cls(repository=found["repository"], tag=found["tag"] or "", digest=found["digest"] or "")
 
     @property

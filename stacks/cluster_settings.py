@@ -85,7 +85,7 @@ class NodeSettings(Model):
             raise ValueError(f"mig {mig} of {self.name}: {what}; leave it out")
         if mig not in gpu.mig:
             known = ", ".join(gpu.mig)
-            raise ValueError(f"mig {mig} of {self.name} is no configuration of {gpu.model}; give one of {known}")
+            raise ValueError(f"mig {mig} of {self.name} is not a configuration of {gpu.model}; give one of {known}")
         if self.free_gpus is not None:
             raise ValueError(
                 f"free_gpus {self.free_gpus} of {self.name}: mig {mig} divides all its GPUs, and none stays whole; "

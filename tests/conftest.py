@@ -11,7 +11,7 @@ import pytest
 from apis.garbage_collection import collect_seldom
 from tests.support.scheduling import Scheduling, by_cluster, needless
 
-# A busy machine is no fault of the code, and what is used first is built first.
+# A busy machine is not a fault of the code, and what is used first is built first.
 hypothesis.settings.register_profile("hpc", deadline=None)
 hypothesis.settings.load_profile("hpc")
 

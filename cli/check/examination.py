@@ -21,7 +21,7 @@ from policies.redaction import redact, secret_texts
 from policies.templates import OBJECTS, processed
 from policies.values import Path, Tree, read
 
-_NO_OBJECT = "is no Kubernetes object (no apiVersion and kind) and was not checked"
+_NO_OBJECT = "is not a Kubernetes object (no apiVersion and kind) and was not checked"
 _TEMPLATE = "{{"
 _TEMPLATE_END = "}}"
 _BEGINS_A_VALUE = re.compile(r"[ \t]*(?:- +)*(?:[\w./-]+:[ \t]+)?\Z")

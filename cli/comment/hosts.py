@@ -56,7 +56,7 @@ class _Http:
             return answer.json()
         except ValueError:
             raise Problem(
-                f"{self.base} answers {path} with something that is no JSON", "See whether this is the API's address."
+                f"{self.base} answers {path} with something that is not JSON", "See whether this is the API's address."
             ) from None
 
     def _hidden(self, text: str) -> str:

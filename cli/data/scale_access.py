@@ -63,7 +63,9 @@ def gui(stack: Stack, cluster: str = "") -> Iterator[ScaleGui]:
 def place_of(stack: Stack, namespace: str, name: str, volume: AnyVolume) -> Place:
     """Return where a tenant's volume is, by its handle on the cluster; raise Problem where it is on no fileset."""
     if not isinstance(volume, DirectoryData | ClaimData):
-        raise Problem(f"volume {name} of {namespace} is made for each pod, so it is no cache", "Name another data set.")
+        raise Problem(
+            f"volume {name} of {namespace} is made for each pod, so it is not a cache", "Name another data set."
+        )
     handle = _handle(session.cluster(stack), namespace, volume.claim)
     if handle.faults or not handle.fileset:
         why = handle.faults[0] if handle.faults else "names no fileset"

@@ -83,7 +83,7 @@ def _opened(file: Path, host: str | None, ca: Path | None, *, allow_stale: bool)
     try:
         source = DiscoverSource(kind="discover", host=host, ca=None if ca is None else str(ca.absolute()))
     except ValidationError:
-        raise Problem(f"{host!r} is no host", "Write its name, with a port where it is not 443.") from None
+        raise Problem(f"{host!r} is not a host", "Write its name, with a port where it is not 443.") from None
     return sources.open_source(source)
 
 

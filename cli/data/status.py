@@ -69,7 +69,7 @@ def of_data_set(named: Named) -> tuple[str, Cache]:
         caches = {each.fileset: each for each in gui.caches(file_system)}
     if place.fileset not in caches:
         raise Problem(
-            f"fileset {place.fileset} of volume {volume} is no cache of {file_system}, which has "
+            f"fileset {place.fileset} of volume {volume} is not a cache of {file_system}, which has "
             f"{', '.join(caches) or 'none'}",
             "Give the volume a storage class of kind cache, or name another data set.",
         )

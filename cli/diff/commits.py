@@ -58,7 +58,7 @@ def commit(name: str) -> str:
     done = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     if done.returncode != 0:
         raise Problem(
-            f"{name} is no commit of this repository",
+            f"{name} is not a commit of this repository",
             "Fetch it (`git fetch origin ...`; a shallow clone has few), or name another.",
         )
     return done.stdout.strip()
@@ -76,7 +76,7 @@ def side(stack: str, name: str, root: Path) -> Side:
         except (Problem, OSError, ValueError, RecursionError) as error:
             return Side(name, root, None, error=f"the program does not render: {error}".strip())
     if not isinstance(content, Mapping):
-        return Side(name, root, None, error="the program does not render: its output is no render")
+        return Side(name, root, None, error="the program does not render: its output is not a render")
     if content.get("absent"):
         return Side(name, root, [], absent=True)
     if content.get("error"):

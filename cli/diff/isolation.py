@@ -1,7 +1,7 @@
 """Run the code of an unreviewed commit: without the user's environment, and without network.
 
 It keeps out of reach what a process inherits: credentials in variables, agents, the home that variables name, and every
-host; and nothing that it starts outlives it. It is no sandbox: the code runs as the same user, and finds files by their
+host; and nothing that it starts outlives it. It is not a sandbox: the code runs as the same user and finds files by
 path. A pull request from outside belongs into a machine of its own, as CI gives it, that holds nothing worth having.
 """
 

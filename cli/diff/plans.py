@@ -92,7 +92,7 @@ def read(plan: Path) -> Ground:
 
 
 def require_stack(plan: Path, stack: str) -> None:
-    """Raise Problem for a file that is no plan of a stack: before the engine asks for that one's secrets."""
+    """Raise Problem for a file that is not a plan of a stack: before the engine asks for that one's secrets."""
     if (then := read(plan).stack) != stack:
         raise Problem(f"{plan} is a plan of stack {then}, not of {stack}", f"Pass `--stack {then}`.")
 

@@ -138,7 +138,8 @@ def _list(title: str, decisions: Sequence[Decision]) -> None:
 def _require_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise Problem(
-            f"{name!r} is no name of a stack", "Use at most 40 lower-case letters, digits and inner dashes, e.g. site."
+            f"{name!r} is not a name of a stack",
+            "Use at most 40 lower-case letters, digits and inner dashes, e.g. site.",
         )
     if name in examples.names(ROOT):
         raise Problem(

@@ -106,6 +106,6 @@ def _required(ask: Callable[[], T], kind: Kind) -> T:
         raise
     except ValueError:
         raise Problem(
-            f"what answers for {kind.plural} sends no JSON: it is no API server",
+            f"what answers for {kind.plural} sends no JSON: it is not an API server",
             "Correct the server in the kubeconfig, or the proxy before it.",
         ) from None

@@ -50,7 +50,7 @@ def hcas(facts: Facts, found: Rails, numa: Mapping[int, int]) -> list[dict[str, 
 
 
 def other_devices(facts: Facts, found: Rails, numa: Mapping[int, int], gpus: int) -> list[dict[str, Any]]:
-    """Return the devices that are no rails as `other_devices`; one without a known NUMA node is left out."""
+    """Return the devices that are not rails as `other_devices`; one without a known NUMA node is left out."""
     nodes = _numa_nodes(facts, numa)
     return [
         {

@@ -42,7 +42,7 @@ class Rails:
     ports: tuple[Port, ...] = ()
     undecided: str | None = None
     no_rails: dict[str, str] = field(default_factory=dict)
-    """Name of each other port -> why it is no rail; of an undecided node those that surely are none."""
+    """Name of each other port -> why it is not a rail; of an undecided node those that surely are none."""
 
 
 def choose(ports: Sequence[Port], gpus: int) -> Rails:

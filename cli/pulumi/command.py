@@ -49,7 +49,7 @@ def command(context: typer.Context, stack: StacksOption = [], name: OtherName = 
         if configures and words[1:2] == ["set"] and not any(word.startswith("--secret") for word in context.args):
             raise Problem(
                 f"{wanted.copy} accepts secrets only, and otherwise follows {wanted.file}",
-                f"Write what is no secret into {wanted.file.name}, or set a secret with --secret.",
+                f"Write what is not a secret into {wanted.file.name}, or set a secret with --secret.",
             )
         wanted.renew_copy()
         if wanted.keeps_secrets:  # of another stack's the engine asks for what it needs
@@ -83,7 +83,7 @@ def _checked(wanted: Stack, running: Engine, command: str) -> identity.ClusterMa
 
 
 def _name(arguments: Sequence[str]) -> str:
-    """Return the name of the engine's command: the first word that is no option, and no value of one."""
+    """Return the name of the engine's command: the first word that is not an option, and no value of one."""
     before = ["", *arguments]
     words = (word for word, last in zip(arguments, before, strict=False) if word[:1] != "-" and last not in _VALUED)
     return next(words, "")

@@ -71,7 +71,7 @@ def read(cluster: Cluster) -> Identity:
     if not uid:
         raise RefusedError(
             f"the API server of context {cluster.context!r} has no namespace kube-system",
-            "It is no Kubernetes cluster, or one that is just being installed: see whether the context is right.",
+            "It is not a Kubernetes cluster, or one that is just being installed: see whether the context is right.",
             "no namespace kube-system",
         )
     return Identity(str(uid), cluster.server)

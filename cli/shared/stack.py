@@ -130,7 +130,7 @@ class Stack:
 
     @property
     def passphrase_file(self) -> Path:
-        """A passphrase that is no secret and therefore in the repository; only stacks of the simulator have one."""
+        """A passphrase that is not a secret and therefore in the repository; only stacks of the simulator have one."""
         return ROOT / f"Pulumi.{self.name}.passphrase"
 
     @property

@@ -117,7 +117,7 @@ def _gpus(item: Object, key: str, *place: str) -> int:
 
 
 def count(quantity: object) -> int:
-    """Return how many a quantity means: the API writes 1000 as 1k. What is no whole number means 0."""
+    """Return how many a quantity means: the API writes 1000 as 1k. What is not a whole number means 0."""
     return max(0, whole(quantity) or 0)
 
 

@@ -90,7 +90,7 @@ def _of_workload(workload: Workload, settings: Settings, locks: Locked) -> Itera
         "program": workload.program,
         "prints": (*started.prints, *((TOOL,) if workload.data_set else ())),
         "metrics": started.metrics,
-        # A MIG instance is no GPU of the profile.
+        # A MIG instance is not a GPU of the profile.
         "shape": None if workload.instance else Shape(pods=layout.pods, gpus=layout.gpus),
         # Those of others the cluster reports, for as long as it stores them.
         "nodes": (workload.node,) if workload.node is not None else (),

@@ -60,7 +60,7 @@ def shape(layout: str | None) -> Shape | None:
         return None
     found = _LAYOUT.fullmatch(layout)
     if found is None or not int(found[1]) or not int(found[2]):
-        raise Problem(f"--layout {layout!r} is no layout", "Write pods x GPUs of each, e.g. 02x08.")
+        raise Problem(f"--layout {layout!r} is not a layout", "Write pods x GPUs of each, e.g. 02x08.")
     return Shape(pods=int(found[1]), gpus=int(found[2]))
 
 

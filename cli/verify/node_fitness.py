@@ -49,7 +49,7 @@ def of_logs(jobs: Sequence[Job], *, plain: bool) -> int:
         (run, *_) = [*of(job, Preflight), None]
         if run is None:
             raise Problem(
-                f"{job.request.job} is no log of the program {PROGRAM}",
+                f"{job.request.job} is not a log of the program {PROGRAM}",
                 f"Name logs of it, or leave --nodes out. docs/gpus.md has how {PROGRAM} is run.",
             )
         of_node = {"nodes": (run.node,), "program": PROGRAM, "prints": (run.tool,)}

@@ -31,7 +31,7 @@ NODE_CAUSES: tuple[Cause, ...] = (
         shows="",
         why="a GPU's PCIe link came up with fewer lanes, or slower, than GPU and slot can",
         remedy="drain the node, reseat the board or its riser, and compare LnkSta with LnkCap of `lspci -vv`; a slot "
-        "that is wired so is no fault: say so in the machine's file",
+        "that is wired so is not a fault: say so in the machine's file",
         explains=frozenset({"preflight-links", "preflight-speed"}),
         ends=False,
     ),

@@ -65,7 +65,7 @@ def _name(earlier: Sequence[Kept]) -> str:
 
 
 def _jobs(runs: Sequence[Run]) -> Mapping[str, list[Job]]:
-    """Return the jobs of runs by their names; the same logs, judged again, are no repeats and count once."""
+    """Return the jobs of runs by their names; the same logs, judged again, are not repeats and count once."""
     found: dict[str, list[Job]] = defaultdict(list)
     for run in runs:
         for job in run.jobs:

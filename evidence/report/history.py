@@ -87,7 +87,7 @@ class Course(NamedTuple):
 def courses(rounds: Sequence[Run]) -> tuple[Course, ...]:
     """Return every figure of the newest round in all rounds, which come with the oldest first.
 
-    Simulated rounds and measured ones are no repeats of each other: those of the other kind are left out.
+    Simulated rounds and measured ones are not repeats of each other: those of the other kind are left out.
     """
     same = [each for each in rounds if each.simulated == rounds[-1].simulated]
     found: dict[tuple[str, str], list[tuple[Point, Figure]]] = defaultdict(list)
@@ -116,7 +116,7 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
 
 
 def judged(found: Sequence[Course]) -> tuple[Verdict, ...]:
-    """Return whether each figure of the newest round is as good as before; a first round is no evidence of that."""
+    """Return whether each figure of the newest round is as good as before; a first round is not evidence of that."""
     return tuple(_verdict(each) for each in found)
 
 

@@ -15,7 +15,7 @@ class Markup(str):
 
 
 def element(name: str, /, *content: str | None, **attributes: str | float | bool | None) -> Markup:
-    """Return an element with its content, of which all is escaped that is no Markup; None is left out.
+    """Return an element with its content, of which all is escaped that is not a Markup; None is left out.
 
     Attributes: class_ for class, aria_label for aria-label; True is one without a value, None and False are left out.
     """
@@ -25,7 +25,7 @@ def element(name: str, /, *content: str | None, **attributes: str | float | bool
 
 
 def joined(*content: str | None) -> Markup:
-    """Return pieces after each other, escaped where they are no Markup."""
+    """Return pieces after each other, escaped where they are not Markup."""
     return Markup(
         "".join(one if isinstance(one, Markup) else escape(printable(one)) for one in content if one is not None)
     )

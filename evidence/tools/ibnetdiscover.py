@@ -43,7 +43,7 @@ class CableEnd(Model):
 
     @property
     def aggregation_node(self) -> bool:
-        """Return whether it is no cable, but the part of a switch that reduces (SHARP)."""
+        """Return whether it is not a cable, but the part of a switch that reduces (SHARP)."""
         return "Aggregation Node" in self.node or "Aggregation Node" in self.peer
 
 

@@ -75,7 +75,7 @@ class SharedDataParser(Parser):
         return Taken.YES
 
     def ignores(self, text: str) -> bool:
-        """Return whether a line is no rank's."""
+        """Return whether a line is not a rank's."""
         return not text.startswith("shared-data: ")
 
     def reading(self, common: Common) -> SharedData:

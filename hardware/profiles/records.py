@@ -255,7 +255,7 @@ class Profile(Model):
         if links and {len(links), *map(len, links)} != {self.gpus}:
             faults.append(f"nvlink.links: give {self.gpus} rows of {self.gpus} numbers")
         if unknown := sorted(self.sources.keys() - type(self).model_fields.keys()):
-            faults.append(f"sources: {', '.join(unknown)} is no field of a machine; correct its name")
+            faults.append(f"sources: {', '.join(unknown)} is not a field of a machine; correct its name")
         for device in self.devices:
             if device.distances and len(device.distances) != self.gpus:
                 faults.append(f"{device.name}: distances: give one for each of the {self.gpus} GPUs")

@@ -26,7 +26,7 @@ _OF_THE_SERVER = frozenset(
 def as_objects(
     token: str, properties: Properties, name: str, origin: object = None, *, live: bool = False
 ) -> Iterator[Obj]:
-    """Yield the objects of one resource: none for what is no object of a cluster, several for a `List`.
+    """Yield the objects of one resource: none for what is not an object of a cluster, several for a `List`.
 
     `token` is e.g. `kubernetes:batch/v1:Job`; kind and version come from it when they are not among the properties.
     `name` is the logical name, which stands in for an absent one. `live` says that they are outputs, in which the

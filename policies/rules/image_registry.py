@@ -53,7 +53,7 @@ def _fault(reference: str, registries: tuple[str, ...], more: tuple[str, ...]) -
     """Return what is wrong with a reference, and what to do about it."""
     image = parse(reference)
     if image.fault:
-        return None  # what is no reference at all is the business of image-pinned
+        return None  # what is not a reference at all is the business of image-pinned
     if image.bare:
         return "names neither a registry nor an organisation", _SAY_WHICH
     known = tuple(dict.fromkeys(entry.rstrip("/") for entry in (*registries, *more)))

@@ -39,7 +39,7 @@ def _examine(subject: Obj, inventory: Inventory, parameters: KnownNamespace) -> 
         hint = f": did you mean {close[0]}?" if close else ""
         known = ", ".join(parameters.tenants[:_LISTED])
         yield subject.violation(
-            f"namespace {brief(namespace)} is no tenant of the stack{hint} (tenants: {known})", *place
+            f"namespace {brief(namespace)} is not a tenant of the stack{hint} (tenants: {known})", *place
         )
 
 

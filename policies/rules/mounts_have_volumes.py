@@ -58,7 +58,7 @@ def _mounts(container: Container, known: set[str] | None) -> Iterator[Violation]
                 continue
             name, path = entry.get("name"), entry.get(place)
             if known is not None and isinstance(name, str) and name not in known:
-                yield container.violation(f"mounts {brief(name)}, which is no volume of its pod", key, index, "name")
+                yield container.violation(f"mounts {brief(name)}, which is not a volume of its pod", key, index, "name")
             if isinstance(path, str) and paths.setdefault(path, index) != index:
                 yield container.violation(f"mounts something at {brief(path)} twice", key, index, place)
 

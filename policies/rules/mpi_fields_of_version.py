@@ -22,7 +22,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     version = subject.version
     if version not in mpi_jobs.SPEC:
         yield subject.violation(
-            f"{subject.api_version} is no version of MPIJob that has an operator; known: {', '.join(mpi_jobs.SPEC)}",
+            f"{subject.api_version} is not a version of MPIJob that has an operator; known: {', '.join(mpi_jobs.SPEC)}",
             "apiVersion",
         )
         return
@@ -48,12 +48,12 @@ def _misplaced(subject: Obj, version: str) -> Iterator[Violation]:
     replicas = subject.mapping("spec", "mpiReplicaSpecs")
     for role in _names(replicas):
         if role not in ("Launcher", "Worker"):
-            message = f"{role[:_LONGEST]} is no part of an MPIJob, whose parts are Launcher and Worker"
+            message = f"{role[:_LONGEST]} is not part of an MPIJob, whose parts are Launcher and Worker"
             yield subject.violation(message, "spec", "mpiReplicaSpecs", role)
             continue
         for name in _names(subject.mapping("spec", "mpiReplicaSpecs", role)):
             if name not in mpi_jobs.REPLICA:
-                message = f"{name[:_LONGEST]} is no field of a {role}: it has {', '.join(sorted(mpi_jobs.REPLICA))}"
+                message = f"{name[:_LONGEST]} is not a field of a {role}: it has {', '.join(sorted(mpi_jobs.REPLICA))}"
                 yield subject.violation(message, "spec", "mpiReplicaSpecs", role, name)
 
 
@@ -67,9 +67,9 @@ def _why(name: str, version: str, elsewhere: mpi_jobs.Fields, place: str) -> str
         return f"{name} is at {place}.{name} in {version}"
     others = [other for other in mpi_jobs.SPEC if name in mpi_jobs.SPEC[other] | mpi_jobs.RUN_POLICY[other]]
     if others:
-        return f"{name} is no field of {version}, only of {', '.join(others)}"
+        return f"{name} is not a field of {version}, only of {', '.join(others)}"
     former = " but of v1alpha1" if name in mpi_jobs.FORMER else ""
-    return f"{name[:_LONGEST]} is no field of {version}{former}"
+    return f"{name[:_LONGEST]} is not a field of {version}{former}"
 
 
 MPI_FIELDS_OF_VERSION = Rule(

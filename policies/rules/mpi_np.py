@@ -70,7 +70,7 @@ def _place(call: Mpirun) -> tuple[str | int, ...]:
 def _well_formed(container: Container, call: Mpirun) -> Iterator[Violation]:
     word = call.processes
     if word is not None and not call.count and "$" not in word.text and "`" not in word.text:
-        yield container.violation(f"mpirun -np {brief(word.text)} is no number of processes", *word.place)
+        yield container.violation(f"mpirun -np {brief(word.text)} is not a number of processes", *word.place)
 
 
 MPI_NP = Rule(

@@ -18,7 +18,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if slots is None:
         value = subject.read(*SLOTS)
         if not isinstance(value, Unknown):
-            yield subject.violation(f"slotsPerWorker {brief(value)} is no number of processes", *SLOTS)
+            yield subject.violation(f"slotsPerWorker {brief(value)} is not a number of processes", *SLOTS)
         return
     if not gpus:
         return

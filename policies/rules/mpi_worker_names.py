@@ -30,8 +30,8 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     last = f"{name}-worker-{max(workers, 1) - 1}"
     if len(last) > _LONGEST_LABEL or not _LABEL.match(last):
         yield subject.violation(
-            f"the last worker would be called {last[:80]!r}, {len(last)} characters, which is no DNS label of at most "
-            f"{_LONGEST_LABEL}",
+            f"the last worker would be called {last[:80]!r}, {len(last)} characters, which is not a DNS label of at "
+            f"most {_LONGEST_LABEL}",
             *_NAME,
         )
     elif not name[0].isalpha():

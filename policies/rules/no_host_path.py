@@ -76,8 +76,8 @@ def _folder(path: Tree) -> str:
 
 NO_HOST_PATH = Rule(
     name="no-host-path",
-    what="No pod mounts a hostPath, and no PersistentVolume is one or, by `local`, a device that is no disk; the named "
-    "parts of the infrastructure may mount the folders of the kubelet and the devices.",
+    what="No pod mounts a hostPath, and no PersistentVolume is one or, by `local`, a device that is not a disk; the "
+    "named parts of the infrastructure may mount the folders of the kubelet and the devices.",
     why="A hostPath reaches past the namespace into the node, is another folder on every node, and SELinux denies it "
     "in an ordinary pod (Permission denied). An ordinary account is refused in any case (hostPath volumes are not "
     "allowed to be used).",

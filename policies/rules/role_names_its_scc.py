@@ -41,7 +41,7 @@ def _rule(rule: Part) -> Iterator[Violation]:
     if not names and not rule.hidden("resourceNames"):
         yield rule.violation("names no SCC, and so grants all of them, privileged too", "resourceNames")
     elif EVERY in names:
-        yield rule.violation("names the SCC *, which grants nothing: a resource name is no pattern", "resourceNames")
+        yield rule.violation("names the SCC *, which grants nothing: a resource name is not a pattern", "resourceNames")
 
 
 def _list(verbs: list[str]) -> str:

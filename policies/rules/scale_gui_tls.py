@@ -25,7 +25,11 @@ def _clusters(subject: Obj) -> Iterator[Violation]:
         secure = subject.read(*place, "secureSslMode")
         if secure is not True and not isinstance(secure, Unknown):
             problem = (
-                "is false" if secure is False else "is not set, which is false" if secure is None else "is no boolean"
+                "is false"
+                if secure is False
+                else "is not set, which is false"
+                if secure is None
+                else "is not a boolean"
             )
             yield subject.violation(f"secureSslMode of cluster {name} {problem}", *place, "secureSslMode")
         elif secure is True and not subject.read(*place, "cacert"):

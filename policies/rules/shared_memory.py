@@ -40,7 +40,7 @@ def _container(pod: Pod, container: Container, count: int) -> Iterator[Violation
             yield from _volume(pod, container, index)
             return
     if not isinstance(name, Unknown):
-        yield container.violation(f"mounts {brief(name)} at {_PLACE}, which is no volume of the pod", "volumeMounts")
+        yield container.violation(f"mounts {brief(name)} at {_PLACE}, which is not a volume of the pod", "volumeMounts")
 
 
 def _is_ours(mount: object) -> bool:
@@ -54,7 +54,7 @@ def _volume(pod: Pod, container: Container, index: int) -> Iterator[Violation]:
     medium = directory.get("medium")
     if medium != "Memory":
         if not isinstance(medium, Unknown):
-            message = f"the volume at {_PLACE} of container {container.name} is no emptyDir with medium Memory"
+            message = f"the volume at {_PLACE} of container {container.name} is not an emptyDir with medium Memory"
             yield pod.violation(message, *place, "medium")
         return
     limit = directory.get("sizeLimit")
@@ -66,7 +66,7 @@ def _volume(pod: Pod, container: Container, index: int) -> Iterator[Violation]:
     if isinstance(limit, Unknown):
         return
     if size is None or size <= 0:
-        yield pod.violation(f"sizeLimit {brief(limit)} of the volume at {_PLACE} is no size", *place, "sizeLimit")
+        yield pod.violation(f"sizeLimit {brief(limit)} of the volume at {_PLACE} is not a size", *place, "sizeLimit")
     elif memory is not None and size > memory:
         message = f"the volume at {_PLACE} may take {brief(limit)}, and container {container.name} has less memory"
         yield pod.violation(message, *place, "sizeLimit")

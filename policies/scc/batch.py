@@ -10,7 +10,7 @@ from policies.scc.subjects import Namespace, User
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 _decode = json.JSONDecoder(parse_constant=_no_number).decode

@@ -38,7 +38,7 @@ def unknown_kind(group: str, version: str, kind: str) -> UnknownKind | None:
         return _kind(api_version, kind, group)
     if version in STABLE[group] or (group and _UNSTABLE.fullmatch(version)):
         return None
-    return _version(api_version, f"is no version of {group or 'the core API'}", _homes().get(stem) or [group])
+    return _version(api_version, f"is not a version of {group or 'the core API'}", _homes().get(stem) or [group])
 
 
 def _version(api_version: str, why: str, meant: str | list[str]) -> UnknownKind:
@@ -53,7 +53,7 @@ def _version(api_version: str, why: str, meant: str | list[str]) -> UnknownKind:
 def _kind(api_version: str, kind: str, group: str) -> UnknownKind:
     homes = _homes()
     if meant := homes.get(kind):
-        why = f"{kind} is no kind of {api_version}; it is of {meant}"
+        why = f"{kind} is not a kind of {api_version}; it is of {meant}"
         return UnknownKind(why, "apiVersion", f"Write apiVersion: {meant}")
     near = {each.casefold(): each for each in BUILTIN[group]}
     far = {each.casefold(): each for each in homes}
@@ -61,10 +61,12 @@ def _kind(api_version: str, kind: str, group: str) -> UnknownKind:
     close = get_close_matches(wanted, near, 1, _CLOSE) or get_close_matches(wanted, far, 1, _CLOSE)
     name = {**far, **near}[close[0]] if close else ""
     if not name:
-        return UnknownKind(f"{kind} is no kind of {api_version}", "kind", "Write a kind that the API has")
+        return UnknownKind(f"{kind} is not a kind of {api_version}", "kind", "Write a kind that the API has")
     if name in BUILTIN[group]:
-        return UnknownKind(f"{kind} is no kind of {api_version}; did you mean {name}?", "kind", f"Write kind: {name}")
-    why = f"{kind} is no kind of {api_version}; did you mean {name} of {homes[name]}?"
+        return UnknownKind(
+            f"{kind} is not a kind of {api_version}; did you mean {name}?", "kind", f"Write kind: {name}"
+        )
+    why = f"{kind} is not a kind of {api_version}; did you mean {name} of {homes[name]}?"
     return UnknownKind(why, "kind", f"Write kind: {name} and apiVersion: {homes[name]}")
 
 

@@ -66,7 +66,7 @@ def _port(value: Tree) -> Fault | None:
     if isinstance(value, str) or value == 0 or value in PORT_RANGE:
         return None
     span = f"{PORT_RANGE[0]} to {PORT_RANGE[-1]}"
-    return Fault(f"is {brief(value)}, which is no port", f"Write a port from {span}")
+    return Fault(f"is {brief(value)}, which is not a port", f"Write a port from {span}")
 
 
 def quantity(value: Tree) -> Fault | None:
@@ -74,7 +74,7 @@ def quantity(value: Tree) -> Fault | None:
     if value is None or (value.__class__ is int or (isinstance(value, float) and math.isfinite(value))):
         return None
     if isinstance(value, str):
-        return _quantity(value) if len(value) <= _LONGEST else Fault("is no quantity", _OTHERWISE)
+        return _quantity(value) if len(value) <= _LONGEST else Fault("is not a quantity", _OTHERWISE)
     return Fault(f"is {brief(value)} where a quantity is expected", _OTHERWISE)
 
 
@@ -85,4 +85,4 @@ def _quantity(value: str) -> Fault | None:
     found = _BYTES.fullmatch(value)
     number, unit = found.groups() if found else ("", "")
     remedy = f"Write {number}{unit.upper()}i, or {number}{'k' if unit in 'kK' else unit} for powers of ten"
-    return Fault(f"is {brief(value)}, which is no quantity", remedy if found else _OTHERWISE)
+    return Fault(f"is {brief(value)}, which is not a quantity", remedy if found else _OTHERWISE)

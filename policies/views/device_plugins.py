@@ -104,7 +104,7 @@ def _read(text: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     except RecursionError:
         return (), ("is nested too deeply",)
     except ValueError as error:
-        return (), (f"is no JSON: {error}",)
+        return (), (f"is not JSON: {error}",)
     if not isinstance(content, dict):
         return (), (f"is {brief(content)} and not an object with {_LIST}",)
     content = _canonical(content, _TOP)
@@ -190,7 +190,7 @@ def _devices(entry: dict[str, Any], place: str) -> Iterator[str]:
 def _unknown_keys(content: dict[str, Any], known: tuple[str, ...], place: str) -> Iterator[str]:
     wrong = [key for key in content if key not in known]
     if wrong:
-        yield f"{place}{brief(wrong[0])} is no key of it (known: {', '.join(known)})"
+        yield f"{place}{brief(wrong[0])} is not a key of it (known: {', '.join(known)})"
 
 
 def _are_names(value: Any) -> bool:

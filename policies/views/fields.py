@@ -165,7 +165,7 @@ class Walk:
         for key, each in value.items():
             if content is Content.QUANTITIES:
                 if not _is_resource(str(key)):
-                    self._add((frame, key, None), f"is no name of a resource{_hint(str(key))}", _RESOURCE)
+                    self._add((frame, key, None), f"is not a name of a resource{_hint(str(key))}", _RESOURCE)
                 elif not isinstance(each, Unknown) and (fault := quantity(each)) is not None:
                     self._add((frame, key, None), fault.why, fault.remedy)
             elif content is Content.TEXTS and each.__class__ not in _PLAIN[Content.TEXT]:
@@ -187,7 +187,7 @@ class Walk:
 def _path(frame: _Frame) -> Path:
     keys: list[Any] = []
     while frame is not None:
-        # YAML has keys that are no texts; JSON turns them into some.
+        # YAML has keys that are not texts; JSON turns them into some.
         keys.append(frame[1] if isinstance(frame[1], str | int) else str(frame[1]))
         frame = frame[0]
     return tuple(reversed(keys))

@@ -67,7 +67,7 @@ def parse(reference: str) -> Image:
     if "://" in reference:
         fault = "starts with a protocol"
     elif not _PATH.fullmatch(path):
-        fault = "has capitals in its path" if _PATH.fullmatch(path.lower()) else "is no image reference"
+        fault = "has capitals in its path" if _PATH.fullmatch(path.lower()) else "is not an image reference"
     elif colon and not _TAG.fullmatch(tag):
         fault = f"has a tag that is none: {tag!r}"
     elif at and not _DIGEST.fullmatch(digest):

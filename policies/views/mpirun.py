@@ -59,7 +59,7 @@ class Mpirun:
 
     @property
     def count(self) -> int | None:
-        """Processes as a number, or None when it is not set or is no number."""
+        """Processes as a number, or None when it is not set or is not a number."""
         return number(self.processes.text) if self.processes else None
 
     def elsewhere(self, here: tuple[str, ...]) -> bool:

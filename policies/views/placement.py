@@ -33,7 +33,7 @@ def explain(misfit: Misfit) -> str:
     _, type_ = misfit.above[-1]
     shown = f"{brief(name)}{unprintable(name)}" if not name.isascii() or len(name) > _LONGEST else name
     hint = _hint(name, type_, misfit.above) if len(name) <= _LONGEST else ""
-    return f"{shown} is no field of {type_.name}{f'; {hint}' if hint else ''}"
+    return f"{shown} is not a field of {type_.name}{f'; {hint}' if hint else ''}"
 
 
 def _hint(name: str, type_: Type, above: Above) -> str:

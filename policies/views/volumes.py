@@ -41,7 +41,7 @@ def handle_of(volume: Obj) -> Handle | None:
     value = volume.read(*HANDLE)
     if isinstance(value, Unknown):
         return None
-    return parse(value) if isinstance(value, str) else Handle(faults=(f"{brief(value)} is no text",))
+    return parse(value) if isinstance(value, str) else Handle(faults=(f"{brief(value)} is not text",))
 
 
 def parse(text: str) -> Handle:

@@ -76,7 +76,7 @@ def _written(schema: Any, *, part: bool = False, names: bool = False) -> Any:
     """Return a schema without what only other tools read.
 
     As a `part` it requires nothing, and several forms of a value may fit what is written of it. `names` says that the
-    keys are no keywords.
+    keys are not keywords.
     """
     if isinstance(schema, list):
         return [_written(each, part=part) for each in schema]

@@ -116,7 +116,7 @@ def _field(
 
 
 def _entry(value: object) -> str:
-    """Return an entry of a list; what is no text is another rule's matter, and has no order of its own."""
+    """Return an entry of a list; what is not text is another rule's matter, and has no order of its own."""
     return value if isinstance(value, str) else "(no name)"
 
 

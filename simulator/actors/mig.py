@@ -70,4 +70,4 @@ class MigManager(PodActor):
             meta["annotations"] = {sim.MIG_CONFIG: wanted}
         if pods.labels(node).get(STATE) != state or (known and pods.annotations(node).get(sim.MIG_CONFIG) != wanted):
             self.api.patch(kinds.NODE, key[1], {"metadata": meta})
-            self.say(f"{wanted}: {state}" if known else f"error: {wanted} is no configuration of this node's GPUs")
+            self.say(f"{wanted}: {state}" if known else f"error: {wanted} is not a configuration of this node's GPUs")

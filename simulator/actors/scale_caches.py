@@ -38,7 +38,7 @@ def home_of(secret: Object) -> dict[str, str]:
     try:
         found = {key: base64.b64decode(text).decode() for key, text in (secret.get("data") or {}).items()}
     except (binascii.Error, UnicodeDecodeError):
-        raise ValueError("the secret of the cache has a value that is no text") from None
+        raise ValueError("the secret of the cache has a value that is not text") from None
     if not any(all(found.get(key) for key in keys) for keys in (BUCKET, EXPORT)):
         raise ValueError(f"the secret of the cache has neither {', '.join(BUCKET)} nor {', '.join(EXPORT)}")
     return found

@@ -132,7 +132,7 @@ class Service:
         content = request.get_json(force=True, silent=True)
         condition, limit = (content.get("query"), content.get("limit", _LIMIT)) if isinstance(content, dict) else (0, 0)
         if not isinstance(condition, str) or not isinstance(limit, int):
-            return _message(HTTPStatus.BAD_REQUEST, "the body is no JSON object with a query and a whole limit")
+            return _message(HTTPStatus.BAD_REQUEST, "the body is not JSON object with a query and a whole limit")
         # The view is the database's own and the condition the caller's: the connection reads, whatever it is.
         found = self.database.select(f"SELECT * FROM {WIDE_VIEW} WHERE {condition} LIMIT {limit}")  # noqa: S608
         rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]

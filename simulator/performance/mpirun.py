@@ -33,7 +33,7 @@ class Command:
 
 
 def command(words: Sequence[str]) -> Command:
-    """Read a command line; what is no number of processes means none was given."""
+    """Read a command line; what is not a number of processes means none was given."""
     processes: int | None = None
     exports: list[str] = []
     flags: set[str] = set()

@@ -91,7 +91,7 @@ def evict(call: Call) -> Done:
 def _of_bucket(call: Call) -> Cache:
     cache = call.fileset.cache
     if cache is None or cache.bucket is None:
-        raise RefusedError(f"fileset {call.fileset.name} is no cache of a bucket")
+        raise RefusedError(f"fileset {call.fileset.name} is not a cache of a bucket")
     return cache
 
 

@@ -123,5 +123,5 @@ def _body(request: Request) -> dict[str, Any]:
     except ValueError:
         content = None
     if not isinstance(content, dict):
-        raise RefusedError("the body is no JSON object")
+        raise RefusedError("the body is not JSON object")
     return content

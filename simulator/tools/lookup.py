@@ -78,7 +78,7 @@ def _on_path(name: str) -> Path | None:
         return None
     binary = MODULE_OF[name][1]
     candidate = shutil.which(binary.command)
-    # What says no version is no command for people to call, and something else of that name may well be on PATH.
+    # What says no version is not a command for people to call, and something else of that name may well be on PATH.
     if candidate is None or not (binary.version_arguments and tool_build.fits(Path(candidate), binary)):
         return None
     return Path(candidate).absolute()

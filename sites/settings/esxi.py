@@ -14,7 +14,7 @@ def _sbdf(text: str) -> str:
     """Return an address; raise ValueError for what is none."""
     if not _SBDF.fullmatch(text):
         raise ValueError(
-            f"{text} is no PCI address: write segment, bus, device and function in lower-case hex, e.g. 0000:3b:02.3"
+            f"{text} is not a PCI address: write segment, bus, device and function in lower-case hex, e.g. 0000:3b:02.3"
         )
     return text
 

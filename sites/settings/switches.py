@@ -60,7 +60,7 @@ class _Switch(Model):
     def _unreachable(self) -> Iterator[str]:
         own, gateway = self.management, self.gateway
         if own and own.network.prefixlen < _POINT_TO_POINT and own.ip in (own.network[0], own.network[-1]):
-            yield f"management: {own} is no host's address; give an address with its prefix, e.g. 192.168.1.2/24"
+            yield f"management: {own} is not a host's address; give an address with its prefix, e.g. 192.168.1.2/24"
         if own and own.network.prefixlen > _POINT_TO_POINT:
             yield f"management: {own.ip} has no network; give it with its prefix, e.g. {own.ip}/24"
             return
@@ -75,7 +75,7 @@ class _Switch(Model):
         for port in ports:
             form = self.port_form.fullmatch(port)
             if form is None:
-                yield f"{port!r} is no port of this dialect; write it as {self.port_example}"
+                yield f"{port!r} is not a port of this dialect; write it as {self.port_example}"
                 continue
             cage = found.setdefault(form[1], {})
             if form[2] in cage:

@@ -29,18 +29,18 @@ def problems(settings: Settings) -> Iterator[str]:
 def _names(suite: SuiteSettings, settings: Settings) -> Iterator[str]:
     tenants = sorted(tenant.namespace for tenant in settings.tenants)
     if suite.tenant not in tenants:
-        yield f"suite.tenant {suite.tenant!r} is no tenant; known: {', '.join(tenants)}"
+        yield f"suite.tenant {suite.tenant!r} is not a tenant; known: {', '.join(tenants)}"
         return
     stages = [stage.name for stage in settings.stages]
     for name in suite.stages:
         if name not in stages:
-            yield f"suite.stages: {name!r} is no stage; known: {', '.join(stages) or 'none'}"
+            yield f"suite.stages: {name!r} is not a stage; known: {', '.join(stages) or 'none'}"
             return
     there = {each.name: each for each in suites.candidates(suite, settings)}
     for name in suite.workloads:
         if name not in there:
             yield (
-                f"suite.workloads: {name!r} is no workload of tenant {suite.tenant}{_of(suite)}; known: "
+                f"suite.workloads: {name!r} is not a workload of tenant {suite.tenant}{_of(suite)}; known: "
                 f"{', '.join(there) or 'none'}"
             )
         elif not isinstance(there[name], suites.Repeatable):

@@ -83,7 +83,7 @@ def _class(
     volume: ClaimData | ScratchVolume | LocalVolume, place: str, tenant: TenantSettings, settings: Settings
 ) -> Iterator[str]:
     if volume.storage_class == STORAGE_CLASS:
-        yield f"tenants: {place} {STORAGE_CLASS} of {tenant.namespace} is no class; name one"
+        yield f"tenants: {place} {STORAGE_CLASS} of {tenant.namespace} is not a class; name one"
     elif isinstance(volume, LocalVolume) and volume.storage_class not in settings.foreign_classes:
         yield (
             f"tenants: {place} {volume.storage_class} of {tenant.namespace} is a class of Spectrum Scale, which is on "

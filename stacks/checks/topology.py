@@ -82,7 +82,7 @@ def _unknown(wanted: TopologyRequest, settings: Settings) -> str | None:
     """Return what is wrong with the level that a request names; None where it is one."""
     names = [level.name for level in (*topology.levels(settings), topology.HOSTS)]
     field, name = ("required", wanted.required) if wanted.required else ("preferred", wanted.preferred)
-    return None if name in names else f"{field} {name} is no level of queues.topology; use {either(names)}"
+    return None if name in names else f"{field} {name} is not a level of queues.topology; use {either(names)}"
 
 
 def of_job(workload: MpiWorkload | TorchWorkload, settings: Settings) -> Iterator[str]:

@@ -40,7 +40,7 @@ class File:
 
 
 def say(what: str, **figures: object) -> str:
-    """Print one line, and return it; blanks in values are no separators, so they become underscores."""
+    """Print one line, and return it; blanks in values are not separators, so they become underscores."""
     words = [f"{key}={str(value).replace(' ', '_')}" for key, value in figures.items()]
     line = " ".join(["hpc-data", *([what] if what else []), *words])
     sys.stdout.write(line + "\n")

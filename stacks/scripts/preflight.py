@@ -59,7 +59,7 @@ _REASON = 400
 
 
 def say(what: str, **figures: object) -> None:
-    """Print one line; blanks in values are no separators, so they become underscores."""
+    """Print one line; blanks in values are not separators, so they become underscores."""
     words = (f"{key}={str(value).strip().replace(' ', '_')}" for key, value in figures.items())
     sys.stdout.write(f"preflight {what} {' '.join(words)}\n")
     sys.stdout.flush()

@@ -18,7 +18,7 @@ def test_whole(quantity: object, number: int) -> None:
     "quantity", ["0.5", "500m", 0.5, "many", "", None, True, "NaN", "Infinity", [1], "1e1m3", "1e999999999", "9" * 99]
 )
 def test_not_whole(quantity: object) -> None:
-    """What is no whole number is not taken for one."""
+    """What is not a whole number is not taken for one."""
     assert whole(quantity) is None
 
 
@@ -31,6 +31,6 @@ def test_quantities_are_read_as_kubernetes_reads_them(quantity: str, expected: f
 
 
 def test_what_is_no_quantity_is_named() -> None:
-    """A text that is no quantity is refused with its value."""
-    with pytest.raises(ValueError, match="'many' is no quantity"):
+    """A text that is not a quantity is refused with its value."""
+    with pytest.raises(ValueError, match="'many' is not a quantity"):
         parsed("many")

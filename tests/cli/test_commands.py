@@ -28,7 +28,7 @@ def test_unknown_stack(command: str, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_bad_cluster_name(capfd: pytest.CaptureFixture[str]) -> None:
-    """A cluster name that is no name of a folder is refused."""
+    """A cluster name that is not a name of a folder is refused."""
     assert exit_status("sim", "up", "--name", "../x") == 1
     assert "cluster name '../x'" in capfd.readouterr().err
 

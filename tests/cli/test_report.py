@@ -115,7 +115,7 @@ def test_a_regression_is_the_exit_status(tmp_path: Path) -> None:
     assert "## Changes" in (tmp_path / "report.md").read_text(encoding="utf-8")
     status, printed = report("--run", file, "--against", file, "-o", tmp_path)
     assert status == 1
-    assert has(printed, "10 regressions", "median of 2 runs", "(1, 2)"), "the run itself is no earlier one"
+    assert has(printed, "10 regressions", "median of 2 runs", "(1, 2)"), "the run itself is not an earlier one"
     other = kept(tmp_path / "other.jsonl", samples.good(3))
     assert report("--run", other, "--against", file, "-o", tmp_path)[0] == 0
     assert report("--run", kept(tmp_path / "bad.jsonl", samples.bad()), "-o", tmp_path)[0] == 0

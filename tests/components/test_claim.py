@@ -61,7 +61,7 @@ def test_a_volume_made_by_hand_is_bound_by_name() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"storage_class": "static"}, "static is no class"),
+        ({"storage_class": "static"}, "static is not a class"),
         ({"storage_class": ""}, "storage_class"),
         ({"capacity": "10 TB"}, "capacity"),
         ({"access_mode": "ReadWriteAll"}, "access_mode"),

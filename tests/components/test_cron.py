@@ -23,7 +23,7 @@ def test_schedules_of_cron_are_taken(text: str) -> None:
         ("0 2 * foo *", "month 'foo' is out of range"),
         ("0 2 5-1 * *", "day of the month '5-1' ends before it begins"),
         ("*/0 2 * * *", "minute '\\*/0' has a step of 0"),
-        ("0 2 * * */", "day of the week '\\*/' is no number, range or step"),
+        ("0 2 * * */", "day of the week '\\*/' is not a number, range or step"),
         ("TZ=UTC 0 2 * * 6", "has 6 fields"),
     ],
 )
@@ -37,5 +37,5 @@ def test_time_zones_are_those_of_the_database() -> None:
     """A name that no database has is refused with an example."""
     zones = TypeAdapter(TimeZone)
     assert zones.validate_python("Europe/Berlin") == "Europe/Berlin"
-    with pytest.raises(ValidationError, match=r"is no time zone .*; write e.g. Europe/Berlin"):
+    with pytest.raises(ValidationError, match=r"is not a time zone .*; write e.g. Europe/Berlin"):
         zones.validate_python("Berlin")

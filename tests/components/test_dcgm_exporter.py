@@ -120,5 +120,5 @@ def test_its_port_is_the_default_one() -> None:
 
 @pytest.mark.parametrize("kind", ["ServiceMonitor", "SecurityContextConstraints"])
 def test_objects_have_the_shape_of_their_definitions(kind: str) -> None:
-    """What the API server would refuse or drop is no field of ours."""
+    """What the API server would refuse or drop is not a field of ours."""
     expect_conformity(only(exporter(RELEASE_4), kind))

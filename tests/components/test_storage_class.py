@@ -61,7 +61,7 @@ def test_all_parameters_are_texts() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"class_name": "static"}, "static is no class"),
+        ({"class_name": "static"}, "static is not a class"),
         ({"gid": 100}, "gid 100 without uid makes root the owner"),
         ({"permissions": "0770"}, "permissions"),
         ({"permissions": "778"}, "permissions"),

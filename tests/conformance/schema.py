@@ -29,7 +29,7 @@ _METADATA: Schema = {
     },
     "additionalProperties": False,
 }
-"""What a manifest may say of itself; the fields that only a server fills are no part of a manifest."""
+"""What a manifest may say of itself; the fields that only a server fills are not part of a manifest."""
 
 _FORMATS: dict[str, Schema] = {
     "int32": {"minimum": -(2**31), "maximum": 2**31 - 1},

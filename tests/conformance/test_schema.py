@@ -42,7 +42,7 @@ PAIRS: list[tuple[str, dict[str, Any], Any, Any]] = [
     ("required", OBJECT | {"required": ["a"]}, {"a": ""}, {"b": 1}),
     ("enum", {"type": "string", "enum": ["a", "b"]}, "a", "c"),
     ("type", {"type": "integer"}, 1, "1"),
-    ("a truth is no number", {"type": "integer"}, 1, True),
+    ("a truth is not a number", {"type": "integer"}, 1, True),
     ("pattern", {"type": "string", "pattern": "^a+$"}, "aa", "b"),
     ("bounds", {"type": "integer", "minimum": 1, "maximum": 3}, 3, 4),
     ("int32", {"type": "integer", "format": "int32"}, 2**31 - 1, 2**31),

@@ -35,8 +35,8 @@ def test_no_rows() -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ('0,"a\n', "is no CSV"),
-        ('0,"a"b\n', "is no CSV"),
+        ('0,"a\n', "is not CSV"),
+        ('0,"a"b\n', "is not CSV"),
         ("0,a\n2,b\n", "record 1 of the answer is broken: '2,b'"),
         ("0,a\n1,b,c\n", "has 3 values, the first has 2; .*ask for JSON"),
         ("0,a,b\n1,c\nd\n", "record 1"),
@@ -58,13 +58,13 @@ def test_json_keeps_order_and_digits() -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("[", "is no JSON"),
-        ('{"status": "failed: SQL0204N"}', "no list of records: .*SQL0204N"),
-        ("[1]", "no list of records"),
+        ("[", "is not JSON"),
+        ('{"status": "failed: SQL0204N"}', "not a list of records: .*SQL0204N"),
+        ("[1]", "not a list of records"),
         ('[{"a": 1}, {"b": 1}]', "differ in their columns"),
     ],
 )
 def test_other_json_is_refused(text: str, part: str) -> None:
-    """JSON that is no list of like records is an error with what came."""
+    """JSON that is not a list of like records is an error with what came."""
     with pytest.raises(CatalogueError, match=part):
         from_json(text)

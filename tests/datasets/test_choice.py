@@ -21,7 +21,7 @@ from tests.datasets.kit import A2D2, a_choice, asked, image, row, view
         ({"at_least": {"zeppelin": 3}}, "at_least: 'zeppelin' is none of card a2d2; write one of car, bicycle"),
         ({"cameras": ["front"]}, "cameras: 'front' is none of card a2d2; did you mean front_"),
         ({"cameras": ["front_center"] * 2}, "cameras: front_center is given twice"),
-        ({"card": "a2d"}, "card: 'a2d' is no card; write one of a2d2"),
+        ({"card": "a2d"}, "card: 'a2d' is not a card; write one of a2d2"),
         ({"card": "cards/ours.yaml"}, "ours.yaml: cannot be read"),
         ({"pixels": {"car": [20000, 10000]}}, r"\[20000, 10000\] is empty.*swap the two"),
         ({"pixels": {"car": [2000000, None], "sky": [400000, None]}}, "begin at 2400000 pixels .* 2319360: no frame"),

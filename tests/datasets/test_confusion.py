@@ -41,7 +41,7 @@ def test_classes_get_the_names_of_the_card() -> None:
     known = {"Car": "car", "Sky": "sky"}
     found = confusion.renamed(confusion.read(["x,Car,Sky", "Car,1,0", "Sky,0,1"], "matrix.csv"), known, "matrix.csv")
     assert found.classes == ("car", "sky")
-    with pytest.raises(DataSetError, match=r"matrix\.csv: 'bicycle' is no class of the card: car, sky"):
+    with pytest.raises(DataSetError, match=r"matrix\.csv: 'bicycle' is not a class of the card: car, sky"):
         confusion.renamed(confusion.read(["x,bicycle", "bicycle,1"], "matrix.csv"), known, "matrix.csv")
 
 
@@ -53,11 +53,11 @@ def test_classes_get_the_names_of_the_card() -> None:
         ("x,a,b\na,1,2", "'b' is in the rows or in the columns alone"),
         ("x,a,b\nb,1,2\na,1,2", "their orders differ"),
         ("x,a,b\na,1\nb,1,2", "m.csv, a: 1 cells, and there are 2 classes"),
-        ("x,a,b\na,0.5,0.5\nb,1,2", "m.csv, a: '0.5' is no count"),
-        ("x,a\na,-1", "m.csv, a: '-1' is no count"),
+        ("x,a,b\na,0.5,0.5\nb,1,2", "m.csv, a: '0.5' is not a count"),
+        ("x,a\na,-1", "m.csv, a: '-1' is not a count"),
     ],
 )
 def test_what_is_no_matrix_is_refused(text: str, message: str) -> None:
-    """A file that is no square matrix of counts is named with what is wrong."""
+    """A file that is not a square matrix of counts is named with what is wrong."""
     with pytest.raises(DataSetError, match=message):
         confusion.read(text.splitlines(), "m.csv")

@@ -67,13 +67,13 @@ def test_files_are_listed_with_their_sizes(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_none(tmp_path: Path) -> None:
-    """A folder that does not exist, a link that leads nowhere and a name that is no text are refused."""
-    with pytest.raises(FramesError, match="is no folder; name the folder"):
+    """A folder that does not exist, a link that leads nowhere and a name that is not text are refused."""
+    with pytest.raises(FramesError, match="is not a folder; name the folder"):
         list_files(tmp_path / "gone")
     (tmp_path / "link").symlink_to("nowhere")
     with pytest.raises(FramesError, match=r"link'.*No such file.*remove it"):
         list_files(tmp_path)
     (tmp_path / "link").unlink()
     Path(f"{tmp_path}/\udcff").write_text("")
-    with pytest.raises(FramesError, match="no UTF-8; rename it"):
+    with pytest.raises(FramesError, match="not UTF-8; rename it"):
         list_files(tmp_path)

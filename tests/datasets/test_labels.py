@@ -89,7 +89,7 @@ def _cut(tmp_path: Path) -> Path:
     ("make", "size", "parts"),
     [
         (_unknown, (32, 16), ("no class of a2d2", "#010203 (1 pixels)", "add them to `classes`")),
-        (_photograph, (64, 32), ("more than", "no label", "replace it")),
+        (_photograph, (64, 32), ("more than", "not a label", "replace it")),
         (_other_size, (32, 16), ("31 x 16", "32 x 16", "correct `frame`")),
         (_grey, (32, 16), ("mode L", "naming.files.label")),
         (_text, (32, 16), ("not an image", "replace it")),

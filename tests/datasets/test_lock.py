@@ -70,9 +70,9 @@ def test_a_file_is_listed_once() -> None:
 
 
 def test_a_broken_line_is_named() -> None:
-    """A line that is no path with bytes, or that was cut off, is refused by its number."""
+    """A line that is not a path with bytes, or that was cut off, is refused by its number."""
     for second in (b"/data/b\n", b"/data/b\tx\n", b"/data/b\t1", b"\n"):
-        with pytest.raises(DataSetError, match=r"night\.list:2: .* is no line"):
+        with pytest.raises(DataSetError, match=r"night\.list:2: .* is not a line"):
             [*file_list.read(b"/data/a\t1\n" + second, "night.list")]
 
 

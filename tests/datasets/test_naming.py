@@ -59,10 +59,10 @@ def test_names_with_blanks_and_newlines() -> None:
 @pytest.mark.parametrize(
     ("change", "parts"),
     [
-        ({"fields": {"n": "("}}, ("fields.n", "no regular expression", "correct it")),
+        ({"fields": {"n": "("}}, ("fields.n", "not a regular expression", "correct it")),
         ({"fields": {"n": "(a|b)"}}, ("fields.n", "group", "(?:...)")),
         ({"files": {"label": "a"}}, ("image is missing", "add")),
-        ({"files": {"image": "{m}"}}, ("m is no field", "add it")),
+        ({"files": {"image": "{m}"}}, ("m is not a field", "add it")),
         ({"files": {"image": "{n}", "label": "{m}"}}, ("label", "m is not in files.image")),
         ({"scene": "{m}"}, ("scene", "m is not in files.image")),
     ],

@@ -87,10 +87,10 @@ def test_a_wrong_query_is_an_error(tmp_path: Path, sql: str) -> None:
 
 @pytest.mark.parametrize(
     ("select", "part"),
-    [("select 1 as car", "no column filename; add"), ("select 'a' as filename, 1 as \"a b\"", "'a b' is no tag")],
+    [("select 1 as car", "no column filename; add"), ("select 'a' as filename, 1 as \"a b\"", "'a b' is not a tag")],
 )
 def test_files_that_do_not_fit(tmp_path: Path, select: str, part: str) -> None:
-    """A table without names, or with columns that are no tags, is refused."""
+    """A table without names, or with columns that are not tags, is refused."""
     with pytest.raises(CatalogueError, match=part):
         ParquetCatalogue(saved(tmp_path / "a.parquet", select))
 

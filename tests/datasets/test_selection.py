@@ -96,7 +96,7 @@ def test_the_greatest_scores_come_into_a_subset() -> None:
     ],
 )
 def test_what_is_no_score_is_refused(text: str, message: str) -> None:
-    """A line that is no path with a number is named; a first line may have titles."""
+    """A line that is not a path with a number is named; a first line may have titles."""
     assert scores.read(["image,uncertainty", "a.png,0.5"], "s.csv") == {"a.png": 0.5}
     with pytest.raises(DataSetError, match=re.escape(message)):
         scores.read(text.splitlines(), "s.csv")
@@ -124,7 +124,7 @@ def test_what_cannot_be_met_is_refused(changes: dict[str, Any], message: str) ->
 
 
 def test_a_frame_without_label_is_refused() -> None:
-    """An image whose label is no file of the catalogue is named, and so is one whose pixels are not known."""
+    """An image whose label is not a file of the catalogue is named, and so is one whose pixels are not known."""
     rows = [row(image(1), {"car": 1})]
     with pytest.raises(DataSetError, match=r"000000001\.png' has no label: .*/label/.* add the file and index"):
         selection.select(a_choice(), A2D2, rows, rows, AS_OF)

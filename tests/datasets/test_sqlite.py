@@ -94,7 +94,7 @@ def test_an_empty_catalogue_has_no_time(tmp_path: Path) -> None:
     ],
 )
 def test_a_query_only_reads(catalogue: SqliteCatalogue, sql: str) -> None:
-    """Statements that are no SELECT are refused."""
+    """Statements that are not SELECT are refused."""
     with pytest.raises(CatalogueError, match="not authorized"):
         catalogue.ask(sql)
     assert catalogue.ask("select value from t_car") == [("7",)]

@@ -157,7 +157,7 @@ def test_another_queue_runs_a_job_again_and_waits_for_the_next_run_of_a_kept_one
 
 
 def test_a_refresh_runs_nothing_again(jobs: Jobs, namespace: str) -> None:
-    """A status that the operator has written is no change of the job."""
+    """A status that the operator has written is not a change of the job."""
     first = jobs.up(job(namespace, "first"))
     status = {"status": {"conditions": [{"type": "Running", "status": "True"}]}}
     path = f"/apis/{KIND.api_version}/namespaces/{namespace}/{KIND.plural}/first/status"

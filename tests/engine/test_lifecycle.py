@@ -26,7 +26,7 @@ def test_up_preview_refresh_destroy(stack: Stack, api: Cluster, namespace: str) 
     stack.configure(*objects, provider=stack.provider(enable_config_map_mutable=True))
     first = stack.up()
     assert first.status == 0, first.text
-    # The quota's "1000m" and 16 come back as "1" and "16", which is no change.
+    # The quota's "1000m" and 16 come back as "1" and "16", which is not a change.
     unchanged = stack.preview("--expect-no-changes")
     assert unchanged.status == 0, unchanged.text
 

@@ -171,6 +171,6 @@ def test_times_are_removed_where_all_lines_have_one() -> None:
     [("2234567891", "1000660000", "whoami"), ("333 pods ab", "300 pods  pp", "semodule")],
 )
 def test_a_first_line_that_differs_in_digits_from_lines_of_no_tool_is_found(others: str, first: str, tool: str) -> None:
-    """A tool's first line is recognized after lines of its shape that are no tool's."""
+    """A tool's first line is recognized after lines of its shape that are not tool's."""
     found = read_stream(io.BytesIO("\n".join((*[others] * 50, first)).encode()), "log")
     assert found[-1].tool == tool

@@ -100,7 +100,7 @@ def test_a_host_that_pdsh_names_has_a_run_of_its_own() -> None:
 
 
 def test_words_before_a_colon_stay_where_they_are_the_tools() -> None:
-    """The words of a tool before a colon are no prefix."""
+    """The words of a tool before a colon are not a prefix."""
     (found, *_) = _read(_behind("dgx01: ") + "error: no such device\nDevice: x\n")
     assert [one.text for one in found.unread] == ["error: no such device", "Device: x"]
 

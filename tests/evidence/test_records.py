@@ -73,7 +73,7 @@ def test_a_run_comes_back_as_it_was(tmp_path: Path) -> None:
     kept = list(read(path))
     assert kept == [(1, run()), (2, run(1))]
     assert isinstance(kept[0].run.jobs[0].readings[0], Figures)
-    assert len(path.read_bytes().splitlines()) == 2, "a line separator in a log is no end of a line"
+    assert len(path.read_bytes().splitlines()) == 2, "a line separator in a log is not an end of a line"
 
 
 def test_figures_that_are_no_numbers_come_back(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_file_that_may_not_be_read_says_so(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_line_that_is_nested_without_end_is_no_run(tmp_path: Path) -> None:
-    """A line of endless nesting is no run, and the others are read."""
+    """A line of endless nesting is not a run, and the others are read."""
     path = tmp_path / "runs.jsonl"
     append(path, run())
     with path.open("a") as file:
@@ -236,7 +236,7 @@ def test_a_line_that_is_nested_without_end_is_no_run(tmp_path: Path) -> None:
     ],
 )
 def test_a_line_that_is_no_run_is_reported(tmp_path: Path, line: str, said: str) -> None:
-    """A line that is no run is reported."""
+    """A line that is not a run is reported."""
     path = tmp_path / "runs.jsonl"
     path.write_text(line + "\n")
     assert [text.removeprefix(f"{path}, ") for text in read(path).skipped] == [said]

@@ -104,7 +104,7 @@ def test_what_stands_before_a_line_of_nccl_is_taken_off(prefix: str) -> None:
     ],
 )
 def test_a_piece_of_another_line_is_no_prefix(before: str) -> None:
-    """A piece of another message before one of NCCL is no prefix."""
+    """A piece of another message before one of NCCL is not a prefix."""
     line = f"{before}host-1:30:45 [5] NCCL INFO Channel 01/0 : 3[3] -> 11[2] [send] via NET/Socket/0"
     (found,) = read_stream(io.BytesIO(f"{line}\n".encode()), "log")
     assert [one.line for one in found.unread] == [1]

@@ -22,7 +22,7 @@ def test_lists_are_as_lscpu_writes_them() -> None:
 
 @pytest.mark.parametrize("text", ["", "0-", "-3", "a", "0,,1", "0-1-2"])
 def test_what_is_no_list_is_refused(text: str) -> None:
-    """A text that is no list of CPUs is refused."""
+    """A text that is not a list of CPUs is refused."""
     with pytest.raises(ValueError, match="is not a list of CPUs; write numbers"):
         cpus.parse(text)
 

@@ -66,7 +66,7 @@ def test_dgx_h200_has_the_ports_of_the_guide() -> None:
 
 
 def test_bridges_of_nvswitches_are_no_hcas() -> None:
-    """The bridges of a DGX B200 are known, and are no ports."""
+    """The bridges of a DGX B200 are known, and are not ports."""
     machine = profile("dgx-b200")
     assert [device.name for device in machine.other_devices] == [f"mlx5_{number}" for number in range(4)]
     assert "mlx5_0" not in topology.nccl_ib_hca(machine.hcas)
@@ -79,7 +79,7 @@ def test_names_without_an_ethernet_mode_stay() -> None:
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in INCOMPLETE.glob("*.yaml")))
 def test_a_machine_that_sites_complete_names_what_it_lacks(name: str) -> None:
-    """An incomplete machine is no profile; the message names its fields and the remedy."""
+    """An incomplete machine is not a profile; the message names its fields and the remedy."""
     (first, *_) = missing(name)
     with pytest.raises(ValueError, match=rf"{name}' is incomplete: {first}.*`base: {name}`.*`machines`"):
         profile(name)
@@ -112,7 +112,7 @@ def test_a_port_is_next_to_the_gpus_at_its_shortest_path(tmp_path: Path) -> None
         ),
         (SITE | {"gpu": "rubin/r100"}, "gpu: 'rubin/r100' is of no known architecture; .*blackwell"),
         (SITE | {"gpu_buses": [1]}, "gpu_buses: give one of each of the 8 GPUs, not 1"),
-        (SITE | {"sources": {"gpus": "x", "colour": "y"}}, "sources: colour is no field"),
+        (SITE | {"sources": {"gpus": "x", "colour": "y"}}, "sources: colour is not a field"),
         (SITE | {"nvlink": {"generation": 4, "gbs": 900, "shape": "switched", "links": [[0]]}}, "links: give 8 rows"),
         (SITE | {"hcas": [SITE["hcas"][0] | {"distances": ["SYS"] * 8}]}, r"mlx5_0: distances: gpus \[0\] at PIX"),  # type: ignore[index]
         (SITE | {"hcas": [SITE["hcas"][0] | {"distances": ["PIX"]}]}, "mlx5_0: distances: give one for each"),  # type: ignore[index]

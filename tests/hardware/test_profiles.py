@@ -80,7 +80,7 @@ def test_dgx_a100_has_the_numa_map_of_the_slides() -> None:
 
 
 def test_dgx_a100_keeps_storage_off_the_compute_ports() -> None:
-    """Storage ports are no compute ports (D-3.2)."""
+    """Storage ports are not compute ports (D-3.2)."""
     assert [hca.name for hca in DGX_A100.hcas] == [f"mlx5_{number}" for number in (0, 1, 2, 3, 6, 7, 8, 9)]
     assert [hca.name for hca in DGX_A100.storage_hcas] == ["mlx5_4", "mlx5_5"]
     assert [int(hca.interface[3:-2]) for hca in DGX_A100.hcas] == [12, 18, 75, 84, 141, 148, 186, 204]

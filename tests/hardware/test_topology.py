@@ -59,7 +59,7 @@ def test_rail_i_is_compute_port_i(machine: Profile) -> None:
 
 
 def test_ports_without_names_are_no_rails() -> None:
-    """Ports without names are no rails."""
+    """Ports without names are not rails."""
     assert topology.rails(SYS_4029GP_TVRT) == ()
 
 

@@ -157,7 +157,7 @@ def test_waived_findings_are_counted() -> None:
 
 @pytest.mark.parametrize("text", ["rule: a\n", "just text\n", "[a: {\n", "- a\n- b\n"])
 def test_a_file_that_is_no_list_of_exceptions(text: str, tmp_path: Path) -> None:
-    """A file that is no YAML is refused with a message."""
+    """A file that is not YAML is refused with a message."""
     with pytest.raises(ExceptionsError, match="exceptions"):
         load(_file(tmp_path, text))
 

@@ -82,7 +82,7 @@ def test_kind_comes_from_the_token() -> None:
     "token", ["hpc:rdma:SharedDevicePlugin", "pulumi:providers:kubernetes", "kubernetes:helm.sh/v3:Release"]
 )
 def test_other_resources_pass(token: str) -> None:
-    """Components, providers and charts, which are no objects of a cluster, are not examined."""
+    """Components, providers and charts, which are not objects of a cluster, are not examined."""
     inputs = {"spec": {"containers": [{"name": "c", "resources": {"limits": {"rdma/a": 2}}}]}}
     assert Servicer().analyze(token, inputs) == []
 

@@ -83,7 +83,7 @@ def looked(
 def test_drift_is_what_differs_from_what_is_declared(
     kind: str, declared: dict[str, Any], seen: dict[str, Any], then: dict[str, Any] | None
 ) -> None:
-    """Fields that the cluster fills in are no drift; additional rights are."""
+    """Fields that the cluster fills in are not drift; additional rights are."""
     found = looked(kind, declared, seen)
     assert found.after is not None
     assert (found.op, found.after.inputs) == ((Op.SAME, declared) if then is None else (Op.UPDATE, then))
@@ -100,7 +100,7 @@ def test_what_an_interrupted_replacement_left_is_no_drift() -> None:
 
 
 def test_the_namespace_of_what_has_none_is_no_drift() -> None:
-    """A namespace that the official provider adds to inputs of unknown kinds is no drift."""
+    """A namespace that the official provider adds to inputs of unknown kinds is not drift."""
     declared = {"metadata": {"name": "gpu", "namespace": "default"}}
     found = looked("example.com/v1:Pool", declared, {"metadata": {"name": "gpu"}})
     assert found.op is Op.SAME
@@ -163,7 +163,7 @@ RULE = {"apiGroups": [""], "resources": ["pods", "nodes"], "verbs": ["get"]}
     ],
 )
 def test_what_controllers_write_is_no_drift(kind: str, declared: dict[str, Any], seen: dict[str, Any]) -> None:
-    """The order of sets, and fields that controllers set, are no drift."""
+    """The order of sets, and fields that controllers set, are not drift."""
     assert looked(kind, declared, seen).op is Op.SAME
 
 
@@ -262,7 +262,7 @@ def test_a_secret_is_reported_without_its_value() -> None:
     ],
 )
 def test_what_is_gone(kind: str, declared: dict[str, Any], held: dict[str, Any], op: Op) -> None:
-    """A job that is declared to go when it has finished is no drift; one deleted manually is reported."""
+    """A job that is declared to go when it has finished is not drift; one deleted manually is reported."""
     assert looked(kind, declared, None, held=held).op is op
 
 
@@ -302,7 +302,7 @@ def test_a_job_that_was_cleaned_away_is_reported() -> None:
     ],
 )
 def test_values_that_mean_the_same(declared: Any, seen: Any, expected: bool) -> None:
-    """Equal quantities in different notations are no drift."""
+    """Equal quantities in different notations are not drift."""
     assert live.same(declared, seen, quantity=True) is expected
     assert live.same("1000m", "1") is False
 

@@ -189,7 +189,7 @@ def test_messages_of_the_engine() -> None:
 
 
 def test_findings_have_their_remedy() -> None:
-    """A policy's finding has its remedy once, and is no error of the engine."""
+    """A policy's finding has its remedy once, and is not an error of the engine."""
     rule = next(rule for rule in RULES if rule.name == "image-pinned")
     text = f"<{{%fg 3%}}>image-pinned: Job a/b, container c, spec.image: no tag. {rule.remedy}<{{%reset%}}>\n"
     said = {"policyName": "image-pinned", "message": text, "enforcementLevel": "mandatory"}

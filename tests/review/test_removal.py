@@ -63,7 +63,7 @@ def test_what_is_more_goes(kind: str, declared: dict[str, Any], seen: dict[str, 
 
 
 def test_what_is_not_only_more() -> None:
-    """An object with drift beside additions is repaired, and a changed secret is no addition."""
+    """An object with drift beside additions is repaired, and a changed secret is not an addition."""
     assert not removal.only(drifted("core/v1:ConfigMap", {"data": {"k": "1"}}, {"data": {"k": "2", "m": "x"}}))
     assert not removal.only(drifted("core/v1:ConfigMap", {"data": {"k": "1"}}, {"data": {"k": "2"}}))
     hidden = {"data": {"p": REDACTED}}

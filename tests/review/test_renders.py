@@ -47,7 +47,7 @@ def test_what_an_update_becomes(
 
 
 def test_only_fields_that_are_declared_otherwise_are_reasons() -> None:
-    """A field that only the API server writes in another form, `"1"` for `1`, is no reason of a replacement."""
+    """A field that only the API server writes in another form, `"1"` for `1`, is not a reason of a replacement."""
     old, new = (rendered("b/v1:C", {"spec": {"image": image, "limits": {"a/b": 1}}}) for image in ("a", "b"))
     found = {"spec.image": True, "spec.limits.a/b": True}
     (change,) = renders.compare([old], [new], lambda *_: found)

@@ -91,7 +91,7 @@ def over(base: dict[str, Any], own: dict[str, Any]) -> Any:
             {"storage": {"clusters": [{"id": "1", "gui_host": "a"}]}},
             {"storage": {"clusters": [{"id": "1", "gui_host": "b"}, {"id": 1, "gui_host": "c"}]}},
             {"storage": {"clusters": [{"id": "1", "gui_host": "b"}, {"id": 1, "gui_host": "c"}]}},
-            id="a number is no text",
+            id="a number is not text",
         ),
         pytest.param(
             {"stages": [{"name": "s", "workloads": [{"name": "a"}, {"name": "b"}]}]},
@@ -186,7 +186,7 @@ def test_what_is_left_out(path: str, expected: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("path", ["", "gp", "gpu.", "gpu.mig", "gpu.mig.x", "nodes.0", "nodes.b", "stages.s"])
 def test_nothing_is_left_out_by_mistake(path: str) -> None:
-    """A path that leads nowhere is none: a list's position is no name of an entry."""
+    """A path that leads nowhere is none: a list's position is not a name of an entry."""
     base = parts({"gpu": {"driver": None}, "nodes": [{"name": "a"}], "stages": "s"}, "base", ())
     assert left_out(base, path, MODELS) is None
 

@@ -144,7 +144,7 @@ def test_batch_jobs_are_gated_like_others() -> None:
 
 
 def test_a_job_with_a_range_of_nodes_is_one_on_each() -> None:
-    """A range in `node` of a job is a job on each node, called after it; of another kind it is no name of a node."""
+    """A range in `node` of a job is a job on each node, called after it; of another kind it is not a name of a node."""
     content = example("h100-roce", {"kind": "job", "name": "test", "program": "preflight", "gpus": 8, **IMAGE})
     (workload,) = content["stages"][0]["workloads"]
     workload["node"] = "dgx[02-04].h100.example.com"

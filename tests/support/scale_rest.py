@@ -33,10 +33,10 @@ def faults(value: Any, shape: Any, where: str = "") -> list[str]:
         return [f"{where}: {value!r} is no {shape}"] if wrong else []
     if isinstance(shape, list):
         if not isinstance(value, list):
-            return [f"{where}: {value!r} is no list"]
+            return [f"{where}: {value!r} is not a list"]
         return [fault for number, each in enumerate(value) for fault in faults(each, shape[0], f"{where}[{number}]")]
     if not isinstance(value, Mapping):
-        return [f"{where}: {value!r} is no object"]
+        return [f"{where}: {value!r} is not an object"]
     found = []
     for key, inner in shape.items():
         name = key.removesuffix("~")

@@ -12,7 +12,7 @@
     "message": "...", "remedy": "..."
   }],
   "unreadable": [{"file": "broken.yaml", "line": 3, "column": 1, "message": "is not YAML: ..."}],
-  "notes": [{"file": "values.yaml", "line": 1, "column": 1, "message": "is no Kubernetes object ..."}]
+  "notes": [{"file": "values.yaml", "line": 1, "column": 1, "message": "is not a Kubernetes object ..."}]
 }
 ```
 

@@ -107,7 +107,9 @@ def _encryption(query: Mapping[str, str]) -> dict[str, str]:
     if kind := query.get("ssetype"):
         matching = [known for known in _ENCRYPTIONS if known.lower() == kind.lower()]
         if not matching:
-            raise Problem(f"ssetype={kind} in the backend's URL is no encryption", f"One of {', '.join(_ENCRYPTIONS)}.")
+            raise Problem(
+                f"ssetype={kind} in the backend's URL is not encryption", f"One of {', '.join(_ENCRYPTIONS)}."
+            )
         result["ServerSideEncryption"] = matching[0]
     if key := query.get("kmskeyid"):
         result["SSEKMSKeyId"] = key

@@ -19,7 +19,7 @@ class Version:
     """Bytes."""
     latest: bool = False
     removed: bool = False
-    """Whether this is no content, but the note that the object was removed."""
+    """Whether this is not content, but the note that the object was removed."""
 
 
 class Store(Protocol):

@@ -69,7 +69,7 @@ def read(file: Path) -> Backup:
     except FileNotFoundError:
         raise Problem(f"there is no file {file}") from None
     except (ValueError, OSError) as error:
-        raise Problem(f"{file} cannot be read: {error}", "It was not written to its end, or is no backup.") from None
+        raise Problem(f"{file} cannot be read: {error}", "It was not written to its end, or is not a backup.") from None
     if not isinstance(document, dict) or not isinstance(document.get("deployment"), dict):
         raise Problem(f"{file} is not a backup of a state", "`./hpc state backup` and `pulumi stack export` write one.")
     noted = document.pop(_OURS, None)

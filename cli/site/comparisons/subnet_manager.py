@@ -15,7 +15,7 @@ def _compare(reading: Reading, site: Site) -> Compared:
     switch = switches.get(short(str(answer.node)))
     if not isinstance(switch, OnyxInfiniBand):
         raise Problem(
-            f"{reading.file}: {answer.node or 'a switch without a name'} is no InfiniBand switch of site.switches",
+            f"{reading.file}: {answer.node or 'a switch without a name'} is not InfiniBand switch of site.switches",
             "Add it there, name its stack with --stack, or store the command with its output.",
         )
     wanted = "enabled" if switch.sm_priority is not None else "disabled"

@@ -34,7 +34,7 @@ class Subject:
 
 
 def subject(step: Mapping[str, Any]) -> Subject | None:
-    """Return the object of a step of the engine, None for what is no object or is not waited for."""
+    """Return the object of a step of the engine, None for what is not an object or is not waited for."""
     deleted = step.get("op") in _DELETED
     if not (deleted or step.get("op") in _WAITED) or not str(step.get("type", "")).startswith("kubernetes:"):
         return None

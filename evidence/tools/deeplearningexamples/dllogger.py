@@ -18,7 +18,7 @@ _UNIT = re.compile(r"[A-Za-z%][\w/%.]{0,20}", re.ASCII)
 
 
 def elapsed(first: str, last: str) -> float | None:
-    """Return the seconds between two stamps of one form; None where one is no time, or they run backwards."""
+    """Return the seconds between two stamps of one form; None where one is not a time, or they run backwards."""
     try:
         seconds = _seconds(last) - _seconds(first)
     except ValueError:

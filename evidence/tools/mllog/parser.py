@@ -17,7 +17,7 @@ from hardware.model import Model
 
 EVALUATIONS_KEPT = 10_000
 LINE_LIMIT = 100_000
-"""Characters of a line; a longer one is no log line of MLPerf."""
+"""Characters of a line; a longer one is not a log line of MLPerf."""
 
 _LINE = re.compile(
     r"(?:\s*(?P<task>[0-9]{1,6}): +)?:::(?P<form>MLLOG|MLL|MLP)(?:v(?P<version>[0-9.]+))? (?P<rest>.*)", re.ASCII

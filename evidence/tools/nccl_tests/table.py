@@ -62,7 +62,7 @@ def _pattern(shape: Shape) -> re.Pattern[str]:
 
 
 def read(line: Line, shape: Shape) -> Measured | None:
-    """Return the row of a line, None when it is no whole row of this table."""
+    """Return the row of a line, None when it is not a whole row of this table."""
     found = _pattern(shape).match(line.text)
     if found is None:
         return None

@@ -43,7 +43,7 @@ CRITERIA = (
         name="queried-gpu-faults",
         title="nvidia-smi -q shows no fault of a GPU",
         limit="ECC on, no uncorrectable error, no row to remap, not slowed by hardware or temperature, all PCIe lanes, "
-        "no lowered power limit, registered with the NVSwitches; what the driver does not report is no fault",
+        "no lowered power limit, registered with the NVSwitches; what the driver does not report is not a fault",
         applies="logs of nvidia-smi -q",
         source="docs.nvidia.com/deploy/nvidia-smi",
         look=_look,

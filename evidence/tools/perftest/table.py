@@ -55,7 +55,7 @@ class Shape(NamedTuple):
         return None
 
     def read(self, line: Line, run: Run) -> bool:
-        """Add the row of a line to a run; False when it is no whole row of this table."""
+        """Add the row of a line to a run; False when it is not a whole row of this table."""
         found = _pattern(self).match(line.text)
         if found is None:
             return False

@@ -105,7 +105,7 @@ class ConfigurationServicer(provider_pb2_grpc.ResourceProviderServicer):
     def Configure(
         self, request: provider_pb2.ConfigureRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ConfigureResponse:
-        """Connect. An unreachable cluster is no error yet: a preview works without, and state can be removed."""
+        """Connect. An unreachable cluster is not an error yet: a preview works without, and state can be removed."""
         with answers(context):
             self.settings = settings_of(decode(request.args))
         self.namespace = self.settings.namespace

@@ -71,7 +71,7 @@ def difference(
 ) -> Difference:
     """Return the changes from the live object, as far as the old inputs had set it, to the new inputs.
 
-    So a field that another owner set is no change, and one of this manager that was changed out of band is, once a
+    So a field that another owner set is not a change, and one of this manager that was changed out of band is, once a
     refresh has read it. `namespaced`: whether the kind has namespaces; the live object says so where it is not given.
     """
     if namespaced is None:

@@ -10,7 +10,7 @@ WARNING = engine_pb2.LogSeverity.WARNING
 
 
 class EngineLog:
-    """Sends messages; an engine that does not listen (any more) is no reason to fail."""
+    """Sends messages; an engine that does not listen (any more) is not a reason to fail."""
 
     def __init__(self, address: str) -> None:
         self._stub = engine_pb2_grpc.EngineStub(grpc.insecure_channel(address)) if address else None

@@ -185,7 +185,7 @@ class _Parser:
             compare = _COMPARISONS[operator]
             return lambda item: compare(_single(left(item)), _single(right(item)))
         if not is_path:
-            raise BadPathError(f"{self._text!r}: a value alone is no test")
+            raise BadPathError(f"{self._text!r}: a value alone is not a test")
         return lambda item: bool(left(item))
 
     def _operand(self) -> tuple[Select, bool]:

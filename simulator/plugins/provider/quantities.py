@@ -11,7 +11,7 @@ _POWERS = {suffix: power for power, suffix in _DECIMAL.items()}
 
 
 def canonical(value: Any) -> str | None:
-    """Return the quantity as the server writes it; None for what is no quantity."""
+    """Return the quantity as the server writes it; None for what is not a quantity."""
     text = format(Decimal(str(value)), "f") if isinstance(value, int | float) else value
     found = _FORM.fullmatch(text) if isinstance(text, str) else None
     if found is None:

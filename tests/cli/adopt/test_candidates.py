@@ -187,7 +187,7 @@ def test_an_object_under_another_version_is_known() -> None:
 
 
 def test_patches_and_what_is_waited_for_are_no_candidates() -> None:
-    """Nodes, pools and other targets of patches or waits are no candidates."""
+    """Nodes, pools and other targets of patches or waits are not candidates."""
     kinds = {each.kind for each in declared.of(environment("dev")).objects}
     assert not {"Node", "NodePatch", "MachineConfigPool", "ClusterServiceVersion"} & kinds
 

@@ -94,7 +94,7 @@ def test_json() -> None:
     ],
 )
 def test_faults_are_reported(text: str, message: str) -> None:
-    """What is no manifest's content, but YAML, is a fault of a document that is read."""
+    """What is not a manifest's content, but YAML, is a fault of a document that is read."""
     (document,) = _documents(text)
     (fault,) = document.faults
     assert message in fault.message
@@ -126,7 +126,7 @@ def test_a_duplicate_key_is_reported_and_its_last_value_read() -> None:
     ],
 )
 def test_unreadable(text: str, message: str) -> None:
-    """A text that is no manifest is an error with a message."""
+    """A text that is not a manifest is an error with a message."""
     with pytest.raises(NotReadable, match=message):
         _documents(text)
 

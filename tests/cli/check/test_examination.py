@@ -85,7 +85,7 @@ def test_duplicate_keys_are_reported() -> None:
 
 
 def test_duplicate_keys_of_other_files_are_not() -> None:
-    """Duplicate keys in files that are no manifests are ignored."""
+    """Duplicate keys in files that are not manifests are ignored."""
     result = examined(f="a: 1\na: !Ref x\n", g=manifest())
     assert result.problems == []
     assert "was not checked" in result.notes[0].message
@@ -132,7 +132,7 @@ def test_nothing_to_check_is_a_problem(text: str) -> None:
 
 
 def test_entries_that_are_no_objects_are_reported() -> None:
-    """Entries of a List that are no objects are noted."""
+    """Entries of a List that are not objects are noted."""
     (note,) = examined(f="apiVersion: v1\nkind: List\nitems: [{a: 1}, {b: 1}, {apiVersion: v1, kind: Namespace}]").notes
     assert "3 entries, 2 of them" in note.message
 

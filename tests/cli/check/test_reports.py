@@ -193,4 +193,4 @@ def test_junit() -> None:
     assert "f:9:11" in (failure.text or "")
     assert cases["files-are-readable"].find("error") is not None
     notes = cases["files-are-readable"].findtext("system-out") or ""
-    assert "g:11:1: is no Kubernetes object" in notes
+    assert "g:11:1: is not a Kubernetes object" in notes

@@ -48,10 +48,10 @@ def test_what_is_no_matrix_is_refused(matrix: str, tmp_path: Path) -> None:
     with pytest.raises(Problem, match=r"none\.csv cannot be read"):
         finished(confusion.command, str(tmp_path / "none.csv"), *CARD)
     Path(matrix).write_text(MATRIX.replace("Bicycle", "Zeppelin"))
-    with pytest.raises(DataSetError, match="'Zeppelin' is no class of the card: animals, bicycle, "):
+    with pytest.raises(DataSetError, match="'Zeppelin' is not a class of the card: animals, bicycle, "):
         finished(confusion.command, matrix, *CARD)
     Path(matrix).write_text(MATRIX.replace("900", "0.9"))
-    with pytest.raises(DataSetError, match=r"matrix\.csv, Sky: '0\.9' is no count"):
+    with pytest.raises(DataSetError, match=r"matrix\.csv, Sky: '0\.9' is not a count"):
         finished(confusion.command, matrix, *CARD)
 
 

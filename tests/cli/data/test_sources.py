@@ -69,5 +69,5 @@ def test_stats_of_a_console(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setattr(sources, "open_source", opened)
     status, output = finished(stats.command, "--discover", "console:8443", "--card", "a2d2")
     assert (status, [each.host for each in asked], "RD normal street" in output) == (0, ["console:8443"], True)
-    with pytest.raises(Problem, match=r"(?s)'https://x' is no host.*Write its name"):
+    with pytest.raises(Problem, match=r"(?s)'https://x' is not a host.*Write its name"):
         finished(stats.command, "--discover", "https://x", "--card", "a2d2")

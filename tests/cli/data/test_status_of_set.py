@@ -116,9 +116,9 @@ def test_only_gets_of_the_table_are_made(gui: Served) -> None:
 
 
 def test_the_volume_must_be_a_cache_of_that_cluster(gui: Served, cluster: Cluster) -> None:
-    """A fileset that is no cache, another cluster's handle and an unknown file system are each one message."""
+    """A fileset that is not a cache, another cluster's handle and an unknown file system are each one message."""
     for handle, message in (
-        (HANDLE.replace(";pvc-a;", ";lake;"), r"fileset lake of volume sets is no cache of fs1, which has pvc-a"),
+        (HANDLE.replace(";pvc-a;", ";lake;"), r"fileset lake of volume sets is not a cache of fs1, which has pvc-a"),
         (HANDLE.replace(CLUSTER, "16217308676014575380"), f"is the GUI of cluster {CLUSTER}, and the volume is of"),
         (HANDLE.replace(file_system_uid("fs1"), file_system_uid("fs9")), "has 0 file systems of UID"),
         (HANDLE.replace(";pvc-a;", ";;"), "handle of volume sets of .* sixth part is empty"),

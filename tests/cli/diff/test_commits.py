@@ -156,7 +156,7 @@ def test_a_stack_that_is_new_or_gone(repository: Path) -> None:
     assert [change.op for change in gone.changes] == [Op.DELETE]
     with pytest.raises(Problem, match="neither commit has a stack third"):
         commits.compare("third", "HEAD~1", "HEAD", None)
-    with pytest.raises(Problem, match="is no commit"):
+    with pytest.raises(Problem, match="is not a commit"):
         commits.compare("dev", "--upload-pack=x", "HEAD", None)
 
 

@@ -51,7 +51,7 @@ def test_a_plan_that_does_not_fit_is_refused(plan: Path, changed: dict[str, str]
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"hpc": 1}', '{"hpc": {"stack": "dev"}}', "[" * 100_000])
 def test_a_file_that_is_no_plan(tmp_path: Path, content: str) -> None:
-    """A file that is no plan, or a plan of the engine alone, is refused."""
+    """A file that is not a plan, or a plan of the engine alone, is refused."""
     file = tmp_path / "plan.json"
     file.write_text(content)
     with pytest.raises(Problem, match="is not a plan"):

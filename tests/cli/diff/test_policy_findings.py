@@ -39,7 +39,7 @@ def test_what_is_new_among_findings() -> None:
 
 
 def test_a_secret_that_is_hidden_has_texts() -> None:
-    """The mark that stands for a secret's texts is no finding."""
+    """The mark that stands for a secret's texts is not a finding."""
     inputs = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "a"}, "stringData": REDACTED}
     hidden = Resource("urn:pulumi:dev::hpc::kubernetes:core/v1:Secret::s", "kubernetes:core/v1:Secret", inputs)
     assert not [each for each in policy_findings.judged([hidden], {}) if REDACTED in each.message]

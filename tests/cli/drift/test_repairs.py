@@ -50,7 +50,7 @@ def test_what_the_server_refuses_is_known_before() -> None:
 
 @pytest.mark.parametrize("reason", ["403, you may not", "500, an admission webhook does not answer"])
 def test_a_server_that_does_not_say_is_no_refusal(reason: str) -> None:
-    """A right that is missing, or a webhook that does not answer, is no refusal of the object."""
+    """A right that is missing, or a webhook that does not answer, is not a refusal of the object."""
     assert _refused(_Server({"metadata": {}}, reason), {"metadata": {}}) == ""
 
 

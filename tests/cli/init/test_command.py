@@ -196,7 +196,7 @@ def test_a_cluster_that_cannot_have_a_stack_is_one_message(init: Run, changed: d
         ({"version": (403, "no right")}, r"clusterversions cannot be read: 403, no right\nLog in[\s\S]*cluster-reader"),
         ({"nodes": (401, "Unauthorized")}, r"nodes cannot be read: 401, Unauthorized\nLog in"),
         ({"nodes": (500, "etcd")}, r"refuses /api/v1/nodes: etcd"),
-        ({"version": "html"}, r"clusterversions sends no JSON: it is no API server\nCorrect the server"),
+        ({"version": "html"}, r"clusterversions sends no JSON: it is not an API server\nCorrect the server"),
     ],
 )
 def test_missing_rights_are_one_message(init: Run, refused: dict[str, Any], message: str) -> None:
@@ -257,7 +257,7 @@ def test_an_example_can_be_copied_without_a_cluster(project: Path) -> None:
     [
         (["site"], r"there is no cluster to ask\nName its kubeconfig[\s\S]*h100-roce"),
         (["site", "--template", "h100"], r"there is no example 'h100'\nName one of stacks/examples: .*h100-roce"),
-        (["Site.1", "--template", "h100-roce"], r"'Site.1' is no name of a stack\nUse at most 40 lower-case"),
+        (["Site.1", "--template", "h100-roce"], r"'Site.1' is not a name of a stack\nUse at most 40 lower-case"),
         (
             ["h100-roce", "--template", "h100-roce"],
             r"h100-roce is the name of an example[\s\S]*Give",

@@ -50,7 +50,7 @@ def test_what_contradicts_a_machine_excludes_it(changed: dict[str, Any], candida
 
 
 def test_another_number_of_gpus_is_another_machine() -> None:
-    """Four H100 are no DGX H100, nor an HGX of eight."""
+    """Four H100 are not DGX H100, nor an HGX of eight."""
     found = dgx("n", machine="")
     found["metadata"]["labels"]["nvidia.com/gpu.count"] = "4"
     assert (one(found).candidates, one(found).families) == ((), ())

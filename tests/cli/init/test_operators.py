@@ -130,6 +130,6 @@ def test_what_is_half_there_is_reported_with_its_remedy(changed: dict[str, Any],
 
 
 def test_copies_of_a_global_operator_are_none() -> None:
-    """Versions that OLM copies into every namespace are no installations."""
+    """Versions that OLM copies into every namespace are not installations."""
     copy = obj("nfd.v1", "a", labels={"olm.copiedFrom": "openshift-operators"})
     assert fitted(NFD, CLUSTER_SERVICE_VERSION=[copy])[1] == []

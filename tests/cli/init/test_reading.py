@@ -37,7 +37,7 @@ def test_parts_that_are_not_as_they_should_be_are_not_known(junk: Any) -> None:
 
 
 def test_kinds_that_are_not_served_are_not_there() -> None:
-    """A cluster without OperatorHub has no packages, and that is no refusal."""
+    """A cluster without OperatorHub has no packages, and that is not a refusal."""
     objects = cluster()
     del objects[kinds.PACKAGE_MANIFEST]
     found = reading.read(api(objects))
@@ -45,6 +45,6 @@ def test_kinds_that_are_not_served_are_not_there() -> None:
 
 
 def test_an_answer_that_is_no_json_is_reported() -> None:
-    """An answer that is no JSON, as of a proxy, is an error with the address."""
+    """An answer that is not JSON, as of a proxy, is an error with the address."""
     refused: Any = {"packagemanifests": "html"}
     assert reading.read(api(cluster(), **refused)).unread == ("packagemanifests: the server's answer is not JSON",)

@@ -84,7 +84,7 @@ def test_columns_that_a_terminal_glued_together() -> None:
 
 
 def test_the_bridges_of_a_dgx_b200_are_other_devices() -> None:
-    """Bridges without an interface are no rails, and jobs must not use them (nccl 1646)."""
+    """Bridges without an interface are not rails, and jobs must not use them (nccl 1646)."""
     one = found(printed("dgx-b200.topo"), printed("dgx-b200.ports"))
     assert [rail[0] for rail in rails(one)] == MATRICES["dgx-b200"]
     others = {device["name"]: device["what"] for device in one.fields["other_devices"]}

@@ -18,7 +18,7 @@ from tests.support.stack_settings import data
 BY_DOCUMENTS = {"name", "source", "sources", "reference_design", "power_watts", "rack_units", "weight_kg"}
 """Fields that no tool prints."""
 COUNTED = {"storage_ports", "storage_hcas", "inband_ports", "inband_hcas", "other_devices"}
-"""What ports that are no rails are for, no tool prints: they are `other_devices`."""
+"""What ports that are not rails are for, no tool prints: they are `other_devices`."""
 UNLIKE = (
     BY_DOCUMENTS | COUNTED | {"model", "memory_gib", "memory_options_gib", "gpu", "gpu_buses", "hcas", "numa", "nvlink"}
 )

@@ -19,7 +19,7 @@ def _names(found: Rails) -> list[str]:
 
 
 def test_a_storage_card_below_the_same_switch_is_none() -> None:
-    """Of a GPU's near ports those that are slower, or Ethernet beside InfiniBand, are no rails, even at PIX."""
+    """Of a GPU's near ports those that are slower, or Ethernet beside InfiniBand, are not rails, even at PIX."""
     ports = [
         _port("mlx5_0", "PXB NODE", **_IB),
         _port("mlx5_1", "PIX NODE", **_ETHERNET),
@@ -35,7 +35,7 @@ def test_a_storage_card_below_the_same_switch_is_none() -> None:
 
 
 def test_devices_without_an_interface_and_virtual_functions_are_none() -> None:
-    """A bridge, which has no interface, and virtual functions are no rails wherever they are."""
+    """A bridge, which has no interface, and virtual functions are not rails wherever they are."""
     ports = [
         _port("mlx5_0", "PIX", has_interface=False),
         _port("mlx5_1", "PXB", **_IB),

@@ -94,7 +94,7 @@ def test_as_declared_and_as_stored(tmp_path: Path) -> None:
     assert found[0][0] == "scc-for-mpi"
     path = write(tmp_path / "a.yaml", WRITTEN, NAMESPACE, DECLARED)
     assert verdicts(path)[0]["droppedFields"] == ["spec.privileged"]
-    assert has(explain(path).stdout, "spec.privileged", "privileged is no field of PodSpec")
+    assert has(explain(path).stdout, "spec.privileged", "privileged is not a field of PodSpec")
 
 
 def test_batch_as_declared_and_as_stored() -> None:

@@ -32,7 +32,7 @@ _NO_BASE64 = _NUMBERS.replace("server: 7", "server: 'https://lab', certificate-a
     "content", ["a: [", "kind: Config\ncurrent-context: x\n", "\x00\x01", _NUMBERS, _NO_BASE64], ids=repr
 )
 def test_a_kubeconfig_that_is_none_is_one_message(tmp_path: Path, content: str) -> None:
-    """A file that is no kubeconfig is refused with one message."""
+    """A file that is not a kubeconfig is refused with one message."""
     file = tmp_path / "kubeconfig"
     file.write_text(content)
     with pytest.raises(Problem, match=r"cannot be used with context 'lab'[\s\S]*Correct cluster.kubeconfig"):
@@ -107,7 +107,7 @@ def test_a_log_that_is_refused_says_why_and_what_to_do(tmp_path: Path, status: i
 
 
 def test_a_container_that_waits_has_no_log_and_no_fault(tmp_path: Path) -> None:
-    """A container that has not started has no log, and that is no error."""
+    """A container that has not started has no log, and that is not an error."""
     waits = 'container "main" in pod "one" is waiting to start: ContainerCreating'
     for status, body in ((400, _said(waits)), (404, _said("not found"))):
         with _served(tmp_path, status, body) as cluster:

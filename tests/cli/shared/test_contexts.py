@@ -24,7 +24,7 @@ def test_the_context_is_the_only_one_or_the_chosen_one(tmp_path: Path) -> None:
     ["a: [", "", "- x", "contexts: x", "contexts: [1, {x: y}]", f'token: "{TOKEN}\n  - :', "\x00", "[" * 20000],
 )
 def test_a_file_that_is_no_kubeconfig_is_one_message(tmp_path: Path, content: str) -> None:
-    """A file that is no kubeconfig is refused without a line of it, which may be a token."""
+    """A file that is not a kubeconfig is refused without a line of it, which may be a token."""
     file = tmp_path / "kubeconfig"
     file.write_text(content)
     with pytest.raises(Problem, match=r"Correct --kubeconfig") as error:

@@ -100,7 +100,7 @@ def test_values_that_are_unknown_before_an_update_are_one_line() -> None:
 
 
 def test_unfinished_lines_are_passed_over() -> None:
-    """An incomplete line, or one that is no event, is skipped."""
+    """An incomplete line, or one that is not an event, is skipped."""
     assert parse('{"sequence": 1, "diagn') == {}
     assert parse(json.dumps(["no event"])) == {}
     assert list(Account().take(parse(""))) == []
@@ -122,7 +122,7 @@ def test_what_the_engine_prints_of_its_interruption_is_no_error_of_its_own() -> 
 
 
 def test_the_end_of_the_program_is_no_second_error() -> None:
-    """The exit status of a program that has reported its error is no second one; without a report it is."""
+    """The exit status of a program that has reported its error is not a second one; without a report it is."""
     ended = "an unhandled error occurred: program exited with non-zero exit code: 1"
     reason = "gpu_quota 24 exceeds the 16 GPUs"
     events = [{"diagnosticEvent": {"severity": "error", "message": text}} for text in (reason, ended)]

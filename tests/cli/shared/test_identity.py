@@ -194,7 +194,7 @@ def test_another_cluster_is_accepted_by_its_name_only() -> None:
 
 
 def test_what_is_no_cluster_has_no_identity() -> None:
-    """An address that answers and is no API server is an error with one message."""
+    """An address that answers and is not an API server is an error with one message."""
     nothing = cast("Cluster", SimpleNamespace(context="admin", server="https://x", get=lambda _: None))
     with pytest.raises(RefusedError, match="no namespace kube-system"):
         identity.read(nothing)

@@ -114,7 +114,7 @@ def test_a_subnet_manager(tmp_path: Path) -> None:
     log.write_text(log.read_text().replace("disabled", "enabled"))
     assert "subnet manager of dgx-ib-switch1" in diff("dev", log)
     log.write_text(log.read_text().replace("dgx-ib-switch1", "other"))
-    assert "other.ocp4.scale.ibm.com is no InfiniBand switch" in diff("dev", log, code=2)
+    assert "other.ocp4.scale.ibm.com is not InfiniBand switch" in diff("dev", log, code=2)
 
 
 def test_roce_as_it_is_wanted() -> None:

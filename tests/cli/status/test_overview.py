@@ -89,7 +89,7 @@ def test_nodes_of_an_earlier_run_are_not_reported() -> None:
 
 
 def test_launchers_are_no_jobs() -> None:
-    """A launcher, which the MPI operator owns, is no job of the list."""
+    """A launcher, which the MPI operator owns, is not a job of the list."""
     owned = {"metadata": {"namespace": "adas", "name": "nccl-launcher", "ownerReferences": [{"kind": "MPIJob"}]}}
     assert _look({kinds.JOB: [owned]}).jobs == ()
 

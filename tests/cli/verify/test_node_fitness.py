@@ -59,7 +59,7 @@ def test_a_log_of_another_program_is_refused(tmp_path: Path) -> None:
     """A log without the test of a node has nothing to judge."""
     log = tmp_path / "job.log"
     log.write_text("hello\n")
-    with pytest.raises(Problem, match=r"job.log is no log of the program preflight"):
+    with pytest.raises(Problem, match=r"job.log is not a log of the program preflight"):
         _run(str(log), "--nodes")
 
 

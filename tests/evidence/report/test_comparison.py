@@ -49,7 +49,7 @@ def test_slower_is_a_regression_and_faster_is_none() -> None:
 
 
 def test_within_assumed_noise_nothing_regressed() -> None:
-    """A difference within the assumed noise is no regression."""
+    """A difference within the assumed noise is not a regression."""
     found = compare(samples.good(1, slower=1.019, rate=13_500), earlier(samples.good()))
     assert found.regressions == 0
     said = " ".join(assumptions(found))
@@ -104,7 +104,7 @@ def test_the_same_logs_are_no_repeats() -> None:
 
 
 def test_rounding_is_no_regression() -> None:
-    """A difference in the last printed digit is no regression."""
+    """A difference in the last printed digit is not a regression."""
     before = repeated(samples.good(), [1] * 5)
     assert compare(repeated(samples.good(1), [1.004] * 5), earlier(before)).regressions == 0
     assert compare(repeated(samples.good(1), [1.007] * 5), earlier(before)).regressions == len(BANDS)
@@ -129,7 +129,7 @@ def test_lost_passes_are_regressions() -> None:
         ("images-per-second", Status.MISSING),
     ]
     assert found.regressions == 2
-    assert compare(before, earlier(dropped)).regressions == 0, "a mended criterion is no regression"
+    assert compare(before, earlier(dropped)).regressions == 0, "a mended criterion is not a regression"
 
 
 def test_jobs_that_were_asked_otherwise_are_not_compared() -> None:
@@ -181,7 +181,7 @@ def test_figures_that_are_none_do_no_harm() -> None:
 
 
 def test_what_is_no_measurement_is_not_reported_to_be_the_same() -> None:
-    """Nodes, which are no measurement, are not listed as measured again."""
+    """Nodes, which are not a measurement, are not listed as measured again."""
     before, after = samples.good(), samples.good(1, 1.01)
     nodes = Job(
         request=Request(job="nodes"),

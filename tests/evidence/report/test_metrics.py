@@ -34,7 +34,7 @@ def test_a_metric_is_compared_over_the_gpus() -> None:
 
 
 def test_a_metric_is_drawn_over_the_time_of_each_job() -> None:
-    """Jobs of one program are in one plot; a single value is no course."""
+    """Jobs of one program are in one plot; a single value is not a course."""
     rate, loss = courses([job(1, 90, 100), job(2, 150, 180), job(4, 300)])
     assert rate.jobs == {"adas/train-01x08": (90, 100), "adas/train-02x08": (150, 180)}
     assert (loss.title, loss.unit, loss.jobs["adas/train-01x08"]) == ("train, loss", "", (1, 0.5))

@@ -147,7 +147,7 @@ def test_markdown_of_logs_stays_text() -> None:
 
 
 def test_what_is_no_line_of_a_file_has_no_number() -> None:
-    """Nodes of a cluster, which are no file, are shown without a line number."""
+    """Nodes of a cluster, which are not file, are shown without a line number."""
     proofs = (Proof(file="(nodes of the cluster)", line=2, text="dgx02: 0 GPUs"), Proof(file="a.log", line=7, text="x"))
     failed = samples.bad().verdicts[0].model_copy(update={"proofs": proofs})
     run = samples.undrawn(samples.bad()).model_copy(update={"verdicts": (failed,)})

@@ -96,7 +96,7 @@ def test_the_json_file_of_dllogger_is_read() -> None:
     ],
 )
 def test_a_line_that_is_cut_or_mixed_is_no_figure(line: str) -> None:
-    """A line that is cut or mixed is no figure."""
+    """A line that is cut or mixed is not a figure."""
     found = only(DeepLearningExamples, DLL + line + "\n")
     assert len(found.rows) == 4
     assert [one.text for one in found.unread] == [line]

@@ -49,7 +49,7 @@ def test_the_printed_log_registers_in_order() -> None:
 
 
 def test_todays_log_registers_in_order_and_names_its_resource() -> None:
-    """Today's log registers in order and names its resource; its configuration is no damage."""
+    """Today's log registers in order and names its resource; its configuration is not damage."""
     found = only(DevicePlugin, NEW)
     assert (found.complete, found.registered, found.in_order) == (True, True, True)
     assert (found.resource, found.socket) == ("nvidia.com/gpu", _SOCKET)

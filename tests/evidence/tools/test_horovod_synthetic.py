@@ -33,7 +33,7 @@ def test_a_horovod_without_cuda_is_seen() -> None:
 
 @pytest.mark.parametrize("end", ["40.8 +-18", ".4\n"])
 def test_a_cut_run_is_incomplete_and_half_a_line_no_figure(end: str) -> None:
-    """A cut run is incomplete, and half a line is no figure."""
+    """A cut run is incomplete, and half a line is not a figure."""
     cut = LOG[: LOG.index(end)]
     found = only(HorovodSynthetic, cut)
     assert (found.complete, found.total_images_per_s, found.ranks) == (False, None, 8)

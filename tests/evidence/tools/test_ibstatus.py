@@ -51,7 +51,7 @@ def test_ports_that_are_not_up() -> None:
 
 
 def test_a_port_that_is_cut_off_is_no_row() -> None:
-    """A port that is cut off is no row."""
+    """A port that is cut off is not a row."""
     text = _PORT.format(
         device="mlx5_0", state="4: ACTIVE", phys="5: LinkUp", rate="100 Gb/sec (4X EDR)", layer="Infini"
     )

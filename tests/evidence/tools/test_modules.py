@@ -51,7 +51,7 @@ def test_the_papers_selinux_module() -> None:
 
 
 def test_lists_of_newer_tools() -> None:
-    """RHEL 8's list without versions is read, and figures are no modules."""
+    """RHEL 8's list without versions is read, and figures are not modules."""
     found = only(SeModule, "# semodule -l\nabrt\ninfiniband\nnvidia-container\n")
     assert [(row.name, row.version) for row in found.rows][1:] == [("infiniband", None), ("nvidia-container", None)]
     full = only(SeModule, "400 infiniband        pp\n100 zebra             pp\n")

@@ -291,7 +291,7 @@ def test_several_cycles_types_and_runs_are_told_apart() -> None:
 
 
 def test_a_row_whose_figures_contradict_each_other_is_no_row() -> None:
-    """A row whose figures contradict each other is no row."""
+    """A row whose figures contradict each other is not a row."""
     text = table(Run(form="2.0"))
     line = next(line for line in text.splitlines() if line.startswith(f"{1 << 20:12d}"))
     words = line.split()

@@ -51,7 +51,7 @@ def test_files_of_sysfs_have_mtus_alone() -> None:
 
 
 def test_a_device_without_its_mtu_is_no_row() -> None:
-    """A device without its MTU is no row."""
+    """A device without its MTU is not a row."""
     found = only(NetDevices, (LOGS / "b-7.1.log").read_text().partition("          UP LOOPBACK")[0])
     assert ([row.name for row in found.rows], found.incomplete) == (["eth0"], "lo: no MTU")
     cut = only(NetDevices, IP + "5: net2: <BROADCAST,MULTICAST> mt\n")

@@ -58,7 +58,7 @@ def test_a_cut_table_is_incomplete() -> None:
 
 
 def test_what_stands_in_place_of_rows() -> None:
-    """Messages in place of rows, such as processes that a pod may not see, are no damage."""
+    """Messages in place of rows, such as processes that a pod may not see, are not damage."""
     rows = NEW.splitlines(keepends=True)
     part = next(number for number, row in enumerate(rows) if row.startswith("|  0    1"))
     rows[part : part + 2] = [f"|  {'No MIG devices found':<87}|\n"]
@@ -89,7 +89,7 @@ def test_what_it_says_without_a_gpu() -> None:
 
 
 def test_the_csv_form() -> None:
-    """Columns of the CSV form are read by name, and N/A is no figure."""
+    """Columns of the CSV form are read by name, and N/A is not a figure."""
     found = _smi(
         "index, name, uuid, driver_version, memory.total [MiB], power.draw [W], pcie.link.gen.current\n"
         "0, NVIDIA H100 80GB HBM3, GPU-5b1c9b7e, 535.104.05, 81559 MiB, 69.53 W, 5\n"

@@ -51,7 +51,7 @@ def test_figures_of_a_gpu_at_rest(query: NvidiaSmiQuery) -> None:
 
 
 def test_a_busy_gpu_is_held_by_its_power_limit(query: NvidiaSmiQuery) -> None:
-    """The reason of lower clocks is read; the counters of reasons, which are no state, are not."""
+    """The reason of lower clocks is read; the counters of reasons, which are not state, are not."""
     rest, busy = query.rows
     assert (rest.reasons, busy.reasons) == ((), ("SW Power Cap",))
     assert busy.sm_mhz is not None

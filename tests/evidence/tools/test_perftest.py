@@ -226,7 +226,7 @@ def test_commands_are_read() -> None:
         found = Command.of(command)
         assert found is not None
         assert (found.program, found.device, found.peer) == (program, device, peer)
-    for other in ("ib_write_bw_post is no program", "kubectl logs ib_write_bw", "the program ib_write_bw ran"):
+    for other in ("ib_write_bw_post is not a program", "kubectl logs ib_write_bw", "the program ib_write_bw ran"):
         assert Command.of(other) is None
 
 

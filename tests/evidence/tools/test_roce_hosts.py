@@ -39,7 +39,7 @@ def test_addresses_of_ports() -> None:
 
 
 def test_connections_of_rdma_cm() -> None:
-    """Each command is a reading with its device; an error is no class."""
+    """Each command is a reading with its device; an error is not a class."""
     tos, mode = read_text((LOGS / "cma-roce" / "connection-class.pass.log").read_text())
     assert isinstance(tos, CmaRoce)
     assert isinstance(mode, CmaRoce)

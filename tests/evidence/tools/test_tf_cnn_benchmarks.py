@@ -118,14 +118,14 @@ def test_repeats_in_one_file_are_runs_of_their_own() -> None:
     ],
 )
 def test_a_line_that_is_cut_or_mixed_is_no_figure(line: str) -> None:
-    """A line that is cut or mixed is no figure."""
+    """A line that is cut or mixed is not a figure."""
     found = only(TfCnnBenchmarks, _header() + line + "\n")
     assert (found.steps, found.totals, found.complete) == ((), (), False)
     assert [one.text for one in found.unread] == [line.rstrip()]
 
 
 def test_a_loss_that_is_no_number_is_reported_and_decimal_commas_are_read() -> None:
-    """A loss that is no number is read as such, and decimal commas are read."""
+    """A loss that is not a number is read as such, and decimal commas are read."""
     text = _header() + "1\timages/sec: 859,1 +/- 0,5 (jitter = 1,2)\tnan\n"
     found = only(TfCnnBenchmarks, text)
     assert [(one.images_per_s, one.loss) for one in found.steps] == [(859.1, None)]

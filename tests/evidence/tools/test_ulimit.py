@@ -53,5 +53,5 @@ def test_a_limit_that_is_not_there_is_not_known() -> None:
 
 
 def test_a_figure_alone_is_no_limit() -> None:
-    """A figure alone is no limit without the command."""
+    """A figure alone is not a limit without the command."""
     assert not [one for one in read_text("64\n") if isinstance(one, Ulimit)]

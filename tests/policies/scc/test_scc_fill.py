@@ -53,7 +53,7 @@ LOCAL = {"type": "Localhost", "localhostProfile": "p.json"}
             {"seccompProfiles": ["*", "localhost/p.json"]},
             {},
             {"seccompProfile": LOCAL},
-            id="first that is no wildcard",
+            id="first that is not a wildcard",
         ),
         pytest.param({"seccompProfiles": ["*"]}, {}, {}, id="wildcard fills nothing"),
         pytest.param(

@@ -76,7 +76,7 @@ def test_sccs(constraint: Any, field: str) -> None:
 
 
 def test_namespace() -> None:
-    """Annotations that are no text do not raise."""
+    """Annotations that are not text do not raise."""
     broken: Any = {"openshift.io/sa.scc.uid-range": 1000}
     with pytest.raises(InvalidPod) as caught:
         judge(pod(), scc(), namespace=Namespace("adas", broken))

@@ -43,7 +43,7 @@ def test_where_a_field_belongs(tree: dict[str, Any], said: str) -> None:
 
 def test_nothing_is_guessed_for_a_name_of_many_levels() -> None:
     """A field that fits in many places gets no hint."""
-    assert _explained(_pod(path="/a")) == ["path is no field of Container"]
+    assert _explained(_pod(path="/a")) == ["path is not a field of Container"]
 
 
 def test_an_unquoted_date_is_a_text() -> None:
@@ -53,7 +53,7 @@ def test_an_unquoted_date_is_a_text() -> None:
 
 
 def test_keys_that_are_no_texts() -> None:
-    """Keys that are no text are reported."""
+    """Keys that are not text are reported."""
     assert [each.path[-1] for each in Walk(_pod() | {1: 2, None: 3}, root("", "Pod"), 10).misfits] == [1, "None"]
 
 
@@ -71,5 +71,5 @@ def test_depth_is_the_apis() -> None:
     for _ in range(100_000):
         deep = {"env": [deep]}
     assert _explained({"kind": "Pod", "spec": {"containers": [deep]}}) == [
-        "env is no field of EnvVar; it belongs to spec.containers[0]"
+        "env is not a field of EnvVar; it belongs to spec.containers[0]"
     ]

@@ -56,5 +56,5 @@ def test_protection_that_goes_is_reported() -> None:
 
 
 def test_nothing_ends() -> None:
-    """New objects with data are no alarm."""
+    """New objects with data are not an alarm."""
     assert reported(data.find, review(created(VOLUME), same(CLAIM), deleted(made("x/v1:X", {})))) == []

@@ -68,7 +68,7 @@ def test_a_role_without_subjects() -> None:
 
 
 def test_a_role_that_is_gone_allows_nothing() -> None:
-    """A role that was deleted out of band is no gain of rights."""
+    """A role that was deleted out of band is not a gain of rights."""
     assert reported(rights.find, review(deleted(PODS), same(binding()), drift=True)) == [
         "account ops/op may no longer, in the whole cluster: get and list pods"
     ]

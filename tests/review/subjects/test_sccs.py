@@ -60,7 +60,7 @@ def test_one_that_changes() -> None:
 
 
 def test_a_change_that_means_nothing() -> None:
-    """Another order of a list is no change."""
+    """Another order of a list is not a change."""
     before, after = scc(groups=["a", "b"]), scc(groups=["b", "a"])
     assert reported(sccs.find, review(updated(before, after))) == []
     assert reported(sccs.find, review(same(before))) == []

@@ -38,7 +38,7 @@ def test_a_suite_is_named_with_its_jobs_and_times() -> None:
 
 
 def test_a_schedule_that_ends_leaves_its_jobs() -> None:
-    """What it has started is no part of the stack."""
+    """What it has started is not part of the stack."""
     assert reported(schedules.find, review(deleted(suite()))) == [
         "CronJob a/suite is deleted; jobs that it has started stay, with their logs, and nothing deletes them"
     ]

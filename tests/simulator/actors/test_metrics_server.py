@@ -87,7 +87,7 @@ def test_an_api_server_that_refuses_is_an_answer() -> None:
 
 
 def test_links_that_go_down_are_counted() -> None:
-    """A port that loses its link is counted once, and its being down is no further loss."""
+    """A port that loses its link is counted once, and its being down is not further loss."""
     _, made, address = serve(exporter())
     up, down = (node(NODE, **marks) for marks in ({}, {names.PORTS_DOWN: '["mlx5_1"]'}))
     for before, now in ((up, down), (down, down), (down, up), (up, down)):

@@ -77,7 +77,7 @@ def test_a_cache_of_an_export(gui: Gui, served: Served) -> None:
 
 
 def test_a_cache_is_removed_with_its_map(gui: Gui, served: Served) -> None:
-    """What is gone already is no error."""
+    """What is gone already is not an error."""
     scale_caches.make(gui, "pvc-1", "fs1", BUCKET, mode="ro", size=5120)
     for _ in range(2):
         scale_caches.remove(gui, "pvc-1", file_system_uid("fs1"))

@@ -56,6 +56,6 @@ def test_log_says_that_it_is_simulated_and_what_was_asked_for() -> None:
 
 @pytest.mark.parametrize(("said", "seconds"), [("8", 8.0), ("0.5", 0.5), ("soon", 1.0), ("-1", 1.0), (None, 1.0)])
 def test_a_pod_may_say_how_long_its_work_takes(said: str | None, seconds: float) -> None:
-    """An annotation that is no number is ignored."""
+    """An annotation that is not a number is ignored."""
     annotations = {names.TAKES: said} if said is not None else None
     assert workload.takes({"metadata": {"annotations": annotations}}, 1.0) == seconds

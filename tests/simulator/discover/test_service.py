@@ -104,7 +104,7 @@ def test_tags_and_scans(caller: Caller, tmp_path: Path) -> None:
     "sql", ["delete from metaocean", "attach 'x' as y", "select load_extension('x')", "pragma user_version", "create"]
 )
 def test_nothing_but_reading(caller: Caller, sql: str) -> None:
-    """Whatever is no SELECT is refused, and changes nothing."""
+    """Whatever is not a SELECT is refused, and changes nothing."""
     answer = caller.sql(sql)
     assert (answer.status_code, "SQL error" in answer.text) == (400, True)
     assert caller.sql("select count(*) from metaocean").text == "0,2\n"

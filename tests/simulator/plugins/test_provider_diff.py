@@ -27,7 +27,7 @@ def _template(policy: str) -> Properties:
 
 
 def test_server_defaults_are_no_change() -> None:
-    """Fields that only the server set are no change."""
+    """Fields that only the server set are not a change."""
     requested = {"spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}
     live = {"spec": {"backoffLimit": 6, "template": {"spec": {"containers": [{"name": "c", "image": "x"}], "dns": 1}}}}
     assert changes(JOB, requested, live, requested) == {}
@@ -104,7 +104,7 @@ def test_ignored_changes() -> None:
 
 
 def test_what_the_server_rewrites_is_no_change() -> None:
-    """Quantities and empty optional fields of built-in kinds are no change; custom kinds keep both."""
+    """Quantities and empty optional fields of built-in kinds are not a change; custom kinds keep both."""
     quota = ObjectType("", "v1", "ResourceQuota")
     requested = {"spec": {"hard": {"cpu": "1000m", "gpu": 16}, "scopes": []}}
     live = {"spec": {"hard": {"cpu": "1", "gpu": "16"}}}

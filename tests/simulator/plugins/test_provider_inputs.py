@@ -48,7 +48,7 @@ def test_other_tokens_are_refused() -> None:
 
 
 def test_checked_leaves_out_what_only_the_server_sets() -> None:
-    """Identifiers and versions of the server are no part of what a program asks for."""
+    """Identifiers and versions of the server are not part of what a program asks for."""
     base = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"b": "1"}}
     named = {"name": "n", "namespace": "x"}
     assert check({**base, "metadata": {**named, "uid": "u", "resourceVersion": "1"}}) == {**base, "metadata": named}

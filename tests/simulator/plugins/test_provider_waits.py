@@ -63,7 +63,7 @@ def test_jsonpath(path: str, expected: list[Any]) -> None:
     "path", ["status", ".status[", ".a[?(@.b==)]", ".a[?length(@.b)>1]", ".a b", ".a[?(1)]", ".a[?@.b=1]"]
 )
 def test_what_is_no_jsonpath(path: str) -> None:
-    """An expression that is no JSONPath is refused by Check."""
+    """An expression that is not a JSONPath is refused by Check."""
     with pytest.raises(BadPathError):
         compile_path(path)
 
@@ -111,7 +111,7 @@ def test_value_is_split_outside_the_braces() -> None:
 
 
 def test_a_status_of_an_older_generation_does_not_count() -> None:
-    """What a controller said before it saw the change is no answer to it."""
+    """What a controller said before it saw the change is not an answer to it."""
     rule = wait_rule(requested("jsonpath={.status.phase}=Ready"))
     assert rule is not None
     status = {"phase": "Ready", "observedGeneration": 1}

@@ -57,7 +57,7 @@ def test_the_id_of_the_cluster_is_exact(caller: Caller) -> None:
         ("GET", "filesystems/fs1/filesets?filter=filesetName='''('''", None, (400, "Invalid value in 'filter'")),
         ("GET", "filesystems/fs1/filesets?lastId=x", None, (400, "Invalid value in 'lastId'")),
         ("GET", "jobs/1", None, (400, "Invalid value in 'jobId'")),
-        ("POST", "filesystems/fs1/filesets", [1], (400, "the body is no JSON object")),
+        ("POST", "filesystems/fs1/filesets", [1], (400, "the body is not JSON object")),
         ("POST", "filesystems/fs1/filesets", {}, (400, "Invalid value in 'filesetName'")),
         ("POST", "filesystems/fs1/filesets", {"filesetName": "a b"}, (400, "Invalid value in 'filesetName'")),
         ("POST", "filesystems/fs1/filesets", {"filesetName": "a", "size": 1}, (400, "Unrecognized field 'size'")),
@@ -80,7 +80,7 @@ def test_the_id_of_the_cluster_is_exact(caller: Caller) -> None:
             "POST",
             "filesystems/fs1/filesets/root/cos/download",
             {"path": "/", "all": True},
-            (400, "no cache of a bucket"),
+            (400, "not a cache of a bucket"),
         ),
     ],
 )

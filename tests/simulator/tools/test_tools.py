@@ -157,7 +157,7 @@ def test_a_command_that_prints_no_version_is_known_by_what_the_linker_recorded(m
 
 
 def test_what_few_stacks_use_is_made_for_them_alone() -> None:
-    """The controllers of jobs and what they install are no part of what is made at once, and have one go.mod."""
+    """The controllers of jobs and what they install are not part of what is made at once, and have one go.mod."""
     names = {"kueue", "jobset", "trainer"}
     assert not {*names, *(f"{name}-manifests" for name in names)} & {*USUAL}
     assert {MODULE_OF[name][0].folder for name in names} == {GO_MODULES / "job-controllers"}
@@ -201,7 +201,7 @@ def test_built_once_with_progress_then_reused(machine: Path) -> None:
 
 
 def test_a_version_that_few_need_is_built_when_it_is_asked_for(machine: Path) -> None:
-    """A second Kubernetes is no part of what is built at once, and its files are called as the first one's."""
+    """A second Kubernetes is not part of what is built at once, and its files are called as the first one's."""
     assert "kube-apiserver-1.35" in NAMES
     assert not [name for name in USUAL if name.endswith("-1.35")]
     assert "kube-apiserver-1.35" not in tools.missing()

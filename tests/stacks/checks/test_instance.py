@@ -75,7 +75,7 @@ def test_a_tenant_needs_a_quota() -> None:
     assert settings(job)
 
 
-A100 = "mig all-9g.1gb of … is no configuration of A100-SXM4-40GB; give one of all-1g.5gb"
+A100 = "mig all-9g.1gb of … is not a configuration of A100-SXM4-40GB; give one of all-1g.5gb"
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def problem(stack: str, change: Callable[[Switches], object]) -> str:
     ("ports", "expected"),
     [
         ({"1/1/1": "dgx09/mlx5_0"}, "1/1 is used twice, … 1/1/1 … leave"),
-        ({"swp1": "dgx01/mlx5_0"}, "'swp1' is no port … write it as 1/1"),
+        ({"swp1": "dgx01/mlx5_0"}, "'swp1' is not a port … write it as 1/1"),
         ({"1/20": "dgx01/mlx5_0"}, "dgx01/mlx5_0 is cabled twice; give"),
         ({"1/4": "dgx09/mlx5_3"}, "ports.1/4 dgx09/mlx5_3: no GPU node is called dgx09; correct it to dgx0"),
         ({"1/4": "dgx01/mlx5_9"}, "ports.1/4 dgx01/mlx5_9: … has no port mlx5_9; use one of mlx5_0"),
@@ -51,7 +51,7 @@ def test_a_cable_that_cannot_be(ports: dict[str, str | None], expected: str) -> 
             {"gateway": "10.0.0.1"},
             "gateway: 10.0.0.1 is not another address in 192.168.1.0/24 … correct",
         ),
-        ("redpaper-4.4", {"management": "192.168.1.255/24"}, "192.168.1.255/24 is no host's address; give"),
+        ("redpaper-4.4", {"management": "192.168.1.255/24"}, "192.168.1.255/24 is not a host's address; give"),
         (
             "redpaper-4.4",
             {"management": "192.168.1.2"},
@@ -114,7 +114,7 @@ def test_a_rail_has_one_switch() -> None:
 
 
 def test_machines_of_two_units_have_switches_of_their_own() -> None:
-    """All ports of a machine on the switch of its rack, and other machines on another, is no rail on two switches."""
+    """Machines with all ports on the switch of their rack, each rack with its own, make no rail on two switches."""
     content = data("h100-roce", cabled=True)
     one, other = content["site"]["switches"]
     cables = sorted([*one["ports"].values(), *other["ports"].values()])
@@ -144,7 +144,7 @@ def test_a_bond_has_one_switch() -> None:
         ({"swp17": "leaf-2/swp1"}, "leaf-1: uplinks.swp17 leaf-2/swp1: at leaf-2 swp1 is used twice; leave one out"),
         ({"swp1": "leaf-2/swp17"}, "site.switches.0: ports: swp1 is used twice; leave one out of ports, others and"),
         ({"swp17": "leaf-2/swp17s0", "swp18": "leaf-2/swp17"}, "at leaf-2 swp17 is used twice, … as swp17s0"),
-        ({"swp17": "leaf-2/1/17"}, "at leaf-2 '1/17' is no port of this dialect; write it as swp1"),
+        ({"swp17": "leaf-2/1/17"}, "at leaf-2 '1/17' is not a port of this dialect; write it as swp1"),
         ({"swp17": "leaf2/swp17"}, "no switch is called leaf2; correct it to leaf-2, or add the switch"),
         ({"swp17": "leaf-1/swp18"}, "a cable to the switch itself; name another one"),
         ({"swp17": "ib/1/1"}, "ib is of InfiniBand; cable switches of one fabric"),

@@ -11,16 +11,16 @@ from tests.support.stack_settings import changed, expect_refusal
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"tenant": "adas"}, "suite.tenant 'adas' is no tenant; known: training"),
-        ({"stages": ["night"]}, "suite.stages: 'night' is no stage; known: nodes, rdma, nccl, training"),
-        ({"workloads": ["bert"]}, "suite.workloads: 'bert' is no workload of tenant training; known: … nccl-test"),
+        ({"tenant": "adas"}, "suite.tenant 'adas' is not a tenant; known: training"),
+        ({"stages": ["night"]}, "suite.stages: 'night' is not a stage; known: nodes, rdma, nccl, training"),
+        ({"workloads": ["bert"]}, "suite.workloads: 'bert' is not a workload of tenant training; known: … nccl-test"),
         (
             {"stages": ["rdma"], "workloads": ["nccl-test"]},
-            "suite.workloads: 'nccl-test' is no workload … in rdma; known: mofed-test-job",
+            "suite.workloads: 'nccl-test' is not a workload … in rdma; known: mofed-test-job",
         ),
         ({"stages": ["training"]}, "suite: tenant training has no verification jobs in training …; … name `workloads`"),
         ({"schedule": "0 2 * * 9"}, "suite.schedule: day of the week '9' …; give 0 to 6 … (value: '0 2 * * 9')"),
-        ({"time_zone": "Mars/Base"}, "suite.time_zone: is no time zone …; write e.g. … (value: 'Mars/Base')"),
+        ({"time_zone": "Mars/Base"}, "suite.time_zone: is not a time zone …; write e.g. … (value: 'Mars/Base')"),
         ({"repeats": 10}, "suite.repeats: … less than or equal to 9 (value: 10)"),
         ({"image": "ose-cli"}, "suite.image: … (value: 'ose-cli')"),
     ],

@@ -74,7 +74,10 @@ def test_nodes_may_have_the_label_from_elsewhere() -> None:
 @pytest.mark.parametrize(
     ("workload", "expected"),
     [
-        (NEAR | {"topology": {"required": "rack"}}, "job it…: topology.required rack is no level …; use leaf or host"),
+        (
+            NEAR | {"topology": {"required": "rack"}},
+            "job it…: topology.required rack is not a level …; use leaf or host",
+        ),
         (
             NEAR | {"layout": {"pods": 21, "gpus": 8}, "topology": {"required": "leaf"}},
             "topology.required leaf: layout 21x08 takes 168 GPUs, and no leaf … largest has 160 …; lower … preferred",

@@ -106,7 +106,7 @@ def test_classes_that_the_cluster_must_have() -> None:
         (
             [SETS | {"storage_class": "static"}],
             {},
-            "volumes.sets.storage_class static of training is no class; name one",
+            "volumes.sets.storage_class static of training is not a class; name one",
         ),
         ([LAKE], {}, "volumes.lake of training is a directory, and storage is missing; give it, or a claim"),
         ([SCRATCH | {"read_only": True}], {}, "tenants.0.volumes.0.read_only: …; remove it or correct its name"),

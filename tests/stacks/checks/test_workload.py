@@ -56,7 +56,7 @@ KNOWN = "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"
         (
             "dev",
             {"kind": "mpi", "program": "nccl-all-reduce", "gpus": 12, "gpus_per_pod": 8},
-            "stages: job it: 12 GPUs are no whole number of pods with 8 GPUs; ask for a multiple",
+            "stages: job it: 12 GPUs are not a whole number of pods with 8 GPUs; ask for a multiple",
         ),
         ("dev", SMOKE | {"priority": "urgent"}, "priority 'urgent' … priority_classes: none; add it"),
         ("prod", MPI | {"priority": "urgent"}, "priority 'urgent' … priority_classes: verification, training; add it"),

@@ -1,6 +1,6 @@
 """ClusterPolicies of NVIDIA's GPU operator.
 
-Its condition Error is also met while operands are still starting (reason OperandNotReady), which is no failure.
+Its condition Error is also met while operands are still starting (reason OperandNotReady), which is not a failure.
 Source: NVIDIA/gpu-operator, api/nvidia/v1 and internal/conditions.
 """
 

@@ -107,7 +107,7 @@ def test_the_lock_of_a_dead_process_goes_with_what_is_beside_it(own: Backend, tm
 
 
 def test_the_lock_of_a_reused_pid_goes(own: Backend) -> None:
-    """A process of another program is no engine, whatever its id."""
+    """A process of another program is not an engine, whatever its id."""
     _lock(own, pid=os.getpid())
     assert _released(own)
 
@@ -166,14 +166,14 @@ def test_systems_without_proc(own: Backend, shared: Backend, monkeypatch: pytest
 
 
 def test_no_place_for_notes(shared: Backend, notes: Path) -> None:
-    """A note that cannot be written is no error, and releases nothing."""
+    """A note that cannot be written is not an error, and releases nothing."""
     notes.write_text("a file")
     assert not shared.note_lock("dev", DEAD)
     assert not _released(shared)
 
 
 def test_notes_that_are_broken(shared: Backend, notes: Path) -> None:
-    """A note that was not written completely releases nothing, and is no error."""
+    """A note that was not written completely releases nothing, and is not an error."""
     assert shared.note_lock("dev", DEAD)
     next(notes.rglob("*.json")).write_text("{")
     assert not _released(shared)

@@ -73,5 +73,5 @@ def test_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"checkpoint": null}', b'{"deployment": []}'])
 def test_what_is_no_state(content: bytes) -> None:
-    """A content that is no state counts as none."""
+    """A content that is not a state counts as none."""
     assert deployment(content) is None

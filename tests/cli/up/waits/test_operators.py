@@ -231,7 +231,7 @@ NOT_READY = condition("Error", "True", "OperandNotReady", "states not ready: [st
     ],
 )
 def test_cluster_policies(status: dict[str, Any], pods: tuple[Any, ...], state: str, parts: tuple[str, ...]) -> None:
-    """Operands that are not ready yet are no failure, whatever the condition is called; pods that end are."""
+    """Operands that are not ready yet are not a failure, whatever the condition is called; pods that end are."""
     around = look((kinds.DAEMON_SET, [DRIVER] if status["state"] == "notReady" else []), (kinds.POD, pods))
     found = judged(kinds.CLUSTER_POLICY, status, around)
     assert found.state == state

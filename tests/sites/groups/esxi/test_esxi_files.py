@@ -133,7 +133,7 @@ def test_nothing_is_written_without_machines() -> None:
 @pytest.mark.parametrize("address", ["3b:02.3", "0000:3B:02.3", "0000:3b:22.3", "0000:3b:02.8", "00000:3b:02.3"])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     """Segment, bus, device (below 32) and function (below 8), in lower-case hex."""
-    expect_refusal(of_machines(MACHINE | {"gpus": {"0": address}}), f"{address} is no PCI address … 0000:3b:02.3")
+    expect_refusal(of_machines(MACHINE | {"gpus": {"0": address}}), f"{address} is not a PCI address … 0000:3b:02.3")
 
 
 @pytest.mark.parametrize(

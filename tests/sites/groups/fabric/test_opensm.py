@@ -88,7 +88,7 @@ def test_a_pods_storage_fabric_is_a_fat_tree(machines: int, switches: int, tmp_p
 
 
 def test_units_that_are_not_full_are_routed(tmp_path: Path) -> None:
-    """Units that are not full are no fat tree for opensm, which routes them by the second engine of the options."""
+    """Units that are not full are not fat tree for opensm, which routes them by the second engine of the options."""
     units = of("superpod-a100", 33)
     files = texts(units)
     log, found = swept(files["ibsim.net"], tmp_path, files["opensm.conf"])

@@ -166,7 +166,7 @@ def test_leaves_of_nvue() -> None:
 
 
 def test_lines_of_comware() -> None:
-    """A line counts in its section, an unindented one ends it, and a section alone is no statement."""
+    """A line counts in its section, an unindented one ends it, and a section alone is not a statement."""
     lines = ["vlan 1", "vlan 100", "interface HundredGigE1/0/1", " port access vlan 100", " ip unreachables enable"]
     found = comware.keyed(comware.in_views([*lines, " lldp enable", "interface NULL0", " sysname sw1"]))
     assert found.known == {
