@@ -13,7 +13,7 @@ _HEADS = (
     "supported until",
     "extended until",
     "SCCs in a simulated cluster",
-    "its Kubernetes",
+    "Kubernetes in a simulated cluster",
     "notes",
 )
 _NONE = ""
@@ -29,20 +29,22 @@ def _page() -> str:
     heads = ("release", *(f"{name} (`{package}`)" if package else name for name, package in packages.items()))
     return f"""# Releases
 
-The setting `release` of a stack names one of these. Each is a file in `stacks/releases`, with sources, from which
-`make docs` writes this page; [stacks](../stacks/README.md#releases) says how one is added. A test fails when a stack of
-this project has a release whose support has ended, unless the release is historical.
+A stack's setting `release` names one of these. Each release is a file in `stacks/releases`, with sources, from which
+`make docs` generates this page; [stacks](../stacks/README.md#releases) explains how to add one. A test fails if a stack
+of this project uses a release whose support has ended, unless the release is historical.
 
 {markdown.table(_HEADS, map(_row, RELEASES.values()))}
 
 Extended support is Red Hat's extended update support (EUS), term 1, and counts as support. A simulated cluster serves
-the Kubernetes of its release where it is built here, and else a later one, which releases share, as each takes minutes
-to build ([simulated cluster](simulated-cluster.md)). [From 4.20 to 4.22](upgrade-today.md) is walked step by step.
+the Kubernetes version of its release if this project builds it, otherwise a later version that several releases share,
+because each takes minutes to build ([simulated cluster](simulated-cluster.md)). [From 4.20 to 4.22](upgrade-today.md)
+describes that upgrade step by step.
 
-## Versions of operators
+## Operator versions
 
-As their vendors list them, major and minor. Settings name a version by `channel` or `starting_csv` of a package. One
-that is listed for other releases only is refused; one that is listed for none is used, and every update warns of it.
+The vendors' lists, by major and minor version. Settings name a version by `channel` or `starting_csv` of a package. A
+version that is listed only for other releases is refused. A version that is listed for none is used, and every update
+warns of it.
 
 {markdown.table(heads, (_versions(release, packages) for release in RELEASES.values() if release.operators))}
 """

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.cluster
 
 PAGE = ROOT / "docs" / "data.md"
 STACK = ("--stack", "a2d2")
-WALK = "8. The whole walk"
+WALK = "8. The complete walkthrough"
 SETS = Path(".sim/a2d2/volumes/perception/sets")
 SETTINGS = Path("stacks/examples/a2d2.yaml")
 PASSED = {
