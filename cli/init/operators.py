@@ -44,8 +44,8 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
         trouble = _trouble(there)
         yield Decision(
             path,
-            f"{there[0].package} is subscribed already, as {there[0].namespace}/{there[0].name}"
-            + (trouble or f"; the stack has it as it is there, once `./hpc adopt --stack {stack}` has imported it"),
+            f"{there[0].package} has a Subscription already, {there[0].namespace}/{there[0].name}"
+            + (trouble or f"; `./hpc adopt --stack {stack}` imports it into the stack unchanged"),
             mark=MARK if trouble else REVIEW,
         )
         return
@@ -89,11 +89,11 @@ def _trouble(there: list[Subscription]) -> str:
     first = there[0]
     if len(there) > 1:
         others = some([f"{one.namespace}/{one.name}" for one in there[1:]])
-        return f", and as {others}: two act on the same objects; delete all but one of the Subscriptions"
+        return f", and also {others}: two operators would act on the same objects; delete all Subscriptions but one"
     if first.namespace == _GLOBAL:
         return (
-            ", in OpenShift's own namespace, which no stack can have: delete that Subscription and its "
-            "ClusterServiceVersion, and the stack has it in a namespace of its own"
+            ", in OpenShift's own namespace, which a stack cannot manage: delete that Subscription and its "
+            "ClusterServiceVersion; the stack then installs it in a namespace of its own"
         )
     if first.trouble:
         return f", and half-installed: {first.trouble}; repair or delete it before the first update"

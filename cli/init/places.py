@@ -14,32 +14,35 @@ _OF_A_SITE: tuple[tuple[Path, str], ...] = (
         ("fabric", "plugin", "driver", "version"),
         "the adapters' driver; `driver: null` where the nodes have it",
     ),
-    (("fabric", "ports", "mtu"), "bytes, as the switches' ports have"),
-    (("fabric", "networks", "subnets"), "one subnet for each port, in the order of the rails, as the network has them"),
-    (("fabric", "bond"), "the ports of the bond, and its mode, as the switches have it"),
+    (("fabric", "ports", "mtu"), "bytes; must match the ports of the switches"),
+    (
+        ("fabric", "networks", "subnets"),
+        "one subnet for each port, in the order of the rails, as on the network",
+    ),
+    (("fabric", "bond"), "the ports of the bond, and its mode, as on the switches"),
     (("ports",), "names and places of the machine's compute ports"),
-    (("reserve",), "what GPU nodes keep for the system"),
+    (("reserve",), "CPUs and memory that GPU nodes reserve for the system"),
     (("gpu", "driver", "version"), "the GPU driver; `driver: null` where the nodes have it"),
-    (("tuning",), "changes of the GPU nodes' system; they restart once for it"),
-    (("pull_secret",), "registries that ask for an account, whose accounts are secrets of the stack"),
-    (("storage",), "ids, hosts and certificate of your Spectrum Scale clusters; leave it out where there is none"),
-    (("queues",), "Kueue; leave it out, and jobs start as the scheduler places them"),
+    (("tuning",), "changes to the GPU nodes' operating system; they restart once for them"),
+    (("pull_secret",), "registries that require an account; the accounts are secrets of the stack"),
+    (("storage",), "ids, hosts and certificate of your Spectrum Scale clusters; leave it out if you have none"),
+    (("queues",), "Kueue; without it, jobs start as the scheduler places them"),
     (("tenants",), "who works on the cluster: namespaces, ids that own the data, GPUs, and where the data is"),
     (("mpi_operator",), "version of the MPI operator"),
     (("trainer",), "Kubeflow Trainer, and its image; with `trainer: none` jobs of kind torch need no operator"),
     (("programs",), "programs of your teams: commands, images, folders, and the figures that they print"),
-    (("builds",), "images that the cluster builds, and from which"),
+    (("builds",), "images that the cluster builds, and their base images"),
     (("stages",), "the first jobs, which verify the platform, with their images"),
 )
 _OF_A_CLUSTER: tuple[tuple[Path, str], ...] = (
-    (("release",), "the release of OpenShift: docs/releases.md lists those that are known"),
+    (("release",), "the release of OpenShift; docs/releases.md lists the known ones"),
     (
         ("cluster",),
-        "of a real cluster: its kubeconfig and context, and `simulated: false`; beside it `state`, where the Pulumi "
-        "state is (docs/state.md)",
+        "for a real cluster: its kubeconfig and context, and `simulated: false`; add `state`, where the Pulumi state "
+        "is stored (docs/state.md)",
     ),
     (("nodes",), "names, roles and machines of your nodes; a range such as [01-04] stands for several"),
-    (("node_feature_discovery", "channel"), "channels of operators, as `oc get packagemanifests` has them"),
+    (("node_feature_discovery", "channel"), "channels of operators, as `oc get packagemanifests` lists them"),
 )
 
 

@@ -15,8 +15,8 @@ from stacks.settings import KEY, PROJECT
 
 _SCHEMA = "yaml-language-server: $schema=docs/schemas/settings.json"
 _MARKS = (
-    f"You decide at {MARK}, and look through what is the example's at {REVIEW}: docs/first-stack.md goes "
-    "through it, docs/settings.md describes every field."
+    f"Make the decisions marked {MARK}, and review the example's values marked {REVIEW}: docs/first-stack.md explains "
+    "how, and docs/settings.md describes every field."
 )
 _PLACE = ("config", f"{PROJECT}:{KEY}")
 
@@ -25,8 +25,8 @@ def text_of(name: str, cluster: Cluster, context: str, example: str, found: Comp
     """Return the file of a stack on a cluster."""
     lines = [
         _SCHEMA,
-        f"Written by `./hpc init {name}` from what context {context} shows: {'; '.join(_seen(cluster))}.",
-        f"What cannot be read from a cluster is as in stacks/examples/{example}.yaml.",
+        f"Written by `./hpc init {name}` from context {context}: {'; '.join(_seen(cluster))}.",
+        f"What a cluster cannot report comes from stacks/examples/{example}.yaml.",
         _MARKS,
         *(f"Not read: {line}" for line in cluster.unread),
     ]

@@ -79,10 +79,13 @@ def test_a_subscription_elsewhere_is_followed() -> None:
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        ({"SUBSCRIPTION": [GLOBAL]}, "in OpenShift's own namespace, which no stack can have: delete that Subscription"),
+        (
+            {"SUBSCRIPTION": [GLOBAL]},
+            "in OpenShift's own namespace, which a stack cannot manage: delete that Subscription",
+        ),
         (
             {"SUBSCRIPTION": [subscription("nfd", "a", "stable"), subscription("nfd", "b", "stable")]},
-            "as a/nfd, and as b/nfd: two act on the same objects; delete all but one",
+            "a/nfd, and also b/nfd: two operators would act on the same objects; delete all",
         ),
         (
             {"SUBSCRIPTION": [subscription("nfd", "a", "stable", state="UpgradePending")]},
