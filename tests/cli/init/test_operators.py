@@ -81,7 +81,7 @@ def test_a_subscription_elsewhere_is_followed() -> None:
     [
         (
             {"SUBSCRIPTION": [GLOBAL]},
-            "in OpenShift's own namespace, which a stack cannot manage: delete that Subscription",
+            "own namespace, which a stack cannot manage: delete that Subscription",
         ),
         (
             {"SUBSCRIPTION": [subscription("nfd", "a", "stable"), subscription("nfd", "b", "stable")]},
