@@ -91,7 +91,7 @@ programs:
 |---|---|
 | `directory` | a directory of Spectrum Scale, which outlives everything |
 | `claim` | a claim of any storage class, created with the tenant |
-| `scratch` | an empty volume for each pod, deleted with it; with a storage class of local disks, NVMe of the pod's node |
+| `scratch` | an empty volume for each pod, deleted with it; with a class of local disks, NVMe of the pod's node |
 | `local` | a folder on one node's NVMe that remains when jobs end; only for jobs on one node |
 
 A tenant's `data`, with a single volume, is the older form of `volumes: [{{name: data, ...}}]` and means the same.
