@@ -158,7 +158,7 @@ def _row(name: str, program: Program) -> tuple[str, ...]:
         f"`{name}`{' (trains)' if program.trains else ''}",
         ", ".join(f"`{kind}`" for kind in program.kinds),
         f"`{_command(program)}`" if program.command else "what the image starts",
-        f"one a {program.processes_per}".replace("gpu", "GPU"),
+        f"one per {program.processes_per}".replace("gpu", "GPU"),
         _data(program),
         "; ".join(_needs(program)),
         ", ".join(f"`{image}`" for image in program.images),
@@ -189,5 +189,5 @@ def _name(program: Program) -> str:
 def _needs(program: Program) -> list[str]:
     return [
         *([f"GPUs: {program.gpus}"] if program.gpus else []),
-        *([f"GB a GPU: {program.gpu_memory_gb}"] if program.gpu_memory_gb else []),
+        *([f"GB per GPU: {program.gpu_memory_gb}"] if program.gpu_memory_gb else []),
     ]
