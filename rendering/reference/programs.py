@@ -35,13 +35,13 @@ def _page() -> str:
     )
     return f"""# Programs
 
-A workload names one of these in `program`, or one of the stack's own, which the settings define under `programs` with
-the same fields ([settings](settings.md)). Each is a file in [stacks/programs](../stacks/programs), from which
-`make docs` writes this page. `{{gpus}}` means the GPUs of a pod. An update waits until training has started, and until
-everything else has finished; training is not repeated by itself. Faults of the source documents (E-...) are corrected.
-Without an `image` in the settings, the first one is used that GPUs and release support; where there is none, the
-documents name none with a stable tag, and the settings must. Verification reports missing evidence where a log lacks
-what its program prints.
+A workload names one of these programs in `program`, or one that the stack's settings define under `programs` with the
+same fields ([settings](settings.md)). Each is a file in [stacks/programs](../stacks/programs), from which `make docs`
+writes this page. `{{gpus}}` means the GPUs of a pod. An update waits until training jobs have started, and until all
+other jobs have finished; training is not repeated automatically. Errors in the source documents (E-...) are corrected.
+Without an `image` in the settings, the first listed image that the GPUs and the release support is used. Where none is
+listed, the documents name no image with a stable tag, and the settings must name one. Verification reports missing
+evidence where a log lacks what its program prints.
 
 {programs}
 
@@ -87,24 +87,24 @@ programs:
       /scratch: {{volume: scratch}}
 ```
 
-| kind | what a job has |
+| kind | what a job gets |
 |---|---|
 | `directory` | a directory of Spectrum Scale, which outlives everything |
-| `claim` | a claim of any storage class, made with the tenant |
-| `scratch` | an empty volume for each pod, deleted with it; by a class of local disks, NVMe of its own node |
-| `local` | a folder of one node's NVMe that stays when jobs end; only for jobs on one node |
+| `claim` | a claim of any storage class, created with the tenant |
+| `scratch` | an empty volume for each pod, deleted with it; with a class of local disks, NVMe of the pod's node |
+| `local` | a folder on one node's NVMe that remains when jobs end; only for jobs on one node |
 
-`data` of a tenant, with a single volume, is the older form of `volumes: [{{name: data, ...}}]` and means the same.
+A tenant's `data`, with a single volume, is the older form of `volumes: [{{name: data, ...}}]` and means the same.
 
 With `kinds: [torch]` and a workload of `kind: torch`, `command` is what torchrun starts: the script and its arguments.
 Every pod of the job, an Indexed Job with a headless Service, has the variables of Kubeflow Trainer (`PET_NNODES`,
-`PET_NPROC_PER_NODE`, `PET_NODE_RANK`, `PET_MASTER_ADDR`, `PET_MASTER_PORT`), NCCL's settings of the fabric, RDMA
-devices and IPC_LOCK as workers of MPI have them. On a platform with `trainer` it is a TrainJob of the
-ClusterTrainingRuntime `hpc-torch` in place of these, with the same pods; `trainer: none` keeps the Indexed Job. A
-TrainJob's name has at most 48 characters, on fewer than 11 pods, and its pods no priority class. The example `pytorch`
-has a program of either kind.
+`PET_NPROC_PER_NODE`, `PET_NODE_RANK`, `PET_MASTER_ADDR`, `PET_MASTER_PORT`), and, like MPI workers, NCCL's settings for
+the fabric, RDMA devices and IPC_LOCK. On a platform with `trainer` the job is a TrainJob of the ClusterTrainingRuntime
+`hpc-torch` instead, with the same pods; `trainer: none` keeps the Indexed Job. A TrainJob's name has at most 48
+characters, on fewer than 11 pods, and its pods have no priority class. The example `pytorch` has a program of each
+kind.
 
-What a job needs beside GPUs is its program's, too:
+A program also declares what its jobs need besides GPUs:
 
 ```yaml
 programs:
@@ -117,15 +117,16 @@ programs:
     resources: {{cpus: 48, memory_gib: 900}}
 ```
 
-- `checkpoint`: `{{checkpoint}}` in `command` and `environment` is a folder there with the job's name, the same for
-  every run of it. Scratch and read-only volumes are refused.
-- `restarts`: after a failure an MPIJob or a Job gets as many new launchers or pods. torchrun starts all processes again
-  in the same pods, by `PET_MAX_RESTARTS`. A verification (`trains: false`) has none: a retry hides what it found.
+- `checkpoint`: `{{checkpoint}}` in `command` and `environment` stands for a folder below this path with the job's name,
+  the same for every run of the job. Scratch and read-only volumes are refused.
+- `restarts`: after a failure an MPIJob or a Job gets up to this many new launchers or pods. torchrun restarts all
+  processes in the same pods, by `PET_MAX_RESTARTS`. A verification (`trains: false`) has no restarts: a retry hides
+  what it found.
 - `ports`: named ports of every pod that runs the program. A TrainJob has no field for them.
-- `resources`: CPUs and GiB of a pod in place of the part of the machine that goes with its GPUs. Fewer such pods may
-  fit on a node, which is checked. `further` are others, e.g. `ephemeral-storage`, on a platform without queues.
+- `resources`: CPUs and GiB of a pod, instead of its GPUs' share of the machine. Fewer such pods may fit on a node,
+  which is checked. `further` has other resources, e.g. `ephemeral-storage`, on a platform without queues.
 
-Images from a registry of your own are refused until the settings add it to the known ones
+Images from your own registry are refused until the settings add it to the known ones
 ([policies](policies/README.md#configuration)):
 
 ```yaml
@@ -133,15 +134,15 @@ policies:
   image-registry: {{more: [registry.example.com]}}
 ```
 
-`./hpc verify` judges the metrics of every job, and compares a job on more GPUs with the one on the fewest where
-`efficiency` is given. Of a simulated cluster, where the program does not run, they are a warning and never a pass.
-`./hpc programs check FILE --log LOG` shows what a program's file finds in a log, and `./hpc verify -f LOG
---program FILE --profile MACHINE --layout 02x08` judges it. Such a file has the fields of one program, without its name:
-of the example, from `command:` on.
+`./hpc verify` judges the metrics of every job, and, where `efficiency` is given, compares a job on more GPUs with the
+one on the fewest. On a simulated cluster, where the program does not run, metrics are a warning and never a pass.
+`./hpc programs check FILE --log LOG` shows what a program's file finds in a log, and
+`./hpc verify -f LOG --program FILE --profile MACHINE --layout 02x08` judges the log. Such a file has the fields of one
+program, without its name: in the example, from `command:` on.
 
 ## Images
 
-Known ones ([stacks/images.py](../stacks/images.py)); others are used unchecked.
+Known images ([stacks/images.py](../stacks/images.py)); others are used unchecked.
 
 {known}
 """
@@ -157,7 +158,7 @@ def _row(name: str, program: Program) -> tuple[str, ...]:
         f"`{name}`{' (trains)' if program.trains else ''}",
         ", ".join(f"`{kind}`" for kind in program.kinds),
         f"`{_command(program)}`" if program.command else "what the image starts",
-        f"one a {program.processes_per}".replace("gpu", "GPU"),
+        f"one per {program.processes_per}".replace("gpu", "GPU"),
         _data(program),
         "; ".join(_needs(program)),
         ", ".join(f"`{image}`" for image in program.images),
@@ -188,5 +189,5 @@ def _name(program: Program) -> str:
 def _needs(program: Program) -> list[str]:
     return [
         *([f"GPUs: {program.gpus}"] if program.gpus else []),
-        *([f"GB a GPU: {program.gpu_memory_gb}"] if program.gpu_memory_gb else []),
+        *([f"GB per GPU: {program.gpu_memory_gb}"] if program.gpu_memory_gb else []),
     ]

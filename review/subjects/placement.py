@@ -25,7 +25,7 @@ def find(indexed: IndexedReview) -> Section | None:
     ]
     labels = {*LABELS.values(), *(label for side in (before, after) for found in side.values() for label in found)}
     lines += _moved(indexed.review.changed, labels)
-    return section("Placement by the fabric", lines)
+    return section("Topology-aware placement", lines)
 
 
 def _queue(queue: str, was: Sequence[str], will: Sequence[str]) -> Line:
