@@ -29,7 +29,7 @@ ResourceName = Annotated[
     str,
     StringConstraints(pattern=r"^(ephemeral-storage|hugepages-[0-9]+[MG]i|[a-z0-9.-]+\.[a-z0-9-]+/[A-Za-z0-9_.-]+)$"),
 ]
-"""A resource of nodes beside CPUs and memory."""
+"""A node resource other than CPUs and memory."""
 
 
 class RunAs(Model):

@@ -35,7 +35,7 @@ class MountOptions(Model):
 
 
 def _with_volume(given: Any) -> Any:
-    """Return a mount as it is written in full: a text alone is a folder of the volume `data`."""
+    """Return a mount as it is written in full: a plain text is a folder of the volume `data`."""
     return {"folder": given} if isinstance(given, str) else given
 
 

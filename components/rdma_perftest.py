@@ -29,10 +29,10 @@ MTUS = "grep -H . /sys/class/net/*/mtu"
 class RdmaPair(Model):
     """One ordered pair of nodes, and the HCA to measure, as settings and the component have them."""
 
-    image: Image = Field(description="with ib_write_bw, ibstatus and, for InfiniBand, ibhosts (R-4.1-2)")
+    image: Image = Field(description="image with ib_write_bw, ibstatus and, for InfiniBand, ibhosts (R-4.1-2)")
     client_node: DnsName = Field(description="node that measures (R-4.1-2)")
     server_node: DnsName = Field(description="node that listens (R-4.1-1)")
-    hca: str = Field(description="measured on both nodes, e.g. mlx5_1")
+    hca: str = Field(description="HCA measured on both nodes, e.g. mlx5_1")
 
 
 class RdmaTestArgs(RdmaPair):

@@ -32,8 +32,8 @@ class TrainerImages(Model):
     """Image of the controller, as settings and the component have it."""
 
     image: Image = Field(
-        description="of the controller, e.g. ghcr.io/kubeflow/trainer/trainer-controller-manager:v2.2.1; Kueue of "
-        "0.17 and later needs 2.2"
+        description="controller image, e.g. ghcr.io/kubeflow/trainer/trainer-controller-manager:v2.2.1; Kueue 0.17 "
+        "and later needs 2.2"
     )
 
 
