@@ -17,9 +17,7 @@ READ, UNKNOWN = 0, 1
 _SHOWN = 3
 """Lines of a file that could not be read, that are shown."""
 
-Files = Annotated[
-    list[str], typer.Argument(metavar="FILE...", help="Log, also compressed by gzip; - is standard input.")
-]
+Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Log, plain or gzipped; - is standard input.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON (docs/evidence-schema.md) instead of tables.")]
 
 

@@ -24,7 +24,9 @@ WithinOption = Annotated[
 ]
 FreeOption = Annotated[
     str,
-    typer.Option(help="Free GPUs, NODE=N with commas; all other nodes then have none. Default: as in the settings."),
+    typer.Option(
+        help="Free GPUs as NODE=N, comma-separated; all other nodes then have none. Default: as in the settings."
+    ),
 ]
 
 
