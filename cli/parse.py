@@ -24,7 +24,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON (docs/evide
 def command(files: Files, *, plain: JsonOption = False) -> None:
     """Print the figures in logs of known tools.
 
-    Tools are recognised by the content of a log. Exit status 1 where a file has no known tool.
+    Tools are recognised by the content of a log. Exit status 1 if a file has output of no known tool.
     """
     found: list[Reading] = []
     unknown: list[str] = []

@@ -45,7 +45,8 @@ class Ofed(Model):
         default="x86_64", description="processors of the nodes, as the archive names them (N-5.2)"
     )
     site: Annotated[str, StringConstraints(pattern=r"^https?://[A-Za-z0-9_./:-]*[A-Za-z0-9_]$")] = Field(
-        default="https://content.mellanox.com/ofed", description="where the archives are; a mirror in a closed network"
+        default="https://content.mellanox.com/ofed",
+        description="URL of the archives; a mirror in a disconnected network",
     )
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = Field(
         default=None, description="checksum of the archive; None: it is not verified"

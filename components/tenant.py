@@ -29,7 +29,7 @@ def _mcs(level: str) -> str:
 
 
 McsLabel = Annotated[str, StringConstraints(pattern=r"^s0:c[0-9]{1,4},c[0-9]{1,4}$"), AfterValidator(_mcs)]
-"""An SELinux level of two categories, the higher one first as OpenShift writes them: their order means nothing."""
+"""An SELinux level of two categories, the higher one first as OpenShift writes them: their order has no meaning."""
 
 
 LAST_ID = 2**31 - 1

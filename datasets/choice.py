@@ -39,7 +39,7 @@ def _relative(folder: str) -> str:
 
 
 class Location(Model):
-    """Where the volume has the files of a data source."""
+    """Where on the volume the files of a data source are."""
 
     folder: Annotated[str, AfterValidator(_relative)] = Field(
         default="", description="folder of the volume, from its root; empty: the root"

@@ -147,8 +147,8 @@ class Ethernet(Model):
     )
     pod_mtu: Mtu | None = Field(
         default=None,
-        description="bytes of the pod network as installed, 100 less than its links (OVN-Kubernetes): `./hpc verify` "
-        "fails where it is lower; None: it warns below 9000 (B-7.1)",
+        description="bytes; MTU that the pod network was installed with, 100 less than its links (OVN-Kubernetes): "
+        "`./hpc verify` fails where it is lower; None: it warns below 9000 (B-7.1)",
     )
 
 

@@ -66,8 +66,8 @@ class StageDataWorkload(WorkloadBase):
     slices: int = Field(default=4, gt=0, le=MOST_SLICES, description="pods, each with every `slices`-th file")
     content: bool = Field(
         default=False,
-        description="whether each pod also prints the SHA-256 of what it read, for comparison with another staging; it "
-        "takes twice the processor time",
+        description="whether each pod also prints the SHA-256 of what it read, for comparison with another staging; "
+        "it takes twice the CPU time",
     )
     cpus: int = Field(default=1, gt=0, description="CPUs of each pod; a choice")
     memory: Quantity = Field(default="2Gi", description="memory of each pod, including the kernel's file cache")

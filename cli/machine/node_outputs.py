@@ -39,11 +39,11 @@ HostNetworkOption = Annotated[
     bool,
     typer.Option(
         "--host-network",
-        help="Run in the node's network, to see interfaces' names. The account must be allowed to use an SCC for it, "
-        "such as hostnetwork-v2; in namespace default no SCC is evaluated.",
+        help="Run in the host network, to see interface names. The account must be allowed to use an SCC for it, such "
+        "as hostnetwork-v2; in namespace default no SCC is evaluated.",
     ),
 ]
-TimeoutOption = Annotated[int, typer.Option(min=1, help="Seconds until the Job must have ended.")]
+TimeoutOption = Annotated[int, typer.Option(min=1, help="Seconds until the Job must have finished.")]
 
 DEFAULT_NAMESPACE = "default"
 DEFAULT_SECONDS = 600  # images with CUDA are large

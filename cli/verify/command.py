@@ -37,7 +37,7 @@ ProfileOption = Annotated[
 LayoutOption = Annotated[str | None, typer.Option(help="Pods x GPUs of each, e.g. 02x08.", rich_help_panel=_OF_A_JOB)]
 TransportOption = Annotated[
     Transport | None,
-    typer.Option(help="Transport between nodes; none for a job on one node.", rich_help_panel=_OF_A_JOB),
+    typer.Option(help="Transport between nodes; omit it for a job on one node.", rich_help_panel=_OF_A_JOB),
 ]
 FabricOption = Annotated[
     Literal["infiniband", "roce", "ethernet"] | None,

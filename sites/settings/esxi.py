@@ -31,8 +31,8 @@ class GuestMachine(Model):
     host: Name = Field(description="one of `hosts`")
     gpus: dict[Annotated[int, Field(ge=0, le=15)], Sbdf] = Field(
         default={},
-        description="number of its passthrough device -> the GPU's PCI address, of a virtual function under SR-IOV "
-        "(N-2.4); none: vSphere chooses",
+        description="number of its passthrough device -> PCI address of the GPU, or of its virtual function under "
+        "SR-IOV (N-2.4); none: vSphere chooses",
     )
     numa_node: int | None = Field(
         default=None, ge=0, description="NUMA node of its GPU and its adapter (N-4.2); None: not read yet"
