@@ -93,7 +93,9 @@ class GpuOperatorArgs(GpuStack):
     metrics: DnsName | None = Field(
         default=None, description="ConfigMap with the exporter's list of metrics; None: the exporter's default list"
     )
-    tolerations: tuple[Toleration, ...] = Field(default=(GPU_TAINT,), description="of all the operator's DaemonSets")
+    tolerations: tuple[Toleration, ...] = Field(
+        default=(GPU_TAINT,), description="tolerations of all the operator's DaemonSets"
+    )
     ready_timeout: Seconds = Field(
         default=DEFAULTS.driver, description="seconds; the driver is compiled on every node and validated"
     )

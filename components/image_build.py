@@ -85,7 +85,9 @@ class ImageBuildArgs(BuiltImage):
     source: Annotated[Inline | Git, Field(discriminator="kind", description="where the Containerfile is")]
     registry: str = Field(default=REGISTRY, description="the cluster's own, as pods name it: that of a stream's image")
     pull_secret: DnsName | None = Field(default=None, description="Secret for the base, e.g. of NGC (N-5.1)")
-    build_args: dict[str, str] = Field(default_factory=dict, description="values of ARG; no secrets: they are readable")
+    build_args: dict[str, str] = Field(
+        default_factory=dict, description="values of ARG; never secrets: they are readable"
+    )
     cpu: Quantity = Field(default="8", description="request and limit of a build, CPUs")
     memory: Quantity = Field(default="32Gi", description="request and limit of a build, bytes")
     node_selector: dict[str, str] = Field(default_factory=dict, description="nodes of builds, away from GPUs")

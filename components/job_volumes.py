@@ -59,7 +59,7 @@ class ScratchVolume(Model):
     """An empty volume for each pod, made by a class and deleted with the pod."""
 
     kind: Literal["scratch"]
-    storage_class: DnsName = Field(description="class that makes the volume; never the cluster's default")
+    storage_class: DnsName = Field(description="class that provisions the volume; never the cluster's default")
     capacity: Quantity = Field(description="bytes that each pod gets, e.g. 500Gi")
     read_only: Literal[False] = Field(default=False, description="no one could write to it otherwise")
 

@@ -59,7 +59,7 @@ class KubeletConfigArgs(KubeletAlignment):
         "pool gets manually",
     )
     numa_nodes: int = Field(ge=1, le=MOST_NUMA_NODES, description="of a machine")
-    reserved_cpus: str = Field(description="logical CPUs that no pod gets for itself, e.g. 0-3,128-131 (D-2.6)")
+    reserved_cpus: str = Field(description="logical CPUs that no pod gets exclusively, e.g. 0-3,128-131 (D-2.6)")
     reserved_memory_gib: int = Field(
         default=1,
         gt=0,

@@ -86,14 +86,14 @@ class QueuesArgs(QueuePolicy):
         min_length=1, max_length=8, description="labels of those machines; Kueue gives them to the jobs' pods"
     )
     tolerations: tuple[Toleration, ...] = Field(
-        default=(), max_length=8, description="taints of those machines that admitted pods bear"
+        default=(), max_length=8, description="taints of those machines that admitted pods tolerate"
     )
     rdma: tuple[RdmaResource, ...] = Field(default=(), description="every RDMA resource that the platform offers")
     levels: tuple[TopologyLevel, ...] = Field(
         default=(),
         max_length=MOST_LEVELS - 1,
-        description="of the fabric, from the widest to the narrowest, above the hosts; jobs are then admitted only "
-        "when their pods fit on nodes as they are. None: by quotas alone",
+        description="levels of the fabric above the hosts, widest first; jobs are then admitted only when their pods "
+        "fit on nodes as they are. None: by quotas alone",
     )
     tenants: tuple[TenantQueue, ...] = Field(description="those of this stack")
     timeout: Seconds = Field(default=DEFAULTS.queue, description="seconds until a queue is active")

@@ -54,7 +54,7 @@ class SharedDevicePlugin(Operand):
 
 
 class WholePort(NamedDevice):
-    """One port that a single pod gets whole, for a HostDeviceNetwork."""
+    """One port that a single pod gets exclusively, for a HostDeviceNetwork."""
 
     resource_name: ResourceName = Field(description="becomes nvidia.com/<resource_name>")
     interfaces: tuple[str, ...] = Field(min_length=1, description="network interfaces of the node, e.g. ens1f0np0")
@@ -87,12 +87,12 @@ class NetworkOperatorArgs(AdapterStack):
 
     link_layer: Literal["InfiniBand", "Ethernet"] = Field(description="of the ports that are shared")
     devices: tuple[RdmaDevice, ...] = Field(
-        min_length=1, description="the same as for RdmaDevicePlugin: jobs ask for the same resources of either"
+        min_length=1, description="the same as for RdmaDevicePlugin: jobs request the same resources of either"
     )
-    host_devices: HostDevicePlugin | None = Field(default=None, description="None: no port is handed out whole")
+    host_devices: HostDevicePlugin | None = Field(default=None, description="None: no port is assigned exclusively")
     tolerations: tuple[Toleration, ...] = Field(
         default=(GPU_TAINT,),
-        description="of all the operator's DaemonSets: nodes reserved for GPU jobs have the adapters",
+        description="tolerations of all the operator's DaemonSets: nodes reserved for GPU jobs have the adapters",
     )
     node_selector: dict[str, str] = Field(
         default={"node-role.kubernetes.io/worker": ""},

@@ -103,7 +103,9 @@ class ScaleCsiArgs(ScaleClusters):
     generation: Generation = Field(default="2.0", description="of the driver, from the release (platform-facts 1.9)")
     namespace: DnsLabel = Field(description="of the operator")
     node_label: str = Field(default="scale", description='label with value "true" on Spectrum Scale clients')
-    tolerations: tuple[Toleration, ...] = Field(default=(), description="3 only: taints that the driver's pods bear")
+    tolerations: tuple[Toleration, ...] = Field(
+        default=(), description="3 only: taints that the driver's pods tolerate"
+    )
     ready_timeout: Seconds = Field(
         default=DEFAULTS.storage_driver, description="3 only: seconds until the driver runs on every client"
     )
