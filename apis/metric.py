@@ -39,7 +39,7 @@ class Metric(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,62}$")] = Field(
-        description="in verdicts and reports"
+        description="name in verdicts and reports"
     )
     pattern: Annotated[str, StringConstraints(min_length=1, max_length=1000), AfterValidator(_one_number)] = Field(
         description="RE2 pattern, searched in every line without the prefixes of mpirun, kubectl and the container "
@@ -48,7 +48,7 @@ class Metric(BaseModel):
     unit: str = Field(default="", max_length=30, description="e.g. images/s; empty: a plain number")
     better: Literal["higher", "lower"] = Field(default="higher", description="which direction is better")
     value: Literal["last", "median", "best"] = Field(default="last", description="which of several values counts")
-    warm_up: int = Field(default=0, ge=0, description="values that are left out at the beginning")
+    warm_up: int = Field(default=0, ge=0, description="values skipped at the beginning")
     at_least: float | None = Field(default=None, description="in the unit; None: no limit")
     at_most: float | None = Field(default=None, description="in the unit; None: no limit")
     efficiency: float | None = Field(

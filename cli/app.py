@@ -52,7 +52,7 @@ COMMANDS = {
         "Machine files from nodes, and nodes compared with them.",
         "hardware/README.md",
     ),
-    "data": _Entry("cli.data.command", _EVERYDAY, "The data that jobs are trained on.", "docs/data.md"),
+    "data": _Entry("cli.data.command", _EVERYDAY, "The data sets that jobs train on.", "docs/data.md"),
     "programs": _Entry("cli.programs.command", _EVERYDAY, "Files of your own programs.", "docs/programs.md"),
     "env": _Entry("cli.env", _EVERYDAY, "Print the environment for plain `pulumi` and `kubectl`."),
     "pulumi": _Entry(
@@ -73,7 +73,7 @@ COMMANDS = {
     ),
     "comment": _Entry("cli.comment.command", _REVIEW, "Put a review onto a CI job's pull request."),
     "render": _Entry("cli.render", _REVIEW, "Write the manifests of a stack, without its secrets."),
-    "settings": _Entry("cli.settings.command", _REVIEW, "What a stack's file says over its bases.", "docs/bases.md"),
+    "settings": _Entry("cli.settings.command", _REVIEW, "A stack's settings, merged over its bases.", "docs/bases.md"),
     "scc": _Entry("cli.scc.command", _REVIEW, "Predict which SCC admits a pod, and why.", "docs/policies/README.md"),
     "policy-config": _Entry(
         "cli.policy_config", _REVIEW, "Print the policies' configuration of a stack.", "docs/policies/README.md"

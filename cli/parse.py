@@ -17,16 +17,14 @@ READ, UNKNOWN = 0, 1
 _SHOWN = 3
 """Lines of a file that could not be read, that are shown."""
 
-Files = Annotated[
-    list[str], typer.Argument(metavar="FILE...", help="Log, also compressed by gzip; - is standard input.")
-]
+Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Log, plain or gzipped; - is standard input.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON (docs/evidence-schema.md) instead of tables.")]
 
 
 def command(files: Files, *, plain: JsonOption = False) -> None:
     """Print the figures in logs of known tools.
 
-    Tools are recognised by the content of a log. Exit status 1 where a file has no known tool.
+    Tools are recognised by the content of a log. Exit status 1 if a file has output of no known tool.
     """
     found: list[Reading] = []
     unknown: list[str] = []

@@ -20,11 +20,13 @@ _SHOWN = 8  # nodes that a message names
 GpusOption = Annotated[int, typer.Option("--gpus", "-g", min=1, help="GPUs of the job, all pods together.")]
 PodOption = Annotated[int | None, typer.Option("--gpus-per-pod", min=1, help="GPUs of each pod; default: try all.")]
 WithinOption = Annotated[
-    str | None, typer.Option("--within", help="Level of the fabric, e.g. leaf: all pods in one domain of it.")
+    str | None, typer.Option("--within", help="Level of the fabric, e.g. leaf: all pods in one domain.")
 ]
 FreeOption = Annotated[
     str,
-    typer.Option(help="Free GPUs, NODE=N with commas; all other nodes then have none. Default: as in the settings."),
+    typer.Option(
+        help="Free GPUs as NODE=N, comma-separated; all other nodes then have none. Default: as in the settings."
+    ),
 ]
 
 

@@ -32,7 +32,9 @@ AgainstOption = Annotated[
 ]
 ConfusionOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Draw the confusion matrix in this CSV, which `./hpc data confusion` reads."),
+    typer.Option(
+        metavar="FILE", help="Draw the confusion matrix of this CSV file, which `./hpc data confusion` reads."
+    ),
 ]
 
 

@@ -21,9 +21,9 @@ from simulator.tools.table import DATA, MODULES
 AllOption = Annotated[bool, typer.Option("--all", help="All simulated clusters.")]
 RaiseOption = Annotated[
     bool,
-    typer.Option("--raise", help="Bring a cluster of an earlier release to the stack's; its objects and data stay."),
+    typer.Option("--raise", help="Upgrade a cluster of an earlier release to the stack's; its objects and data stay."),
 ]
-BuiltOption = Annotated[bool, typer.Option("--built", help="Remove also the tools that were built (present versions).")]
+BuiltOption = Annotated[bool, typer.Option("--built", help="Also remove the built tools (current versions).")]
 
 app = typer.Typer(help="Start, stop, inspect and remove the simulated cluster alone.", no_args_is_help=True)
 
@@ -32,7 +32,7 @@ app = typer.Typer(help="Start, stop, inspect and remove the simulated cluster al
 def up(stack: StackOption = DEFAULT_STACK, name: OtherName = None, *, upwards: RaiseOption = False) -> None:
     """Start the cluster with the nodes of a stack.
 
-    Starts again what of it has died, and installs nothing of the platform.
+    Restarts processes of it that have died, and installs nothing of the platform.
     """
     wanted = stacks.read(stack, name)
     if not wanted.simulated and name is None:
@@ -98,7 +98,7 @@ def kubeconfig(stack: AnyStack = None, name: OtherName = None) -> None:
 def status(stack: AnyStack = None, name: OtherName = None) -> None:
     """Show processes, memory and nodes.
 
-    Exit status 1 unless all of it runs.
+    Exit status 1 unless all processes run.
     """
     found = cluster.status(home.of(_chosen(stack, name)))
     print_text(f"simulated cluster {found.name}: {found.state}, {found.server or 'no server'}")

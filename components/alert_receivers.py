@@ -14,8 +14,8 @@ HostAndPort = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.
 class SecretKey(Model):
     """A value in a Secret of the same namespace; the program does not know it."""
 
-    name: DnsName = Field(description="of the Secret")
-    key: str = Field(min_length=1, pattern=r"^[-._a-zA-Z0-9]+$", description="which of its values")
+    name: DnsName = Field(description="name of the Secret")
+    key: str = Field(min_length=1, pattern=r"^[-._a-zA-Z0-9]+$", description="key of the value in it")
 
     @property
     def file(self) -> str:
@@ -24,11 +24,11 @@ class SecretKey(Model):
 
 
 class Email(Model):
-    """A mail to one address."""
+    """An email to one address."""
 
     kind: Literal["email"] = "email"
-    to: Address = Field(description="who gets the mail")
-    sender: Address = Field(description="who it comes from")
+    to: Address = Field(description="recipient")
+    sender: Address = Field(description="sender")
     server: HostAndPort = Field(description="host:port of the mail server")
     username: str | None = Field(default=None, description="account at the server; None: it needs none")
     password: SecretKey | None = None
@@ -89,4 +89,4 @@ class Routing(Model):
     severities: tuple[Severity, ...] = Field(
         default=("critical", "warning", "info"), min_length=1, description="alerts that are sent"
     )
-    repeat: Seconds = Field(default=12 * 3600, description="seconds until an alert that still holds is sent again")
+    repeat: Seconds = Field(default=12 * 3600, description="seconds until an alert that is still firing is sent again")

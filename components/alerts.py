@@ -29,19 +29,20 @@ _GPU = "GPU {{ $labels.gpu }} of {{ $labels.Hostname }}"
 
 
 class GpuThresholds(Model):
-    """Thresholds of alerts about GPUs, as settings and the component have them."""
+    """Thresholds of GPU alerts, shared by settings and component."""
 
     temperature: int = Field(
         default=85,
         gt=0,
         le=120,
-        description="degrees Celsius of a GPU, above which there is an alert. No document names one (S-5.6): a choice",
+        description="degrees Celsius of a GPU above which an alert fires. No document names one (S-5.6): a choice",
     )
     low_use: int = Field(
         default=20,
         ge=0,
         le=100,
-        description="percent, below which a pod's GPU counts as idle (S-5.7); training keeps GPUs at 94 to 96 (S-5.3)",
+        description="percent of use below which a pod's GPU counts as idle (S-5.7); training keeps GPUs at 94 to 96 "
+        "(S-5.3)",
     )
 
 
@@ -50,7 +51,7 @@ class Thresholds(GpuThresholds):
 
     hw_counters: bool = Field(
         default=False,
-        description="alerts about the RDMA hardware counters of ports; needs node_exporter 1.12 or later on the nodes",
+        description="alerts on the ports' RDMA hardware counters; needs node_exporter 1.12 or later on the nodes",
     )
 
 

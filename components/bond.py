@@ -22,7 +22,7 @@ class BondLink(Model):
     """The link of a bond, as settings and the component have it."""
 
     interface: Interface = Field(default="bond0", description="name of the bond")
-    mtu: Mtu = Field(default=9000, description="bytes; the switch's ports take at least as much")
+    mtu: Mtu = Field(default=9000, description="bytes; the switch ports must support at least as much")
 
 
 def unfit(interface: str, ports: Sequence[str]) -> Iterator[str]:

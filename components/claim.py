@@ -20,7 +20,7 @@ class ClaimArgs(Model):
 
     claim_name: DnsName = Field(description="what pods name as their volume")
     storage_class: DnsName = Field(
-        description="class that makes the volume, or of a manually created volume; never the cluster's default"
+        description="class that provisions the volume, or of a manually created volume; never the cluster's default"
     )
     capacity: Quantity = Field(description="bytes that the volume has at least, e.g. 10Ti")
     access_mode: AccessMode = Field(
@@ -30,9 +30,9 @@ class ClaimArgs(Model):
     labels: dict[str, str] = Field(default_factory=dict, description="further labels of the claim, e.g. dept")
     bind_timeout: Seconds | None = Field(
         default=None,
-        description="seconds until a volume is bound, where the class makes volumes slowly, and before a pod comes. "
-        "None: the provider reads the class; it waits five minutes, or not at all where the class binds at first use, "
-        "for no pod would come before the wait ends",
+        description="seconds until a volume is bound, where the class provisions volumes slowly, and before a pod "
+        "comes. None: the provider reads the class; it waits five minutes, or not at all where the class binds at "
+        "first use, for no pod would come before the wait ends",
     )
     protect: bool = Field(
         default=False,

@@ -15,7 +15,7 @@ Package = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+_-]
 """A package, with its version behind = (apt, dnf) or == (pip)."""
 
 Ref = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*(/[A-Za-z0-9_.-]+)*$")]
-"""A commit, a tag or a branch; only the first stays where it is."""
+"""A commit, a tag or a branch; only a commit never moves."""
 
 OfedVersion = Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+-[0-9]+(\.[0-9]+){3}$")]
 """Version of MLNX_OFED, e.g. 5.2-2.2.4.0."""
@@ -37,18 +37,19 @@ class Repository(Model):
 
 
 class Ofed(Model):
-    """User space of MLNX_OFED. Its version is the host's: another one may not speak to the host's kernel modules."""
+    """User space of MLNX_OFED. Its version is the host's: another may not work with the host's kernel modules."""
 
-    version: OfedVersion = Field(description="of the driver on the nodes, from ofed_info -s there (N-5.2)")
-    os: _Word = Field(default="ubuntu20.04", description="system of the image, as the archive names it")
+    version: OfedVersion = Field(description="driver version of the nodes, from ofed_info -s there (N-5.2)")
+    os: _Word = Field(default="ubuntu20.04", description="operating system of the image, as the archive names it")
     platform: Literal["x86_64", "aarch64"] = Field(
         default="x86_64", description="processors of the nodes, as the archive names them (N-5.2)"
     )
     site: Annotated[str, StringConstraints(pattern=r"^https?://[A-Za-z0-9_./:-]*[A-Za-z0-9_]$")] = Field(
-        default="https://content.mellanox.com/ofed", description="where the archives are; a mirror in a closed network"
+        default="https://content.mellanox.com/ofed",
+        description="URL of the archives; a mirror in a disconnected network",
     )
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = Field(
-        default=None, description="of the archive; None: it is taken as it comes"
+        default=None, description="checksum of the archive; None: it is not verified"
     )
 
     @property

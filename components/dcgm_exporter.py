@@ -44,7 +44,8 @@ class DcgmExporterImage(Model):
     """Which exporter."""
 
     image: Image = Field(
-        description="of NVIDIA's exporter, release 2.0 or later, e.g. nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04"
+        description="NVIDIA's exporter image, release 2.0 or later, e.g. "
+        "nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04"
     )
 
 

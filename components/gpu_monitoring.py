@@ -33,7 +33,7 @@ class GpuMonitoringArgs(Model):
     rule_name: DnsName = Field(default="gpus", description="name of the PrometheusRule")
     limits: Limits
     exporter_list: bool = Field(default=True, description="the list of metrics of the GPU Operator's exporter")
-    dashboards: bool = Field(default=True, description="dashboards in the console, for administrators alone")
+    dashboards: bool = Field(default=True, description="dashboards in the console, for administrators only")
 
 
 def pages(args: GpuMonitoringArgs) -> dict[str, Dashboard]:

@@ -48,16 +48,16 @@ class GpuDirect(Model):
 class GpuDriver(Operand):
     """The driver in a container, built for each node's kernel."""
 
-    repository: Repository = Field(default="nvcr.io/nvidia", description="registry and folder of the image")
-    image: ImageName = Field(default="driver", description="name of the image in it")
+    repository: Repository = Field(default="nvcr.io/nvidia", description="registry and path of the image")
+    image: ImageName = Field(default="driver", description="image name below `repository`")
     version: str = Field(
         pattern=r"^[0-9]{3}\.[0-9]{2,3}(\.[0-9]{2})?$",
-        description="e.g. 580.95.05; the operator appends the system's name to the tag",
+        description="e.g. 580.95.05; the operator appends the operating system to the tag",
     )
     auto_upgrade: bool = Field(
         default=False,
-        description="let the operator end the pods with GPUs, node by node, when the version changes; otherwise the "
-        "new driver comes with each node's next restart of the driver's pod",
+        description="let the operator delete GPU pods, node by node, when the version changes; otherwise each node "
+        "gets the new driver when its driver pod next restarts",
     )
 
 
@@ -65,17 +65,18 @@ class GpuStack(Model):
     """What the operator installs on nodes, as settings and the component have it."""
 
     driver: GpuDriver | None = Field(description="None: the nodes' image has the driver already")
-    gdrcopy: bool = Field(default=False, description="kernel module for small copies by the CPU")
+    gdrcopy: bool = Field(default=False, description="GDRCopy kernel module, for small copies by the CPU")
     gds: bool = Field(
         default=False,
-        description="GPUDirect Storage (D-6.3): kernel module nvidia-fs, by which GPUs read files without the CPU's "
-        "memory. It needs the open kernel module of the driver, which older GPUs do not have",
+        description="GPUDirect Storage (D-6.3): kernel module nvidia-fs, with which GPUs read files bypassing CPU "
+        "memory. It needs the driver's open kernel module, which older GPUs do not support",
     )
     mig: MigStrategy = Field(
         default="none",
-        description="how slices of a GPU become resources (D-2.7): as nvidia.com/gpu (single), or as nvidia.com/mig-* "
+        description="how MIG instances become resources (D-2.7): as nvidia.com/gpu (single), or as nvidia.com/mig-* "
         "(mixed). No GPU is divided before its node has the label nvidia.com/mig.config: `mig` of a node sets it, and "
-        "with mixed jobs ask for an `instance`. Set manually, the node's `free_gpus` names what stays whole",
+        "with mixed, jobs request an `instance`. With a label set manually, the node's `free_gpus` gives the GPUs "
+        "that stay whole",
     )
 
 
@@ -92,7 +93,9 @@ class GpuOperatorArgs(GpuStack):
     metrics: DnsName | None = Field(
         default=None, description="ConfigMap with the exporter's list of metrics; None: the exporter's default list"
     )
-    tolerations: tuple[Toleration, ...] = Field(default=(GPU_TAINT,), description="of all the operator's DaemonSets")
+    tolerations: tuple[Toleration, ...] = Field(
+        default=(GPU_TAINT,), description="tolerations of all the operator's DaemonSets"
+    )
     ready_timeout: Seconds = Field(
         default=DEFAULTS.driver, description="seconds; the driver is compiled on every node and validated"
     )

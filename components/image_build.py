@@ -41,11 +41,11 @@ class Git(Model):
 
     kind: Literal["git"] = "git"
     uri: Annotated[str, StringConstraints(pattern=r"^(https://|ssh://|git@)\S+$")] = Field(
-        description="of the repository"
+        description="URI of the repository"
     )
-    ref: Ref = Field(description="a commit stays where it is; a tag or a branch may move")
-    folder: str | None = Field(default=None, description="folder of the build's context; None: the root")
-    path: str = Field(default="Dockerfile", description="of the Containerfile, below that folder")
+    ref: Ref = Field(description="a commit never moves; a tag or a branch may")
+    folder: str | None = Field(default=None, description="context folder of the build; None: the root")
+    path: str = Field(default="Dockerfile", description="path of the Containerfile, below that folder")
     secret: DnsName | None = Field(default=None, description="Secret with credentials of a private repository")
 
 
@@ -66,8 +66,8 @@ class ToRegistry(Model):
 class BuiltImage(Model):
     """What is built, on what, and where it goes, as settings and the component have it."""
 
-    tag: Tag = Field(description="of the ImageStream; another one for another content")
-    base: Image = Field(description="what it is built on: takes the place of the Containerfile's last FROM")
+    tag: Tag = Field(description="tag of the ImageStream; change it with the content")
+    base: Image = Field(description="base image, which replaces that of the Containerfile's last FROM")
     to: Annotated[ToStream | ToRegistry, Field(discriminator="kind", description="where the image goes")] = ToStream()
 
     @model_validator(mode="after")
@@ -85,7 +85,9 @@ class ImageBuildArgs(BuiltImage):
     source: Annotated[Inline | Git, Field(discriminator="kind", description="where the Containerfile is")]
     registry: str = Field(default=REGISTRY, description="the cluster's own, as pods name it: that of a stream's image")
     pull_secret: DnsName | None = Field(default=None, description="Secret for the base, e.g. of NGC (N-5.1)")
-    build_args: dict[str, str] = Field(default_factory=dict, description="values of ARG; no secrets: they are readable")
+    build_args: dict[str, str] = Field(
+        default_factory=dict, description="values of ARG; never secrets: they are readable"
+    )
     cpu: Quantity = Field(default="8", description="request and limit of a build, CPUs")
     memory: Quantity = Field(default="32Gi", description="request and limit of a build, bytes")
     node_selector: dict[str, str] = Field(default_factory=dict, description="nodes of builds, away from GPUs")

@@ -30,7 +30,7 @@ class IndexedJobArgs(SlicedJobArgs):
     )
     results: Folder = Field(description="mounted folder that all pods share: results, and the lines that prove slices")
     reducer: tuple[str, ...] = Field(
-        default=(), description="program that collects the results, after the slices are proved; empty: the proof alone"
+        default=(), description="program that collects the results, after the slices are proved; empty: only the proof"
     )
     reducer_cpus: int = Field(default=1, gt=0, description="limit of the reducer's pod, which has no GPU; a choice")
     reducer_memory: str = Field(default="2Gi", description="limit of the reducer's pod; a choice")

@@ -29,7 +29,7 @@ ResourceName = Annotated[
     str,
     StringConstraints(pattern=r"^(ephemeral-storage|hugepages-[0-9]+[MG]i|[a-z0-9.-]+\.[a-z0-9-]+/[A-Za-z0-9_.-]+)$"),
 ]
-"""A resource of nodes beside CPUs and memory."""
+"""A node resource other than CPUs and memory."""
 
 
 class RunAs(Model):
@@ -57,7 +57,7 @@ class JobArgs(JobChoices):
     job_name: DnsLabel = Field(description="of the object, and of its container")
     command: tuple[str, ...] = Field(default=(), description="the program, with its arguments; empty: the image's own")
     working_directory: Folder | None = Field(default=None, description="None: the image's own")
-    image: Image = Field(description="of its pods")
+    image: Image = Field(description="image of its pods")
     pull_secrets: tuple[DnsName, ...] = Field(default=(), description="Secrets with accounts of registries")
     account: DnsName = Field(description="service account of the pods that have GPUs")
     run_as: RunAs

@@ -35,7 +35,7 @@ class MountOptions(Model):
 
 
 def _with_volume(given: Any) -> Any:
-    """Return a mount as it is written in full: a text alone is a folder of the volume `data`."""
+    """Return a mount as it is written in full: a plain text is a folder of the volume `data`."""
     return {"folder": given} if isinstance(given, str) else given
 
 
@@ -59,7 +59,7 @@ class ScratchVolume(Model):
     """An empty volume for each pod, made by a class and deleted with the pod."""
 
     kind: Literal["scratch"]
-    storage_class: DnsName = Field(description="class that makes the volume; never the cluster's default")
+    storage_class: DnsName = Field(description="class that provisions the volume; never the cluster's default")
     capacity: Quantity = Field(description="bytes that each pod gets, e.g. 500Gi")
     read_only: Literal[False] = Field(default=False, description="no one could write to it otherwise")
 

@@ -11,7 +11,7 @@ from components.machine_config import Ignition, digest, machine_config
 from components.model import DnsName, Model
 
 Argument = Annotated[str, StringConstraints(pattern=r"^\S+$")]
-"""One argument of the kernel: a space would make two of it."""
+"""One kernel argument: a space would split it in two."""
 
 
 class KernelTuning(Model):
@@ -21,14 +21,14 @@ class KernelTuning(Model):
         default=True,
         description="iommu=pt: devices of the host reach memory without translation, which GPUDirect needs",
     )
-    nouveau: bool = Field(default=False, description="the kernel's own driver, which takes the GPUs first (R-3.4.1-7)")
+    nouveau: bool = Field(
+        default=False, description="keep the kernel's own driver, which claims the GPUs first (R-3.4.1-7)"
+    )
     selinux: Literal["enforcing", "permissive"] = Field(
         default="enforcing",
-        description="permissive, which does not separate tenants, needs an exception of the rule selinux-enforcing",
+        description="permissive, which does not separate tenants, needs an exception to the rule selinux-enforcing",
     )
-    further_arguments: tuple[Argument, ...] = Field(
-        default=(), description="further arguments of the kernel, in this order"
-    )
+    further_arguments: tuple[Argument, ...] = Field(default=(), description="further kernel arguments, in this order")
 
 
 class KernelArgumentsArgs(KernelTuning):

@@ -35,17 +35,17 @@ class KubeletAlignment(Model):
 
     topology_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = Field(
         default="best-effort",
-        description="what becomes of a pod whose CPUs and devices cannot come from one NUMA node: restricted and "
-        "single-numa-node end it, and an operator creates it again without end; single-numa-node ends every pod with "
+        description="what happens to a pod whose CPUs and devices cannot come from one NUMA node: restricted and "
+        "single-numa-node reject it, and an operator recreates it endlessly; single-numa-node rejects every pod with "
         "more GPUs than a NUMA node has (N-4.3)",
     )
     topology_scope: Literal["container", "pod"] = Field(
         default="container",
-        description="what gets its NUMA nodes as a whole: each container by itself, or all of a pod, so that helpers "
-        "are aligned with the GPU container",
+        description="what is aligned as a unit: each container, or the whole pod, so that helpers are aligned with "
+        "the GPU container",
     )
     memory_manager: bool = Field(
-        default=False, description="memory, too, from the NUMA nodes of the GPUs, for pods of class Guaranteed"
+        default=False, description="allocate memory, too, from the GPUs' NUMA nodes, for Guaranteed pods"
     )
 
 
@@ -59,7 +59,7 @@ class KubeletConfigArgs(KubeletAlignment):
         "pool gets manually",
     )
     numa_nodes: int = Field(ge=1, le=MOST_NUMA_NODES, description="of a machine")
-    reserved_cpus: str = Field(description="logical CPUs that no pod gets for itself, e.g. 0-3,128-131 (D-2.6)")
+    reserved_cpus: str = Field(description="logical CPUs that no pod gets exclusively, e.g. 0-3,128-131 (D-2.6)")
     reserved_memory_gib: int = Field(
         default=1,
         gt=0,

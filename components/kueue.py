@@ -53,10 +53,10 @@ class TenantQueue(Model):
 class QueuePolicy(Model):
     """How jobs queue, as settings and the component have it."""
 
-    queue: DnsLabel = Field(
-        default="jobs", description="name of every tenant's queue, a LocalQueue, for the jobs' label"
+    queue: DnsLabel = Field(default="jobs", description="name of every tenant's LocalQueue, for the jobs' label")
+    cohort: DnsName | None = Field(
+        default=None, description="cohort whose tenants lend each other idle quota; None: they do not"
     )
-    cohort: DnsName | None = Field(default=None, description="tenants lend each other what is idle; None: they do not")
     reclaim: Literal["Never", "LowerPriority", "Any"] = Field(
         default="Never",
         description="whose jobs are preempted when a tenant reclaims what it lent; Never waits for them",
@@ -68,7 +68,7 @@ class QueuePolicy(Model):
     )
     strategy: Literal["BestEffortFIFO", "StrictFIFO"] = Field(
         default="BestEffortFIFO",
-        description="whether a job that has no room lets later ones pass (BestEffortFIFO) or holds them up",
+        description="whether a job that does not fit lets later ones pass (BestEffortFIFO) or blocks them",
     )
 
     @model_validator(mode="after")
@@ -86,14 +86,14 @@ class QueuesArgs(QueuePolicy):
         min_length=1, max_length=8, description="labels of those machines; Kueue gives them to the jobs' pods"
     )
     tolerations: tuple[Toleration, ...] = Field(
-        default=(), max_length=8, description="taints of those machines that admitted pods bear"
+        default=(), max_length=8, description="taints of those machines that admitted pods tolerate"
     )
     rdma: tuple[RdmaResource, ...] = Field(default=(), description="every RDMA resource that the platform offers")
     levels: tuple[TopologyLevel, ...] = Field(
         default=(),
         max_length=MOST_LEVELS - 1,
-        description="of the fabric, from the widest to the narrowest, above the hosts; jobs are then admitted only "
-        "when their pods fit on nodes as they are. None: by quotas alone",
+        description="levels of the fabric above the hosts, widest first; jobs are then admitted only when their pods "
+        "fit on nodes as they are. None: by quotas alone",
     )
     tenants: tuple[TenantQueue, ...] = Field(description="those of this stack")
     timeout: Seconds = Field(default=DEFAULTS.queue, description="seconds until a queue is active")

@@ -35,11 +35,11 @@ class KueueOperatorArgs(Model):
     )
     unlabelled: Literal["ignored", "held"] = Field(
         default="ignored",
-        description="jobs without a queue's name, in those namespaces: they run at once, or wait for ever for a queue",
+        description="jobs without a queue name, in those namespaces: they run at once, or wait forever for a queue",
     )
     gang: Literal["Parallel", "Sequential"] | None = Field(
         default=None,
-        description="end and queue again a job whose pods do not all become ready; Sequential admits the next job only "
+        description="evict and requeue a job whose pods do not all become ready; Sequential admits the next job only "
         "after that. None: a job that is admitted stays so",
     )
     ready_timeout: Seconds = Field(

@@ -10,7 +10,9 @@ class Layout(Model):
 
     pods: int = Field(gt=0, le=999, description="worker pods")
     gpus: int = Field(gt=0, le=16, description="GPUs per pod")
-    nodes: int | None = Field(default=None, gt=0, le=999, description="part of the name only; the scheduler places")
+    nodes: int | None = Field(
+        default=None, gt=0, le=999, description="only part of the job's name; the scheduler places pods"
+    )
 
     def __str__(self) -> str:
         """Return pods x GPUs per pod x nodes, at least two digits each, e.g. 02x08x02."""

@@ -27,7 +27,7 @@ __all__ = [
 M = TypeVar("M", bound=Model)
 
 DnsLabel = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
-"""RFC 1123 label: what names of namespaces, services and pods' hosts must be."""
+"""RFC 1123 label, as names of namespaces, services and pods' hosts must be."""
 
 DnsName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$")]
 """RFC 1123 subdomain: names of most objects, and of nodes."""

@@ -27,7 +27,7 @@ class V2Beta1(Model):
     queue: DnsName | None = Field(
         default=None, description="LocalQueue of the namespace; Kueue then decides when the job starts"
     )
-    suspend: bool = Field(default=False, description="make the job and start nothing; not with a queue")
+    suspend: bool = Field(default=False, description="create the job suspended; not with a queue")
     ttl: Seconds | None = Field(
         default=None, description="seconds after which the finished launcher is deleted, with its log; None keeps it"
     )

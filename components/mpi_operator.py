@@ -22,11 +22,12 @@ simulated cluster): requests wait for their turn, and after each event in the me
 
 
 class MpiOperatorImages(Model):
-    """Images of the MPI operator, as settings and the component have them."""
+    """Images of the MPI operator, shared by settings and component."""
 
-    image: Image = Field(description="of the operator, of a version that serves the release's MPIJob (R-3.4.4-1)")
+    image: Image = Field(description="operator image, of a version that serves the release's MPIJob (R-3.4.4-1)")
     kubectl_delivery_image: Image | None = Field(
-        default=None, description="init container that gives a launcher of v1alpha2 its kubectl; others have none"
+        default=None,
+        description="init container that provides kubectl to a v1alpha2 launcher; other versions have none",
     )
 
 
@@ -34,7 +35,7 @@ class MpiOperatorArgs(MpiOperatorImages):
     """Which generation of the kind, and which images."""
 
     kind: Kind = Field(description="API generation, from the release; one cluster can serve only one")
-    namespace: DnsLabel = Field(default=OPERATOR, description="where the operator runs; the component makes it")
+    namespace: DnsLabel = Field(default=OPERATOR, description="where the operator runs; the component creates it")
     ready_timeout: Seconds = Field(default=DEFAULTS.controller, description="seconds until its pod is ready")
     protect: bool = Field(default=False, description="refuse to delete the namespace and the kind")
 

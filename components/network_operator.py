@@ -29,14 +29,14 @@ ROCE_MOST_PODS = 63
 class DocaDriver(Operand):
     """DOCA-OFED, the adapters' driver in a container, built for each node's kernel."""
 
-    repository: Repository = Field(default=REGISTRY, description="registry and folder of the image")
-    image: ImageName = Field(default="doca-driver", description="name of the image in it")
+    repository: Repository = Field(default=REGISTRY, description="registry and path of the image")
+    image: ImageName = Field(default="doca-driver", description="image name below `repository`")
     unload_storage_modules: bool = Field(
         default=True,
-        description="take out the node's NVMe and NFS modules over RDMA, which block unloading its own driver",
+        description="unload the node's NVMe and NFS over RDMA modules, which block unloading its own driver",
     )
     restore_on_termination: bool = Field(
-        default=True, description="load the node's own driver again when the pod ends; else the ports are gone then"
+        default=True, description="reload the node's own driver when the pod ends; otherwise the ports disappear"
     )
     keep_interface_names: bool = Field(
         default=True, description="udev rule that preserves names such as ib0, by which the devices are selected"
@@ -47,14 +47,14 @@ class DocaDriver(Operand):
 
 
 class SharedDevicePlugin(Operand):
-    """The shared RDMA device plugin, which here chooses by selectors."""
+    """The shared RDMA device plugin, which here selects devices by selectors."""
 
-    repository: Repository = Field(default=REGISTRY, description="registry and folder of the image")
-    image: ImageName = Field(default="k8s-rdma-shared-dev-plugin", description="name of the image in it")
+    repository: Repository = Field(default=REGISTRY, description="registry and path of the image")
+    image: ImageName = Field(default="k8s-rdma-shared-dev-plugin", description="image name below `repository`")
 
 
 class WholePort(NamedDevice):
-    """One port that a single pod gets whole, for a HostDeviceNetwork."""
+    """One port that a single pod gets exclusively, for a HostDeviceNetwork."""
 
     resource_name: ResourceName = Field(description="becomes nvidia.com/<resource_name>")
     interfaces: tuple[str, ...] = Field(min_length=1, description="network interfaces of the node, e.g. ens1f0np0")
@@ -63,8 +63,8 @@ class WholePort(NamedDevice):
 class HostDevicePlugin(Operand):
     """The SR-IOV device plugin, which hands out whole ports as well."""
 
-    repository: Repository = Field(default=REGISTRY, description="registry and folder of the image")
-    image: ImageName = Field(default="sriov-network-device-plugin", description="name of the image in it")
+    repository: Repository = Field(default=REGISTRY, description="registry and path of the image")
+    image: ImageName = Field(default="sriov-network-device-plugin", description="image name below `repository`")
     devices: tuple[WholePort, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -87,12 +87,12 @@ class NetworkOperatorArgs(AdapterStack):
 
     link_layer: Literal["InfiniBand", "Ethernet"] = Field(description="of the ports that are shared")
     devices: tuple[RdmaDevice, ...] = Field(
-        min_length=1, description="the same as for RdmaDevicePlugin: jobs ask for the same resources of either"
+        min_length=1, description="the same as for RdmaDevicePlugin: jobs request the same resources of either"
     )
-    host_devices: HostDevicePlugin | None = Field(default=None, description="None: no port is handed out whole")
+    host_devices: HostDevicePlugin | None = Field(default=None, description="None: no port is assigned exclusively")
     tolerations: tuple[Toleration, ...] = Field(
         default=(GPU_TAINT,),
-        description="of all the operator's DaemonSets: nodes reserved for GPU jobs have the adapters",
+        description="tolerations of all the operator's DaemonSets: nodes reserved for GPU jobs have the adapters",
     )
     node_selector: dict[str, str] = Field(
         default={"node-role.kubernetes.io/worker": ""},

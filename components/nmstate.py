@@ -34,12 +34,14 @@ class NmStateArgs(Model):
         default_factory=dict, max_length=8, description="labels of nodes with an agent; none: all Linux nodes"
     )
     tolerations: tuple[Toleration, ...] = Field(
-        default=(GPU_TAINT,), max_length=8, description="taints that agents bear: by default of nodes reserved for GPUs"
+        default=(GPU_TAINT,),
+        max_length=8,
+        description="taints that agents tolerate: by default those of nodes reserved for GPUs",
     )
     probe_host: DnsName | None = Field(
         default=None,
-        description="name that must still resolve after a change, or it is rolled back; None: "
-        "root-servers.net, which a closed network does not know",
+        description="name that must still resolve after a change, or it is rolled back; None: root-servers.net, which "
+        "a disconnected network cannot resolve",
     )
     ready_timeout: Seconds | None = Field(
         default=DEFAULTS.agents,

@@ -31,7 +31,7 @@ class NodeFeatureWorker(Model):
         "InfiniBand mode is 0207, which the operator's own sample leaves out: its node has no pci-15b3.present",
     )
     tolerations: tuple[Toleration, ...] = Field(
-        default=(), description="of NoExecute taints; workers bear every NoSchedule taint anyway"
+        default=(), description="tolerations of NoExecute taints; workers tolerate every NoSchedule taint anyway"
     )
 
 

@@ -19,13 +19,13 @@ from components.timeouts import DEFAULTS
 
 
 class OlmOperatorArgs(Model):
-    """One subscription."""
+    """One OLM subscription."""
 
-    namespace: DnsLabel = Field(description="where the operator runs; the component makes it")
+    namespace: DnsLabel = Field(description="where the operator runs; the component creates it")
     package: DnsName = Field(description="package name in the catalogue")
-    channel: str = Field(description="of the package, e.g. stable; the operator follows its head")
+    channel: str = Field(description="update channel, e.g. stable; the operator follows its head")
     source: DnsName = Field(default="redhat-operators", description="catalogue source")
-    source_namespace: DnsLabel = Field(default="openshift-marketplace", description="of the catalogue source")
+    source_namespace: DnsLabel = Field(default="openshift-marketplace", description="namespace of the catalogue source")
     starting_csv: str | None = Field(default=None, description="version to install first; None for the channel's head")
     approval: Literal["Automatic", "Manual"] = Field(
         default="Automatic", description="Manual keeps the version until a user approves each install plan"

@@ -14,12 +14,12 @@ OperandVersion = Annotated[
     # No \w: all letters of Unicode, 128 times, take 7 ms of every start.
     str, StringConstraints(pattern=r"^([A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}|sha256:[0-9a-f]{64})$")
 ]
-"""A tag, or a digest: the operators join it with `:` or `@` by itself."""
+"""A tag, or a digest: the operators prepend `:` or `@` themselves."""
 
 
 class Operand(Model):
     """One image. An operator joins the parts as they are, so that a version alone would name no image."""
 
-    repository: Repository = Field(description="registry and folder of the image")
-    image: ImageName = Field(description="name of the image in it")
+    repository: Repository = Field(description="registry and path of the image")
+    image: ImageName = Field(description="image name below `repository`")
     version: OperandVersion = Field(description="tag or digest")

@@ -39,16 +39,16 @@ class SuiteChoices(Model):
     """What settings and component have of a suite."""
 
     name: DnsLabel = Field(
-        default="suite", max_length=NAME_LENGTH, description="of the CronJob; one namespace may have several"
+        default="suite", max_length=NAME_LENGTH, description="name of the CronJob; one namespace may have several"
     )
     schedule: Schedule = Field(
-        description="when a round begins, as cron has it: minute, hour, day of the month, month, day of the week; e.g. "
-        "'0 2 * * 6' for Saturdays at 2:00"
+        description="when a round starts, in cron format: minute, hour, day of the month, month, day of the week; "
+        "e.g. '0 2 * * 6' for Saturdays at 2:00"
     )
     time_zone: TimeZone | None = Field(
         default=None,
-        description="of `schedule`, e.g. Europe/Berlin, from Kubernetes 1.27 on; None: that of the cluster's "
-        "controller manager, which is UTC on OpenShift",
+        description="time zone of `schedule`, e.g. Europe/Berlin, from Kubernetes 1.27 on; None: that of the "
+        "cluster's controller manager, which is UTC on OpenShift",
     )
     repeats: int = Field(
         default=5,
@@ -60,16 +60,17 @@ class SuiteChoices(Model):
         default=10,
         ge=1,
         le=100,
-        description="rounds whose jobs, pods and logs stay on the cluster; the runner deletes older ones. A choice: of "
-        "one a week `./hpc verify --history` must read them every ten weeks",
+        description="rounds whose jobs, pods and logs stay on the cluster; the runner deletes older ones. A choice: "
+        "with one a week, `./hpc verify --history` must read them every ten weeks",
     )
     image: Image = Field(
-        description="of the runner: /bin/sh, and `oc` or `kubectl`, e.g. "
+        description="runner image with /bin/sh, and `oc` or `kubectl`, e.g. "
         "registry.redhat.io/openshift4/ose-cli-rhel9:v4.21"
     )
     start_within: Seconds = Field(
         default=3600,
-        description="seconds after its time in which a round may still begin, e.g. after an upgrade; a choice",
+        description="seconds after its scheduled time in which a round may still start, e.g. after an upgrade; a "
+        "choice",
     )
     suspend: bool = Field(default=False, description="start no rounds, and keep everything")
 

@@ -25,7 +25,7 @@ class Macvlan(Model):
     kind: Literal["macvlan"] = "macvlan"
     master: str = Field(min_length=1, description="network interface of the nodes, e.g. ens1f0np0")
     mode: Literal["bridge", "private", "vepa", "passthru"] = Field(
-        default="bridge", description="bridge lets two pods of one node talk; the mode of the operator's sample"
+        default="bridge", description="bridge lets two pods of one node communicate; the mode of the operator's sample"
     )
     mtu: int = Field(default=0, ge=0, description="bytes; 0 for that of the port, which bounds it")
 
@@ -51,10 +51,10 @@ def require_room(field: str, subnet: IPv4Network, exclude: Iterable[IPv4Network]
 
 
 class AddressPool(Model):
-    """Addresses that whereabouts hands out, each once in the cluster; OpenShift brings it along."""
+    """Addresses that whereabouts assigns, unique in the cluster; OpenShift includes it."""
 
     range: IPv4Network = Field(description="subnet of the port, e.g. 192.168.10.0/24; every port needs its own")
-    exclude: tuple[IPv4Network, ...] = Field(default=(), description="parts of it that nodes and switches have")
+    exclude: tuple[IPv4Network, ...] = Field(default=(), description="parts of it that nodes and switches use")
 
     @model_validator(mode="after")
     def _inside(self) -> Self:
@@ -69,7 +69,9 @@ class PortNetworkArgs(Model):
     """One network for the pods of one namespace."""
 
     network: DnsName = Field(description="name, which pods give in k8s.v1.cni.cncf.io/networks")
-    namespace: DnsLabel = Field(description="of the pods; the operator makes the NetworkAttachmentDefinition there")
+    namespace: DnsLabel = Field(
+        description="namespace of the pods; the operator creates the NetworkAttachmentDefinition there"
+    )
     attachment: Annotated[Macvlan | HostDevice, Field(discriminator="kind", description="how pods get the port")]
     addresses: AddressPool
     ready_timeout: Seconds = Field(

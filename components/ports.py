@@ -21,7 +21,7 @@ class PortsArgs(Model):
     policy_name: DnsName = Field(default="fabric-ports", description="name of the policy")
     node_selector: dict[str, str] = Field(min_length=1, description="labels of the machines with these ports")
     ports: tuple[Interface, ...] = Field(min_length=1, description="network interfaces, e.g. rail0")
-    mtu: Mtu = Field(description="bytes; the switch's ports take at least as much")
+    mtu: Mtu = Field(description="bytes; the switch ports must support at least as much")
     at_once: NumberOrShare = Field(
         default="1", description="nodes that are changed at the same time, a number or a share"
     )

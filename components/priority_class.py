@@ -22,15 +22,17 @@ ClassName = Annotated[DnsName, AfterValidator(_not_the_systems)]
 
 
 class PriorityClassArgs(Model):
-    """One class."""
+    """One PriorityClass."""
 
-    class_name: ClassName = Field(description="what pods name in priorityClassName; for the whole cluster")
-    value: int = Field(ge=-1_000_000_000, le=1_000_000_000, description="the higher, the earlier; 0 has no class")
+    class_name: ClassName = Field(description="name that pods give in priorityClassName; cluster-wide")
+    value: int = Field(
+        ge=-1_000_000_000, le=1_000_000_000, description="higher values go first; pods without a class have 0"
+    )
     preemption: Literal["Never", "PreemptLowerPriority"] = Field(
         default="Never",
-        description="Never is first in the queue and preempts no pod; a killed worker ends its whole job",
+        description="Never moves a pod ahead in the queue but preempts none; a killed worker ends its whole job",
     )
-    purpose: str = Field(min_length=1, description="who should use it, for those who list the classes")
+    purpose: str = Field(min_length=1, description="who should use it; the description of the class")
 
 
 class PriorityClass(Component):

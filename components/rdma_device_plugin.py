@@ -43,7 +43,7 @@ class RdmaDevicePluginArgs(Model):
     """What the plugin offers, and where it runs."""
 
     devices: tuple[RdmaDevice, ...] = Field(min_length=1, description="one for each resource")
-    image: Image = Field(description="of the plugin")
+    image: Image = Field(description="image of the plugin")
     namespace: DnsLabel = Field(default="kube-system", description="R-3.4.2-3")
     node_selector: dict[str, str] = Field(
         default={"feature.node.kubernetes.io/pci-15b3.present": "true"},

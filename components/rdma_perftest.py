@@ -29,17 +29,17 @@ MTUS = "grep -H . /sys/class/net/*/mtu"
 class RdmaPair(Model):
     """One ordered pair of nodes, and the HCA to measure, as settings and the component have them."""
 
-    image: Image = Field(description="with ib_write_bw, ibstatus and, for InfiniBand, ibhosts (R-4.1-2)")
+    image: Image = Field(description="image with ib_write_bw, ibstatus and, for InfiniBand, ibhosts (R-4.1-2)")
     client_node: DnsName = Field(description="node that measures (R-4.1-2)")
     server_node: DnsName = Field(description="node that listens (R-4.1-1)")
-    hca: str = Field(description="measured on both nodes, e.g. mlx5_1")
+    hca: str = Field(description="HCA measured on both nodes, e.g. mlx5_1")
 
 
 class RdmaTestArgs(RdmaPair):
     """One test."""
 
     namespace: DnsLabel = Field(description="where it runs")
-    job_name: DnsLabel = Field(description="of the job that measures; that of the listener follows from it")
+    job_name: DnsLabel = Field(description="name of the job that measures; that of the listener follows from it")
     hcas: tuple[str, ...] = Field(
         default=(), description="all HCAs of a node, for the list of hosts that each sees; InfiniBand only (R-4.1-7)"
     )
@@ -47,12 +47,12 @@ class RdmaTestArgs(RdmaPair):
     rdma_resources: tuple[str, ...] = Field(min_length=1, description="of which both pods take one each (R-3.4.2-7)")
     roce: bool = Field(default=False, description="the port is Ethernet: both pods look for their own address on it")
     traffic_class: int | None = Field(
-        default=None, ge=0, le=255, description="RoCE: the class that the switches do not drop; None: the adapter's"
+        default=None, ge=0, le=255, description="RoCE: the switches' lossless class; None: the adapter's"
     )
     networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that both pods join (B-7.2)")
     pull_secrets: tuple[DnsName, ...] = Field(default=(), description="Secrets with accounts of registries")
     seccomp: bool = Field(default=False, description="confine system calls, as SCC restricted-v2 demands")
-    deadline: Seconds = Field(default=300, description="seconds after which the jobs are ended")
+    deadline: Seconds = Field(default=300, description="seconds after which the jobs are stopped")
     run: int = Field(default=1, ge=1, description="raise it to run the test again")
     wait: Wait = Field(default=Wait.FINISHED, description="how far an update follows the test")
     timeout: Seconds = Field(default=DEFAULTS.job, description="seconds to follow the job for")

@@ -57,21 +57,23 @@ mmbuildgpl
 class HostAlias(Model):
     """A name that the cluster's DNS does not resolve."""
 
-    hostname: DnsName = Field(description="of a node of the storage cluster")
+    hostname: DnsName = Field(description="name of a storage cluster node")
     ip: str = Field(min_length=1, description="its address")
 
 
 class ScaleClient(Model):
-    """What the pod of a client requests on every node, the smallest worker too; its memory holds the pagepool."""
+    """What the client pod requests on every node, even the smallest worker; its memory holds the pagepool."""
 
     cpus: int = Field(default=2, gt=0, description="CPUs; IBM's sample for NVIDIA's machines has 4")
     memory_gib: int = Field(default=4, ge=4, description="memory, GiB; IBM's sample for NVIDIA's machines has 32")
 
 
 class ScaleRdma(Model):
-    """Data over RDMA in place of TCP; nodes without the ports go on with TCP."""
+    """Data over RDMA instead of TCP; nodes without the ports stay on TCP."""
 
-    link: Literal["infiniband", "roce"] = Field(description="of the storage network; roce from version 5.2.3 on")
+    link: Literal["infiniband", "roce"] = Field(
+        description="link layer of the storage network; roce from version 5.2.3 on"
+    )
     ports: tuple[Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+(/[1-9][0-9]*)?$")], ...] = Field(
         min_length=1, description="adapters on the nodes, each with its port, e.g. mlx5_3/1"
     )
@@ -81,15 +83,17 @@ class RemoteStorage(Model):
     """The storage cluster that owns the file system."""
 
     name: DnsLabel = Field(
-        description="of its RemoteCluster; accounts are in Secrets cnsa-remote-mount-NAME and csi-remote-mount-NAME"
+        description="name of its RemoteCluster; accounts are in Secrets cnsa-remote-mount-NAME and "
+        "csi-remote-mount-NAME"
     )
-    id: ClusterId = Field(description="from mmlscluster on its nodes")
-    gui_hosts: tuple[str, ...] = Field(min_length=1, max_length=3, description="names of its GUIs, which DNS resolves")
+    id: ClusterId = Field(description="cluster id, from mmlscluster on its nodes")
+    gui_hosts: tuple[str, ...] = Field(min_length=1, max_length=3, description="DNS names of its GUIs")
     contact_nodes: tuple[str, ...] = Field(
-        min_length=1, description="daemon names of nodes over which the file system is mounted, as mmlscluster has them"
+        min_length=1,
+        description="daemon names of nodes through which the file system is mounted, as mmlscluster prints them",
     )
     csi_account: bool = Field(
-        default=True, description="give the account of group CsiAdmin, too; a cluster of 5.2.3 and later needs none"
+        default=True, description="provide the account of group CsiAdmin, too; a cluster of 5.2.3 or later needs none"
     )
 
     @property
@@ -115,10 +119,10 @@ class ContainerNativeScale(Model):
     license: Literal["data-access", "data-management", "erasure-code"] = Field(
         description="edition that the site is entitled to"
     )
-    license_accepted: Literal[True] = Field(description="true: a person has read IBM's licence and accepted it")
+    license_accepted: Literal[True] = Field(description="true: you have read and accepted IBM's licence")
     remote: RemoteStorage
     ca_certificate: Certificate | None = Field(
-        default=None, description="PEM, of the CA of the GUIs' certificates; None: one that the operator trusts already"
+        default=None, description="CA certificate of the GUIs, PEM; None: one that the operator trusts already"
     )
     mounted_as: DnsLabel = Field(description="name of the Filesystem; the file system is mounted at /mnt/NAME")
     client: ScaleClient = ScaleClient()

@@ -38,18 +38,20 @@ class GuiAccount(Account):
 class PrimaryFileset(Model):
     """Where the driver stores its own records, on the local cluster."""
 
-    file_system: str = Field(description="R-3.4.5-6: fs0")
-    fileset: str = Field(description="R-3.4.5-6: csifset")
+    file_system: str = Field(description="in the Redpaper: fs0 (R-3.4.5-6)")
+    fileset: str = Field(description="in the Redpaper: csifset (R-3.4.5-6)")
 
 
 class ScaleCluster(Model):
-    """One Spectrum Scale cluster that the driver talks to."""
+    """One Spectrum Scale cluster that the driver connects to."""
 
-    id: ClusterId = Field(description="from mmlscluster")
+    id: ClusterId = Field(description="cluster id, from mmlscluster")
     gui_host: str = Field(min_length=1, description="name or address of its GUI, which the driver calls")
     secret: DnsName = Field(description="name of the Secret with the GUI account")
-    secure_ssl: bool = Field(default=True, description="verify the GUI's certificate; the paper did not (E-22)")
-    primary: PrimaryFileset | None = Field(default=None, description="on the local cluster, and only there")
+    secure_ssl: bool = Field(default=True, description="verify the GUI's certificate; the Redpaper did not (E-22)")
+    primary: PrimaryFileset | None = Field(
+        default=None, description="primary fileset; on the local cluster, and only there"
+    )
 
 
 class ScaleClusters(Model):
@@ -61,15 +63,15 @@ class ScaleClusters(Model):
         description="driver 2.0: mount point of the primary file system on every node (R-3.4.5-6)",
     )
     local_cluster: ClusterId | None = Field(
-        default=None, description="driver 3: the cluster that the nodes are part of"
+        default=None, description="driver 3: id of the cluster that the nodes belong to"
     )
     clusters: tuple[ScaleCluster, ...] = Field(
         min_length=1,
-        description="those that the driver talks to; for driver 2.0 the nodes' own has the primary fileset",
+        description="clusters that the driver connects to; for driver 2.0 the nodes' own has the primary fileset",
         json_schema_extra=merged_by("id"),
     )
     ca_certificate: Certificate | None = Field(
-        default=None, description="PEM, of the CA of the GUIs' certificates; required where secure_ssl verifies them"
+        default=None, description="CA certificate of the GUIs, PEM; required where secure_ssl verifies them"
     )
 
     @model_validator(mode="after")
@@ -101,7 +103,9 @@ class ScaleCsiArgs(ScaleClusters):
     generation: Generation = Field(default="2.0", description="of the driver, from the release (platform-facts 1.9)")
     namespace: DnsLabel = Field(description="of the operator")
     node_label: str = Field(default="scale", description='label with value "true" on Spectrum Scale clients')
-    tolerations: tuple[Toleration, ...] = Field(default=(), description="3 only: taints that the driver's pods bear")
+    tolerations: tuple[Toleration, ...] = Field(
+        default=(), description="3 only: taints that the driver's pods tolerate"
+    )
     ready_timeout: Seconds = Field(
         default=DEFAULTS.storage_driver, description="3 only: seconds until the driver runs on every client"
     )

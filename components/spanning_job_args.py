@@ -33,7 +33,7 @@ class SpanningJobArgs(JobArgs):
         default=None, description="label of nodes: with a queue, all pods run on nodes with one value of it, or wait"
     )
     preferred_topology: LabelKey | None = Field(
-        default=None, description="the same, where there is room; else on as few values as can be"
+        default=None, description="the same, if there is room; otherwise on as few values as possible"
     )
     networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that pods join (B-7.2)")
 

@@ -20,7 +20,7 @@ SHOWN_DIGITS = 10
 class StagedDataArgs(SlicedJobArgs):
     """One staging."""
 
-    content: bool = Field(default=False, description="print the SHA-256 of all contents; twice the processor time")
+    content: bool = Field(default=False, description="print the SHA-256 of all contents; twice the CPU time")
 
 
 def job_name(data_set: str, digest: str) -> str:

@@ -18,7 +18,7 @@ STORAGE_CLASS = "static"
 
 FileSystemUid = Annotated[str, StringConstraints(pattern=r"^[0-9A-F]{8}:[0-9A-F]{8}$")]
 DirectoryPath = Annotated[str, StringConstraints(pattern=r"^/[^;]*$")]
-"""Handles have semicolons between their parts."""
+"""Without semicolons, which separate the parts of a handle."""
 FilesetName = Annotated[str, StringConstraints(pattern=r"^[^;=/\s]+$", max_length=255)]
 """At most 255 characters."""
 

@@ -70,13 +70,13 @@ class Cache(Model):
     kind: Literal["cache"] = "cache"
     mode: CacheMode | None = Field(
         default=None,
-        description="what becomes of writes: readonly refuses them, parallel writes them back to the source where "
+        description="what happens to writes: readonly refuses them, parallel writes them back to the source where "
         "others may write as well, exclusive writes them back as the only writer, detached keeps them in the cache. "
         "None: the driver's default, readonly for claims with ReadOnlyMany, else parallel",
     )
     secret: Annotated[str, StringConstraints(pattern=r"^(\$\{pvc\.name\}|[a-z0-9])([-.a-z0-9]*[a-z0-9])?$")] = Field(
-        description="Secret in the claim's namespace with endpoint, bucket, accesskey, secretkey, or what NFS has in "
-        "their place; ${pvc.name}-secret gives each claim its own"
+        description="Secret in the claim's namespace with endpoint, bucket, accesskey, secretkey, or their NFS "
+        "equivalents; ${pvc.name}-secret gives each claim its own"
     )
 
     def parameters(self) -> dict[str, str]:
@@ -108,23 +108,26 @@ _SECRET = "csi.storage.k8s.io/provisioner-secret"  # noqa: S105 - prefix of two 
 
 
 class StorageClassArgs(Model):
-    """One class of volumes."""
+    """One storage class."""
 
-    class_name: DnsName = Field(description="what claims name; not the name of static volumes' class (R-4.2-5)")
-    file_system: str = Field(min_length=1, description="in which volumes are made, by its name on the local cluster")
-    cluster_id: ClusterId = Field(description="that owns the file system; the driver of 2020 needs it for filesets")
-    volumes: Annotated[IndependentFileset | DependentFileset | Directory | Cache, Field(discriminator="kind")] = Field(
-        default=IndependentFileset(), description="what a volume is; independent filesets as the driver's own default"
+    class_name: DnsName = Field(description="name that claims give; not that of static volumes' class (R-4.2-5)")
+    file_system: str = Field(min_length=1, description="file system for the volumes, by its name on the local cluster")
+    cluster_id: ClusterId = Field(
+        description="cluster that owns the file system; the driver of 2020 needs it for filesets"
     )
-    uid: int | None = Field(default=None, ge=0, description="owner of a volume's root; None: 0, as the driver has it")
+    volumes: Annotated[IndependentFileset | DependentFileset | Directory | Cache, Field(discriminator="kind")] = Field(
+        default=IndependentFileset(),
+        description="what backs a volume; independent filesets, like the driver's own default",
+    )
+    uid: int | None = Field(default=None, ge=0, description="owner of a volume's root; None: 0, the driver's default")
     gid: int | None = Field(default=None, ge=0, description="group of a volume's root; None: 0")
     permissions: Annotated[str, StringConstraints(pattern=r"^[0-7]{3}$")] | None = Field(
         default=None, description="mode of a volume's root, three octal digits; None: the driver's choice"
     )
     reclaim_policy: Literal["Retain", "Delete"] = Field(
-        default="Retain", description="with Delete the data goes with its claim; Retain as for static volumes (R-4.2-7)"
+        default="Retain", description="Delete removes the data with its claim; Retain as for static volumes (R-4.2-7)"
     )
-    expandable: bool = Field(default=False, description="claims may grow; the driver of 3 has a resizer for it")
+    expandable: bool = Field(default=False, description="claims may grow; driver 3 has a resizer for it")
     protect: bool = Field(default=False, description="refuse to delete the class")
 
     @model_validator(mode="after")

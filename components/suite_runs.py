@@ -29,7 +29,7 @@ class SuiteRun(Model):
 
     job: DnsLabel = Field(description="the job of the stack that it repeats")
     name: DnsLabel = Field(description="of its runs, with the place for round and repeat")
-    seconds: Seconds = Field(description="that a run is waited for")
+    seconds: Seconds = Field(description="how long to wait for a run")
     resource: str = Field(description="kind that ends, as `oc get` names it")
     labelled: tuple[str, ...] = Field(description="what its objects have as label `apis.suite.JOB`")
     objects: tuple[dict[str, Any], ...] = Field(

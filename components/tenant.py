@@ -29,7 +29,7 @@ def _mcs(level: str) -> str:
 
 
 McsLabel = Annotated[str, StringConstraints(pattern=r"^s0:c[0-9]{1,4},c[0-9]{1,4}$"), AfterValidator(_mcs)]
-"""An SELinux level of two categories, the higher one first as OpenShift writes them: their order means nothing."""
+"""An SELinux level of two categories, the higher one first as OpenShift writes them: their order has no meaning."""
 
 
 LAST_ID = 2**31 - 1
@@ -73,21 +73,21 @@ class ContainerResources(Model):
 class TenantNamespace(Model):
     """The namespace of one tenant, as settings and the component have it."""
 
-    namespace: DnsLabel = Field(description="its name, which jobs and builds give as `tenant`")
+    namespace: DnsLabel = Field(description="name of the tenant, which jobs and builds give as `tenant`")
     uid_range: IdRange = Field(description="unique per tenant; OpenShift keeps existing values (E-17)")
     mcs: McsLabel = Field(description="SELinux level of its pods, unique per tenant")
     container_resources: ContainerResources | None = Field(
-        default=None, description="of containers that declare none; None: no LimitRange"
+        default=None, description="for containers that declare none; None: no LimitRange"
     )
     isolated: bool = Field(
         default=False,
-        description="refuse connections from other namespaces. It holds on the pod network alone: RDMA and secondary "
+        description="refuse connections from other namespaces. It applies to the pod network only: RDMA and secondary "
         "networks are separated by partitions or VLANs of the fabric",
     )
     reachable_from: tuple[DnsLabel, ...] = Field(
         default=(),
-        description="namespaces that may connect nevertheless, e.g. of monitoring; only if isolated. They are found by "
-        "a label that namespaces have from Kubernetes 1.21 on",
+        description="namespaces that may still connect, e.g. for monitoring; only if isolated. They are selected by a "
+        "label that namespaces have from Kubernetes 1.21 on",
     )
 
     @model_validator(mode="after")

@@ -17,41 +17,41 @@ class Timeouts(Model):
 
     failed_after: Seconds = Field(
         default=35,
-        description="that a recoverable failure must last before `./hpc up` stops: the "
-        "kubelet's first two pauses between restarts and pulls (10 and 20), the try after them, and less than a minute",
+        description="how long a recoverable failure must last before `./hpc up` stops: the kubelet's first two "
+        "back-offs between restarts and pulls (10 and 20), the retry after them, and less than a minute",
     )
     operator: Seconds = Field(
         default=1800,
         description="until OLM has installed an operator: its catalogue, the bundle (OLM unpacks for 600 at most), "
-        "images, and the Deployment (OLM tries again after 300). With `approval: Manual` also a user's approval",
+        "images, and the Deployment (OLM retries after 300). With `approval: Manual` also a user's approval",
     )
     node_features: Seconds = Field(default=900, description="until node feature discovery is ready on every node")
     driver: Seconds = Field(
         default=3600,
-        description="until the drivers of GPUs or adapters run on all nodes: images of several GB, compiled for the "
-        "node's kernel where no precompiled one is used, and validated",
+        description="until GPU or adapter drivers run on all nodes: images of several GB, compiled for the node's "
+        "kernel where no precompiled one is used, and validated",
     )
     driver_per_node: Seconds = Field(
         default=1200,
-        description="for each node, where a new version of a driver goes from node to node (`auto_upgrade`, one at a "
-        "time); `driver` is the least",
+        description="per node, where a new driver version rolls out node by node (`auto_upgrade`, one at a time); "
+        "`driver` is the minimum",
     )
     agents: Seconds = Field(default=900, description="until NMState's agents are on all nodes")
-    network_policy: Seconds = Field(default=1800, description="until all nodes have a network policy, at least")
+    network_policy: Seconds = Field(default=1800, description="minimum, until all nodes have an NMState policy")
     network_policy_per_node: Seconds = Field(
-        default=120, description="for each node: nmstate carries a policy out node by node, and takes back what fails"
+        default=120, description="per node: NMState applies a policy node by node, and rolls back what fails"
     )
-    network: Seconds = Field(default=300, description="until the operator has made a secondary network's definition")
+    network: Seconds = Field(default=300, description="until the operator has created a NetworkAttachmentDefinition")
     kubelet_config: Seconds = Field(default=300, description="until OpenShift has accepted it; no node restarts yet")
     plugin: Seconds = Field(
         default=1200, description="until a device plugin's image is pulled and it runs on all nodes"
     )
     plugin_per_node: Seconds = Field(
-        default=60, description="for each node: a changed plugin goes from node to node; `plugin` is the least"
+        default=60, description="per node: a changed plugin rolls out node by node; `plugin` is the minimum"
     )
     controller: Seconds = Field(
         default=1200,
-        description="until the controller of a kind of jobs, such as the MPI operator, is pulled and runs",
+        description="until a job controller, such as the MPI operator, is pulled and runs",
     )
     kueue: Seconds = Field(default=900, description="until all replicas of Kueue's controller are ready")
     queue: Seconds = Field(default=300, description="until a queue is active")
@@ -61,8 +61,8 @@ class Timeouts(Model):
     )
     job: Seconds = Field(
         default=3600,
-        description="that an update follows a job without a timeout of its own: until it has run, or has started "
-        "where it is not followed to its end; images of tens of GB are pulled first",
+        description="how long an update follows a job without its own timeout: until it has finished, or only "
+        "started, as its `wait` says; images of tens of GB are pulled first",
     )
 
     def drivers(self, nodes: int, *, one_by_one: bool) -> int:

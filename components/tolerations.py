@@ -11,10 +11,10 @@ from components.model import Model
 class Toleration(Model):
     """One entry of a pod's `tolerations`."""
 
-    key: str = Field(min_length=1, description="of the taint")
-    value: str | None = Field(default=None, description="of the taint; None bears every value")
+    key: str = Field(min_length=1, description="key of the taint")
+    value: str | None = Field(default=None, description="value of the taint; None tolerates every value")
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = Field(
-        default=None, description="of the taint; None bears every effect"
+        default=None, description="effect of the taint; None tolerates every effect"
     )
 
     def manifest(self) -> dict[str, Any]:

@@ -20,16 +20,16 @@ MOST_LEVELS = 16
 class TopologyLevel(Model):
     """One level of the fabric: nodes with the same value of its label are close to each other."""
 
-    name: DnsLabel = Field(description="as nodes and jobs name it, e.g. leaf")
+    name: DnsLabel = Field(description="name that nodes and jobs use, e.g. leaf")
     label: LabelKey | None = Field(
         default=None,
-        description="of the nodes; None, for core, spine, leaf and accelerator: the one that NVIDIA's Topograph gives "
-        "them, e.g. `network.topology.nvidia.com/leaf`",
+        description="label of the nodes; None, for core, spine, leaf and accelerator: the one that NVIDIA's Topograph "
+        "sets, e.g. `network.topology.nvidia.com/leaf`",
     )
     existing: bool = Field(
         default=False,
-        description="the nodes have the label already, e.g. by Topograph, or `nvidia.com/gpu.clique` by GPU feature "
-        "discovery; the stack then sets none",
+        description="the nodes have the label already, e.g. from Topograph, or `nvidia.com/gpu.clique` from GPU "
+        "feature discovery; the stack then sets none",
     )
 
     @property

@@ -32,15 +32,15 @@ class TrainerImages(Model):
     """Image of the controller, as settings and the component have it."""
 
     image: Image = Field(
-        description="of the controller, e.g. ghcr.io/kubeflow/trainer/trainer-controller-manager:v2.2.1; Kueue of "
-        "0.17 and later needs 2.2"
+        description="controller image, e.g. ghcr.io/kubeflow/trainer/trainer-controller-manager:v2.2.1; Kueue 0.17 "
+        "and later needs 2.2"
     )
 
 
 class TrainerArgs(TrainerImages):
     """Where the controller runs."""
 
-    namespace: DnsLabel = Field(default=NAMESPACE, description="where it runs; the component makes it")
+    namespace: DnsLabel = Field(default=NAMESPACE, description="where it runs; the component creates it")
     ready_timeout: Seconds = Field(default=DEFAULTS.controller, description="seconds until its pod is ready")
     protect: bool = Field(default=False, description="refuse to delete the namespace and the kinds")
 

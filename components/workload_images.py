@@ -34,10 +34,10 @@ _PYTORCH = "https://github.com/pytorch/pytorch"
 
 
 class Sources(Model):
-    """States of the sources that the documents take as they are on the day; a commit stays the same (E-65)."""
+    """Revisions of sources that the documents leave unpinned; a commit never changes (E-65)."""
 
-    nccl_tests: Ref = Field(description="of NVIDIA/nccl-tests")
-    perftest: Ref = Field(description="of linux-rdma/perftest")
+    nccl_tests: Ref = Field(description="revision of NVIDIA/nccl-tests")
+    perftest: Ref = Field(description="revision of linux-rdma/perftest")
     benchmarks: Ref = Field(default="cnn_tf_v1.15_compatible", description="branch of N-5.5, unless a commit is given")
 
 

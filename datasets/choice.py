@@ -39,15 +39,15 @@ def _relative(folder: str) -> str:
 
 
 class Location(Model):
-    """Where the volume has the files of a data source."""
+    """Where on the volume the files of a data source are."""
 
     folder: Annotated[str, AfterValidator(_relative)] = Field(
         default="", description="folder of the volume, from its root; empty: the root"
     )
     base: str = Field(
         default="",
-        description="what the catalogue's paths begin with and the volume does not have, e.g. /export/lake of an NFS "
-        "server; empty: nothing",
+        description="prefix of the catalogue's paths that the volume does not have, e.g. /export/lake of an NFS "
+        "server; empty: none",
     )
 
 
@@ -67,14 +67,14 @@ class Split(Model):
     by: Literal["scene"] = Field(default="scene", description="what stays together")
     parts: dict[DataSetName, Annotated[float, Field(gt=0, lt=1)]] = Field(
         min_length=2,
-        description="share of the frames, 0 to 1, by part, e.g. {train: 0.4, validation: 0.6}; whole scenes meet it "
-        "nearly. The paper's validation set is the larger one (R-5.3-10)",
+        description="share of the frames, 0 to 1, by part, e.g. {train: 0.4, validation: 0.6}; whole scenes "
+        "approximate it. The Redpaper's validation set is the larger one (R-5.3-10)",
     )
 
     at_least: dict[DataSetName, dict[str, Annotated[int, Field(gt=0)]]] = Field(
         default={},
-        description="frames of a part that must have a class, e.g. {validation: {bicycle: 50}}; fewer are an error: "
-        "what is in no frame of the validation is not evaluated (R-5.3-6)",
+        description="minimum number of a part's frames with a class, e.g. {validation: {bicycle: 50}}; fewer are an "
+        "error: a class in no validation frame is not evaluated (R-5.3-6)",
     )
 
     @model_validator(mode="after")
@@ -94,41 +94,42 @@ class Split(Model):
 class Choice(Model):
     """What a data set is to have."""
 
-    name: DataSetName = Field(description="of the data set, its lock and its Jobs")
+    name: DataSetName = Field(description="name of the data set, its lock and its Jobs")
     card: str = Field(
         min_length=1,
-        description="name of a card of datasets/cards, or file of a card of one's own from the project's folder, e.g. "
-        "cards/ours.yaml: cameras, classes and names of files",
+        description="name of a card in datasets/cards, or your own card's file, relative to the project's folder, "
+        "e.g. cards/ours.yaml: cameras, classes and file names",
     )
-    source: AnySource = Field(description="catalogue that `./hpc data select` asks")
+    source: AnySource = Field(description="catalogue that `./hpc data select` queries")
     cameras: tuple[str, ...] = Field(min_length=1, description="cameras of the card, e.g. [front_center]")
     pixels: dict[str, Window] = Field(
         default={},
-        description="window of pixels that every frame has of a class: [least, most], e.g. {car: [10000, 20000]}; "
-        "[1, null]: any frame with the class (R-5.4-3)",
+        description="pixels of a class that every frame must have: [least, most], e.g. {car: [10000, 20000]}; [1, "
+        "null]: any frame with the class (R-5.4-3)",
     )
     at_least: dict[str, Annotated[int, Field(gt=0)]] = Field(
         default={},
-        description="frames that must have a class, by class; fewer are an error. `./hpc data confusion` proposes them "
-        "(R-5.3-6)",
+        description="minimum number of frames with a class, by class; fewer are an error. `./hpc data confusion` "
+        "proposes them (R-5.3-6)",
     )
     most_frames: int | None = Field(
         default=None,
         gt=0,
-        description="frames at most, a random subset that is always the same: those with classes of `at_least` come "
-        "first. None: all that fit",
+        description="maximum number of frames, a reproducible random subset: those with classes of `at_least` come "
+        "first. None: all that match",
     )
     scores: str | None = Field(
         default=None,
         min_length=1,
-        description="CSV file from the project's folder with a score for each frame, e.g. the uncertainty of a "
-        "network: the greatest come into `most_frames`, in place of a random subset (R-5.3-8). Lines are "
-        "`<image>,<score>`, with the image's path on the volume",
+        description="CSV file, relative to the project's folder, with a score for each frame, e.g. a network's "
+        "uncertainty: `most_frames` takes the highest, not a random subset (R-5.3-8). Lines are `<image>,<score>`, "
+        "with the image's path on the volume",
     )
     split: Split | None = Field(default=None, description="None: one part")
     locations: dict[SourceName, AnyLocation] = Field(
         default={},
-        description="where the volume has each source, e.g. {S3/pictures: lake}; {}: one source, at the volume's root",
+        description="where each source is on the volume, e.g. {S3/pictures: lake}; {}: one source, at the volume's "
+        "root",
     )
 
     @model_validator(mode="after")

@@ -54,10 +54,10 @@ class Lock(Chosen):
 
     name: DataSetName = Field(description="of the data set")
     card: str = Field(min_length=1, description="name of the data set's card")
-    query: str = Field(min_length=1, description="what the catalogue was asked, SQL")
+    query: str = Field(min_length=1, description="query to the catalogue, SQL")
     source: str = Field(min_length=1, description="kind of the catalogue, e.g. sqlite, discover")
     as_of: AwareDatetime = Field(description="when the catalogue was last brought up to date")
-    choice: dict[str, Any] = Field(description="the settings that it was selected with: other ones need another lock")
+    choice: dict[str, Any] = Field(description="the settings that it was selected with: changed ones need a new lock")
     splits: dict[DataSetName, Chosen] = Field(default={}, description="parts by name, e.g. train; {}: not split")
 
     @model_validator(mode="after")

@@ -11,11 +11,11 @@ class SqliteSource(Model):
     """A catalogue in one file, written by `./hpc data index`."""
 
     kind: Literal["sqlite"]
-    path: str = Field(min_length=1, description="file, from the project's folder, e.g. data/frames.sqlite")
+    path: str = Field(min_length=1, description="file, relative to the project's folder, e.g. data/frames.sqlite")
 
 
 class DiscoverSource(Model):
-    """IBM Spectrum Discover, today Data Cataloging of IBM Fusion; the account is in variables of whoever selects."""
+    """IBM Spectrum Discover, now Data Cataloging of IBM Fusion; its account is in the user's environment."""
 
     kind: Literal["discover"]
     host: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]+(:[0-9]+)?$")] = Field(
@@ -23,7 +23,7 @@ class DiscoverSource(Model):
     )
     ca: str | None = Field(
         default=None,
-        description="file with the certificate of its CA, from the project's folder; None: one that the machine trusts",
+        description="file with its CA certificate, relative to the project's folder; None: one that the machine trusts",
     )
 
 
@@ -31,7 +31,7 @@ class ParquetSource(Model):
     """A catalogue in Parquet files with a row for every frame and a column for every tag."""
 
     kind: Literal["parquet"]
-    path: str = Field(min_length=1, description="file, or folder with *.parquet, from the project's folder")
+    path: str = Field(min_length=1, description="file, or folder with *.parquet, relative to the project's folder")
 
 
 AnySource = Annotated[SqliteSource | ParquetSource | DiscoverSource, Field(discriminator="kind")]

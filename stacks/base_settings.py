@@ -11,11 +11,10 @@ class Based(Model):
     base: str | None = Field(
         default=None,
         min_length=1,
-        description="file with settings that this one is merged over, from the project's folder, e.g. "
-        "bases/site.yaml ([bases](bases.md)); never with secrets",
+        description="settings file that this one is merged over, relative to the project's folder, e.g. "
+        "bases/site.yaml ([bases](bases.md)); it must not contain secrets",
     )
     without: tuple[str, ...] = Field(
         default=(),
-        description="paths of what is left out of the base, e.g. gpu.gdrcopy, or tenants.vision for an entry of a "
-        "list that merges",
+        description="paths to omit from the base, e.g. gpu.gdrcopy, or tenants.vision for an entry of a merged list",
     )

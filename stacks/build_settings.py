@@ -12,10 +12,10 @@ from components.workload_images import Sources
 
 
 class NgcRecipe(Model):
-    """An image of NGC, made fit for MPI of v2beta1, with nccl-tests (R-4.3-5)."""
+    """An NGC image, adapted to v2beta1 MPIJobs, with nccl-tests (R-4.3-5)."""
 
     kind: Literal["ngc"]
-    nccl_tests: Ref = Field(default="v2.13.10", description="of NVIDIA/nccl-tests")
+    nccl_tests: Ref = Field(default="v2.13.10", description="revision of NVIDIA/nccl-tests")
 
     def of(self, base: Image) -> Recipe:
         """Return the recipe on a base."""
@@ -23,7 +23,7 @@ class NgcRecipe(Model):
 
 
 class HorovodRecipe(Model):
-    """An image of Horovod, or another one without verbs (B-4.3)."""
+    """A Horovod image, or another one without verbs (B-4.3)."""
 
     kind: Literal["horovod"]
 
@@ -37,7 +37,7 @@ class MultiNodeRecipe(Model):
 
     kind: Literal["multi-node"]
     ofed: Ofed | None = Field(
-        default=None, description="of the nodes, where they have MLNX_OFED themselves; null: the base's own verbs"
+        default=None, description="OFED of the nodes, where they have MLNX_OFED themselves; None: the base's own verbs"
     )
     sources: Sources
 
@@ -54,7 +54,7 @@ class PyTorchRecipe(Model):
     """PyTorch from source, on a RHEL base with CUDA's compiler (S-4.1)."""
 
     kind: Literal["pytorch"]
-    pytorch: Ref = Field(description="state of its sources: commit, tag or branch")
+    pytorch: Ref = Field(description="revision of its sources: commit, tag or branch")
     architectures: tuple[str, ...] = Field(
         default=("7.0",), min_length=1, description="compute capabilities of the GPUs, as CUDA counts them"
     )
@@ -71,14 +71,14 @@ class BuildSettings(BuiltImage):
     """One image, built in a tenant's namespace; its jobs name it by `build`."""
 
     tenant: DnsLabel = Field(description="namespace of the tenant that builds it")
-    name: DnsLabel = Field(description="what jobs call it, and the name of BuildConfig and ImageStream")
+    name: DnsLabel = Field(description="name for jobs, and of the BuildConfig and ImageStream")
     source: Annotated[
         AnyRecipe | Inline | Git,
         Field(discriminator="kind", description="what is built: a recipe of this project, or a Containerfile"),
     ]
     at_once: bool = Field(
         default=True,
-        description="build when this is new or changes, and wait for it; else when a user starts it",
+        description="build when this is new or changes, and wait for it; otherwise only when a user starts it",
     )
 
     def arguments(self, registry: str, pull_secret: str | None) -> ImageBuildArgs:

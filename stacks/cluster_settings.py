@@ -24,8 +24,9 @@ class ClusterSettings(Model):
     simulated: bool = Field(default=False, description="whether `./hpc up` starts a simulated cluster for it")
     uid: Annotated[str, Field(pattern=_UID)] | None = Field(
         default=None,
-        description="UID of its namespace kube-system, which the first `./hpc up` prints; an update or preview against "
-        "another cluster is then refused, also by plain `pulumi`. None: only `./hpc` holds the stack to its cluster",
+        description="UID of its namespace kube-system, which the first `./hpc up` prints; an update or preview "
+        "against another cluster is then refused, also by plain `pulumi`. None: only `./hpc` ties the stack to its "
+        "cluster",
     )
 
     def path(self, root: Path) -> Path:
@@ -34,30 +35,31 @@ class ClusterSettings(Model):
 
 
 class NodeSettings(Model):
-    """One node of the cluster, or several equal ones, with a range in the name: gpu[01-04]."""
+    """One node of the cluster, or several identical ones, with a range in the name: gpu[01-04]."""
 
     name: DnsName = Field(
-        description="as on the cluster; a range such as gpu[01-04].lab.example.com means four nodes, also [01-04,07]",
+        description="node name on the cluster; a range such as gpu[01-04].lab.example.com means four nodes; "
+        "[01-04,07] works too",
         json_schema_extra={"pattern": hostlist.PATTERN},
     )
     roles: tuple[Literal["master", "worker"], ...] = Field(min_length=1, description="roles of the node")
     profile: str | None = Field(default=None, description="hardware profile of a GPU node; None for others")
-    scale_client: bool = Field(default=False, description="is a Spectrum Scale client, so CSI pods run there")
+    scale_client: bool = Field(default=False, description="whether it is a Spectrum Scale client, where CSI pods run")
     free_gpus: int | None = Field(
         default=None,
         ge=0,
-        description="GPUs that this stack's jobs may have; None: all. For nodes that others use, too",
+        description="GPUs available to this stack's jobs; None: all. For nodes shared with others",
     )
     mig: str | None = Field(
         default=None,
-        description="how its GPUs are divided, by a name of the GPU Operator's list, e.g. all-1g.5gb (D-2.7): label "
-        "nvidia.com/mig.config. It has instances for jobs with `instance` then, and no whole GPU; needs `gpu.mig: "
-        "mixed`. None: whole GPUs",
+        description="MIG configuration of its GPUs, by its name in the GPU Operator's list, e.g. all-1g.5gb (D-2.7): "
+        "label nvidia.com/mig.config. The node then has MIG instances for jobs with `instance`, and no whole GPUs; "
+        "needs `gpu.mig: mixed`. None: whole GPUs",
     )
     topology: dict[DnsLabel, LabelValue] = Field(
         default={},
-        description="where a GPU node is in the fabric, by the levels of `queues.topology`, e.g. {leaf: leaf-03}; left "
-        "out: as the reference design's cabling has it",
+        description="position of a GPU node in the fabric, by level of `queues.topology`, e.g. {leaf: leaf-03}; if "
+        "omitted, as in the reference design's cabling",
     )
 
     _machine: Profile | None = PrivateAttr(default=None)

@@ -11,13 +11,13 @@ FOLDER = "data"
 
 
 class DataSetSettings(Choice):
-    """One data set of a tenant. `./hpc data select` writes its lock, which is committed: jobs get what is locked."""
+    """One data set of a tenant. `./hpc data select` writes its lock, which you commit: jobs get what is locked."""
 
     volume: DnsLabel = Field(default=DATA, description="name of the tenant's volume that has the files")
     lock: str | None = Field(
         default=None,
         pattern=r"^(\w[\w.-]*/)*\w[\w.-]*\.lock\.json$",
-        description="file of the lock, from the project's folder; None: data/NAME.lock.json",
+        description="lock file, relative to the project's folder; None: data/NAME.lock.json",
     )
 
     link_gbps: float | None = Field(
@@ -29,8 +29,8 @@ class DataSetSettings(Choice):
     training_minutes: float | None = Field(
         default=None,
         gt=0,
-        description="how long a training with it takes, min: `./hpc plan` warns where it takes longer to bring the set "
-        "near; the paper's takes 12 with 92 GB (R-5.2-6). None: not known",
+        description="how long a training run with it takes, min: `./hpc plan` warns where staging the set takes "
+        "longer; the Redpaper's takes 12 with 92 GB (R-5.2-6). None: not known",
     )
 
     @property

@@ -19,12 +19,12 @@ class HostOfed(Model):
 
     host_ofed: bool = Field(
         default=False,
-        description="the nodes have Mellanox's own driver, and no operator brings one; nvidia-peermem needs it",
+        description="the nodes have Mellanox's own driver installed, not by an operator; nvidia-peermem needs it",
     )
     host_ofed_version: OfedVersion | None = Field(
         default=None,
-        description="with `host_ofed`: its version, as `ofed_info -n` prints it there; images of `builds` with another "
-        "are refused (N-5.2). None: not compared",
+        description="with `host_ofed`: its version, as `ofed_info -n` prints it on a node; images of `builds` with "
+        "another are refused (N-5.2). None: not compared",
     )
 
     @model_validator(mode="after")
@@ -41,11 +41,11 @@ class DaemonSetPlugin(HostOfed):
     """The shared RDMA device plugin by itself, as in the Redpaper (R-3.4.2)."""
 
     kind: Literal["daemon-set"]
-    image: Image = Field(description="of the plugin (R-3.4.2-1)")
+    image: Image = Field(description="image of the plugin (R-3.4.2-1)")
 
 
 class NetworkOperatorPlugin(AdapterStack, HostOfed):
-    """The Network Operator, with the same plugin and, where wanted, the adapters' driver."""
+    """The Network Operator, with the same plugin and, optionally, the adapter driver."""
 
     kind: Literal["network-operator"]
     operator: OlmOperatorArgs
@@ -59,7 +59,7 @@ class InfiniBand(Model):
     """InfiniBand: every port of the machines is a resource that all pods of a node share."""
 
     kind: Literal["infiniband"]
-    plugin: Plugin = Field(description="what makes resources of the ports: the plugin alone, or the Network Operator")
+    plugin: Plugin = Field(description="what exposes the ports as resources: the plugin alone, or the Network Operator")
     hca_max: int = Field(default=100, ge=1, description="pods of one node that may share an HCA (R-3.4.2-3)")
     sharp: bool = Field(
         default=False,
@@ -68,12 +68,10 @@ class InfiniBand(Model):
 
 
 class PortNetworks(Model):
-    """Second networks of pods: one over each port, so that RoCE has an address there (B-7.2)."""
+    """Secondary networks of pods: one over each port, so that RoCE has an address there (B-7.2)."""
 
-    subnets: tuple[IPv4Network, ...] = Field(min_length=1, description="of the ports, in the order of the rails")
-    exclude: tuple[IPv4Network, ...] = Field(
-        default=(), description="parts of the subnets that nodes and switches have"
-    )
+    subnets: tuple[IPv4Network, ...] = Field(min_length=1, description="subnets of the ports, in rail order")
+    exclude: tuple[IPv4Network, ...] = Field(default=(), description="parts of the subnets that nodes and switches use")
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
@@ -89,22 +87,24 @@ class PortNetworks(Model):
 
 
 class PortSettings(Model):
-    """What the ports of the machines are set to; needs the NMState operator."""
+    """Configuration of the machines' ports; needs the NMState operator."""
 
     operator: OlmOperatorArgs
     mtu: Mtu = Field(default=9216, description="bytes; the switches' ports have 9216 (N-1.3)")
 
 
 class Roce(Model):
-    """RDMA over Ethernet, on a network that loses nothing in one class (N-1).
+    """RDMA over Ethernet, on a network with one lossless class (N-1).
 
-    A pod needs an interface of every port beside its resource: without one it has no address there, and the port's
-    addresses all read as zero (k8s-rdma-shared-dev-plugin #72, #101). So there are always `networks`, which the
-    Network Operator makes. Which entry of a port's addresses is its own, a pod finds by itself.
+    A pod needs an interface on every port besides the port's resource: without one it has no address there, and the
+    port's GIDs all read as zero (k8s-rdma-shared-dev-plugin #72, #101). `networks` are therefore required; the Network
+    Operator creates them. A pod finds its own entry among a port's GIDs by itself.
     """
 
     kind: Literal["roce"]
-    plugin: NetworkOperatorPlugin = Field(description="what makes resources of the ports, and the networks over them")
+    plugin: NetworkOperatorPlugin = Field(
+        description="what exposes the ports as resources, and creates the networks over them"
+    )
     hca_max: int = Field(
         default=ROCE_MOST_PODS, ge=1, le=ROCE_MOST_PODS, description="pods of one node that may share a port"
     )
@@ -113,18 +113,17 @@ class Roce(Model):
         default=106,
         ge=0,
         le=255,
-        description="NCCL_IB_TC: the class that the switches do not drop; 106 is DSCP 26, their default (N-1.1)",
+        description="NCCL_IB_TC: the switches' lossless class; 106 is DSCP 26, their default (N-1.1)",
     )
-    networks: PortNetworks = Field(description="interfaces of the pods over the ports")
+    networks: PortNetworks = Field(description="secondary networks of pods over the ports")
 
 
 class BondSettings(BondLink):
-    """Ports of a running machine as one link (B-2.3); needs the NMState operator.
+    """Ports of a running machine, bonded into one link (B-2.3); needs the NMState operator.
 
-    It gets an address by DHCP, and hosts use it for what is in that network, e.g. storage. Jobs do not: pods have
-    the pod network alone, which goes through the interface that br-ex was put on when the cluster was installed. A
-    bond that is to carry the jobs has to be made then, by the installer's own network configuration, and `bond` is
-    left out here.
+    It gets an address by DHCP, and hosts use it to reach that network, e.g. storage. Jobs do not: pods have only the
+    pod network, which uses the interface that br-ex was attached to at installation. A bond that is to carry jobs must
+    be created then, in the installer's network configuration; omit `bond` here in that case.
     """
 
     operator: OlmOperatorArgs
@@ -139,7 +138,7 @@ class Ethernet(Model):
     kind: Literal["ethernet"]
     bond: BondSettings | None = Field(
         default=None,
-        description="for what hosts send, not for jobs; null: the hosts' network stays as it was installed",
+        description="for host traffic, not for jobs; None: the hosts' network stays as installed",
     )
     interface: str = Field(
         default="eth0",
@@ -148,8 +147,8 @@ class Ethernet(Model):
     )
     pod_mtu: Mtu | None = Field(
         default=None,
-        description="bytes that the pod network was installed to take, 100 less than its links (OVN-Kubernetes): "
-        "`./hpc verify` fails where it takes less; null: it warns below 9000 (B-7.1)",
+        description="bytes; MTU that the pod network was installed with, 100 less than its links (OVN-Kubernetes): "
+        "`./hpc verify` fails where it is lower; None: it warns below 9000 (B-7.1)",
     )
 
 

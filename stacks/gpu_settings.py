@@ -1,4 +1,4 @@
-"""Settings of how nodes get their GPUs: one model for each way."""
+"""Settings of how GPUs are enabled on the nodes: one model for each way."""
 
 from typing import Annotated, Any, Literal
 
@@ -14,7 +14,7 @@ from components.olm_operator import OlmOperatorArgs
 
 
 class ExporterSettings(DcgmExporterImage):
-    """A DCGM exporter of our own, with alerts."""
+    """A DCGM exporter of the stack, with alerts."""
 
     alerts: GpuThresholds = Field(default=GpuThresholds(), description="when alerts are raised")
 
@@ -24,38 +24,38 @@ class ExportedSettings(Model):
 
     exporter: ExporterSettings | None = Field(
         default=None,
-        description="DCGM exporter of our own; on OpenShift 4 the cluster's Prometheus scrapes it and evaluates the "
-        "alerts, of 3.11 `./hpc render --dashboards` writes them for a Prometheus of the site",
+        description="DCGM exporter of the stack; on OpenShift 4 the cluster's Prometheus scrapes it and evaluates the "
+        "alerts, for 3.11 `./hpc render --dashboards` writes them for the site's own Prometheus",
     )
 
 
 class SpecialResourceSettings(ExportedSettings):
-    """The Special Resource Operator, of 2020: driver, runtime hook and device plugin by its recipe (R-3.4.1-3)."""
+    """The Special Resource Operator of 2020: driver, runtime hook and device plugin from its recipe (R-3.4.1-3)."""
 
     enablement: Literal["special-resource-operator"]
     operator: OlmOperatorArgs
 
 
 class MonitoringSettings(Thresholds):
-    """What is monitored of GPUs and ports (S-5)."""
+    """Monitoring of GPUs and ports (S-5)."""
 
-    dashboards: bool = Field(default=True, description="dashboards in the console, for administrators alone")
+    dashboards: bool = Field(default=True, description="dashboards in the console, for administrators only")
     notify: Routing | None = Field(
         default=None,
-        description="who gets these alerts from the cluster's own Alertmanager: `./hpc render --dashboards` writes its "
-        "alertmanager.yaml, which nothing here applies; Secrets are those of openshift-monitoring",
+        description="who gets these alerts from the cluster's own Alertmanager: `./hpc render --dashboards` writes "
+        "its alertmanager.yaml, which you apply yourself; Secrets are those in namespace openshift-monitoring",
     )
 
 
 class GpuOperatorSettings(GpuStack):
-    """The GPU Operator, of today. What GPUDirect needs of it follows from the fabric and the machines."""
+    """The current GPU Operator. What GPUDirect needs from it follows from the fabric and the machines."""
 
     enablement: Literal["gpu-operator"]
     operator: OlmOperatorArgs
     gds_file_systems: dict[DnsName, DirectFileSystem] = Field(
         default={},
-        description="with `gds`: file system of a storage class that the cluster has; a class without one is not known "
-        "to have GPUDirect Storage, which `./hpc plan` says",
+        description="with `gds`: storage class of the cluster -> its file system; for a class that is not listed, "
+        "`./hpc plan` reports GPUDirect Storage as unknown",
     )
     monitoring: MonitoringSettings | None = Field(
         default=MonitoringSettings(),
@@ -74,7 +74,7 @@ class DevicePluginSettings(ExportedSettings):
     """NVIDIA's device plugin alone; the driver is the host's (S-7)."""
 
     enablement: Literal["device-plugin"]
-    image: Image = Field(description="of NVIDIA's device plugin")
+    image: Image = Field(description="image of NVIDIA's device plugin")
 
 
 GpuSettings = Annotated[

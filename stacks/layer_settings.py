@@ -49,7 +49,7 @@ class TenantsFile(Based):
     """Tenants of a platform whose settings are in another file."""
 
     platform: str = Field(
-        pattern=r"^[A-Za-z0-9_.-]{1,100}$", description="stack whose file has `layer: platform` and all else"
+        pattern=r"^[A-Za-z0-9_.-]{1,100}$", description="stack whose file has `layer: platform` and everything else"
     )
     cluster: Place | None = Field(
         default=None,

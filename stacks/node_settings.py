@@ -9,17 +9,17 @@ from hardware.topology import SYSTEM_CPUS
 
 
 class KubeletSettings(KubeletAlignment):
-    """How the kubelet shares out CPUs; what depends on the machine follows from its profile."""
+    """How the kubelet allocates CPUs; values that depend on the machine follow from its profile."""
 
     reserved: int = Field(
         default=SYSTEM_CPUS,
         gt=0,
-        description="logical CPUs that no pod gets for itself, on NUMA nodes without GPUs first",
+        description="logical CPUs that no pod gets exclusively, from NUMA nodes without GPUs first",
     )
 
 
 class TuningSettings(KernelTuning):
-    """What GPU nodes get beside the memlock limit; each restart of a node applies all that is declared by then."""
+    """Tuning of GPU nodes beyond the memlock limit; each node restart applies all that is declared by then."""
 
     rail_names: bool = Field(
         default=False,
@@ -29,5 +29,5 @@ class TuningSettings(KernelTuning):
         default="1", description="GPU nodes that drain and reboot at the same time, a number or a share"
     )
     kubelet: KubeletSettings | None = Field(
-        default=KubeletSettings(), description="None for machines whose NUMA nodes no document gives"
+        default=KubeletSettings(), description="None for machines whose NUMA nodes are not documented"
     )

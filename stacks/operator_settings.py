@@ -13,11 +13,11 @@ from stacks.releases import RELEASES, Release
 
 
 class OperatorSettings(Model):
-    """Operators beside those of the other settings. What is left out, as in `{}`, is as their documentation has it."""
+    """Operators in addition to those of other settings; omitted fields, as in `{}`, follow their documentation."""
 
     cert_manager: OlmOperatorArgs | None = Field(
         default=None,
-        description="cert-manager, for webhooks of others; None: `queues` installs it, or the cluster has it",
+        description="cert-manager, for webhooks of other components; None: `queues` installs it, or the cluster has it",
     )
     jobset: OlmOperatorArgs | None = Field(
         default=None, description="Red Hat's JobSet operator, which needs cert-manager; None: no JobSets"

@@ -37,16 +37,16 @@ class Settings(Based):
     """One environment."""
 
     release: ReleaseName = Field(
-        description="of OpenShift, in quotes; decides the generation of every API ([releases](releases.md))"
+        description="OpenShift release, in quotes; decides the generation of every API ([releases](releases.md))"
     )
     cluster: ClusterSettings
     state: StateSettings | None = Field(
-        default=None, description="where the Pulumi state is; None: the backend of the user who runs the engine"
+        default=None, description="where the Pulumi state is stored; None: the backend of the user who runs the engine"
     )
     machines: tuple[str, ...] = Field(
         default=(),
-        description="files of machines of the stack's own, from the project's folder, e.g. machines/ours.yaml; the "
-        "file's name without .yaml is a profile (hardware/README.md)",
+        description="the stack's own machine files, relative to the project's folder, e.g. machines/ours.yaml; the "
+        "file name without .yaml is a profile (hardware/README.md)",
     )
     nodes: Nodes
     machine_config_pool: DnsLabel = Field(
@@ -58,21 +58,21 @@ class Settings(Based):
         default=15,
         gt=0,
         le=240,
-        description="that a GPU node needs at most to drain and restart; decides how long an update waits for a pool",
+        description="longest time for a GPU node to drain and restart; decides how long an update waits for a pool",
     )
     ports: tuple[Hca, ...] = Field(
         default=(),
-        description="compute ports of a machine whose profile has no names of them, in the order of the rails",
+        description="compute ports of a machine whose profile does not name them, in rail order",
     )
     reserve: Reserve | None = Field(
         default=None,
         description="what GPU nodes reserve; jobs get a share of the rest per GPU. None: as in the machine's profile",
     )
-    tuning: TuningSettings | None = Field(default=None, description="None: nodes stay as they are but for memlock")
+    tuning: TuningSettings | None = Field(default=None, description="None: nodes stay unchanged except for memlock")
     node_feature_discovery: OlmOperatorArgs | None = Field(
         default=None, description="the operator that labels nodes by their devices; None only without operators"
     )
-    gpu: GpuSettings = Field(description="how nodes get their GPUs")
+    gpu: GpuSettings = Field(description="how GPUs are enabled on the nodes")
     fabric: FabricSettings = Field(description="network between the GPU nodes")
     mpi_operator: MpiOperatorImages | None = Field(
         default=None, description="the MPI operator, of the generation of the release; None: no MPI jobs"
@@ -83,7 +83,7 @@ class Settings(Based):
         "need no operator",
     )
     operators: OperatorSettings = Field(
-        default=OperatorSettings(), description="operators from OperatorHub beside those of the other settings"
+        default=OperatorSettings(), description="operators from OperatorHub in addition to those of other settings"
     )
     storage: StorageSettings | None = Field(
         default=None, description="Spectrum Scale; None: the cluster has other storage"
@@ -104,13 +104,13 @@ class Settings(Based):
     )
     site: SiteSettings | None = Field(
         default=None,
-        description="what lies around the cluster, for the files that `./hpc site` writes ([site](site.md)); the "
-        "program does not read it. None: files have what the other settings say",
+        description="hosts, switches and other systems around the cluster, for the files that `./hpc site` writes "
+        "([site](site.md)); the program does not read it. None: files follow from the other settings alone",
     )
     policies: dict[str, dict[str, Any]] = Field(
         default={},
-        description="parameters of policies, by rule, e.g. image-registry: {more: [registry.example.com]}, for every "
-        "check of the stack ([pages of the rules](policies/README.md#rules)); of tenants in layers, in the platform's "
+        description="policy parameters, by rule, e.g. image-registry: {more: [registry.example.com]}, for every check "
+        "of the stack ([pages of the rules](policies/README.md#rules)); for tenants in layers, set in the platform's "
         "file",
     )
     stages: tuple[Stage, ...] = Field(default=(), json_schema_extra=merged_by("name"))
@@ -122,7 +122,7 @@ class Settings(Based):
     adopted: tuple[AdoptedObject, ...] = Field(
         default=(),
         description="objects that existed before the stack, as Kind/namespace/name; they are never deleted, nor are "
-        "their namespaces and the definitions of their kinds. `./hpc adopt` writes it",
+        "their namespaces and CRDs. `./hpc adopt` writes it",
     )
 
     @field_validator("operators", mode="before")

@@ -28,32 +28,32 @@ SCRIPTS = FOLDER.with_name("scripts")
 class DataSet(Model):
     """What a program reads."""
 
-    name: str = Field(description="for messages and tables")
+    name: str = Field(description="name in messages and tables")
     size_gb: int = Field(gt=0, description="GB")
 
 
 class Resources(Model):
-    """What a pod has in place of its GPUs' part of the machine, and beside it."""
+    """What a pod has instead of its GPUs' share of the machine, and beyond it."""
 
     cpus: int | None = Field(default=None, gt=0, description="logical CPUs; None: those that go with its GPUs")
     memory_gib: int | None = Field(default=None, gt=0, description="GiB; None: what goes with its GPUs")
     further: dict[ResourceName, Quantity] = Field(
-        default={}, description="other resources of nodes, e.g. {ephemeral-storage: 200Gi}; with `queues` none"
+        default={}, description="further node resources, e.g. {ephemeral-storage: 200Gi}; none with `queues`"
     )
 
 
 class Program(Model):
-    """One program: what starts it, what it needs, and what its log holds."""
+    """One program: what starts it, what it needs, and what its log contains."""
 
     command: tuple[str, ...] = Field(
-        description="a list, without mpirun or torchrun; {gpus} is the GPUs of a pod, {program} where the program is, "
-        "{largest} its `largest_mib`, {script} the text of its `script`; empty: what the image starts"
+        description="a list, without mpirun or torchrun; {gpus} is the GPUs of a pod, {program} its path, {largest} "
+        "its `largest_mib`, {script} the text of its `script`; empty: the image's entrypoint"
     )
     script: str | None = Field(
         default=None,
         pattern=r"^\w+\.py$",
-        description="file of stacks/scripts whose text takes the place of {script} in `command`, so that no image "
-        "needs it; None: none",
+        description="file in stacks/scripts whose text replaces {script} in `command`, so that no image needs it; "
+        "None: none",
     )
     checkpoint: Folder | None = Field(
         default=None,
@@ -64,32 +64,32 @@ class Program(Model):
         default=0,
         ge=0,
         le=100,
-        description="how often a job that failed is started again: by torchrun within its pods, else by new pods; it "
-        "goes on from its checkpoint if the program does so",
+        description="how often a failed job is restarted: by torchrun within its pods, otherwise with new pods; it "
+        "resumes from its checkpoint if the program does so",
     )
     ports: dict[PortName, Port] = Field(
         default={}, description="ports on which the program listens in each pod, by name, e.g. {metrics: 9100}"
     )
     resources: Resources = Field(
-        default=Resources(), description="what a pod has beyond the part of the machine that goes with its GPUs"
+        default=Resources(), description="what a pod has beyond the share of the machine that goes with its GPUs"
     )
     largest_mib: int | None = Field(
         default=None, gt=0, description="largest message that it sends, MiB; workloads may name another; None: none"
     )
     kinds: tuple[Literal["mpi", "torch", "job", "indexed"], ...] = Field(
-        min_length=1, description="workloads that can start it"
+        min_length=1, description="kinds of workloads that can start it"
     )
     processes_per: Literal["gpu", "pod"] = Field(
-        default="gpu", description="one process for each GPU, or one of a pod, which drives all of its GPUs"
+        default="gpu", description="one process per GPU, or one per pod, which drives all of its GPUs"
     )
     trains: bool = Field(
-        default=True, description="whether it takes long and is not repeated lightly; verification does not"
+        default=True, description="whether it runs long and is not repeated lightly, unlike verification"
     )
     working_directory: Folder | None = Field(default=None, description="None: the image's own")
     mounts: dict[Folder, Mount] = Field(
         default={},
         description="where it expects volumes of the tenant: folder -> volume, e.g. {volume: sets, folder: train, "
-        "read_only: true}; a text alone is a folder of the volume `data`, empty for all of it",
+        "read_only: true}; a plain text is a folder of the volume `data`, empty for all of it",
     )
     data: DataSet | None = Field(default=None, description="what the volume must have room for; None: not known")
     images: tuple[Image, ...] = Field(
@@ -98,7 +98,7 @@ class Program(Model):
     gpus: int | None = Field(default=None, gt=0, description="GPUs that its parameters are for; None: any number")
     gpu_memory_gb: int | None = Field(default=None, gt=0, description="GB of the GPUs that its parameters are for")
     environment: dict[Variable, str] = Field(default={}, description="variables that it reads")
-    on_volume: str | None = Field(default=None, description="where the program is on the tenant's volume")
+    on_volume: str | None = Field(default=None, description="path of the program on the tenant's volume")
     in_image: str | None = Field(
         default=None, description="the program's name in images of `builds` that have it; None: no recipe has it"
     )
@@ -109,7 +109,7 @@ class Program(Model):
         "nodes do; where fabric and tenant have RDMA",
     )
     uses_nccl: bool = Field(
-        default=True, description="whether its ranks exchange data by NCCL, whose transport is then judged"
+        default=True, description="whether its ranks exchange data over NCCL, whose transport is then judged"
     )
     prints: tuple[str, ...] = Field(
         default=(),
@@ -118,7 +118,7 @@ class Program(Model):
     )
     metrics: tuple[Metric, ...] = Field(
         default=(),
-        description="figures that it prints of itself, and what they must be",
+        description="figures that it prints, and their limits",
         json_schema_extra=merged_by("name"),
     )
     source: str | None = Field(

@@ -14,7 +14,7 @@ _LOGIN = re.compile(r"^\w+://[^/?]*@")
 
 
 class StateSettings(Model):
-    """Where the Pulumi state of the stack is. A simulated cluster has its own, whatever these settings are."""
+    """Where the Pulumi state of the stack is stored. A simulated cluster has its own, whatever these settings are."""
 
     backend: str | None = Field(
         default=None,

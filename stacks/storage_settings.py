@@ -36,14 +36,14 @@ class FileSystem(Model):
 
 
 class HostClientStorage(ScaleClusters):
-    """Clients are packages of the hosts, and the CSI operator drives them; the release says its generation."""
+    """Clients are packages on the hosts, and the CSI operator uses them; the release decides its generation."""
 
     kind: Literal["host-clients"] = "host-clients"
     operator: OlmOperatorArgs
     file_system: FileSystem
     classes: tuple[StorageClassArgs, ...] = Field(
         default=(),
-        description="of volumes made on demand (R-3.4.5-8)",
+        description="storage classes for dynamic provisioning (R-3.4.5-8)",
         json_schema_extra=merged_by("class_name"),
     )
 
@@ -64,22 +64,22 @@ class HostClientStorage(ScaleClusters):
 
 
 class ContainerNativeStorage(ContainerNativeScale):
-    """Clients are pods on all workers, which IBM's operator runs; it brings the CSI driver. For nodes of RHCOS."""
+    """Clients are pods on all workers, run by IBM's operator, which includes the CSI driver. For RHCOS nodes."""
 
     kind: Literal["container-native"]
     version: str = Field(
         pattern=r"^[0-9]+(\.[0-9]+){3}$",
-        description="of IBM's operator on the cluster, e.g. 5.2.3.1: whoever administers the cluster installs it",
+        description="version of IBM's operator on the cluster, e.g. 5.2.3.1; the cluster administrator installs it",
     )
     cluster_id: ClusterId | None = Field(
         default=None,
-        description="of the workers' cluster, for handles of directories. IBM's operator draws it: None before the "
-        "first update, then as `kubectl get daemons.scale.spectrum.ibm.com -A -o yaml` has it in `status.clusterID`",
+        description="id of the workers' cluster, for handles of directories. IBM's operator generates it: None before "
+        "the first update, then `status.clusterID` in `kubectl get daemons.scale.spectrum.ibm.com -A -o yaml`",
     )
     file_system: FileSystem
     classes: tuple[StorageClassArgs, ...] = Field(
         default=(),
-        description="of volumes made on demand (R-3.4.5-8)",
+        description="storage classes for dynamic provisioning (R-3.4.5-8)",
         json_schema_extra=merged_by("class_name"),
     )
 
@@ -115,7 +115,7 @@ class DirectoryData(Model):
     kind: Literal["directory"]
     volume: DnsName = Field(description="name of the volume: cluster-wide, one per namespace (R-4.2-3)")
     claim: DnsName = Field(description="name of its claim in the namespace of the tenant (R-4.2-4)")
-    path: DirectoryPath = Field(description="directory, absolute")
+    path: DirectoryPath = Field(description="absolute path of the directory")
     capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes (E-36)")
     labels: dict[str, str] = Field(
         default_factory=dict, description="further labels of the volume, e.g. dept (R-4.2-2)"
@@ -125,11 +125,11 @@ class DirectoryData(Model):
     )
     long_handle: bool = Field(
         default=False,
-        description="the seven-part form of the handle, for an independent fileset or a directory. A volume's handle "
-        "cannot be changed, so volumes of an older driver keep their form",
+        description="use the seven-part form of the handle, for an independent fileset or a directory. A volume's "
+        "handle cannot be changed, so volumes of an older driver keep their form",
     )
 
-    read_only: bool = Field(default=False, description="whether no job may write to it")
+    read_only: bool = Field(default=False, description="whether jobs may only read it")
 
     def handle(self, storage: HostClientStorage | ContainerNativeStorage) -> AnyHandle:
         """Return the handle by which the driver finds the directory."""
@@ -149,12 +149,12 @@ class ClaimData(Model):
 
     kind: Literal["claim"]
     claim: DnsName = Field(description="name of the claim in the namespace of the tenant")
-    storage_class: DnsName = Field(description="of storage.classes, or one that the cluster has")
+    storage_class: DnsName = Field(description="one of storage.classes, or one that the cluster has")
     capacity: Quantity = Field(description="size that the claim requests")
     access_mode: AccessMode = Field(
         default="ReadWriteMany", description="ReadWriteOnce is for jobs on one node, ReadOnlyMany for those that read"
     )
-    read_only: bool = Field(default=False, description="whether no job may write to it")
+    read_only: bool = Field(default=False, description="whether jobs may only read it")
 
     @property
     def in_pods(self) -> job_volumes.ClaimVolume:
@@ -171,7 +171,7 @@ Data = Annotated[DirectoryData | ClaimData, Field(discriminator="kind")]
 class NamedVolume(Model):
     """What every volume of a tenant has."""
 
-    name: DnsLabel = Field(description="by which programs mount it")
+    name: DnsLabel = Field(description="name by which programs mount it")
 
 
 class DirectoryVolume(NamedVolume, DirectoryData):
@@ -187,7 +187,7 @@ class ScratchVolume(NamedVolume):
 
     kind: Literal["scratch"]
     storage_class: DnsName = Field(
-        description="of storage.classes, or one that the cluster has, e.g. of LVM Storage for NVMe of the pod's node"
+        description="one of storage.classes, or one that the cluster has, e.g. of LVM Storage for the node's NVMe"
     )
     capacity: Quantity = Field(description="size that each pod requests")
 
@@ -198,15 +198,15 @@ class ScratchVolume(NamedVolume):
 
 
 class LocalVolume(NamedVolume):
-    """A folder of one node's NVMe, by a claim that stays when jobs end: the node is that of the first job with it."""
+    """A folder on one node's NVMe, by a claim that outlives jobs; the first job with it determines the node."""
 
     kind: Literal["local"]
     claim: DnsName = Field(description="name of the claim in the namespace of the tenant")
     storage_class: DnsName = Field(
-        description="class of the cluster that makes volumes on the nodes' disks, and binds claims at first use"
+        description="class of the cluster that provisions volumes on the nodes' disks, and binds claims at first use"
     )
     capacity: Quantity = Field(description="size that the claim requests")
-    read_only: bool = Field(default=False, description="whether no job may write to it")
+    read_only: bool = Field(default=False, description="whether jobs may only read it")
 
     @property
     def in_pods(self) -> job_volumes.ClaimVolume:

@@ -9,7 +9,8 @@ from components.performance_suite import SuiteChoices
 class SuiteSettings(SuiteChoices):
     """Which of a tenant's jobs are repeated, and when.
 
-    A job of the suite is one of `stages`: its GPUs, quota and queue are checked there, and a round runs one at a time.
+    A job of the suite is one of `stages`: its GPUs, quota and queue are checked there, and a round runs one job at a
+    time.
     """
 
     tenant: DnsLabel = Field(description="namespace of the tenant whose jobs are repeated, and where the runner is")

@@ -21,13 +21,10 @@ class TenantSettings(TenantNamespace):
 
     run_as_uid: int = Field(gt=0, description="owner of the data directory (R-4.3-6)")
     run_as_gid: int = Field(gt=0, le=LAST_ID, description="group of the data directory (R-4.3-6)")
-    gpu_quota: int = Field(
-        ge=0, description="GPUs that the team may hold; with queues that lend, what it has for certain"
-    )
+    gpu_quota: int = Field(ge=0, description="GPUs that the team may hold; with queues that lend, its guaranteed share")
     instance_quota: dict[MigSize, Annotated[int, Field(ge=0)]] = Field(
         default={},
-        description="MIG instances that the team may hold, by size, e.g. {1g.5gb: 14}; none of sizes that are left out "
-        "(D-2.7)",
+        description="MIG instances that the team may hold, by size, e.g. {1g.5gb: 14}; omitted sizes have none (D-2.7)",
     )
     rdma: bool = Field(
         default=True,
@@ -36,13 +33,13 @@ class TenantSettings(TenantNamespace):
     )
     volumes: tuple[Volume, ...] = Field(
         default=(),
-        description="what programs mount by name; none: jobs bring all that they need in their image",
+        description="volumes that programs mount by name; none: the jobs' images contain all that they need",
         json_schema_extra=merged_by("name"),
     )
     data: Data | None = Field(
         default=None,
-        description="a single volume, as settings from before `volumes` have it: "
-        "`data: {kind: claim, ...}` is written `volumes: [{name: data, kind: claim, ...}]` now, and means the same",
+        description="a single volume, as in settings from before `volumes`: `data: {kind: claim, ...}` is the same as "
+        "`volumes: [{name: data, kind: claim, ...}]`",
     )
 
     data_sets: tuple[DataSetSettings, ...] = Field(
@@ -116,15 +113,16 @@ class QueueSettings(QueuePolicy):
         default=Share(cpus=4, memory_gib=8), description="CPUs and GiB that each tenant has for pods without GPUs"
     )
     topology: TopologySettings | None = Field(
-        default=None, description="topology-aware scheduling; None: Kueue counts quotas alone, and not what nodes have"
+        default=None, description="topology-aware scheduling; None: Kueue counts quotas only, not what nodes have free"
     )
 
 
 class PullSecretSettings(Model):
-    """Accounts of registries, for the pods of every tenant. The accounts themselves are secrets of the stack."""
+    """Registry accounts, for the pods of every tenant. The accounts themselves are secrets of the stack."""
 
-    name: DnsName = Field(default="registries", description="of the Secret, the same for every tenant")
+    name: DnsName = Field(default="registries", description="name of the Secret, the same for every tenant")
     registries: tuple[str, ...] = Field(
         min_length=1,
-        description="hosts, e.g. nvcr.io; images of others, and bases of builds there, are pulled without an account",
+        description="registry hosts, e.g. nvcr.io; images and build bases from other hosts are pulled without an "
+        "account",
     )

@@ -12,10 +12,11 @@ class TopologyRequest(Model):
     """How close to each other the pods of a job with GPUs must or should run."""
 
     required: DnsLabel | None = Field(
-        default=None, description="level of which one domain has all pods, e.g. leaf: else the job waits"
+        default=None, description="level at which one domain must hold all pods, e.g. leaf; otherwise the job waits"
     )
     preferred: DnsLabel | None = Field(
-        default=None, description="level of which one domain has all pods where there is room; else as few as can be"
+        default=None,
+        description="level at which one domain holds all pods if there is room; otherwise as few as possible",
     )
 
     @model_validator(mode="after")
@@ -27,18 +28,18 @@ class TopologyRequest(Model):
 
 
 class TopologySettings(Model):
-    """Topology-aware scheduling: Kueue admits a job when its pods fit on nodes as they are, and says on which."""
+    """Topology-aware scheduling: Kueue admits a job when its pods fit on nodes as they are, and assigns the nodes."""
 
     levels: tuple[TopologyLevel, ...] = Field(
         default=(),
         max_length=MOST_LEVELS - 1,
-        description="from the widest to the narrowest, above the hosts; none: those of core, spine, leaf and "
-        "accelerator that `nodes[].topology` or the reference design's cabling has",
+        description="levels above the hosts, widest first; none: those of core, spine, leaf and accelerator that "
+        "`nodes[].topology` or the reference design's cabling has",
         json_schema_extra=merged_by("name"),
     )
     jobs: TopologyRequest | None = Field(
         default=None,
-        description="what workloads of several pods request that have no `topology` of their own; None: any nodes",
+        description="request of multi-pod workloads without their own `topology`; None: any nodes",
     )
 
     @model_validator(mode="after")

@@ -17,7 +17,7 @@ class UpstreamTrainer(TrainerImages):
 
 
 class InstalledTrainer(Model):
-    """The cluster has it already, of version 2.2 or later, e.g. as a part of Red Hat OpenShift AI (from 3.4 on)."""
+    """The cluster already has it, version 2.2 or later, e.g. as part of Red Hat OpenShift AI (from 3.4 on)."""
 
     kind: Literal["installed"]
 

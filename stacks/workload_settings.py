@@ -37,11 +37,12 @@ class WorkloadBase(Model):
 
     tenant: DnsLabel = Field(description="namespace of the tenant that it runs for")
     wait: Wait | None = Field(
-        default=None, description="how far an update follows it; by default verification finished, training started"
+        default=None,
+        description="how far an update follows it; default: finished for verification, started for training",
     )
     run: int = Field(default=1, ge=1, description="raise it to run the workload again")
     timeout: Seconds | None = Field(
-        default=None, description="seconds that an update follows it for; None: `timeouts.job`"
+        default=None, description="how many seconds an update follows it; None: `timeouts.job`"
     )
 
 
@@ -49,27 +50,27 @@ class RdmaTestWorkload(WorkloadBase, RdmaPair):
     """The bandwidth test between two nodes (R-4.1-2)."""
 
     kind: Literal["rdma-test"]
-    name: DnsLabel = Field(default="mofed-test-job", description="of the job")
+    name: DnsLabel = Field(default="mofed-test-job", description="name of the job")
 
 
 class StageDataWorkload(WorkloadBase):
-    """A data set that is brought near before jobs read it: pods without GPUs read all of its files (R-5.4-6).
+    """A data set that is staged before jobs read it: pods without GPUs read all of its files (R-5.4-6).
 
-    It comes in a stage before the jobs that read the set. The name of its job ends with a part of the lock's digest:
-    another lock is staged again, and the same one is not.
+    Put it in a stage before the jobs that read the set. The name of its job ends with a part of the lock's digest: a
+    changed lock is staged again, an unchanged one is not.
     """
 
     kind: Literal["stage-data"]
     data_set: DataSetName = Field(description="one of the tenant's `data_sets`")
-    image: Image = Field(description="with Python 3.6 or later, e.g. that of the jobs")
-    slices: int = Field(default=4, gt=0, le=MOST_SLICES, description="pods, which have every `slices`-th file each")
+    image: Image = Field(description="image with Python 3.6 or later, e.g. that of the jobs")
+    slices: int = Field(default=4, gt=0, le=MOST_SLICES, description="pods, each with every `slices`-th file")
     content: bool = Field(
         default=False,
-        description="whether each pod also prints the SHA-256 of what it read, for comparison with another staging; it "
-        "takes twice the processor time",
+        description="whether each pod also prints the SHA-256 of what it read, for comparison with another staging; "
+        "it takes twice the CPU time",
     )
     cpus: int = Field(default=1, gt=0, description="CPUs of each pod; a choice")
-    memory: Quantity = Field(default="2Gi", description="memory of each pod, of which the kernel caches files")
+    memory: Quantity = Field(default="2Gi", description="memory of each pod, including the kernel's file cache")
 
     @property
     def name(self) -> str:
@@ -80,7 +81,7 @@ class StageDataWorkload(WorkloadBase):
 class ProgramWorkload(WorkloadBase, JobChoices):
     """A program that is started."""
 
-    name: DnsLabel = Field(description="of the job")
+    name: DnsLabel = Field(description="name of the job")
     data_set: DataSetName | None = Field(
         default=None,
         description="one of the tenant's `data_sets`, at /data-sets/NAME in its pods: each proves that it sees the "
@@ -93,7 +94,7 @@ class ProgramWorkload(WorkloadBase, JobChoices):
     shm_gib: int = Field(default=8, gt=0, description="GiB; size limit of /dev/shm, part of the pod's memory")
     precision: Literal["tf32", "fp32"] | None = Field(
         default=None,
-        description="of programs that compute in 32 bits: tf32 is what tensor cores do unasked where they can, fp32 "
+        description="for programs that compute in 32 bits: tf32 is the default of tensor cores that support it, fp32 "
         "turns it off; None leaves it to program and GPU (D-2.8)",
     )
     largest_mib: int | None = Field(
@@ -111,7 +112,7 @@ class ProgramWorkload(WorkloadBase, JobChoices):
     priority: DnsName | None = Field(default=None, description="priority class of its pods, of priority_classes")
     on_change: Literal["replace", "keep"] | None = Field(
         default=None,
-        description="what a changed spec does: run again at once (by default verification), or wait for the next run",
+        description="what a changed spec does: run again at once (default for verification), or wait for the next run",
     )
 
     @model_validator(mode="after")
@@ -124,15 +125,15 @@ class ProgramWorkload(WorkloadBase, JobChoices):
 class SpanningWorkload(ProgramWorkload):
     """A program over GPUs of one or more pods."""
 
-    name: DnsLabel = Field(description="what the job's name begins with; its layout follows")
-    suffix: str = Field(default="", pattern=r"^(-[a-z0-9]+)?$", description="what the job's name ends with")
+    name: DnsLabel = Field(description="prefix of the job's name; its layout follows")
+    suffix: str = Field(default="", pattern=r"^(-[a-z0-9]+)?$", description="suffix of the job's name")
     layout: Layout | None = Field(default=None, description="pods and GPUs of each; or give gpus")
     gpus: int | None = Field(
         default=None,
         gt=0,
-        description="GPUs in all; the layout is then the first of those that fit on the free GPUs (B-6.1)",
+        description="GPUs in total; the layout is then the first of those that fit on the free GPUs (B-6.1)",
     )
-    gpus_per_pod: int | None = Field(default=None, gt=0, description="with gpus: only layouts with such pods")
+    gpus_per_pod: int | None = Field(default=None, gt=0, description="with gpus: only layouts with pods of this size")
     transport: Transport | None = Field(
         default=None, description="None: the best that the fabric has and the tenant may use"
     )
@@ -156,7 +157,7 @@ class MpiWorkload(SpanningWorkload):
     kind: Literal["mpi"]
     launcher: ContainerResources | None = Field(
         default=None,
-        description="of the launcher of v2beta1, e.g. for hundreds of workers; null: enough for some dozens",
+        description="resources of the v2beta1 launcher, e.g. for hundreds of workers; None: enough for a few dozen",
     )
     debug: bool = Field(default=False, description="log how Open MPI starts and connects processes (B-6.2)")
 
@@ -173,27 +174,27 @@ class JobWorkload(ProgramWorkload):
     kind: Literal["job"]
     node: DnsName | None = Field(
         default=None,
-        description="the only node that its pod may run on (R-4.5-7); a range such as gpu[01-04].lab.example.com means "
-        "a job on each, called as this one and the node's first name",
+        description="the only node that its pod may run on (R-4.5-7); a range such as gpu[01-04].lab.example.com "
+        "means a job on each, named after this one and the node's short name",
         json_schema_extra={"anyOf": [{"pattern": hostlist.PATTERN, "type": "string"}, {"type": "null"}]},
     )
     gpus: int = Field(default=1, gt=0, le=16, description="GPUs of its pod")
 
 
 class IndexedWorkload(ProgramWorkload):
-    """Inference over a data set: pods that each have a slice of it, and a reducer after them (R-5.3-11)."""
+    """Inference over a data set: pods that each process a slice of it, and a reducer after them (R-5.3-11)."""
 
     kind: Literal["indexed"]
     data_set: DataSetName = Field(description="one of the tenant's `data_sets`, which is divided among the pods")
-    slices: int = Field(gt=0, le=MOST_SLICES, description="pods, which have every `slices`-th file each")
+    slices: int = Field(gt=0, le=MOST_SLICES, description="pods, each with every `slices`-th file")
     gpus: int = Field(default=1, gt=0, le=16, description="GPUs of each pod")
     results: Folder = Field(
         description="folder that the program mounts and all pods share: results, and the proofs of the slices"
     )
     reducer: tuple[str, ...] = Field(
         default=(),
-        description="command line that collects the results, after the slices were proved disjoint and complete; none: "
-        "the proof alone",
+        description="command line that collects the results, after the slices were proved disjoint and complete; "
+        "none: only the proof",
     )
 
 
@@ -227,11 +228,11 @@ class Stage(Model):
     name: DnsLabel = Field(description="its title in the table of placements")
     fit_nodes: bool = Field(
         default=False,
-        description="whether jobs do not start on nodes that `./hpc verify --nodes --cordon` has marked as unfit; the "
-        "stage that tests the nodes goes without",
+        description="keep jobs off nodes that `./hpc verify --nodes --cordon` has marked as unfit; not for the stage "
+        "that tests the nodes",
     )
     workloads: Annotated[tuple[Workload, ...], BeforeValidator(_on_each)] = Field(
-        min_length=1, description="in the order in which they get room"
+        min_length=1, description="in the order in which they are placed"
     )
 
     @model_validator(mode="before")

@@ -19,7 +19,7 @@ from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from cli.shared.output import write_text
 from cli.shared.stack import Stack
 
-CommentOption = Annotated[Path | None, typer.Option("--output", "-o", help="File for what is found, in Markdown.")]
+CommentOption = Annotated[Path | None, typer.Option("--output", "-o", help="File for the findings, in Markdown.")]
 ImportOption = Annotated[Path | None, typer.Option("--import-file", help="File for `pulumi import --file`, JSON.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Adopt all that can be adopted, without asking.")]
 

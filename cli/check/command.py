@@ -37,22 +37,23 @@ StackOption = Annotated[
 ]
 SeverityOption = Annotated[
     Severity | None,
-    typer.Option(help="Least severity that is reported and fails; default: all are reported, mandatory ones fail."),
+    typer.Option(help="Lowest severity that is reported and fails; default: all are reported, mandatory ones fail."),
 ]
 VerboseOption = Annotated[
     bool, typer.Option("--verbose", "-v", help="List advisory findings too; the text form only counts them.")
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="Form of the report.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="Format of the report.")]
 CompleteOption = Annotated[
-    bool, typer.Option("--complete", help="The files (and the stack) are complete: links must end among them.")
+    bool,
+    typer.Option("--complete", help="The files (and the stack) are complete: references must resolve within them."),
 ]
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="JSON: levels and parameters of rules, as for the policy pack.")
 ]
 ExceptionsOption = Annotated[
-    Path, typer.Option("--exceptions", help="YAML: exceptions to rules, each with its last day.")
+    Path, typer.Option("--exceptions", help="YAML: exceptions to rules, each with its expiry date.")
 ]
-RulesOption = Annotated[str | None, typer.Option("--rules", help="Names of the only rules to run, with commas.")]
+RulesOption = Annotated[str | None, typer.Option("--rules", help="Run only these rules, comma-separated.")]
 
 
 def command(
@@ -70,8 +71,8 @@ def command(
 ) -> None:
     """Check manifests against the policies, without a cluster.
 
-    Exit status 0: nothing mandatory is found; 1: something is (with --severity advisory, anything); 2: something could
-    not be read.
+    Exit status 0: no mandatory findings; 1: mandatory findings (with --severity advisory, any findings); 2: something
+    could not be read.
     """
     names = [*(file or ()), *(more or ())]
     if not names:

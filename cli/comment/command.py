@@ -11,7 +11,7 @@ from cli.comment.thread import marker, publish
 from cli.shared.console import print_notice, print_text
 from cli.shared.errors import Problem
 
-FileArgument = Annotated[Path, typer.Argument(help="What `./hpc diff -o FILE` wrote.")]
+FileArgument = Annotated[Path, typer.Argument(help="File that `./hpc diff -o FILE` wrote.")]
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 
 

@@ -16,7 +16,9 @@ from stacks.locks import stale
 from stacks.tenant_settings import TenantSettings
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Data set of a tenant's `data_sets`.")]
-TenantOption = Annotated[str | None, typer.Option("--tenant", "-t", help="Namespace, where several tenants have it.")]
+TenantOption = Annotated[
+    str | None, typer.Option("--tenant", "-t", help="Namespace, where several tenants have a set of this name.")
+]
 LOCK, LIST = ".lock.json", ".list"
 
 

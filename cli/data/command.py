@@ -4,7 +4,7 @@ import typer
 
 from cli.data import confusion, diff, drift, generate, index, list, publish, select, stats, status
 
-app = typer.Typer(no_args_is_help=True, help="The data that jobs are trained on.")
+app = typer.Typer(no_args_is_help=True, help="The data sets that jobs train on.")
 
 app.command("generate")(generate.command)
 app.command("index")(index.command)

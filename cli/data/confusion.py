@@ -30,8 +30,8 @@ SetOption = Annotated[
 BelowOption = Annotated[
     float, typer.Option("--below", min=0, max=1, help="Recall below which a class is weak, 0 to 1.")
 ]
-CardOption = Annotated[str | None, typer.Option("--card", help="Card of the classes, where no data set is named.")]
-LeastOption = Annotated[int, typer.Option("--least", min=1, help="Frames that are proposed at least for a class.")]
+CardOption = Annotated[str | None, typer.Option("--card", help="Card of the classes, if no data set is given.")]
+LeastOption = Annotated[int, typer.Option("--least", min=1, help="Least number of frames to propose for a class.")]
 
 
 def command(
@@ -47,7 +47,7 @@ def command(
 ) -> None:
     """Read a confusion matrix: rows as labelled, columns as recognised.
 
-    Names classes that were not evaluated at all and those with a weak recall, and proposes `at_least` for them.
+    Lists classes that were not evaluated at all and those with a weak recall, and proposes `at_least` for them.
     """
     known, frames = _asked(card, data_set, stack, tenant)
     found = confusion.renamed(matrices.read(file), _spellings(known), str(file))

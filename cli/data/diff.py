@@ -17,16 +17,16 @@ from review import data_set_changes, markdown, terminal
 from review.section import Line, section
 from review.sentences import name
 
-Before = Annotated[Path, typer.Argument(metavar="A", help="Lock before.")]
-After = Annotated[Path, typer.Argument(metavar="B", help="Lock after.")]
+Before = Annotated[Path, typer.Argument(metavar="A", help="Older lock.")]
+After = Annotated[Path, typer.Argument(metavar="B", help="Newer lock.")]
 MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a comment.")]
 
 
 def command(before: Before, after: After, *, plain: JsonOption = False, as_markdown: MarkdownOption = False) -> None:
     """Show what changes from one lock to another.
 
-    Frames, bytes, and the classes that gain and lose frames.
-    Files are counted that come and go, too, where the lists are still beside their locks.
+    Frames, bytes, and the classes that gain and lose frames. Added and removed files are counted, too, if the lists are
+    still next to their locks.
     """
     if plain and as_markdown:
         raise Problem("--json and --markdown are two forms of the same", "Give one of them.")

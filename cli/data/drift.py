@@ -22,7 +22,7 @@ _BEYOND = 1
 
 BoundOption = Annotated[
     float | None,
-    typer.Option("--bound", min=0, max=1, help="Exit with status 1 where a distance is greater, 0 to 1."),
+    typer.Option("--bound", min=0, max=1, help="Exit with status 1 if a distance is greater, 0 to 1."),
 ]
 
 
@@ -37,8 +37,8 @@ def command(
 ) -> None:
     """Compare a data set with its operating domain.
 
-    The shares of classes, of the whole and of each split, with those of all frames of its cameras.
-    The distance is the total variation of the shares of pixels: 0 where they are equal, 1 where no class is in both.
+    Compares the class shares of the set and of each split with those of all frames of its cameras. The distance is the
+    total variation of the pixel shares: 0 if they are equal, 1 if no class is in both.
     """
     wanted = chosen.find(name, stack, tenant)
     made = wanted.lock

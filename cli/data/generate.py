@@ -17,14 +17,14 @@ Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="New folder for t
 FramesOption = Annotated[
     int, typer.Option("--frames", min=generated.LEAST, max=generated.MOST, help="Images to generate.")
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Another number makes other images.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Random seed: another one gives other images.")]
 
 
 def command(folder: Folder, frames: FramesOption = 100, seed: SeedOption = 0) -> None:
     """Write a generated data set in the form of A2D2.
 
-    It has images, labels in all 55 colours, and infos, and no pixel is A2D2's. Its names and shares are those that the
-    Redpaper prints, so its queries find their printed rows.
+    It has images, labels in all 55 colours, and info files, but no pixel of A2D2. Names and shares are those that the
+    Redpaper prints, so the Redpaper's queries return the printed rows.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"{folder} exists and is not empty", "Name a new folder.")

@@ -21,18 +21,16 @@ from simulator.progress import Step
 _CHUNK = 16
 """Labels that a process is given at once: some tenths of a second of work."""
 
-Folder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="Folder of the data set; others may be above its files.")
-]
-CardOption = Annotated[str, typer.Option("--card", help="Card of datasets/cards, or the file of your own.")]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the data set; files may be in subfolders.")]
+CardOption = Annotated[str, typer.Option("--card", help="Card in datasets/cards, or your own card's file.")]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", help="SQLite file to write, or to replace.")]
 PlatformOption = Annotated[
-    str, typer.Option(help="Kind of storage that records name, e.g. 'IBM COS', 'S3', 'NFS', 'Spectrum Scale'.")
+    str, typer.Option(help="Storage type that the records give, e.g. 'IBM COS', 'S3', 'NFS', 'Spectrum Scale'.")
 ]
 DatasourceOption = Annotated[
-    str | None, typer.Option(help="Bucket, export or file system that records name; default: the card's name.")
+    str | None, typer.Option(help="Bucket, export or file system that the records give; default: the card's name.")
 ]
-ProcessesOption = Annotated[int | None, typer.Option(min=1, help="Processes that read labels; default: one a CPU.")]
+ProcessesOption = Annotated[int | None, typer.Option(min=1, help="Processes that read labels; default: one per CPU.")]
 
 
 def command(
@@ -47,7 +45,7 @@ def command(
     """Write a catalogue of the frames of a data set.
 
     It has the pixels of each class in each frame. Every image needs its label, and every colour a class of the card;
-    else nothing is written. An older catalogue stays until the new one is whole.
+    otherwise nothing is written. An older catalogue stays until the new one is complete.
     """
     known = cards.find(card)
     now = datetime.now(UTC)  # before the files are listed: one that changes meanwhile is younger than its record

@@ -36,11 +36,11 @@ FormatOption = Annotated[
         "`download --object-list`.",
     ),
 ]
-SplitOption = Annotated[str, typer.Option("--split", help="One of its splits alone.")]
+SplitOption = Annotated[str, typer.Option("--split", help="Only this split.")]
 RootOption = Annotated[
     str | None,
     typer.Option(
-        "--root", help="Where a storage node has the volume's root; default: the directory of a directory volume."
+        "--root", help="Path of the volume's root on a storage node; default: the directory of a directory volume."
     ),
 ]
 
@@ -56,7 +56,7 @@ def command(
 ) -> None:
     """Print the files of a data set.
 
-    One a line, after comparing the list with its lock.
+    One per line, after comparing the list with its lock.
     """
     wanted = chosen.find(name, stack, tenant)
     files = listed(wanted, split)

@@ -18,17 +18,15 @@ from simulator.files import write_atomically
 _MODE = 0o644
 Folder = Annotated[
     Path,
-    typer.Argument(
-        metavar="FOLDER", help="Root of the volume, as this machine has it; of a cache the root of its source."
-    ),
+    typer.Argument(metavar="FOLDER", help="Root of the volume on this machine; for a cache, the root of its source."),
 ]
 
 
 def command(name: Name, folder: Folder, stack: StackOption = DEFAULT_STACK, tenant: TenantOption = None) -> None:
     """Put a data set's lists where its files are.
 
-    They are in FOLDER/.hpc/lists, each under its digest: that of the set, and those of its splits.
-    Every list is compared with the lock before. Lists of earlier locks stay: jobs that run may still read them.
+    The lists of the set and of its splits go to FOLDER/.hpc/lists, each under its digest. Each is first compared with
+    the lock. Lists of earlier locks stay: running jobs may still read them.
     """
     wanted = chosen.find(name, stack, tenant)
     for split in ("", *wanted.lock.splits):

@@ -32,9 +32,8 @@ def command(
 ) -> None:
     """Choose the frames of a data set, and lock them.
 
-    Its lock is committed, and its list of files is not.
-    The same catalogue and settings give the same bytes. Nothing is written where frames, labels or minimum counts are
-    missing, or the catalogue is older than its files.
+    Commit its lock, but not its list of files. The same catalogue and settings give the same bytes. Nothing is written
+    if frames or labels are missing, minimum counts are not met, or the catalogue is older than its files.
     """
     wanted = chosen.find(name, stack, tenant)
     before = _earlier(wanted)

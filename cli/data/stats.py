@@ -27,7 +27,7 @@ CatalogueFile = Annotated[
 CardOption = Annotated[
     str | None, typer.Option("--card", help="Card of the classes; default: the one in the catalogue's file.")
 ]
-DiscoverOption = Annotated[str | None, typer.Option(help="Host of Spectrum Discover to ask in place of a file.")]
+DiscoverOption = Annotated[str | None, typer.Option(help="Host of Spectrum Discover, to query instead of a file.")]
 CaOption = Annotated[Path | None, typer.Option(help="Certificate of its CA; default: one that this machine trusts.")]
 RareOption = Annotated[float, typer.Option("--rare", help="Percent of all pixels below which a class is rare.")]
 StaleOption = Annotated[
@@ -47,8 +47,8 @@ def command(
 ) -> None:
     """Show the share of each class in all pixels.
 
-    Also how many frames show it, and which classes are rare. Where the folder that was indexed is on this machine, its
-    files must be as they were. The account of Spectrum Discover is in HPC_DISCOVER_USER and HPC_DISCOVER_PASSWORD.
+    Also how many frames show it, and which classes are rare. If the indexed folder is on this machine, its files must
+    be unchanged. The account of Spectrum Discover is in HPC_DISCOVER_USER and HPC_DISCOVER_PASSWORD.
     """
     source = _opened(catalogue, discover, ca, allow_stale=allow_stale)
     card = _card(source, card_name)

@@ -34,9 +34,9 @@ def command(
 ) -> None:
     """Show the state of each cache.
 
-    What it means, its home, what waits for it, and how much of its quotas is in use; of a data set, that of its volume,
-    and whether the set fits. Only reads. The account is in HPC_SCALE_USER and HPC_SCALE_PASSWORD; that of a simulated
-    cluster is known. Exit status 1 where a cache is not healthy.
+    Its meaning, the cache's home and queue, and how much of its quotas is in use; for a data set, the cache of its
+    volume, and whether the set fits. Only reads. The account is in HPC_SCALE_USER and HPC_SCALE_PASSWORD; a simulated
+    cluster needs neither. Exit status 1 if a cache is not healthy.
     """
     if name is None:
         wanted = stacks.read(stack)

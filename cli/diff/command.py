@@ -17,7 +17,7 @@ from cli.shared.stack import Stack
 from review.model import Review
 
 OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="File for the comment, in Markdown.")]
-JsonOption = Annotated[Path | None, typer.Option("--json", help="File for the same as JSON.")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="File for the same content as JSON.")]
 PlanOption = Annotated[
     Path | None,
     typer.Option("--plan", help="File for a plan that only its owner may read; `./hpc up --plan` applies it."),
@@ -26,7 +26,7 @@ PlanOption = Annotated[
 BaseOption = Annotated[
     str | None, typer.Option("--base", help="Compare with this commit, without engine and cluster (pull requests).")
 ]
-HeadOption = Annotated[str, typer.Option("--head", help="The commit to compare it with.")]
+HeadOption = Annotated[str, typer.Option("--head", help="Commit to compare with --base.")]
 
 
 def command(
@@ -42,8 +42,8 @@ def command(
 ) -> None:
     """Show what an update would change and what it means.
 
-    Changes nothing. Exit status 0 when the change is shown, however much it is; 1 when the preview failed, the cluster
-    did not answer, or a mandatory policy is violated. The comment is written in each case, and reports it.
+    Changes nothing. Exit status 0 when the change is shown, however large; 1 when the preview failed, the cluster did
+    not answer, or a mandatory policy is violated. The comment is written in each case, and reports it.
     """
     with presentation.always(stack, output, as_json):
         if base is not None:

@@ -37,7 +37,7 @@ def command(
     """Show how the cluster differs from the program.
 
     Changes nothing. Exit status 0 without drift; 1 with drift, after an interrupted update, or where the settings
-    declare what no update has created; 2 where that could not be determined.
+    declare objects that no update has created; 2 where that could not be determined.
     """
     with presentation.always(stack, output, as_json, drift=True):
         wanted = stacks.read(stack, name)

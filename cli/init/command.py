@@ -26,7 +26,7 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the stack: Pulumi.NAME.yaml is written.")]
 KubeconfigOption = Annotated[
-    Path | None, typer.Option("--kubeconfig", help="Kubeconfig of the cluster; it is only read from.")
+    Path | None, typer.Option("--kubeconfig", help="Kubeconfig of the cluster, which is only read.")
 ]
 ContextOption = Annotated[
     str | None, typer.Option("--context", help="Context in the kubeconfig. Default: the only one that it has.")
@@ -36,7 +36,7 @@ TemplateOption = Annotated[
     typer.Option(
         "--template",
         help="Example in stacks/examples: it gives the settings that a cluster does not report. "
-        "Default: the nearest. Without --kubeconfig it is copied. "
+        "Default: the nearest one. Without --kubeconfig it is copied. "
         f"One of {', '.join(examples.names(ROOT))}.",
     ),
 ]
@@ -53,11 +53,10 @@ def command(
 ) -> None:
     """Write the settings of a first stack.
 
-    Asks a cluster what it has (--kubeconfig), or copies an example
-    (--template). What you must decide is marked in the file with
+    Queries a cluster (--kubeconfig), or copies an example (--template). What you must decide is marked in the file with
     DECIDE, and listed. Nothing is changed on the cluster.
 
-    Exit status 0 also where that is not decided yet.
+    Exit status 0 even if that is still undecided.
     """
     _require_name(name)
     if kubeconfig is None:

@@ -31,7 +31,9 @@ from stacks.layouts import job_name
 
 STANDARD_OUTPUT = "-"
 
-ProgramArgument = Annotated[str, typer.Argument(metavar="PROGRAM", help="One of the stack's, or of docs/programs.md.")]
+ProgramArgument = Annotated[
+    str, typer.Argument(metavar="PROGRAM", help="Program of the stack, or of docs/programs.md.")
+]
 TenantOption = Annotated[str, typer.Option("--tenant", "-t", help="Namespace of the tenant whose user starts it.")]
 OutputOption = Annotated[str, typer.Option("--output", "-o", metavar="FILE|-", help="File, or - for standard output.")]
 GpusOption = Annotated[int | None, typer.Option("--gpus", "-g", min=1, help="GPUs of the job, all pods together.")]
@@ -40,17 +42,22 @@ NodesOption = Annotated[
     typer.Option(
         "--nodes",
         min=1,
-        help="Pods that share the GPUs evenly, meant for a node each. Without --gpus: all of a node's.",
+        help="Pods that share the GPUs evenly, meant for a node each. Without --gpus: all GPUs of each node.",
     ),
 ]
 LayoutOption = Annotated[
     str | None, typer.Option("--layout", metavar="PODSxGPUS", help="Pods, and GPUs of each, in place of --nodes.")
 ]
 KindOption = Annotated[
-    Literal["mpi", "torch", "job"] | None, typer.Option("--kind", help="Default: the first of the program's kinds.")
+    Literal["mpi", "torch", "job"] | None,
+    typer.Option("--kind", help="Kind of workload. Default: the first of the program's kinds."),
 ]
-NameOption = Annotated[str | None, typer.Option("--name", help="Of the job; its layout follows. Default: the program.")]
-ImageOption = Annotated[str | None, typer.Option("--image", help="Default: the program's, where it has one that fits.")]
+NameOption = Annotated[
+    str | None, typer.Option("--name", help="Prefix of the job's name; its layout follows. Default: the program.")
+]
+ImageOption = Annotated[
+    str | None, typer.Option("--image", help="Image. Default: the program's, where it has one that fits.")
+]
 BuildOption = Annotated[
     str | None, typer.Option("--build", help="One of the tenant's `builds` in the settings, in place of an image.")
 ]
@@ -76,7 +83,7 @@ def command(
 ) -> None:
     """Write the manifest of a job that a user starts.
 
-    Exit status 1, without a manifest, where a mandatory policy refuses it.
+    Exit status 1, without a manifest, if a mandatory policy rejects it.
     """
     wanted = Request(program, tenant, gpus, nodes, layout, kind, name, image, build, transport)
     settings, workload = requested(wanted, stacks.read(stack).settings)

@@ -38,11 +38,11 @@ KIND = Judging
 SAME, DIFFERS, UNDECIDED = 0, 1, 2
 
 NodesOption = Annotated[
-    list[str] | None, typer.Option("--node", help="Node; repeatable. Default: all of the stack with GPUs.")
+    list[str] | None, typer.Option("--node", help="Node; repeatable. Default: all GPU nodes of the stack.")
 ]
 FilesOption = Annotated[
     list[str] | None,
-    typer.Option("--file", "-f", help="Outputs of one node, in place of the cluster; repeatable. - is standard input."),
+    typer.Option("--file", "-f", help="Outputs of one node, instead of the cluster; repeatable. - is standard input."),
 ]
 
 
@@ -61,8 +61,8 @@ def command(
 ) -> None:
     """Compare nodes with their machine file.
 
-    Reports missing ports, swapped rails, GPUs at another NUMA node,
-    lost NVLinks, less memory, other link layers and rates, a line each.
+    Reports missing ports, swapped rails, GPUs at another NUMA node, lost NVLinks, less memory, other link layers and
+    rates, one per line.
 
     Runs the Job of `./hpc machine discover` on each node, one after the
     other, or with -f reads what one node has printed.

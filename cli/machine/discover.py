@@ -33,7 +33,7 @@ KubeconfigOption = Annotated[Path | None, typer.Option(help="Kubeconfig of the c
 ContextOption = Annotated[str | None, typer.Option(help="Context in it; needed unless it has only one.")]
 NodeOption = Annotated[str, typer.Option(help="Node of the cluster.")]
 OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="Machine file to write.")]
-LogOption = Annotated[Path | None, typer.Option("--log", help="File for what the tools print, too.")]
+LogOption = Annotated[Path | None, typer.Option("--log", help="File for the tools' output.")]
 ManifestOption = Annotated[
     bool, typer.Option("--manifest", help="Print the Job, and create nothing: for a user who may not create Jobs.")
 ]
@@ -58,13 +58,11 @@ def command(
 ) -> None:
     """Write a machine file from a node of a cluster.
 
-    Creates a Job on the node, whose pod prints what nvidia-smi, lscpu,
-    numactl, lspci, ibstat and others show, without privileges; reads
-    its log, and removes it, also after Ctrl-C. --manifest prints the
-    Job for those who would rather create it themselves, and give its
-    log to from-logs.
+    Creates a Job on the node, whose pod prints what nvidia-smi, lscpu, numactl, lspci, ibstat and others show, without
+    privileges; reads its log, and removes it, also after Ctrl-C. --manifest prints the Job for users who prefer to
+    create it themselves and pass its log to from-logs.
 
-    What the pod does not see is reported, and missing in the file.
+    What the pod cannot see is reported, and is missing from the file.
     """
     from cli.shared import stack as stacks  # noqa: PLC0415 - half a second, and from-logs, beside it, does without
 

@@ -26,7 +26,7 @@ _CONTRADICTIONS = 8
 
 Files = Annotated[
     list[str],
-    typer.Argument(metavar="FILE...", help="Outputs of one node, several in a file or not; - is standard input."),
+    typer.Argument(metavar="FILE...", help="Outputs of one node, in one file or several; - is standard input."),
 ]
 OutputOption = Annotated[
     Path | None, typer.Option("--output", "-o", help="Machine file to write; default: standard output.")
@@ -36,9 +36,9 @@ OutputOption = Annotated[
 def command(files: Files, output: OutputOption = None) -> None:
     """Write a machine file from what a node prints.
 
-    Reads nvidia-smi, nvidia-smi -q (also -x), nvidia-smi topo -m,
-    lscpu, ibdev2netdev, ibstat, ls -l /sys/class/infiniband,
-    lspci -nn, numactl -H, /proc/meminfo and labels of the node. The file lists what none of them says.
+    Reads nvidia-smi, nvidia-smi -q (also -x), nvidia-smi topo -m, lscpu, ibdev2netdev, ibstat, ls -l
+    /sys/class/infiniband, lspci -nn, numactl -H, /proc/meminfo and labels of the node. The file lists what none of them
+    gives.
 
     Exit status 1, and no file, where they contradict each other.
     """

@@ -20,16 +20,18 @@ if TYPE_CHECKING:
     from cli.shared.stack import Stack
 
 NamespaceOption = Annotated[
-    str, typer.Option(help="Namespace of the Job; in a tenant's its quota and its queues decide, too.")
+    str, typer.Option(help="Namespace of the Job; in a tenant's namespace, its quota and queues apply.")
 ]
 ImageOption = Annotated[
     str | None,
-    typer.Option(help="Image with the tools, as util-linux, pciutils, infiniband-diags. Default: of the stack's jobs."),
+    typer.Option(
+        help="Image with the tools, e.g. of util-linux, pciutils, infiniband-diags. Default: that of the stack's jobs."
+    ),
 ]
 GpusOption = Annotated[
     int | None,
     typer.Option(
-        min=0, help="GPUs to request: all of the node (default), or 0 while jobs use them: none is seen then."
+        min=0, help="GPUs to request: all of the node (default), or 0 while jobs use them; the Job then sees none."
     ),
 ]
 AccountOption = Annotated[str, typer.Option("--service-account", help="Service account of the pod.")]
@@ -37,11 +39,11 @@ HostNetworkOption = Annotated[
     bool,
     typer.Option(
         "--host-network",
-        help="Run in the node's network, to see interfaces' names. The account must be allowed to use an SCC for it, "
-        "such as hostnetwork-v2; in namespace default no SCC is evaluated.",
+        help="Run in the host network, to see interface names. The account must be allowed to use an SCC for it, such "
+        "as hostnetwork-v2; in namespace default no SCC is evaluated.",
     ),
 ]
-TimeoutOption = Annotated[int, typer.Option(min=1, help="Seconds until the Job must have ended.")]
+TimeoutOption = Annotated[int, typer.Option(min=1, help="Seconds until the Job must have finished.")]
 
 DEFAULT_NAMESPACE = "default"
 DEFAULT_SECONDS = 600  # images with CUDA are large

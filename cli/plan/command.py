@@ -27,7 +27,7 @@ WattsOption = Annotated[
     int | None, typer.Option("--rack-watts", min=1, help="Power and cooling of a rack for machines, W.")
 ]
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON, by section, with the columns as keys; null is not given.")
+    bool, typer.Option("--json", help="Print JSON, by section, with the columns as keys; null means not given.")
 ]
 
 

@@ -15,7 +15,7 @@ from evidence.metrics import Measured, Metrics
 from hardware.data_files import DataFileError
 from stacks.programs import Program, read_program
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Program, in the form of stacks/programs.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Program file, in the format of stacks/programs.")]
 LogOption = Annotated[list[Path] | None, typer.Option("--log", help="Log to read the metrics from; repeatable.")]
 
 

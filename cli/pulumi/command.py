@@ -26,9 +26,7 @@ _VALUED = {"-C", "--cwd", "-v", "--verbose", "--color", "--tracing", "--otel-tra
 
 StacksOption = Annotated[
     list[str],
-    typer.Option(
-        "--stack", "-s", help=f"Stack, as of any command; {DEFAULT_STACK} where none is named.", metavar="NAME"
-    ),
+    typer.Option("--stack", "-s", help=f"Stack, as for any command; default: {DEFAULT_STACK}.", metavar="NAME"),
 ]
 
 

@@ -16,22 +16,20 @@ ADMITTED, REFUSED, UNREADABLE = 0, 1, 2
 
 Files = Annotated[
     list[str] | None,
-    typer.Option("--file", "-f", help="Pods or workloads, and more as for --sccs: file, folder or -."),
+    typer.Option("--file", "-f", help="Pods or workloads, and whatever --sccs takes: file, folder or -."),
 ]
-MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="[FILE]...", help="More of them, without -f.")]
+MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="[FILE]...", help="Further files, without -f.")]
 Namespace = Annotated[str, typer.Option("--namespace", help="Namespace of the pods; default: their own.")]
 Account = Annotated[str, typer.Option("--service-account", help="Account that the pods run as; default: their own.")]
 Sccs = Annotated[
     list[str] | None,
-    typer.Option(
-        "--sccs", help="SCCs, namespaces, RBAC: file or folder; with `restricted` in it, instead of a release's."
-    ),
+    typer.Option("--sccs", help="SCCs, namespaces, RBAC: file or folder; one with `restricted` replaces a release's."),
 ]
 Release = Annotated[
     OfRelease | None,
-    typer.Option("--release", help="Release whose default SCCs are added; default: the stack's, else current."),
+    typer.Option("--release", help="Release whose default SCCs are added; default: the stack's, else the current one."),
 ]
-Asker = Annotated[str, typer.Option("--user", help="Who creates the pods; default: their service account.")]
+Asker = Annotated[str, typer.Option("--user", help="User who creates the pods; default: their service account.")]
 Groups = Annotated[list[str] | None, typer.Option("--group", help="Group of the user; repeatable.")]
 Usable = Annotated[list[str] | None, typer.Option("--usable", help="SCC that RBAC grants as well; repeatable.")]
 Annotations = Annotated[list[str] | None, typer.Option("--annotation", help="KEY=VALUE of the namespace; repeatable.")]
@@ -68,8 +66,8 @@ def explain(
 ) -> None:
     """Predict which SCC admits a pod, and what it changes.
 
-    For a refused pod: why, and which SCC would admit it. What OpenShift allocates to a namespace, and
-    no file contains, is replaced by examples; the output reports it.
+    For a refused pod: why, and which SCC would admit it. Values that OpenShift allocates to a namespace, and no file
+    contains, are replaced by examples; the output reports this.
 
     Exit status 0: all admitted (or all lines answered), 1: a pod is refused, 2: something could not be read.
     """
@@ -98,9 +96,8 @@ def explain(
 def check(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     """Compare the cluster's SCC decisions with the predicted ones.
 
-    The API server is asked whether each tenant's account may use the SCC of RDMA jobs, and whether its
-    default account may. Of the tenants' pods, the annotation openshift.io/scc is compared with the SCC
-    that `explain` predicts.
+    The API server is asked whether each tenant's account may use the SCC of RDMA jobs, and whether its default account
+    may. The annotation openshift.io/scc of the tenants' pods is compared with the SCC that `explain` predicts.
 
     Exit status 0: all agree, 1: something differs, 2: the tenants have no pods that were admitted.
     """

@@ -4,6 +4,6 @@ import typer
 
 from cli.settings import show
 
-app = typer.Typer(no_args_is_help=True, help="What a stack's file says over its bases.")
+app = typer.Typer(no_args_is_help=True, help="A stack's settings, merged over its bases.")
 
 app.command("show")(show.command)

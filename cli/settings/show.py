@@ -11,13 +11,16 @@ from cli.shared.paths import ROOT
 from stacks import settings
 from stacks.bases import SETTING
 
-OriginOption = Annotated[bool, typer.Option("--origin", help="Say in a comment where each value is from, file:line.")]
+OriginOption = Annotated[
+    bool, typer.Option("--origin", help="Show in a comment where each value is from, as file:line.")
+]
 
 
 def command(stack: StackOption = DEFAULT_STACK, *, origin: OriginOption = False) -> None:
     """Print a stack's settings with those of its bases.
 
-    It is YAML in the form of a stack's file. Nothing is checked; of tenants the platform's settings are not included.
+    The output is YAML, in the format of a stack's file. Nothing is checked; for tenants, the platform's settings are
+    not included.
     """
     file, found = settings.file(stack, ROOT), settings.whole(stack, ROOT)
     if found.data is None:

@@ -43,7 +43,7 @@ def command(file: Files = None, more: MoreFiles = None, *, stack: StackOption = 
     """Compare running configurations with the settings.
 
     Exit status 0 where nothing is missing, superfluous or different, 1 where something is, 2 where a file has nothing
-    to compare. What the settings do not speak of is counted and not compared. Passwords and hashes in the files are
+    to compare. What the settings do not cover is counted but not compared. Passwords and hashes in the files are
     neither compared nor shown.
     """
     names = [*(file or ()), *(more or ())]

@@ -16,10 +16,8 @@ from simulator.files import write_atomically
 from sites import manifest
 from sites.manifest import Manifest
 
-OnlyOption = Annotated[
-    list[str] | None, typer.Option("--only", help="Write this group of files only; may be given several times.")
-]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace also edited files, and a damaged MANIFEST.json.")]
+OnlyOption = Annotated[list[str] | None, typer.Option("--only", help="Write only this group of files; repeatable.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Also replace edited files, and a damaged MANIFEST.json.")]
 
 _EXECUTABLE, _READABLE = 0o755, 0o644
 
@@ -33,8 +31,8 @@ def command(
 ) -> None:
     """Write files for hosts, switches and other surroundings.
 
-    What the settings do not say is listed as open. A folder with files of something else is refused; files of an
-    earlier call that the settings no longer need are removed.
+    Values that the settings lack are listed as open. A folder with unrelated files is refused; files of an earlier run
+    that the settings no longer need are removed.
     """
     wanted = files.wanted(stack, only or ())
     # Of a damaged list nothing is known to be ours: no file is removed, and those that the settings want are replaced.

@@ -12,13 +12,13 @@ from cli.split import moves
 from review.titles import short
 
 TenantsOption = Annotated[str, typer.Option("--stack", "-s", help="Stack of tenants, whose file names the platform.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Move; without it, show only what would be moved.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Move; without it, only show what would be moved.")]
 
 
 def command(stack: TenantsOption, name: OtherName = None, *, yes: YesOption = False) -> None:
     """Move tenants from one stack into their own.
 
-    What the stack of tenants declares moves out of the state of its platform, which was a stack of all layers before.
+    What the tenants' stack declares moves out of the state of its platform, which was one stack of all layers before.
     Nothing is created, changed or deleted on the cluster. docs/layers.md says what to do before and after.
     """
     wanted = stacks.read(stack, name)

@@ -51,7 +51,7 @@ def command(
 ) -> None:
     """Create a backend, and with --stack the stack in it.
 
-    On an existing backend it sets what is missing; it may be run again at any time.
+    On an existing backend it adds what is missing; it may be run again at any time.
     """
     there, wanted = selection.meant(backend, stack, name)
     lacking = False

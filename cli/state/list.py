@@ -13,7 +13,7 @@ from cli.state.selection import BackendUrl, SomeStack
 
 _SHOWN = 20
 
-AllOption = Annotated[bool, typer.Option("--all", help=f"All older states, not the newest {_SHOWN}.")]
+AllOption = Annotated[bool, typer.Option("--all", help=f"All older states, not only the newest {_SHOWN}.")]
 
 
 def command(

@@ -37,14 +37,14 @@ ProfileOption = Annotated[
 LayoutOption = Annotated[str | None, typer.Option(help="Pods x GPUs of each, e.g. 02x08.", rich_help_panel=_OF_A_JOB)]
 TransportOption = Annotated[
     Transport | None,
-    typer.Option(help="Transport between nodes; none for a job on one node.", rich_help_panel=_OF_A_JOB),
+    typer.Option(help="Transport between nodes; omit it for a job on one node.", rich_help_panel=_OF_A_JOB),
 ]
 FabricOption = Annotated[
     Literal["infiniband", "roce", "ethernet"] | None,
-    typer.Option(help="Default: that of the profile's ports.", rich_help_panel=_OF_A_JOB),
+    typer.Option(help="Kind of fabric. Default: that of the profile's ports.", rich_help_panel=_OF_A_JOB),
 ]
 ProgramOption = Annotated[
-    str | None, typer.Option(help="As docs/programs.md lists it, or rdma-test.", rich_help_panel=_OF_A_JOB)
+    str | None, typer.Option(help="Program, as docs/programs.md lists it, or rdma-test.", rich_help_panel=_OF_A_JOB)
 ]
 NodesOption = Annotated[
     list[str] | None, typer.Option("--node", help="Node of the job; repeatable.", rich_help_panel=_OF_A_JOB)
@@ -67,7 +67,7 @@ NodesFitOption = Annotated[
     bool,
     typer.Option(
         "--nodes",
-        help="A verdict for each node, by the program preflight and by jobs over several nodes; with files, logs of "
+        help="Judge each node, by the program preflight and by jobs over several nodes; with files, by logs of "
         "preflight.",
         rich_help_panel=_OF_NODES,
     ),
@@ -85,7 +85,7 @@ HistoryOption = Annotated[
     bool,
     typer.Option(
         "--history",
-        help="The rounds of the stack's suite: the newest against those before it (docs/suite.md); -f names files of "
+        help="Compare the newest round of the stack's suite with those before it (docs/suite.md); -f names files of "
         "rounds, or folders with their logs.",
         rich_help_panel=_OF_ROUNDS,
     ),
@@ -93,11 +93,11 @@ HistoryOption = Annotated[
 AlertmanagerOption = Annotated[
     str | None,
     typer.Option(
-        help="With --history: send what the newest round shows to this Alertmanager, a URL (docs/suite.md).",
+        help="With --history: send the newest round's results to the Alertmanager at this URL (docs/suite.md).",
         rich_help_panel=_OF_ROUNDS,
     ),
 ]
-AllOption = Annotated[bool, typer.Option("--all", help="Show also the criteria that passed.")]
+AllOption = Annotated[bool, typer.Option("--all", help="Also show the criteria that passed.")]
 
 
 def command(

@@ -35,7 +35,7 @@ class Hca(Model):
         "None: not known"
     )
     numa: int = Field(ge=0, description="NUMA node of its PCIe root")
-    gpus: tuple[int, ...] = Field(description="GPUs at `distance`; empty for a port that no GPU is near to")
+    gpus: tuple[int, ...] = Field(description="GPUs at `distance`; empty for a port that is near no GPU")
     distance: Near | None = Field(default="PIX", description="PCIe path to `gpus`; None if there are none")
     rate_gbps: int = Field(gt=0, description="line rate in Gb/s")
     pci: str | None = Field(
@@ -49,7 +49,7 @@ class Hca(Model):
         description="network interface where the port runs Ethernet; None: not known",
     )
     other_names: dict[str, str] = Field(
-        default={}, exclude_if=_is_empty, description="operating system -> network interface where it differs there"
+        default={}, exclude_if=_is_empty, description="operating system -> network interface, where it has another name"
     )
     distances: tuple[Distance, ...] = Field(
         default=(), exclude_if=_is_empty, description="path to each GPU; empty: no source prints the matrix"

@@ -15,7 +15,7 @@ from sites.settings.switches import Switch
 
 
 class SiteSettings(Model):
-    """What lies around the cluster, for `./hpc site`."""
+    """Hosts, switches and other systems around the cluster, for `./hpc site`."""
 
     domain: str | None = Field(
         default=None,
@@ -34,14 +34,15 @@ class SiteSettings(Model):
         json_schema_extra=merged_by("name"),
     )
     mirror: MirrorSettings | None = Field(
-        default=None, description="registry with copies of the images; None: nodes pull from where images are named"
+        default=None,
+        description="registry with copies of the images; None: nodes pull from the registries in the images' names",
     )
     scale: ScaleSettings | None = Field(
-        default=None, description="Spectrum Scale's clients on hosts; None: nothing is written for them"
+        default=None, description="Spectrum Scale clients on the hosts; None: nothing is written for them"
     )
     esxi: EsxiSettings | None = Field(
-        default=None, description="virtual machines of vSphere with GPUs; None: nothing is written for them"
+        default=None, description="vSphere virtual machines with GPUs; None: nothing is written for them"
     )
     scheduler: SlurmSettings | None = Field(
-        default=None, description="Slurm for the same machines without OpenShift (D-5.1); None: no files of it"
+        default=None, description="Slurm for the same machines without OpenShift (D-5.1); None: no Slurm files"
     )

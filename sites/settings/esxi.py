@@ -27,12 +27,12 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([\w.-]*[A-Za-z0-9
 class GuestMachine(Model):
     """One virtual machine."""
 
-    name: Name = Field(description="as vCenter has it; the file with its keys is called so")
+    name: Name = Field(description="name in vCenter, and of the file with its keys")
     host: Name = Field(description="one of `hosts`")
     gpus: dict[Annotated[int, Field(ge=0, le=15)], Sbdf] = Field(
         default={},
-        description="number of its passthrough device -> the GPU's PCI address, of a virtual function under SR-IOV "
-        "(N-2.4); none: vSphere chooses",
+        description="number of its passthrough device -> PCI address of the GPU, or of its virtual function under "
+        "SR-IOV (N-2.4); none: vSphere chooses",
     )
     numa_node: int | None = Field(
         default=None, ge=0, description="NUMA node of its GPU and its adapter (N-4.2); None: not read yet"
@@ -40,12 +40,12 @@ class GuestMachine(Model):
     adapter: str | None = Field(
         default=None,
         pattern=r"^/dev/mst/\w+$",
-        description="its adapter as `mst status` in the machine names it, e.g. /dev/mst/mt4123_pciconf0 (N-3.6)",
+        description="its adapter, as `mst status` in the machine names it, e.g. /dev/mst/mt4123_pciconf0 (N-3.6)",
     )
 
 
 class EsxiSettings(Model):
-    """Hosts and machines."""
+    """ESXi hosts and virtual machines."""
 
     hosts: tuple[Name, ...] = Field(min_length=1, description="names of the ESXi hosts")
     machines: tuple[GuestMachine, ...] = Field(

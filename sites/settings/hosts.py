@@ -40,7 +40,7 @@ class PeerMemory(Model):
 
     repository: Url = Field(description="git repository of its source")
     revision: str = Field(
-        min_length=1, pattern=r"^[\w./-]+$", description="tag or commit; the document takes what is newest"
+        min_length=1, pattern=r"^[\w./-]+$", description="tag or commit; the document takes the newest"
     )
 
 
@@ -48,7 +48,7 @@ class SeLinux(Model):
     """SELinux on the GPU hosts."""
 
     mode: Literal["enforcing", "permissive"] = Field(
-        default="enforcing", description="permissive is an exception, which the driver's container of 2020 needs (E-10)"
+        default="enforcing", description="permissive is an exception, which the driver container of 2020 needs (E-10)"
     )
     modules: tuple[Annotated[str, StringConstraints(pattern=r"^[\w-]+\.(pp|te)$")], ...] = Field(
         default=(),
@@ -62,7 +62,7 @@ class RuntimeHook(Model):
 
     package: Word = Field(description="e.g. nvidia-container-runtime-hook")
     write_file: bool = Field(
-        description="write the hook's JSON file; packages for CRI-O of 1.12 and later bring a right one"
+        description="write the hook's JSON file; packages for CRI-O 1.12 and later ship a correct one"
     )
 
 
@@ -70,19 +70,21 @@ class HostDriver(Model):
     """The GPU driver as packages of the host, where no operator brings it (S-6)."""
 
     packages: tuple[Word, ...] = Field(min_length=1, description="e.g. nvidia-driver, nvidia-driver-cuda (S-6.1)")
-    hook: RuntimeHook | None = Field(default=None, description="None: containers get the driver's files in another way")
+    hook: RuntimeHook | None = Field(default=None, description="None: containers get the driver's files by other means")
 
 
 class RedHatHosts(Model):
     """GPU hosts with Red Hat Enterprise Linux, which Ansible prepares."""
 
     dialect: Literal["rhel7", "rhel8"] = Field(description="generation of the operating system")
-    user: str | None = Field(default=None, min_length=1, description="login of Ansible; None: the user who runs it")
+    user: str | None = Field(
+        default=None, min_length=1, description="user that Ansible logs in as; None: the user who runs it"
+    )
     joined: tuple[str, ...] = Field(default=(), description="GPU nodes that are part of the cluster already")
     release: str | None = Field(
         default=None,
         pattern=r"^[78]\.\d+$",
-        description="minor release that subscription-manager holds, e.g. 7.6 (R-3.2.1-5)",
+        description="minor release that subscription-manager pins, e.g. 7.6 (R-3.2.1-5)",
     )
     kernel: str | None = Field(
         default=None,
@@ -93,13 +95,15 @@ class RedHatHosts(Model):
         default=(), description="repositories that subscription-manager enables (R-3.2.5-1)"
     )
     repositories: dict[Word, YumRepository] = Field(
-        default={}, description="further ones by their id, e.g. vendor-7-updates"
+        default={}, description="further repositories by id, e.g. vendor-7-updates"
     )
-    repository_files: tuple[Url, ...] = Field(default=(), description="files of repositories by URL (S-6.2)")
+    repository_files: tuple[Url, ...] = Field(default=(), description="URLs of repository files (S-6.2)")
     setup_packages: tuple[Url, ...] = Field(
-        default=(), description="packages by URL that bring repositories and keys (R-3.2.1-2, S-6.1)"
+        default=(), description="URLs of packages that install repositories and keys (R-3.2.1-2, S-6.1)"
     )
-    package_groups: tuple[str, ...] = Field(default=(), description="of the machines' vendor (R-3.2.1-4)")
+    package_groups: tuple[str, ...] = Field(
+        default=(), description="package groups of the machines' vendor (R-3.2.1-4)"
+    )
     ofed: Ofed | None = Field(default=None, description="None: hosts have the kernel's own network driver")
     peer_memory: PeerMemory | None = Field(default=None, description="None: not built on the host")
     selinux: SeLinux = SeLinux()
@@ -113,7 +117,7 @@ class RedHatHosts(Model):
     image_tag: str | None = Field(
         default=None,
         pattern=r"^v3\.11\.\d+$",
-        description="3.11: of its images and packages, e.g. v3.11.117; None: the newest",
+        description="3.11: tag of its images and packages, e.g. v3.11.117; None: the newest",
     )
 
     @model_validator(mode="after")
@@ -125,7 +129,7 @@ class RedHatHosts(Model):
 
 
 class CoreOsHosts(Model):
-    """GPU hosts with RHCOS: the cluster configures them, and Ansible has no part in it."""
+    """GPU hosts with RHCOS: the cluster configures them, not Ansible."""
 
     dialect: Literal["rhcos"]
 

@@ -20,7 +20,7 @@ class PlatformMirror(Model):
     """Releases of OpenShift itself."""
 
     channel: str = Field(pattern=r"^(stable|fast|candidate|eus)-[0-9]+\.[0-9]+$", description="e.g. stable-4.20")
-    first: Version | None = Field(default=None, description="oldest release; None: the channel's newest alone")
+    first: Version | None = Field(default=None, description="oldest release; None: the channel's newest only")
     last: Version | None = Field(default=None, description="newest release; None: the channel's newest")
 
     @model_validator(mode="after")
@@ -31,19 +31,21 @@ class PlatformMirror(Model):
 
 
 class MirrorSettings(Model):
-    """The mirror."""
+    """The mirror registry."""
 
     registry: str = Field(
         pattern=r"^[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$",
-        description="host, port and path below which copies are, e.g. mirror.example.com:8443/ocp",
+        description="host, port and path of the copies, e.g. mirror.example.com:8443/ocp",
     )
     platform: PlatformMirror | None = Field(default=None, description="None: no copy of OpenShift itself")
     images: tuple[Annotated[str, AfterValidator(_in_full)], ...] = Field(
         default=(),
-        description="images that no manifest names, in full with tag or digest: those that operators complete by a "
-        "node's operating system, and those of IBM's manifest of container-native Storage Scale",
+        description="images that no manifest names, in full with tag or digest: those whose tag operators complete "
+        "with a node's operating system, and those of IBM's manifest of container-native Storage Scale",
     )
-    closed: bool = Field(default=False, description="nodes never ask the original registry, also where a copy lacks")
+    closed: bool = Field(
+        default=False, description="nodes never contact the original registry, even where a copy is missing"
+    )
 
     @property
     def more(self) -> tuple[ImageName, ...]:

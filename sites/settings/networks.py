@@ -9,7 +9,7 @@ from hardware.model import Model
 
 
 class HostNetwork(Model):
-    """A network, and the addresses of hosts there."""
+    """A network, and the hosts' addresses in it."""
 
     network: IPv4Network = Field(description="e.g. 192.168.1.0/24")
     addresses: dict[str, IPv4Address] = Field(default={}, description="node -> address")
@@ -30,7 +30,9 @@ class DaemonNetwork(HostNetwork):
     """IP over InfiniBand for Storage Scale's daemons, on one port of every GPU host (R-3.3-6)."""
 
     port: str = Field(description="device of the port, e.g. mlx5_1")
-    taken: tuple[IPv4Address, ...] = Field(default=(), description="addresses of others there, e.g. the storage's")
+    taken: tuple[IPv4Address, ...] = Field(
+        default=(), description="addresses in use by other hosts, e.g. the storage's"
+    )
 
     @field_validator("taken")
     @classmethod
@@ -44,7 +46,7 @@ class Networks(Model):
     admin: HostNetwork | None = Field(default=None, description="where hosts are reached, e.g. by Ansible (R-3.2.5-4)")
     daemon: DaemonNetwork | None = Field(default=None, description="None: Storage Scale uses the admin network alone")
     cluster: tuple[IPv4Network, ...] = Field(
-        default=(), description="of pods, services and machines, as the cluster was installed with; no daemon is there"
+        default=(), description="subnets of pods, services and machines, as installed; no daemon is in them"
     )
 
     @model_validator(mode="after")

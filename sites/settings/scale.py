@@ -1,4 +1,4 @@
-"""Setting `site.scale`: Spectrum Scale's clients on hosts, and the cluster that owns the file system (R-3.3)."""
+"""Setting `site.scale`: Spectrum Scale clients on the hosts, and the cluster that owns the file system (R-3.3)."""
 
 from typing import Annotated, Literal, Self
 
@@ -30,7 +30,7 @@ class ScaleTuning(Model):
     worker_threads: int = Field(default=1024, gt=0, description="workerThreads")
     max_files_to_cache: Number = Field(default="1M", description="maxFilesToCache")
     max_stat_cache: Number = Field(default="1M", description="maxStatCache")
-    max_mb_per_s: int = Field(default=20000, gt=0, description="maxMBpS of all clients: MB/s that one reads ahead with")
+    max_mb_per_s: int = Field(default=20000, gt=0, description="maxMBpS of all clients: MB/s that each reads ahead")
     more: dict[
         Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]*$")],
         Annotated[str, StringConstraints(pattern=r"^[\w./%+-]+$")],
@@ -44,7 +44,7 @@ class ScaleTuning(Model):
 
 
 class ScaleNode(Model):
-    """A node of the clients' cluster that is none of the stack's, e.g. its quorum."""
+    """A node of the clients' cluster that is not in the stack, e.g. its quorum."""
 
     name: HostName = Field(description="its admin name")
     quorum: bool = Field(default=False, description="is a quorum node")
@@ -63,23 +63,29 @@ class ScaleSettings(Model):
     )
     owner: ClusterName = Field(description="name of the cluster that owns the file system (R-3.3-4)")
     contact_nodes: tuple[HostName, ...] = Field(
-        min_length=1, description="its nodes that clients ask first, by their daemon names (R-3.3-4)"
+        min_length=1, description="its nodes that clients contact first, by daemon name (R-3.3-4)"
     )
-    remote: Device | None = Field(default=None, description="file system there; None: as storage.file_system.name")
-    local: Device | None = Field(default=None, description="file system's name among the clients; None: as there")
+    remote: Device | None = Field(
+        default=None, description="name of the file system there; None: storage.file_system.name"
+    )
+    local: Device | None = Field(default=None, description="name of the file system on the clients; None: the same")
     mount: str = Field(pattern=r"^/[\w./-]+$", description="where clients mount it, e.g. /gpfs/ess3000_4M")
     automount: Literal["yes", "no", "automount"] = Field(
         default="yes", description="mount it when a client starts, never, or at the first access"
     )
     daemon_domain: HostName | None = Field(
-        default=None, description="domain of the nodes' daemon names, where it is another one than theirs (E-09)"
+        default=None, description="domain of the nodes' daemon names, where it differs from theirs (E-09)"
     )
     node_class: str = Field(
-        default="gpu", pattern=r"^[A-Za-z][\w-]*$", description="class of the GPU hosts, which has their attributes"
+        default="gpu",
+        pattern=r"^[A-Za-z][\w-]*$",
+        description="node class of the GPU hosts, which has their attributes",
     )
     tuning: ScaleTuning = ScaleTuning()
     version: str | None = Field(
-        default=None, pattern=r"^\d+(\.\d+){3}$", description="of the packages, e.g. 5.0.4.3; for IBM's collection"
+        default=None,
+        pattern=r"^\d+(\.\d+){3}$",
+        description="version of the packages, e.g. 5.0.4.3; for IBM's collection",
     )
     packages: str | None = Field(
         default=None,

@@ -16,9 +16,9 @@ SlurmImage = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-A-Za-z0-9_.:/
 
 
 class SlurmPartition(Model):
-    """A partition."""
+    """A Slurm partition."""
 
-    name: SlurmName = Field(description="as jobs name it with --partition")
+    name: SlurmName = Field(description="name that jobs give with --partition")
     hosts: tuple[Hosts, ...] = Field(
         default=(), description="GPU nodes without their domain, e.g. gpu[001-020]; empty: all"
     )
@@ -30,19 +30,20 @@ class SlurmSettings(Model):
     """Slurm, Enroot and Pyxis."""
 
     kind: Literal["slurm"] = Field(description="the scheduler")
-    controller: HostName = Field(description="host of slurmctld, without its domain; no GPU node")
+    controller: HostName = Field(description="host of slurmctld, without its domain; not a GPU node")
     partitions: tuple[SlurmPartition, ...] = Field(
         min_length=1, json_schema_extra=merged_by("name"), description="the first is the default"
     )
     local_path: AbsolutePath | None = Field(
-        default=None, description="folder on each node's own NVMe, for images that are unpacked (D-2.2); None: open"
+        default=None, description="folder on each node's own NVMe, for unpacked images (D-2.2); None: left open"
     )
     pyxis: AbsolutePath = Field(
-        default="/usr/local/lib/slurm/spank_pyxis.so", description="plugin, built for this very release of Slurm"
+        default="/usr/local/lib/slurm/spank_pyxis.so",
+        description="path of the plugin, built for exactly this release of Slurm",
     )
     images: Mapping[str, SlurmImage] = Field(
         default={}, description="build -> its image in a registry that the nodes reach without the cluster"
     )
     volumes: Mapping[str, AbsolutePath] = Field(
-        default={}, description="volume of a tenant, by its name -> the same data's folder on the nodes"
+        default={}, description="name of a tenant's volume -> folder with the same data on the nodes"
     )

@@ -33,7 +33,7 @@ class _Switch(Model):
     """Form of its ports: the first group is the cage, the second the part of one that is split."""
     port_example: ClassVar[str]
 
-    name: SwitchName = Field(description="host name; `site.domain` follows where it has no domain")
+    name: SwitchName = Field(description="host name; `site.domain` is appended if it has no domain")
     management: IPv4Interface | None = Field(
         default=None, description="address/prefix of the management port; None: the switch keeps what it has"
     )
@@ -42,12 +42,13 @@ class _Switch(Model):
     )
     ports: Mapping[str, Cable] = Field(default={}, description="port -> HOST/HCA of a GPU node, e.g. gpu01/mlx5_0")
     others: Mapping[str, Peer] = Field(
-        default={}, description="port -> what else is there: storage, as HOST HCA-N, or hosts outside of the cluster"
+        default={},
+        description="port -> other device connected to it: storage, as HOST HCA-N, or hosts outside the cluster",
     )
     uplinks: Mapping[str, Uplink] = Field(
         default={},
-        description="port -> SWITCH/PORT of another switch, e.g. spine-1/1/3; a cable is given at one of its ends, the "
-        "one nearer to the machines",
+        description="port -> SWITCH/PORT of another switch, e.g. spine-1/1/3; a cable is listed once, at its end "
+        "nearer to the machines",
     )
 
     @model_validator(mode="after")
@@ -92,14 +93,14 @@ class _Switch(Model):
 
 
 class OnyxInfiniBand(_Switch):
-    """A switch of Quantum with Onyx (MLNX-OS), e.g. the Redpaper's QM8700."""
+    """A Quantum switch with Onyx (MLNX-OS), e.g. the Redpaper's QM8700."""
 
     port_form = re.compile(r"([1-9]\d*/[1-9]\d*)(?:/([1-9]))?")
     port_example = "1/1, or 1/1/1 of a port that is split"
 
     dialect: Literal["onyx-ib"]
     sm_priority: int | None = Field(
-        default=None, ge=0, le=15, description="of its subnet manager (R-3.1-1: 0); None: it runs none"
+        default=None, ge=0, le=15, description="priority of its subnet manager (R-3.1-1: 0); None: it runs none"
     )
     virtualization: bool = Field(
         default=True, description="the subnet manager serves virtual ports, `ib sm virt enable` (R-3.1-1)"
@@ -109,12 +110,12 @@ class OnyxInfiniBand(_Switch):
 class EthernetSwitch(_Switch):
     """What every Ethernet switch has."""
 
-    vlan: Vlan | None = Field(default=None, description="of the GPU nodes' ports (N-1.2: 111); None: as they are")
-    mtu: PortMtu = Field(default=9216, description="bytes, of all ports that are cabled (N-1.3)")
+    vlan: Vlan | None = Field(default=None, description="VLAN of the GPU nodes' ports (N-1.2: 111); None: unchanged")
+    mtu: PortMtu = Field(default=9216, description="bytes, of all cabled ports (N-1.3)")
 
 
 class OnyxEthernet(EthernetSwitch):
-    """A switch of Spectrum with Onyx (N-1.1: 3.8.2008 or newer)."""
+    """A Spectrum switch with Onyx (N-1.1: 3.8.2008 or newer)."""
 
     port_form = re.compile(r"([1-9]\d*/[1-9]\d*)(?:/([1-9]))?")
     port_example = "1/1, or 1/1/1 of a port that is split"
@@ -123,7 +124,7 @@ class OnyxEthernet(EthernetSwitch):
 
 
 class Nvue(EthernetSwitch):
-    """A switch of Spectrum with Cumulus Linux, which NVUE configures (N-1.4)."""
+    """A Spectrum switch with Cumulus Linux, which NVUE configures (N-1.4)."""
 
     port_form = re.compile(r"(swp[1-9]\d*)(?:s(\d))?")
     port_example = "swp1, or swp1s0 of a port that is split"
@@ -132,7 +133,7 @@ class Nvue(EthernetSwitch):
         "nvue-5.0", "nvue-5.1", "nvue-5.2", "nvue-5.3", "nvue-5.4", "nvue-5.5", "nvue-5.6", "nvue-5.7", "nvue-5.8",
         "nvue-5.9", "nvue-5.10", "nvue-5.11", "nvue-5.12", "nvue-5.13", "nvue-5.14", "nvue-5.15", "nvue-5.16",
         "nvue-5.17", "nvue-5.18",
-    ] = Field(description="by the version of Cumulus Linux: words of the configuration differ")  # fmt: skip
+    ] = Field(description="by Cumulus Linux version: configuration keywords differ")  # fmt: skip
 
     @property
     def version(self) -> tuple[int, int]:
@@ -142,7 +143,7 @@ class Nvue(EthernetSwitch):
 
 
 class Comware(EthernetSwitch):
-    """A switch of HPE with Comware 7, e.g. Robotic Drive's FlexFabric 5945 (B-2.2)."""
+    """An HPE switch with Comware 7, e.g. Robotic Drive's FlexFabric 5945 (B-2.2)."""
 
     port_form = re.compile(r"((?:Ten|TwentyFive|Forty|Fifty|Hundred|TwoHundred|FourHundred)GigE\d+/\d+/\d+)(?::(\d))?")
     port_example = "HundredGigE1/0/1, or HundredGigE1/0/1:1 of a port that is split"

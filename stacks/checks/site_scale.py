@@ -1,4 +1,4 @@
-"""Rules between Spectrum Scale's clients on hosts and the other settings."""
+"""Rules between Spectrum Scale clients on the hosts and the other settings."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
