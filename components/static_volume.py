@@ -70,7 +70,7 @@ AnyHandle = VolumeHandle | FilesetHandle | LongHandle
 class StaticVolumeArgs(Model):
     """One volume and its claim."""
 
-    volume_name: DnsName = Field(description="cluster-wide, one per namespace (R-4.2-3)")
+    volume_name: DnsName = Field(description="unique in the cluster; only one namespace can use it (R-4.2-3)")
     claim_name: DnsName = Field(description="in the namespace of the volume's user")
     handle: AnyHandle = Field(description="the directory's handle for the driver (R-4.2-8)")
     capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes (E-36)")

@@ -67,7 +67,7 @@ class ContainerResources(Model):
     """Resources of containers that declare none: the launcher's and the operators' helpers."""
 
     cpu: Quantity = Field(description="request and limit, CPUs")
-    memory: Quantity = Field(description="request and limit, bytes")
+    memory: Quantity = Field(description="request and limit, bytes, e.g. 1Gi")
 
 
 class TenantNamespace(Model):

@@ -18,7 +18,7 @@ class Timeouts(Model):
     failed_after: Seconds = Field(
         default=35,
         description="how long a recoverable failure must last before `./hpc up` stops: the kubelet's first two "
-        "back-offs between restarts and pulls (10 and 20), the retry after them, and less than a minute",
+        "back-offs between restarts and pulls (10 and 20) and the retry after them, in all less than a minute",
     )
     operator: Seconds = Field(
         default=1800,

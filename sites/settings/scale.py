@@ -25,7 +25,7 @@ class ScaleTuning(Model):
     """Attributes of the GPU hosts' clients, as mmchconfig takes them; defaults are the Redpaper's (R-3.3-7)."""
 
     pagepool_gib: int | None = Field(
-        default=None, gt=0, description="GiB; None: a quarter of the memory, where GPU nodes reserve as much"
+        default=None, gt=0, description="GiB; None: a quarter of the memory, where GPU nodes reserve at least that"
     )
     worker_threads: int = Field(default=1024, gt=0, description="workerThreads")
     max_files_to_cache: Number = Field(default="1M", description="maxFilesToCache")
