@@ -113,9 +113,7 @@ class DirectoryData(Model):
     """A directory of the data lake, as a static volume."""
 
     kind: Literal["directory"]
-    volume: DnsName = Field(
-        description="name of the volume, unique in the cluster; only one namespace can use it (R-4.2-3)"
-    )
+    volume: DnsName = Field(description="volume name, unique in the cluster; only one namespace can use it (R-4.2-3)")
     claim: DnsName = Field(description="name of its claim in the namespace of the tenant (R-4.2-4)")
     path: DirectoryPath = Field(description="absolute path of the directory")
     capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes (E-36)")
