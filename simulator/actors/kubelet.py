@@ -140,11 +140,12 @@ class Kubelet:
         return wanted | (self._ending(pod) if pods.finite(pod) and names.EXIT_CODE not in have else {})
 
     def _ending(self, pod: Object) -> dict[str, str | None]:
+        self._waiting[key_of(pod)] = ""  # before the look, as above
         ended = self._suites.outcome(pod) or self._ended(pod)
         self._logs.set_lines(pod, ended.lines)
         if ended.exit_code is None:
-            self._waiting[key_of(pod)] = ""
             return {}
+        self._waiting.pop(key_of(pod), None)
         self._logs.serve(pod)
         wanted = {
             names.EXIT_CODE: str(ended.exit_code),

@@ -108,6 +108,12 @@ def test_peers_are_the_running_pods_of_other_jobs() -> None:
     assert job.peers["l"].devices == ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")
 
 
+def test_a_newer_copy_of_a_pod_is_not_its_peer() -> None:
+    """A listener that becomes ready while its work is decided does not measure against itself."""
+    listener = pod("l-x", "a", labels={"job-name": "l"})
+    assert launched(listener, runtime({**listener}, nodes=(node("a"),)), 1).peers == {}
+
+
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
 def test_a_pod_that_ended_is_a_peer_of_what_started_before(phase: str) -> None:
     """The listener that a test has met may have ended meanwhile, in either way; that of an earlier run was not met."""
