@@ -66,7 +66,7 @@ def _one_version(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="one-ofed",
-        title="All hosts have one version of MLNX_OFED",
+        title="All hosts have the same version of MLNX_OFED",
         limit="one version",
         applies="machines that show ofed_info -s",
         source="R-3.2.2-1",

@@ -109,7 +109,7 @@ def _lossless(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="switch-lossless",
-        title="The switch loses no RoCE packet",
+        title="The switch is lossless for RoCE",
         limit="mode lossless, PFC on switch priority 3 alone, trust L3 (DSCP)",
         applies="switches with Onyx that show roce",
         source="N-1.1",

@@ -42,10 +42,10 @@ def _ecc(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="gpus-present",
-        title="The pod sees the GPUs that it was given",
+        title="The pod sees the GPUs assigned to it",
         limit="the shape's GPUs, else the profile's, with its memory",
         unit="GPUs",
-        tolerance=f"{MEMORY_SHARE:.0%} of the memory, of which drivers reserve different shares",
+        tolerance=f"{MEMORY_SHARE:.0%} of the memory: drivers reserve different shares of it",
         applies="jobs that show nvidia-smi, of a known profile",
         source="R-4.4-2, S-6.1a",
         look=_gpus,
@@ -53,7 +53,7 @@ CRITERIA = (
     ),
     Criterion(
         name="gpu-ecc",
-        title="The memory of the GPUs has no errors",
+        title="GPU memory has no errors",
         limit="0 uncorrected ECC errors",
         unit="errors",
         applies="jobs that show nvidia-smi",
