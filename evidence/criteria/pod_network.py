@@ -34,7 +34,7 @@ CRITERIA = (
         limit=f"`pod_mtu` of the settings, else >= {JUMBO_BYTES} bytes",
         unit="bytes",
         tolerance="a warning where the settings give none: jobs run over the smaller MTU of an overlay, but slower",
-        applies="the nodes of a cluster, and jobs that show ifconfig or ip link, over Ethernet",
+        applies="over Ethernet, the nodes of a cluster, and jobs with ifconfig or ip link output",
         source="B-7.1",
         needs=("net-devices", "node-facts"),
         look=_mtu,

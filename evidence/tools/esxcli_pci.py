@@ -102,7 +102,7 @@ CRITERIA = (
         title="Adapters and GPUs are on the same NUMA nodes",
         limit="each GPU's NUMA node has an adapter",
         tolerance="which VM has which of the host's devices is unknown",
-        applies="hosts that show esxcli hardware pci",
+        applies="hosts with esxcli hardware pci output",
         source="N-4.2",
         look=_same_numa,
     ),

@@ -80,7 +80,7 @@ CRITERIA = (
         title="A switch runs the subnet manager",
         limit="sm-state enabled",
         tolerance="other switches may have it disabled",
-        applies="switches that show ib smnode",
+        applies="switches with show ib smnode output",
         source="R-3.1-3",
         look=_manager_enabled,
     ),

@@ -124,7 +124,7 @@ CRITERIA = (
         title="Every fabric cable uses all its lanes",
         limit=f"{LANES} lanes",
         unit="lanes",
-        applies="subnets that ibnetdiscover lists",
+        applies="subnets with ibnetdiscover output",
         source="R-2.1-3",
         look=_all_lanes,
     ),

@@ -142,7 +142,7 @@ CRITERIA = (
         limit="ATSCtl: Enable+",
         unit="devices",
         tolerance="virtual functions: not all of them show it",
-        applies="machines that show lspci -vvv of Mellanox Ethernet adapters, or the ATS capability of any device",
+        applies="machines with lspci -vvv output of Mellanox Ethernet adapters, or of the ATS capability of any device",
         source="N-3.9",
         look=_ats_device,
     ),

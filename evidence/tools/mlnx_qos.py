@@ -106,7 +106,7 @@ CRITERIA = (
         name="host-lossless",
         title="RoCE ports of hosts classify packets as the switches do",
         limit=f"trust dscp, PFC on {ROCE_PRIORITY} alone, DSCP {ROCE_DSCP} to priority {ROCE_PRIORITY}",
-        applies="hosts that show mlnx_qos",
+        applies="hosts with mlnx_qos output",
         source="N-1.1",
         look=_lossless,
     ),

@@ -207,7 +207,7 @@ CRITERIA = (
         limit=f"{' and '.join(_OF_ALL)} yes; over InfiniBand verbsRdma enable, and verbsPorts with the profile's "
         "HCAs (its storage HCAs, if any); pagepool <= a quarter of the profile's memory, which pods leave free",
         tolerance="what the profile does not have; a pagepool that is smaller or not set",
-        applies="machines that show mmlsconfig",
+        applies="machines with mmlsconfig output",
         source="R-3.3-7, R-3.4.5-4, R-3.4.5-7",
         look=_settings,
     ),

@@ -108,7 +108,7 @@ CRITERIA = (
         name="cumulus-lossless",
         title="The Cumulus switch is lossless for RoCE",
         limit="mode lossless, PFC on 3 alone in both directions, ECN on traffic class 3, trust dscp",
-        applies="switches with Cumulus Linux that show qos roce",
+        applies="Cumulus Linux switches with nv show qos roce output",
         source="N-1.1, N-1.4",
         look=_lossless,
     ),

@@ -68,7 +68,7 @@ CRITERIA = (
         name="one-ofed",
         title="All hosts have the same version of MLNX_OFED",
         limit="one version",
-        applies="machines that show ofed_info -s",
+        applies="machines with ofed_info -s output",
         source="R-3.2.2-1",
         look=_one_version,
     ),

@@ -111,7 +111,7 @@ CRITERIA = (
         name="switch-lossless",
         title="The switch is lossless for RoCE",
         limit="mode lossless, PFC on switch priority 3 alone, trust L3 (DSCP)",
-        applies="switches with Onyx that show roce",
+        applies="Onyx switches with show roce output",
         source="N-1.1",
         look=_lossless,
     ),

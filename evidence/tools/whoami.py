@@ -101,7 +101,7 @@ CRITERIA = (
         title="The pod runs as a user of its namespace",
         limit="not root, in the range of the namespace",
         tolerance="an id outside the ranges that OpenShift assigns is a warning",
-        applies="jobs that show whoami or id",
+        applies="jobs with whoami or id output",
         source="R-4.1-3, E-17",
         look=_user,
     ),
