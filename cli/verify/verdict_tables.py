@@ -58,7 +58,7 @@ def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = Fals
         explain([one for one in mine if one.status is not Status.PASS])
     _totals(jobs, verdicts)
     if cited:
-        console.print("docs/sources.md explains the ids of sources")
+        console.print("docs/sources.md explains the source ids")
     console.print(sentence(verdicts))
 
 

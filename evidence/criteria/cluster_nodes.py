@@ -72,9 +72,9 @@ _ROLES: Mapping[str, str] = {"compute": "worker", "control-plane": "master"}
 CRITERIA = (
     Criterion(
         name="nodes-offer",
-        title="Every node with GPUs is ready and offers what its machine has",
+        title="Every GPU node is ready and offers all devices of its machine",
         limit="Ready, not cordoned, labelled by node feature discovery where the stack has it, the profile's GPUs or "
-        "the settings' MIG instances, an RDMA resource for each HCA, of as many as pods may share it",
+        "the settings' MIG instances, an RDMA resource for each HCA, with as many units as pods may share it",
         unit="nodes",
         applies="the nodes of a cluster",
         source="S-7.5, R-3.4.1-2, R-3.4.2-6",
@@ -84,10 +84,10 @@ CRITERIA = (
     ),
     Criterion(
         name="nodes-in-roles",
-        title="Every node of the settings is there in its roles, and those without GPUs are ready and offer none",
-        limit="the roles of the settings; without a profile Ready and no GPU",
+        title="Every node in the settings exists with its roles; nodes without GPUs are ready and offer none",
+        limit="the roles in the settings; without a profile, Ready and no GPU",
         unit="nodes",
-        tolerance="further roles; compute counts as worker, control-plane as master",
+        tolerance="additional roles; compute counts as worker, control-plane as master",
         applies="the nodes of a cluster whose stack names them",
         source="R-2.2-1, R-3.2.5-4, S-7.5",
         needs=("node-facts",),
@@ -99,14 +99,14 @@ CRITERIA = (
         title="All nodes run the same GPU driver",
         limit="one version",
         unit="versions",
-        applies="the nodes of a cluster whose driver's version is labelled",
+        applies="the nodes of a cluster whose labels give the driver version",
         source="N-3.5, N-5.2",
         needs=("node-facts",),
         look=_one(lambda node: node.driver),
     ),
     Criterion(
         name="one-kernel",
-        title="All nodes with GPUs run the same kernel",
+        title="All GPU nodes run the same kernel",
         limit="one version",
         unit="versions",
         applies="the nodes of a cluster",
@@ -116,7 +116,7 @@ CRITERIA = (
     ),
     Criterion(
         name="one-system",
-        title="All nodes with GPUs run the same release of their system",
+        title="All GPU nodes run the same OS release",
         limit="one release",
         unit="releases",
         applies="the nodes of a cluster",

@@ -78,9 +78,9 @@ CRITERIA = (
     Criterion(
         name="no-failure-lines",
         title="No line reports a failure",
-        limit="no line of mpirun, the program, NCCL or the driver that reports a failure",
+        limit="no failure reported by mpirun, the program, NCCL or the driver",
         unit="lines",
-        tolerance="a warning where the cluster reports success, and for other warnings of NCCL and PyTorch",
+        tolerance="a warning where the cluster reports success, and for other NCCL and PyTorch warnings",
         applies="all jobs with logs",
         source="R-4.1-2, R-4.3-1, R-4.4-8, S-7.4",
         look=_no_failure,

@@ -34,7 +34,7 @@ COMPARISONS: tuple[Comparison, ...] = (
         title="The HCAs of all nodes have the same firmware, those of one kind",
         limit="one version of each CA type",
         unit="versions",
-        applies="jobs that show ibstat, two or more of them",
+        applies="two or more jobs with ibstat output",
         source="N-3.5",
         look=_same,
     ),

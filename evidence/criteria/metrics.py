@@ -123,7 +123,7 @@ CRITERIA = (
     Criterion(
         name="metrics-printed",
         title="The program prints every metric that its file names",
-        limit="a value of each",
+        limit="a value for each",
         tolerance="in a simulation the program does not run: a warning, never a pass",
         applies="programs with `metrics`",
         source=_SOURCE,
@@ -146,7 +146,7 @@ CRITERIA = (
 COMPARISONS = (
     Comparison(
         name="metric-scaling",
-        title="A metric grows with the GPUs as far as the program's file requires",
+        title="A metric scales with the GPUs as the program's file requires",
         limit="efficiency of each metric",
         unit="share of ideal scaling",
         applies="jobs of one program on different numbers of the same GPUs, whose metrics have an efficiency",

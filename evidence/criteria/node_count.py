@@ -22,7 +22,7 @@ CRITERIA = (
     Criterion(
         name="nodes-used",
         title="The job ran on several nodes",
-        limit="as many as have its GPUs",
+        limit="at least as many as its GPUs need",
         unit="nodes",
         applies="jobs with more GPUs than a node has, on a cluster",
         source="B-6.4",

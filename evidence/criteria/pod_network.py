@@ -30,11 +30,11 @@ def _mtu(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="pod-mtu",
-        title="The pod network takes large packets",
+        title="The pod network carries large packets",
         limit=f"`pod_mtu` of the settings, else >= {JUMBO_BYTES} bytes",
         unit="bytes",
-        tolerance="a warning where the settings have none: an overlay has less, and jobs run, slower",
-        applies="the nodes of a cluster, and jobs that show ifconfig or ip link, over Ethernet",
+        tolerance="a warning where the settings give none: jobs run over the smaller MTU of an overlay, but slower",
+        applies="over Ethernet, the nodes of a cluster, and jobs with ifconfig or ip link output",
         source="B-7.1",
         needs=("net-devices", "node-facts"),
         look=_mtu,

@@ -50,10 +50,10 @@ def _look(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="port-mtu",
-        title="RoCE has large packets",
+        title="RoCE ports carry large packets",
         limit=f"`fabric.ports.mtu` of the settings, else >= {LEAST_BYTES} bytes, which RDMA's largest packet needs",
         unit="bytes",
-        tolerance="a warning where the settings leave the ports as they are",
+        tolerance="a warning where the settings do not set the ports' MTU",
         applies="the measuring side of the RDMA test over RoCE",
         source="N-1.3",
         needs=("net-devices", "perftest"),

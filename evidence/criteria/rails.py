@@ -80,10 +80,10 @@ CRITERIA = (
     Criterion(
         name="hcas-used",
         title="NCCL uses every HCA on every host",
-        limit="every HCA that the pods were given, else every one of the profile: each is named, and has channels",
+        limit="every HCA assigned to the pods, else every HCA of the profile: each is named, and has channels",
         unit="HCAs",
-        tolerance="HCAs that lie beside no GPU of the job; where few channels use few HCAs it is a warning, and where "
-        "one alone has twice as many channels as there are HCAs a failure",
+        tolerance="HCAs that are not next to a GPU of the job; with at least as many channels as HCAs, unused HCAs are "
+        "a warning; with twice as many, all on one HCA, a failure",
         applies="jobs over RDMA whose HCAs are known",
         source="R-4.4-9, R-4.3-8",
         needs=(NCCL,),
@@ -95,7 +95,8 @@ CRITERIA = (
         title="Each channel stays on one plane of the fabric",
         limit="the same HCA at both ends",
         unit="channels",
-        tolerance="a warning: it costs hops where planes are apart; channels with an unknown end are not compared",
+        tolerance="a warning: crossing costs hops where planes are separate; channels with an unknown end are not "
+        "compared",
         applies="jobs over RDMA in pods with all GPUs of their nodes, whose channels use several HCAs",
         source="D-3.6",
         needs=(NCCL,),

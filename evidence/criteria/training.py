@@ -37,10 +37,10 @@ def _ranks(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="images-per-second-sum",
-        title="The total is the sum of the ranks",
+        title="The total rate is the sum of the ranks' rates",
         limit=f"within {SUM_SHARE:.0%}",
         unit="images/s",
-        tolerance=f"{SUM_SHARE:.0%}: ranks print what they had at their own last step",
+        tolerance=f"{SUM_SHARE:.0%}: each rank prints its rate at its last step",
         applies="runs of tf_cnn_benchmarks and of Horovod's synthetic benchmark",
         source="N-8.3, E-50, R-4.5-9",
         needs=("tf-cnn-benchmarks", "horovod-synthetic"),

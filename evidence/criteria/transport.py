@@ -139,7 +139,8 @@ CRITERIA = (
         title="Ranks on different nodes use the requested transport",
         limit="the requested transport, on every channel between nodes",
         unit="channels",
-        applies="jobs on several nodes; where several pods have channels between them, --transport is needed",
+        applies="jobs on several nodes; where several pods have channels between them and no transport is known, pass "
+        "--transport",
         source="R-4.3-4, R-4.4-9, R-4.4-12, B-6.3",
         needs=(NCCL,),
         look=_transport,
@@ -148,7 +149,7 @@ CRITERIA = (
     Criterion(
         name="transport-within-a-node",
         title="GPUs of one pod exchange data directly",
-        limit="P2P on every channel within a node; not through the host's memory (SHM), and not over a network",
+        limit="P2P on every channel within a node, not through host memory (SHM) or over a network",
         unit="channels",
         applies="jobs with several GPUs in a pod, on machines whose GPUs are all joined by NVSwitches",
         source="R-4.3-7, D-2.3; measured (docs/gpus.md)",
@@ -159,7 +160,7 @@ CRITERIA = (
     ),
     Criterion(
         name="gpudirect",
-        title="The network reads and writes the memory of the GPUs itself",
+        title="HCAs read and write GPU memory directly",
         limit="GDRDMA on every channel over a network between nodes",
         unit="channels",
         applies="jobs on several nodes that request GPUDirect",
@@ -171,16 +172,16 @@ CRITERIA = (
     Criterion(
         name="ranks-initialised",
         title="Every rank has joined its communicator",
-        limit="Init COMPLETE of all ranks, and as many ranks as GPUs",
+        limit="Init COMPLETE from all ranks, and as many ranks as GPUs",
         unit="ranks",
-        applies="programs whose NCCL prints its communicators",
+        applies="programs whose NCCL log shows communicators",
         source="B-6.3, B-1.2",
         needs=(NCCL,),
         look=_initialised,
     ),
     Criterion(
         name="sharp",
-        title="Switches reduce what ranks send",
+        title="Switches perform the reductions",
         limit="CollNet in use",
         applies="jobs over a fabric with SHARP, on several nodes",
         source="D-3.8, D-4.1",

@@ -20,7 +20,7 @@ CAUSES: tuple[Cause, ...] = (
         r"|ORTE (?:was unable to reliably start|has lost communication)|PRTE .*lost communication"
         r"|unable to upgrade connection|error: pod .* not found|container not found|An ORTE daemon has unexpectedly",
         why="the launcher did not reach a worker: it started before the worker was ready, or the worker exited",
-        remedy="let the launcher wait for ready workers (the release's MPI operator and `mpi_operator.image`), see "
+        remedy="make the launcher wait for ready workers (the release's MPI operator and `mpi_operator.image`), check "
         "that `isolated` tenants allow their own pods, and read the worker's log",
         explains=STARTED,
     ),
@@ -28,7 +28,7 @@ CAUSES: tuple[Cause, ...] = (
         name="shared-memory",
         shows=r"\bbus error\b|unable to allocate shared memory|creating shared memory segment|posix_fallocate failed"
         r"|/dev/shm.*(?:no space|too small|insufficient)|insufficient shared memory|SIGBUS",
-        why="the shared memory of the pod is too small (R-4.3-7)",
+        why="the pod's shared memory is too small (R-4.3-7)",
         remedy="raise `shm_gib` of the workload",
         explains=STARTED,
     ),
@@ -36,7 +36,7 @@ CAUSES: tuple[Cause, ...] = (
         name="nccl-versions",
         shows=r"mismatched NCCL version|version mismatch.*NCCL|NCCL.*version mismatch|incompatible NCCL",
         why="ranks run different versions of NCCL",
-        remedy="give all workers one `image` with a digest, and no libraries of the node's in LD_LIBRARY_PATH",
+        remedy="give all workers the same `image`, with a digest, and remove the node's libraries from LD_LIBRARY_PATH",
         explains=STARTED,
     ),
     Cause(
@@ -53,13 +53,14 @@ CAUSES: tuple[Cause, ...] = (
         r"NVIDIA driver|CUDA_ERROR_NO_DEVICE|invalid device ordinal|libcuda\.so\.1: cannot open"
         r"|if this is a GPU node, did you",
         why="the pod sees no GPU, or the node has no driver (S-7.4)",
-        remedy="check that `gpu` (operator, or device plugin) runs on the node: `./hpc status` shows what it offers",
+        remedy="check that `gpu` (operator, or device plugin) runs on the node: `./hpc status` shows what the node "
+        "offers",
         explains=STARTED | frozenset({"vector-add", "gpus-present", "device-plugin-registered"}),
     ),
     Cause(
         name="no-way-by-tcp",
         shows=r"call to connect .*failed|bootstrap .*(?:timed out|no route)|no route to host|socketProgress.*closed",
-        why="the ranks cannot connect over TCP, which NCCL starts with",
+        why="the ranks cannot connect over TCP, which NCCL needs to bootstrap",
         remedy="check `fabric.interface` (NCCL_SOCKET_IFNAME) and `isolated`/`reachable_from` of the tenant",
         explains=STARTED | TRANSPORT,
     ),
@@ -73,7 +74,7 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         name="no-collnet-plugin",
         shows=r"NET/Plugin *: *No plugin found|NET/Plugin : Could not find: libnccl-net\.so",
-        why="the image has no network plugin of NCCL, without which there is no CollNet",
+        why="the image has no NCCL network plugin, which CollNet requires",
         remedy="use an `image` with the RDMA SHARP plugin, or set `fabric.sharp` to false",
         explains=frozenset({"sharp"}),
         ends=False,
@@ -82,8 +83,8 @@ CAUSES: tuple[Cause, ...] = (
         name="memory",
         shows=r"exited on signal 9|\bOOMKilled\b|(?<!\bran )out of memory|CUDA_ERROR_OUT_OF_MEMORY|ResourceExhausted",
         why="a process was killed because memory ran out",
-        remedy="lower the program's batch size, use GPUs with more memory, or a `layout` with more GPUs of a node, "
-        "whose share of the node's memory is larger",
+        remedy="reduce the program's batch size, use GPUs with more memory, or use a `layout` with more GPUs per pod, "
+        "which gives a pod more of the node's memory",
         explains=STARTED,
     ),
     Cause(
@@ -110,35 +111,35 @@ CAUSES: tuple[Cause, ...] = (
         name="image",
         shows=r"\b(?:ErrImagePull|ImagePullBackOff|InvalidImageName|manifest unknown)\b",
         why="the image cannot be pulled",
-        remedy="correct `image` of the workload, or give the registry's account in `pull_secret`",
+        remedy="correct `image` of the workload, or give the registry's credentials in `pull_secret`",
     ),
     Cause(
         name="refused",
         shows=r"unable to validate against any security context constraint",
         why="no SCC that the account may use allows what the pod requests (R-3.4.3)",
-        remedy="run it as the tenant's account (`tenant`); `./hpc scc` explains which SCC refuses what",
+        remedy="run it under the tenant's account (`tenant`); `./hpc scc` explains which SCC refuses what",
     ),
     Cause(
         name="list-missing",
         shows=r"hpc-data error kind=list-missing",
         why="the list of the data set's files is not on its volume",
-        remedy="copy the list that `./hpc data select` wrote to .hpc/lists/<digest>.list of the volume of `data_sets`, "
-        "at the source where it is a cache (docs/data.md)",
+        remedy="copy the list from `./hpc data select` to .hpc/lists/<digest>.list on the volume of `data_sets`, or on "
+        "its source if the volume is a cache (docs/data.md)",
         explains=DATA,
     ),
     Cause(
         name="data-digest-differs",
         shows=r"hpc-data error kind=(?:digest-differs|counts-differ|slice-differs)",
-        why="the list on the volume, or a slice of it, is another than that of the lock",
-        remedy="select it again (`./hpc data select`), commit its lock, copy the list to the volume of `data_sets`, "
-        "and stage it",
+        why="the list on the volume, or a slice of it, differs from the lock",
+        remedy="select the data set again (`./hpc data select`), commit its lock, copy the list to the volume of "
+        "`data_sets`, and stage the set",
         explains=DATA,
     ),
     Cause(
         name="label-missing",
         shows=r"hpc-data error kind=files-missing \S+ first=\S*label",
-        why="frames of the data set are there without their labels",
-        remedy="bring the labels to the source of `data_sets`, or index and select again without these frames",
+        why="frames of the data set have no labels",
+        remedy="add the labels to the source of `data_sets`, or index and select again without these frames",
         explains=DATA,
     ),
     Cause(
@@ -151,7 +152,7 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         name="slice-missing",
         shows=r"hpc-data error kind=slice-missing",
-        why="a slice left no proof in the results that the reducer reads",
+        why="a slice wrote no proof to the results that the reducer reads",
         remedy="mount the same writable volume at `results` for all pods, and raise `run`",
         explains=DATA,
     ),
@@ -168,25 +169,25 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         name="other-ranks",
         shows="",
-        why="other processes ran than the layout has GPUs",
-        remedy="let np and slots follow from `layout`, and GPUs of a process from the catalogue (`program`)",
+        why="the number of processes differs from the layout's GPUs",
+        remedy="let np and slots follow from `layout`, and the GPUs per process from the catalogue (`program`)",
         explains=STARTED | frozenset({"bus-ids", "hcas-used", "transport-between-nodes", "gpudirect"}),
         ends=False,
     ),
     Cause(
         name="no-gpu-stack",
         shows="",
-        why="the node's driver or device plugin does not run (S-7.5)",
-        remedy="check its taints, and the pods of the GPU operator that should run there (`gpu`); `./hpc status` "
-        "shows what it offers",
+        why="the node's driver or device plugin is not running (S-7.5)",
+        remedy="check the node's taints, and the GPU operator's pods that should run there (`gpu`); `./hpc status` "
+        "shows what the node offers",
         explains=frozenset({"nodes-offer"}),
         ends=False,
     ),
     Cause(
         name="overlay-mtu",
         shows="",
-        why="the pod network is an overlay with small packets (B-7.1)",
-        remedy="raise the MTU of the cluster network, or give pods the ports themselves: `fabric` of kind roce with "
+        why="the pod network is an overlay with a small MTU (B-7.1)",
+        remedy="raise the MTU of the cluster network, or give pods the ports directly: `fabric` of kind roce with "
         "`networks`",
         explains=LATENCY | frozenset({"pod-mtu", "bus-bandwidth", "average-bus-bandwidth"}),
         ends=False,
@@ -196,8 +197,8 @@ CAUSES: tuple[Cause, ...] = (
         shows="",
         why="NCCL does not use GPUDirect: its kernel module is not loaded, or GPUs are farther from the HCAs than "
         "NCCL_NET_GDR_LEVEL allows (R-3.2.3-3, E-30)",
-        remedy="give the nodes Mellanox's driver (`fabric.plugin.driver`, or `host_ofed` where they have it), and "
-        "leave NCCL_NET_GDR_LEVEL out of `environment`: it follows from the profile",
+        remedy="give the nodes the Mellanox driver (`fabric.plugin.driver`, or `host_ofed` where they have it), and "
+        "remove NCCL_NET_GDR_LEVEL from `environment`: the profile sets it",
         explains=frozenset({"gpudirect", "bus-bandwidth", "average-bus-bandwidth"}),
         ends=False,
         last_resort=True,
@@ -205,8 +206,8 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         name="fell-back",
         shows="",
-        why="NCCL fell back to TCP: the job succeeds, ten times slower",
-        remedy="check whether pods have the devices (`fabric.plugin`, `./hpc status`) and may lock memory, and "
+        why="NCCL fell back to TCP: the job succeeds, but ten times slower",
+        remedy="check that pods have the devices (`fabric.plugin`, `./hpc status`) and may lock memory; check "
         "`transport` and `environment` of the workload",
         explains=TRANSPORT | LATENCY | frozenset({"hcas-used"}),
         ends=False,
@@ -216,14 +217,14 @@ CAUSES: tuple[Cause, ...] = (
         name="not-cached",
         shows="",
         why="nothing of the data set is in the cache when the job starts",
-        remedy="raise `run` of the workload of kind stage-data, and see that it finished before the job began",
+        remedy="raise `run` of the workload of kind stage-data, and make sure that it finishes before the job starts",
         explains=frozenset({"data-set"}),
         ends=False,
     ),
     Cause(
         name="evicted",
         shows="",
-        why="files of the data set were evicted from the cache, or fetched in part, since it was staged",
+        why="files of the data set were evicted from the cache, or only partly fetched, since it was staged",
         remedy="raise `capacity` of the volume, and the soft quota of the cache, above the bytes of all sets on it, "
         "and stage again (raise `run`)",
         explains=frozenset({"data-set", "data-staged"}),
@@ -232,8 +233,8 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         name="single-gpu-pods",
         shows="",
-        why="each pod has one GPU, so that GPUs of a node communicate over the network and not over NVLink (E-29)",
-        remedy="use a `layout` with all GPUs of a node in one pod for jobs that are bound by bandwidth",
+        why="each pod has one GPU, so GPUs of a node communicate over the network instead of NVLink (E-29)",
+        remedy="for bandwidth-bound jobs, use a `layout` with all GPUs of a node in one pod",
         explains=frozenset({"single-gpu-pods"}),
         ends=False,
     ),

@@ -21,26 +21,26 @@ NODE_CAUSES: tuple[Cause, ...] = (
     Cause(
         name="fabric-manager",
         shows=_NOT_READY,
-        why="the GPUs are joined by NVSwitches, and the Fabric Manager, which sets them up, does not run",
-        remedy="start it on the node in the driver's own version: `systemctl status nvidia-fabricmanager`, or the log "
-        "of the GPU operator's driver pod, which starts it (`gpu`)",
+        why="the GPUs are joined by NVSwitches, and the Fabric Manager, which configures them, is not running",
+        remedy="start it on the node, in the same version as the driver: see `systemctl status nvidia-fabricmanager`, "
+        "or the log of the GPU operator's driver pod, which starts it (`gpu`)",
         explains=frozenset({"preflight-tests", "preflight-links", "ranks-initialised"}),
     ),
     Cause(
         name="pcie-lanes",
         shows="",
-        why="a GPU's PCIe link came up with fewer lanes, or slower, than GPU and slot can",
-        remedy="drain the node, reseat the board or its riser, and compare LnkSta with LnkCap of `lspci -vv`; a slot "
-        "that is wired so is not a fault: say so in the machine's file",
+        why="a GPU's PCIe link came up with fewer lanes, or slower, than GPU and slot support",
+        remedy="drain the node, reseat the board or its riser, and compare LnkSta with LnkCap in `lspci -vv`; a slot "
+        "wired that way is not a fault: record it in the machine's file",
         explains=frozenset({"preflight-links", "preflight-speed"}),
         ends=False,
     ),
     Cause(
         name="nvlinks-down",
         shows="",
-        why="NVLinks of a GPU are not up: they are in recovery, or were given up",
-        remedy="`nvidia-smi nvlink -s` and `-e` on the node name the links and count recoveries; drain the node and "
-        "restart it; if they come back down, the board or its switch is to be replaced",
+        why="NVLinks of a GPU are down: they are in recovery, or recovery was abandoned",
+        remedy="`nvidia-smi nvlink -s` and `-e` on the node list the links and count recoveries; drain and reboot the "
+        "node; if links are still down, replace the board or its switch",
         explains=frozenset({"preflight-links", "preflight-speed"}),
         ends=False,
     ),
@@ -48,17 +48,17 @@ NODE_CAUSES: tuple[Cause, ...] = (
         name="clock-capped",
         shows="",
         why="a GPU's clock under load is below that of its model, and neither power nor temperature is the reason",
-        remedy="look for a locked clock (`nvidia-smi -q -d CLOCK`), and end it with `nvidia-smi -rgc` on the node",
+        remedy="check for locked clocks (`nvidia-smi -q -d CLOCK`), and reset them with `nvidia-smi -rgc` on the node",
         explains=frozenset({"preflight-speed"}),
         ends=False,
     ),
     Cause(
         name="pcie-redirected",
         shows="",
-        why="GPUDirect and all HCAs are in use, and yet data between nodes is slow: PCIe bridges of a node may send "
-        "what goes from GPU to HCA through the CPU (ACS)",
-        remedy="`lspci -vvv | grep ACSCtl` as root on each node: bridges above GPUs and HCAs must have SrcValid-; turn "
-        "ACS off in the BIOS, or by setpci; `./hpc verify --nodes` narrows down the node",
+        why="GPUDirect and all HCAs are in use, yet transfers between nodes are slow: PCIe bridges of a node may route "
+        "GPU-to-HCA traffic through the CPU (ACS)",
+        remedy="run `lspci -vvv | grep ACSCtl` as root on each node: bridges above GPUs and HCAs must show SrcValid-; "
+        "disable ACS in the BIOS or with setpci; `./hpc verify --nodes` narrows down the node",
         explains=frozenset(_RING),
         ends=False,
         last_resort=True,

@@ -114,7 +114,7 @@ def _bars(key: tuple[str, bool, Unit], found: Sequence[_Found]) -> Bars:
     kind = "pods of one GPU" if single else "pods of several GPUs"
     whose = "" if own else "the paper's "
     compared = any(bar.ideal is not None for bar in bars)
-    note = f"Dashed: ideal, as good per GPU as {whose}{smallest}. Per cent: share of it." if compared else ""
+    note = f"Dashed: ideal scaling from {whose}{smallest}. Percentages: share of the ideal." if compared else ""
     return Bars(f"{program}, {kind}", unit, bars, note)
 
 
@@ -126,8 +126,8 @@ def nccl_bars(found: Sequence[Sweep]) -> tuple[Bars, ...]:
         bars = tuple(bar for one in layouts for bar in _at_largest(one))
         if len(bars) > 1:  # one compares nothing
             sizes = {size(one.out_of_place[-1].bytes) for one in layouts}
-            several = ", of several runs the median" if any(len(one.runs) > 1 for one in layouts) else ""
-            note = f"At the largest message, {' and '.join(sorted(sizes))}, out-of-place{several}."
+            several = ", median of several runs" if any(len(one.runs) > 1 for one in layouts) else ""
+            note = f"At the largest message size, {' and '.join(sorted(sizes))}, out-of-place{several}."
             drawn.append(Bars(f"{test}, bus bandwidth by layout", "GB/s", bars, note))
     return tuple(drawn)
 

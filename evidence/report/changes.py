@@ -97,7 +97,7 @@ def assumptions(against: Comparison) -> tuple[str, ...]:
     whences = dict.fromkeys(one.assumed for one in against.changes if one.assumed)
     if not whences:
         return ()
-    return (f"Noise is assumed where a figure has fewer than {REPEATS} repeats.", *(f"Of {one}." for one in whences))
+    return (f"Noise is assumed where a figure has fewer than {REPEATS} repeats.", *(f"For {one}." for one in whences))
 
 
 def turn(one: Turned) -> str:

@@ -38,10 +38,10 @@ ROUNDING = 0.005
 OTHER_NOISE = 0.02
 """Of rates and bandwidths without repeats: what a total may differ by from the sum of its ranks (E-50)."""
 _TABLES = (
-    "mean times of a range of sizes: twice the most that the out-of-place and in-place halves of the paper's tables "
-    "differ by (R-4.4-4, R-4.4-8, R-4.4-13)"
+    "mean times over a range of sizes: twice the largest difference between the out-of-place and in-place halves of "
+    "the paper's tables (R-4.4-4, R-4.4-8, R-4.4-13)"
 )
-_RATES = "rates and bandwidths: 2 %, which a job's total may differ by from the sum of its ranks (E-50)"
+_RATES = "rates and bandwidths: 2 %, by which a job's total may differ from the sum of its ranks (E-50)"
 
 
 class Figure(NamedTuple):

@@ -32,7 +32,7 @@ def compare(run: Run, earlier: Sequence[Kept]) -> Comparison:
             which = ("simulated", "measured")
             raise NotComparableError(
                 f"run {kept.number} was {which[not kept.run.simulated]} and this one {which[not run.simulated]}: "
-                "compare runs of one kind"
+                "compare runs of the same kind"
             )
     runs = [kept.run for kept in earlier]
     notes: list[str] = []
@@ -44,7 +44,9 @@ def compare(run: Run, earlier: Sequence[Kept]) -> Comparison:
         if others is None:
             notes.append(f"{name} is new")
         elif _shape(jobs[0]) != _shape(others[-1]):
-            notes.append(f"{name} had other settings, so its figures are not compared: {_differs(others[-1], jobs[0])}")
+            notes.append(
+                f"{name} ran with other settings, so its figures are not compared: {_differs(others[-1], jobs[0])}"
+            )
         elif not _measured(jobs[0]):
             continue
         elif any(job.readings == jobs[0].readings for job in others):
@@ -142,4 +144,4 @@ def _turned(run: Run, before: Run) -> Iterator[Turned]:
     new = by_key(run)
     for (job, criterion), (status, _) in old.items():
         if (job, criterion) not in new and status is Status.PASS and any(one.request.job == job for one in run.jobs):
-            yield Turned(job, criterion, status, Status.MISSING, "not judged any more")
+            yield Turned(job, criterion, status, Status.MISSING, "no longer judged")

@@ -25,8 +25,8 @@ def section(of: ConfusionMatrix | None, stamp: str) -> Markup | None:
     if of is None:
         return None
     key = (
-        "A row is a class as labelled, a column as recognised; the stronger the colour, the more, on a logarithmic "
-        "scale. An empty row was not evaluated."
+        "Rows are the labelled classes, columns the recognised ones; stronger colours are higher counts, on a "
+        "logarithmic scale. Classes with an empty row were not evaluated."
     )
     notes = element("ul", *(element("li", note) for note in of.notes)) if of.notes else None
     # Cells of a small matrix are no larger than those of a large one.

@@ -155,7 +155,7 @@ def changes(rounds: Sequence[Run]) -> Mapping[datetime, str]:
     return {time: text for time, text in steps if text}
 
 
-HEADS = ("job", "figure", "medians of the last rounds", "repeats", "newest")
+HEADS = ("job", "figure", "medians of the last rounds", "spread", "latest change")
 """Of `rows`."""
 
 

@@ -38,8 +38,8 @@ def history(rounds: Sequence[Run]) -> Markup | None:
         class_="plots",
     )
     note = (
-        f"{title(rounds)}. Points are medians of the repeats in a round, bars reach from the least to the most; dotted "
-        "lines are rounds after a change of versions."
+        f"{title(rounds)}. Points are medians of the repeats in a round; error bars show minimum and maximum. Dotted "
+        "lines mark rounds after a version change."
     )
     listed = [element("li", f"{time:%Y-%m-%d %H:%M} UTC: {text}") for time, text in steps.items()]
     return joined(

@@ -51,12 +51,12 @@ def _lines(run: Run, against: Comparison | None) -> Iterator[str]:
         yield from ("", "<details><summary>Versions</summary>", *lines, "", "</details>")
     lacks = list(gaps(run))
     if lacks:
-        yield from ("", "## What is missing", "")
+        yield from ("", "## Missing evidence", "")
         yield from (f"- {escaped(text)}" for text in lacks[:_MISSING_SHOWN])
         if len(lacks) > _MISSING_SHOWN:
-            yield f"- and {len(lacks) - _MISSING_SHOWN} more, in the page"
+            yield f"- and {len(lacks) - _MISSING_SHOWN} more on the page"
     if groups:
-        yield from ("", "docs/sources.md explains the ids of sources.")
+        yield from ("", "docs/sources.md explains the source ids.")
 
 
 def _verdicts(group: Sequence[Verdict]) -> Iterator[str]:

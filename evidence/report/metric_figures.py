@@ -50,7 +50,7 @@ def _bars(title: str, found: list[tuple[Shape, Metric, float]]) -> Bars:
         return least * shape.total / fewest.total if metric.efficiency and shape.total > fewest.total else None
 
     bars = tuple(Bar(f"{shape}\nhere", value, ideal(shape), measured=True) for shape, _, value in ordered)
-    note = f"Dashed: ideal, as good per GPU as {fewest}. Per cent: share of it." if metric.efficiency else ""
+    note = f"Dashed: ideal scaling from {fewest}. Percentages: share of the ideal." if metric.efficiency else ""
     return Bars(title, metric.unit, bars, note)
 
 

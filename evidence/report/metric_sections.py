@@ -29,7 +29,7 @@ def metrics(jobs: Sequence[Job], stamp: str) -> Markup | None:
     figures += [
         element(
             "figure",
-            element("figcaption", f"{one.title} in the course of {some(tuple(one.jobs))}{_in(one.unit)}"),
+            element("figcaption", f"{one.title} over the course of {some(tuple(one.jobs))}{_in(one.unit)}"),
             course(one, f"course{number}", stamp),
         )
         for number, one in enumerate(courses(jobs))
@@ -57,4 +57,4 @@ def course(drawn: Course, name: str, stamp: str) -> Markup:
             axes.legend(fontsize=9, frameon=False)
 
     ends = ", ".join(f"{job} {figure(values[0])} to {figure(values[-1])}" for job, values in drawn.jobs.items())
-    return svg(draw, name, f"{drawn.title} in the course of jobs: {ends}", stamp)
+    return svg(draw, name, f"{drawn.title} over the course of jobs: {ends}", stamp)

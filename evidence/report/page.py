@@ -52,7 +52,7 @@ def page(
         ("confusion", "Confusion matrix", confusion.section(matrix, below)),
         ("criteria", "Criteria", criteria(run)),
         ("versions", "Versions", version_table(run)),
-        ("missing", "What is missing", lacking(run)),
+        ("missing", "Missing evidence", lacking(run)),
     )
     shown = [(anchor, name, content) for anchor, name, content in sections if content is not None]
     body = joined(
@@ -64,7 +64,7 @@ def page(
     return f'<!doctype html>\n<html lang="en">\n{element("head", head)}\n{element("body", body)}\n</html>\n'
 
 
-_SOURCES = "Paper: IBM Redpaper REDP-5610. docs/sources.md explains the ids of sources."
+_SOURCES = "Paper: IBM Redpaper REDP-5610. docs/sources.md explains the source ids."
 
 
 def _banner() -> Markup:

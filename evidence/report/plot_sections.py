@@ -37,11 +37,11 @@ def bandwidth(jobs: Sequence[Job], stamp: str) -> Markup | None:
     found = sweeps(jobs)
     if not found:
         return None
-    pieces: list[Markup | None] = [element("p", "Layouts are pods x GPUs of each pod.", class_="muted")]
+    pieces: list[Markup | None] = [element("p", "Layouts are written as pods x GPUs per pod.", class_="muted")]
     for test in dict.fromkeys(one.test for one in found):
         layouts = [one for one in found if one.test == test]
         if len(layouts) > 1:
-            several = ", of several runs the median" if any(len(one.runs) > 1 for one in layouts) else ""
+            several = ", median of several runs" if any(len(one.runs) > 1 for one in layouts) else ""
             pieces += [element("h3", f"{test}, all layouts, out-of-place{several}"), _overview(test, layouts, stamp)]
     for number, one in enumerate(found):
         pieces += [
@@ -123,7 +123,7 @@ def _figures(one: Sweep) -> Markup:
                 same = other.get(point.bytes)
                 row += [f"{same.time_us:g}", f"{same.busbw_gb_s:.2f}"] if same else [NONE, NONE]
         rows.append(row)
-    summary = element("summary", f"Figures of {plural(len(rows), 'size')}")
+    summary = element("summary", f"Figures for {plural(len(rows), 'size')}")
     return element("details", summary, table(heads, rows, numbers={*range(len(heads))}))
 
 
@@ -135,8 +135,8 @@ def link_rates(jobs: Sequence[Job], stamp: str) -> Markup | None:
     drawn = []
     for number, program in enumerate(dict.fromkeys(one.program for one in found)):
         same = [one for one in found if one.program == program]
-        drawn.append(_figure(f"{program}: MB/s of 2^20 bytes", bar_plots.rates(same, f"links{number}", stamp)))
-    heads = ("job", "program", "HCA", "side", "message", "MB/s", "limit", "line rate", "of it")
+        drawn.append(_figure(f"{program}: MB/s (1 MB = 2^20 bytes)", bar_plots.rates(same, f"links{number}", stamp)))
+    heads = ("job", "program", "HCA", "side", "message", "MB/s", "limit", "line rate", "share")
     rows = [_link(one) for one in found]
     return joined(_plots(drawn), table(heads, rows, numbers={4, 5, 6, 7, 8}))
 
@@ -184,8 +184,8 @@ def rail_maps(jobs: Sequence[Job], stamp: str) -> Markup | None:
             names += sorted({device for used in one.by_job.values() for device in used} - {*names})
             rows = [[job, *(str(used.get(name, 0)) for name in names)] for job, used in one.by_job.items()]
             columns = {*range(1, len(names) + 1)}
-            heads = ("channels of", *names)
-            pieces.append(table(heads, rows, numbers=columns, caption="NCCL's channels over each HCA"))
+            heads = ("job", *names)
+            pieces.append(table(heads, rows, numbers=columns, caption="NCCL channels over each HCA"))
         elif one.profile.hcas:
-            pieces.append(element("p", "No log of NCCL shows which HCAs carried traffic.", class_="muted"))
+            pieces.append(element("p", "No NCCL log shows which HCAs carried traffic.", class_="muted"))
     return joined(*pieces) if pieces else None

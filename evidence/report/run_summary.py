@@ -18,8 +18,8 @@ WORDS: Mapping[Status, str] = {
 }
 WORST_FIRST = (Status.FAIL, Status.MISSING, Status.WARN, Status.PASS)
 SIMULATED = (
-    "Simulated: no GPU and no network took part. The figures come from a model that was fitted to the tables of the "
-    "documents; they show that the platform places and verifies jobs, and nothing about hardware."
+    "Simulated: no GPU or network was involved. The figures come from a model that was fitted to the tables of the "
+    "documents; they show that the platform places and verifies jobs, and say nothing about hardware."
 )
 
 
@@ -139,7 +139,7 @@ def about(run: Run) -> str:
     """Return what a run is of: stack, jobs, machines, when it was judged, and the note that MLPerf's rules require."""
     machines = f" on {some(_machines(run))}" if _machines(run) else ""
     scored = any(isinstance(one, MlLog) for job in run.jobs for one in job.readings)
-    note = f", MLPerf's benchmarks among them ({UNVERIFIED})" if scored else ""
+    note = f", including MLPerf benchmarks ({UNVERIFIED})" if scored else ""
     return f"Stack {run.stack}, {plural(len(run.jobs), 'job')}{machines}{note}, judged {when(run)}"
 
 
@@ -162,7 +162,7 @@ def gaps(run: Run) -> Iterator[str]:
         for reading in job.readings:
             where = f"{name}: {reading.tool} ({short(reading.file)}, lines {reading.first_line}-{reading.last_line})"
             if not reading.complete:
-                yield f"{where}: incomplete, {reading.incomplete or 'cut'}"
+                yield f"{where}: incomplete, {reading.incomplete or 'truncated'}"
             if reading.unread_total:
                 kept = ", ".join(str(one.line) for one in reading.unread[:5])
                 more = ", ..." if reading.unread_total > len(reading.unread[:5]) else ""

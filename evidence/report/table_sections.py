@@ -30,7 +30,7 @@ def changes(against: Comparison | None) -> Markup | None:
         name = element("summary", f"{plural(len(against.within), 'figure')} within the noise")
         pieces.append(element("details", name, _figures(against.within)))
     if not against.changes:
-        pieces.append(element("p", "No figure is in both."))
+        pieces.append(element("p", "The runs have no figures in common."))
     notes = element("ul", *(element("li", note) for note in against.notes)) if against.notes else None
     whence = element("p", " ".join(assumptions(against)), class_="muted")
     return joined(*pieces, whence, notes)
@@ -72,7 +72,7 @@ def criteria(run: Run) -> Markup:
         name = element("summary", element("strong", job), element("span", about, class_="muted"), *marks)
         unfold = any(one.status in {Status.FAIL, Status.MISSING} for one in verdicts)
         folds.append(element("details", name, inner, class_="job", open=unfold))
-    return joined(*folds) if folds else element("p", "No criterion applies to what was read.")
+    return joined(*folds) if folds else element("p", "No criterion applies to this evidence.")
 
 
 def _verdict(verdict: Verdict) -> Iterator[Markup]:
@@ -94,7 +94,7 @@ def _proofs(proofs: Sequence[Proof]) -> Markup | None:
     for proof in proofs:
         where = element("span", proof.where(short(proof.file)), class_="where")
         lines += [where, f"\n{proof.text}\n" if proof.text else "\n"]
-    summary = element("summary", f"{plural(len(proofs), 'line')} of the log")
+    summary = element("summary", f"{plural(len(proofs), 'log line')}")
     return element("details", summary, element("pre", *lines))
 
 
@@ -108,5 +108,5 @@ def lacking(run: Run) -> Markup:
     """Return what the evidence lacks."""
     found = list(missing(run))
     if not found:
-        return element("p", "Nothing: every log is whole, every line was read, and every criterion has its evidence.")
+        return element("p", "Nothing: every log is complete, every line was parsed, and every criterion has evidence.")
     return element("ul", *(element("li", text) for text in found))

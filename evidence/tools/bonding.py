@@ -164,7 +164,7 @@ CRITERIA = (
         title="All ports of the bond carry traffic",
         limit="802.3ad with a partner, all ports up in one aggregator",
         unit="ports",
-        applies="nodes that show /proc/net/bonding",
+        applies="nodes with /proc/net/bonding output",
         source="B-2.3",
         look=_bond,
     ),

@@ -86,9 +86,9 @@ def _classed(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="connection-class",
-        title="Connections of RDMA CM are in the class that is not dropped",
+        title="RDMA CM connections use the lossless traffic class",
         limit=f"TOS {ROCE_TOS} (DSCP 26 with ECN), RoCE v2",
-        applies="hosts that show cma_roce_tos or cma_roce_mode",
+        applies="hosts with cma_roce_tos or cma_roce_mode output",
         source="N-1.1, github.com/Mellanox/mlnx-tools",
         look=_classed,
     ),

@@ -109,7 +109,7 @@ CRITERIA = (
         name="aggregation-dynamic",
         title="Links of several ports use LACP",
         limit="link-aggregation mode dynamic",
-        applies="configurations of Comware with ports in groups",
+        applies="Comware configurations with ports in groups",
         source="B-2.3",
         look=_dynamic,
     ),

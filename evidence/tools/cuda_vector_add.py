@@ -106,7 +106,7 @@ def _vector_add(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="vector-add",
-        title="A GPU computes",
+        title="A GPU runs a CUDA kernel",
         limit="Test PASSED",
         applies="runs of the vectorAdd sample",
         source="S-7.7, S-6.5",

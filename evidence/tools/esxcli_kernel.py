@@ -89,7 +89,7 @@ CRITERIA = (
         name="ats-host",
         title="The host's kernel supports ATS",
         limit="Configured TRUE, Runtime TRUE",
-        applies="hosts that show esxcli system settings kernel",
+        applies="hosts with esxcli system settings kernel output",
         source="N-2.2",
         look=_ats_host,
     ),

@@ -216,7 +216,7 @@ def _sliced(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="data-set",
-        title="Every pod sees exactly the files of the lock",
+        title="Every pod sees exactly the files in the lock",
         limit="digest, files and bytes of the lock, 100 % cached",
         unit="files",
         tolerance="files that are not cached are a warning: the job reads them from their source",
@@ -226,7 +226,7 @@ CRITERIA = (
     ),
     Criterion(
         name="data-staged",
-        title="Every file of a data set was read whole before jobs start",
+        title="Every file of a data set was read completely before jobs start",
         limit="all slices, with the files and bytes of the lock",
         unit="files",
         tolerance="files that are evicted again while others are read are a warning: the cache is too small",

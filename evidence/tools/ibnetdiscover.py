@@ -121,10 +121,10 @@ def _all_lanes(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="cable-lanes",
-        title="Every cable of the fabric runs on all its lanes",
+        title="Every fabric cable uses all its lanes",
         limit=f"{LANES} lanes",
         unit="lanes",
-        applies="subnets that ibnetdiscover lists",
+        applies="subnets with ibnetdiscover output",
         source="R-2.1-3",
         look=_all_lanes,
     ),

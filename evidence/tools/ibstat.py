@@ -144,7 +144,7 @@ CRITERIA = (
         title="All HCAs of one kind have the same firmware",
         limit="one version of each CA type",
         unit="versions",
-        applies="machines that show ibstat; logs of several of them together",
+        applies="machines with ibstat output; several machines where their logs are judged together",
         source="N-3.5",
         look=_one_firmware,
     ),

@@ -104,9 +104,9 @@ def _faults(one: MlnxQos) -> Iterable[str]:
 CRITERIA = (
     Criterion(
         name="host-lossless",
-        title="RoCE ports of hosts class packets as the switches do",
+        title="RoCE ports of hosts classify packets as the switches do",
         limit=f"trust dscp, PFC on {ROCE_PRIORITY} alone, DSCP {ROCE_DSCP} to priority {ROCE_PRIORITY}",
-        applies="hosts that show mlnx_qos",
+        applies="hosts with mlnx_qos output",
         source="N-1.1",
         look=_lossless,
     ),

@@ -121,11 +121,11 @@ def _same(name: str, other: str) -> bool:
 CRITERIA = (
     Criterion(
         name="scale-members",
-        title="The nodes are in the Scale cluster",
+        title="The nodes are in the Spectrum Scale cluster",
         limit="every node of the job",
         unit="nodes",
-        tolerance="by the name without its domain: Scale has a network of its own",
-        applies="machines that show mmlscluster, where the nodes are known",
+        tolerance="names are compared without their domain: Spectrum Scale has a separate network",
+        applies="machines with mmlscluster output, where the nodes are known",
         source="R-3.3-2",
         look=_members,
         when=lambda request: bool(request.nodes),

@@ -203,11 +203,11 @@ def _gib(value: str, memory_gib: int) -> float | None:
 CRITERIA = (
     Criterion(
         name="scale-settings",
-        title="Spectrum Scale is set as planned",
-        limit=f"{' and '.join(_OF_ALL)} yes; over InfiniBand verbsRdma enable, and in verbsPorts the profile's HCAs "
-        "(for storage, where it has such); pagepool <= a quarter of the profile's memory, which pods leave",
-        tolerance="what the profile does not have; a smaller pagepool, and one that is not set",
-        applies="machines that show mmlsconfig",
+        title="Spectrum Scale is configured as planned",
+        limit=f"{' and '.join(_OF_ALL)} yes; over InfiniBand verbsRdma enable, and verbsPorts with the profile's "
+        "HCAs (its storage HCAs, if any); pagepool <= a quarter of the profile's memory, which pods leave free",
+        tolerance="what the profile does not have; a pagepool that is smaller or not set",
+        applies="machines with mmlsconfig output",
         source="R-3.3-7, R-3.4.5-4, R-3.4.5-7",
         look=_settings,
     ),

@@ -158,10 +158,10 @@ def _interfaces(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="pod-interfaces",
-        title="The pod has the interfaces that its fabric means it to have",
+        title="The pod has the interfaces that its fabric requires",
         limit="InfiniBand: eth0 alone; RoCE: eth0, and one for each HCA",
         unit="interfaces",
-        tolerance="further ones are a warning",
+        tolerance="additional ones are a warning",
         applies="the RDMA test",
         source="R-4.1-5, B-7.2",
         look=_interfaces,

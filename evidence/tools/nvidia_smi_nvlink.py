@@ -99,9 +99,9 @@ CRITERIA = (
     Criterion(
         name="nvlinks-active",
         title="Every NVLink is active",
-        limit="all active, and as many of each GPU as in the profile",
+        limit="all active, and as many per GPU as in the profile",
         unit="links",
-        tolerance="the number, where no document prints the profile's matrix",
+        tolerance="the number of links, where no document prints the profile's matrix",
         applies="logs of nvidia-smi nvlink --status, of a known profile",
         source="R-4.4-3",
         look=_active,

@@ -138,7 +138,7 @@ def _state(one: NvueConfig) -> str:
 CRITERIA = (
     Criterion(
         name="nvue-lossless",
-        title="NVUE configures RoCE without loss",
+        title="NVUE configures lossless RoCE",
         limit="qos.roce on, mode lossless",
         applies="configurations of NVUE with qos.roce",
         source="N-1.1, N-1.4",

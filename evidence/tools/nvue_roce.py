@@ -106,9 +106,9 @@ def _is_lossless(one: NvueRoce) -> bool:
 CRITERIA = (
     Criterion(
         name="cumulus-lossless",
-        title="The Cumulus switch loses no RoCE packet",
-        limit="mode lossless, PFC on 3 alone and both ways, ECN on traffic class 3, trust dscp",
-        applies="switches with Cumulus Linux that show qos roce",
+        title="The Cumulus switch is lossless for RoCE",
+        limit="mode lossless, PFC on 3 alone in both directions, ECN on traffic class 3, trust dscp",
+        applies="Cumulus Linux switches with nv show qos roce output",
         source="N-1.1, N-1.4",
         look=_lossless,
     ),

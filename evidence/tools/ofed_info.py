@@ -66,9 +66,9 @@ def _one_version(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="one-ofed",
-        title="All hosts have one version of MLNX_OFED",
+        title="All hosts have the same version of MLNX_OFED",
         limit="one version",
-        applies="machines that show ofed_info -s",
+        applies="machines with ofed_info -s output",
         source="R-3.2.2-1",
         look=_one_version,
     ),

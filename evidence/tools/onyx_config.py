@@ -135,7 +135,7 @@ def _jumbo(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="subnet-manager-created",
-        title="A subnet manager that is on was created",
+        title="Every enabled subnet manager was created",
         limit="`ib smnode ... create` beside `enable`",
         applies="configurations of InfiniBand switches",
         source="R-3.1-1, R-3.1-2",

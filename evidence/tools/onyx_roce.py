@@ -109,9 +109,9 @@ def _lossless(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="switch-lossless",
-        title="The switch loses no RoCE packet",
+        title="The switch is lossless for RoCE",
         limit="mode lossless, PFC on switch priority 3 alone, trust L3 (DSCP)",
-        applies="switches with Onyx that show roce",
+        applies="Onyx switches with show roce output",
         source="N-1.1",
         look=_lossless,
     ),

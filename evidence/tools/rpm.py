@@ -78,9 +78,9 @@ def _no_driver(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="host-driver-absent",
-        title="A host has no GPU driver beside the operator's",
+        title="A host has no GPU driver besides the operator's",
         limit="no package nvidia-driver*, cuda*, nvidia-container-*",
-        applies="hosts that show rpm -qa whole, where an operator brings the driver",
+        applies="hosts with complete rpm -qa output, where an operator installs the driver",
         source="R-3.2.1-1, E-43",
         look=_no_driver,
         when=lambda request: request.operator_driver is True,

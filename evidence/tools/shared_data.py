@@ -106,7 +106,7 @@ def _shared(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="shared-data",
-        title="What one node writes, another reads",
+        title="Files written on one node can be read on another",
         limit="every file as written",
         unit="files",
         tolerance="pods on a single node are a warning: nothing passed between nodes",

@@ -103,7 +103,7 @@ CRITERIA = (
         name="roce-address",
         title="Every RoCE port has a routable address",
         limit="a GID of RoCE v2 with an IPv4 address",
-        applies="hosts that show_gids lists",
+        applies="hosts with show_gids output",
         source="N-1.1, github.com/Mellanox/mlnx-tools",
         look=_routable,
     ),

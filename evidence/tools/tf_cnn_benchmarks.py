@@ -239,7 +239,7 @@ def _finite(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="loss-finite",
-        title="Training computes figures",
+        title="The training loss stays finite",
         limit="no loss that is nan or inf",
         unit="lines",
         applies="runs of tf_cnn_benchmarks",

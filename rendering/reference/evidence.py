@@ -96,36 +96,36 @@ def _limits() -> str:
     heads = ("criterion", "meaning", "limit", "unit", "tolerance", "applies to", "needs", "source")
     return f"""# Criteria
 
-`./hpc verify` judges jobs by these, each where it applies. A limit is a document's own: where none gives a number for
-a profile, fabric, transport and shape, the criterion does not apply. A verdict is `pass`, `fail`, `warn` (worth
-reading, and no reason to refuse the platform) or `missing` (the logs lack what it needs). Exit status: 0 when
+`./hpc verify` judges jobs by the criteria that apply to them. Limits come from the documents: where none gives a number
+for a profile, fabric, transport and shape, the criterion does not apply. A verdict is `pass`, `fail`, `warn` (worth
+reading, but no reason to reject the platform) or `missing` (the logs lack the evidence). Exit status: 0 when
 nothing failed and nothing is missing, 1 when something failed, 2 when evidence is missing. This page is generated from
 the code by `make docs`.
 
-## Of a job
+## Single jobs
 
 {markdown.table(heads, [(*_row(one), ", ".join(f"`{name}`" for name in one.needs), one.source) for one in CRITERIA])}
 
-## Between jobs
+## Comparisons of jobs
 
 {markdown.table(heads, [(*_row(one), "", one.source) for one in COMPARISONS])}
 
 ## Known causes
 
-A verdict other than `pass` names the causes that the logs show, with their lines.
+A verdict other than `pass` names the causes that the logs show, with the lines that show them.
 
 {markdown.table(("cause", "why", "what to do"), [(f"`{one.name}`", one.why, one.remedy) for one in CAUSES])}
 
 ## Public limits
 
-Bus bandwidth of all-reduce on whole machines, by which `public-bus-bandwidth` warns
+All-reduce bus bandwidth on whole machines; below it, `public-bus-bandwidth` warns
 ([evidence/reference/public-limits.yaml](../evidence/reference/public-limits.yaml)).
 
 {markdown.table(("machines", "number", "from MiB", "GB/s", "source"), map(_public, public_limits()))}
 
 ## What others check
 
-Limits of public records to compare with where no criterion has one. No job is judged by them.
+Limits from public records, for comparison where no criterion has one. No job is judged by them.
 
 {markdown.table(("who", "machine", "check", "limit"), yaml_text.read(THRESHOLDS.read_text()))}
 """

@@ -73,4 +73,4 @@ def _lose_a_label(lab: Lab) -> None:
     file.write_text(file.read_text().replace("run: 2", "run: 3"))
     assert "hpc-data error kind=files-missing" in lab.fails("up", *STACK)
     text = lab.hpc("verify", *STACK).stdout
-    assert "frames of the data set are there without their labels" in " ".join(text.split())
+    assert "frames of the data set have no labels" in " ".join(text.split())

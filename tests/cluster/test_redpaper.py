@@ -234,7 +234,7 @@ def test_without_memlock_the_rdma_test_ends_the_update(lab: Lab) -> None:
     assert "adas/mofed-test-job failed" in printed
     judged = lab.fails("verify", "--job", "mofed-test-job")
     assert judged.splitlines()[-1].startswith("failed: ")
-    assert "let the memlock drop-in reach the GPU nodes" in judged, "it names what lifts the limit"
+    assert "check that the GPU nodes have the memlock drop-in" in judged, "it names what lifts the limit"
 
     lab.put(kinds.MACHINE_CONFIG, taken)
     eventually(lambda: name in sources(lab), "the pool does not take our MachineConfig up")

@@ -62,7 +62,7 @@ def _quality(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="mlperf-band",
-        title="The benchmark takes as long as the published one",
+        title="The benchmark takes as long as the published result",
         limit=f"{MLPERF_BAND.least:+.2%} to {MLPERF_BAND.most:+.2%} of the minutes of MLPerf v0.6, row 0.6-9",
         unit="minutes",
         tolerance="a run that is faster than the band is a warning; the median of repeats",

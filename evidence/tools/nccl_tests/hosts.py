@@ -63,8 +63,8 @@ def _host_names(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="host-names",
-        title="Every pod answered, under a name of its own",
-        limit="as many hosts as pods, each with a pod's GPUs",
+        title="Every pod took part, under a distinct host name",
+        limit="as many hosts as pods, each with one rank per GPU of the pod",
         unit="hosts",
         applies="runs of nccl-tests in several pods",
         source="N-6.8",

@@ -37,11 +37,11 @@ def _bandwidth(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="public-bus-bandwidth",
-        title="Large messages are as fast as public records of such machines say",
-        limit=">= what the table of public limits below has for these machines, at the largest size",
+        title="Large messages are as fast as in public records of such machines",
+        limit=">= the entry for these machines in the table of public limits below, at the largest size",
         unit="GB/s",
         tolerance="a warning; 0.9 where the record is a measurement; the median of repeats",
-        applies="all-reduce on whole machines that the table has, between machines over InfiniBand, up to its size "
+        applies="all-reduce on whole machines that the table lists, over InfiniBand if on several, up to its size "
         "(`largest_mib`)",
         source="github.com/Azure/azurehpc-health-checks, NVIDIA/nccl and NVIDIA/nccl-tests, as the table names them",
         look=_bandwidth,

@@ -10,7 +10,7 @@ from evidence.verdict import Job, Status
 from evidence.wording import listed
 
 SHARE = 0.9
-"""Of the median, which the slowest repeat is to have: as nccl-tests has it for NCCL_TESTS_MIN_BW."""
+"""Of the median, which the slowest repeat is to have: as in nccl-tests for NCCL_TESTS_MIN_BW."""
 
 
 def _spread(job: Job) -> Found | None:
@@ -45,10 +45,10 @@ def _largest(job: Job) -> Mapping[tuple[str | None, int | None, int], list[tuple
 CRITERIA = (
     Criterion(
         name="repeats-agree",
-        title="Repeats of a run are as fast as each other",
+        title="Repeats of a run are equally fast",
         limit=f"each >= {SHARE:g} x the median, at the largest size",
         unit="GB/s",
-        tolerance=f"a warning; {SHARE:g}, as nccl-tests has it for NCCL_TESTS_MIN_BW (platform-facts 3.1)",
+        tolerance=f"a warning; {SHARE:g}, as in nccl-tests for NCCL_TESTS_MIN_BW (platform-facts 3.1)",
         applies="several runs of nccl-tests with the same operation, ranks and largest size",
         source="R-4.4-8",
         look=_spread,

@@ -23,7 +23,7 @@ COLLAPSE = 0.5
 ALL_REDUCE = (None, "nccl-all-reduce", "node-check")
 """Programs that run all-reduce, or may."""
 _TABLES = "R-4.4-4, R-4.4-8, R-4.4-13"
-_APPLIES = "all-reduce of a profile, fabric, transport and shape that a table of the Redpaper is of"
+_APPLIES = "all-reduce of a profile, fabric, transport and shape for which the Redpaper has a table"
 
 
 class Timed(NamedTuple):
@@ -167,8 +167,8 @@ def _collapse(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="small-message-latency",
-        title="Small messages are as quick as over InfiniBand",
-        limit=f"< {SMALL_US:g} us, up to the size where the Redpaper's own run of the shape was",
+        title="Small messages are as fast as over InfiniBand",
+        limit=f"< {SMALL_US:g} us, up to the last size at which the Redpaper's run is below it",
         unit="us",
         tolerance="the median of repeats; the slower of out-of-place and in-place",
         applies=_APPLIES,
@@ -181,7 +181,7 @@ CRITERIA = (
         title="Large messages are as fast as the Redpaper's",
         limit=f">= {SHARE:g} x the Redpaper's bus bandwidth at 256 MiB",
         unit="GB/s",
-        tolerance=f"{SHARE:g}, as nccl-tests has it for NCCL_TESTS_MIN_BW (platform-facts 3.1); the median of repeats",
+        tolerance=f"{SHARE:g}, as in nccl-tests for NCCL_TESTS_MIN_BW (platform-facts 3.1); the median of repeats",
         applies=_APPLIES,
         source=_TABLES,
         look=_bandwidth,
@@ -189,10 +189,10 @@ CRITERIA = (
     ),
     Criterion(
         name="average-bus-bandwidth",
-        title="All sizes together are as fast as the Redpaper's",
+        title="The average over all sizes is as fast as the Redpaper's",
         limit=f">= {SHARE:g} x the mean of the Redpaper's table",
         unit="GB/s",
-        tolerance=f"{SHARE:g}, as nccl-tests has it for NCCL_TESTS_MIN_BW (platform-facts 3.1); the median of repeats",
+        tolerance=f"{SHARE:g}, as in nccl-tests for NCCL_TESTS_MIN_BW (platform-facts 3.1); the median of repeats",
         applies=f"{_APPLIES}, with the same sizes",
         source=_TABLES,
         look=_average,
@@ -200,11 +200,11 @@ CRITERIA = (
     ),
     Criterion(
         name="single-gpu-pods",
-        title="Single-GPU pods have the bandwidth of whole ones",
-        limit=f">= {COLLAPSE:g} x the Redpaper's bus bandwidth at 256 MiB of pods with all GPUs of a node",
+        title="Single-GPU pods have the bandwidth of whole-node pods",
+        limit=f">= {COLLAPSE:g} x the Redpaper's bus bandwidth at 256 MiB for pods with all GPUs of a node",
         unit="GB/s",
-        tolerance="a warning: the Redpaper's own pods with one GPU have a tenth",
-        applies="all-reduce of pods with one GPU, where the Redpaper has a table of as many GPUs in whole pods",
+        tolerance="a warning: the Redpaper's single-GPU pods reach a tenth",
+        applies="all-reduce of single-GPU pods, where the Redpaper has a table of as many GPUs in whole-node pods",
         source="E-29, R-4.4-8, R-4.4-13",
         look=_collapse,
         when=lambda request: request.shape is not None and request.shape.gpus == 1 and bool(_runs(request)),

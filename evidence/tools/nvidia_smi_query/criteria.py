@@ -41,7 +41,7 @@ def _look(job: Job) -> Found | None:
 CRITERIA = (
     Criterion(
         name="queried-gpu-faults",
-        title="nvidia-smi -q shows no fault of a GPU",
+        title="nvidia-smi -q shows no GPU fault",
         limit="ECC on, no uncorrectable error, no row to remap, not slowed by hardware or temperature, all PCIe lanes, "
         "no lowered power limit, registered with the NVSwitches; what the driver does not report is not a fault",
         applies="logs of nvidia-smi -q",

@@ -41,10 +41,10 @@ def _carried(rows: Sequence[Bandwidth]) -> float:
 CRITERIA = (
     Criterion(
         name="ib-write-bandwidth",
-        title="One link carries what EDR can",
+        title="A single link reaches EDR bandwidth",
         limit=f">= {EDR_MB_S:,.0f} MB/s, average of the largest messages",
         unit="MB/s",
-        tolerance="92 % of the line rate; the median of a link's repeats, and the slowest link; MB of 2^20 bytes",
+        tolerance="92 % of the line rate; the median of a link's repeats, for the slowest link; MB are 2^20 bytes",
         applies="ib_write_bw over InfiniBand EDR (100 Gb/s); no document gives a number for other rates",
         source="R-4.1-8",
         look=_write_bandwidth,

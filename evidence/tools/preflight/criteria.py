@@ -192,7 +192,7 @@ def _requests_devices(request: Request) -> bool:
 _RUNS = "runs of the program preflight"
 CRITERIA = (
     _criterion(
-        "preflight-tests", "All tests of the node could be made", "no test failed", _RUNS,
+        "preflight-tests", "All tests of the node could run", "no test failed", _RUNS,
         look=_judged(_failed, "every test was made"),
     ),
     _criterion(
@@ -200,19 +200,19 @@ CRITERIA = (
         f"{_RUNS} on a known profile", look=_present, when=_known,
     ),
     _criterion(
-        "preflight-gpu-faults", "No GPU has a fault or a foreign process",
+        "preflight-gpu-faults", "No GPU has a fault or another process on it",
         "ECC on, no uncorrected error, no row to remap, no lowered power limit, not slowed, no other process's memory",
         _RUNS,
         look=_judged(_faults, "no fault", "gpu", "load"),
     ),
     _criterion(
-        "preflight-links", "PCIe and NVLink are whole",
-        "PCIe's best generation and width under load, all NVLinks of the profile, access from GPU to GPU",
+        "preflight-links", "PCIe runs at full speed, and all NVLinks are up",
+        "PCIe's best generation and width under load, all NVLinks of the profile, peer access between GPUs",
         f"{_RUNS} on a known profile", look=_judged(_links, "all links", "gpu", "load"), when=_known,
     ),
     _criterion(
         "preflight-speed", "GPUs and links are as fast as others of their model",
-        "the share of the measured figures in hardware/measured/gpus.yaml: 0.9, of copies to the host 0.75",
+        "0.9 of the measured figures in hardware/measured/gpus.yaml, 0.75 for copies to the host",
         f"{_RUNS} on a profile whose GPU has been measured",
         look=_judged(_slow, "as fast as measured", "load", "memory"),
         when=lambda request: _measured(request) is not None,
@@ -232,7 +232,7 @@ CRITERIA = (
     ),
     _criterion(
         "preflight-gpudirect", "Every HCA reaches the memory of every GPU",
-        "each registers some, by DMA-BUF or nvidia-peermem", f"{_RUNS} that request RDMA devices",
+        "each registers memory of each GPU, by DMA-BUF or nvidia-peermem", f"{_RUNS} that request RDMA devices",
         look=_judged(_registered, "every HCA registers memory of every GPU", "gpudirect"), when=_requests_devices,
     ),
 )  # fmt: skip

@@ -230,7 +230,7 @@ def test_figures_and_plots_come_before_the_proofs(
     """Figures and plots are above the evidence."""
     page = opened(browser, contexts, files["good"], DESK).page
     assert page.locator("h2").all_inner_texts() == [
-        "Jobs", "Bandwidth and latency", "RDMA", "Scaling", "Rails", "Criteria", "Versions", "What is missing",
+        "Jobs", "Bandwidth and latency", "RDMA", "Scaling", "Rails", "Criteria", "Versions", "Missing evidence",
     ]  # fmt: skip
     first = page.locator("figure").first.bounding_box()
     assert first is not None

@@ -140,7 +140,7 @@ def test_jobs_that_were_asked_otherwise_are_not_compared() -> None:
     )
     found = compare(run.model_copy(update={"jobs": (*run.jobs[:2], other)}), earlier(samples.good()))
     assert (
-        "adas/nccl-test-02x08 had other settings, so its figures are not compared: layout 02x08 became 04x04"
+        "adas/nccl-test-02x08 ran with other settings, so its figures are not compared: layout 02x08 became 04x04"
         in found.notes
     )
     assert "adas/tf2-resnet50-02x08x02 is missing now" in found.notes

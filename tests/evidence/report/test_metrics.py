@@ -46,7 +46,7 @@ def test_the_page_has_both() -> None:
     assert drawn is not None
     for part in (
         "train, rate by GPUs, images/s",
-        "train, rate in the course of adas/train-01x08",
+        "train, rate over the course of adas/train-01x08",
         "adas/train-02x08 150 to 180",
         "02x08 here 180 images/s",
     ):

@@ -110,7 +110,7 @@ def test_bars_have_an_ideal_and_an_efficiency() -> None:
     one = samples.job("one", "resnet50", Shape(pods=1, gpus=8), samples.training(7000, 8))
     bars, _ = training_bars([*samples.jobs(), one])
     assert [bar.efficiency and round(bar.efficiency, 3) for bar in bars.bars if bar.measured] == [None, 0.979]
-    assert "as 01x08" in bars.note
+    assert "from 01x08" in bars.note
     assert [(bar.label.split(), round(bar.ideal or 0)) for bar in times.bars] == [
         (["08x01", "paper"], 0),
         (["16x01", "paper"], 664),
