@@ -53,7 +53,7 @@ CRITERIA = (
     ),
     Criterion(
         name="gpu-ecc",
-        title="GPU memory has no errors",
+        title="GPU memory has no uncorrected errors",
         limit="0 uncorrected ECC errors",
         unit="errors",
         applies="jobs with nvidia-smi output",
