@@ -200,7 +200,7 @@ CRITERIA = (
     ),
     Criterion(
         name="single-gpu-pods",
-        title="Single-GPU pods have the bandwidth of whole-node pods",
+        title="Single-GPU pods reach half the bandwidth of whole-node pods",
         limit=f">= {COLLAPSE:g} x the Redpaper's bus bandwidth at 256 MiB for pods with all GPUs of a node",
         unit="GB/s",
         tolerance="a warning: the Redpaper's single-GPU pods reach a tenth",
