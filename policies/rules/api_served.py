@@ -56,9 +56,9 @@ def _say(release: Release) -> str:
 API_SERVED = Rule(
     name="api-served",
     what="An object's apiVersion is served by the cluster's Kubernetes release and its operators.",
-    why='The apply ends half way with `no matches for kind "DaemonSet" in version "extensions/v1beta1"`, and what came '
-    "before it stays behind.",
-    remedy="Write the object in the version named here, whose fields may differ, or set the release that it is for",
+    why='The apply stops halfway with `no matches for kind "DaemonSet" in version "extensions/v1beta1"`; the objects '
+    "applied before it remain.",
+    remedy="Use the version named here, whose fields may differ, or set the parameter kubernetes to the right release",
     source="E-20, E-42",
     severity=Severity.ADVISORY,
     parameters=ApiServed,

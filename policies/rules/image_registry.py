@@ -95,9 +95,9 @@ IMAGE_REGISTRY = Rule(
     name="image-registry",
     what="Every image comes from one of the known registries and names its organisation.",
     why="A misspelt registry (nvcv.io for nvcr.io) fails only when a pod starts on a node: ErrImagePull, no such host. "
-    "A short name is looked up in the node's own list of registries, so that two nodes may pull two images; "
-    "a short name that was built and never pushed ends in ImagePullBackOff.",
-    remedy="Write registry, organisation and name of a known registry, or add the registry to the parameter `more`",
+    "A short name is looked up in the node's own list of registries, so two nodes may pull different images; one that "
+    "was built and never pushed ends in ImagePullBackOff.",
+    remedy="Write a known registry, the organisation and the name, or add the registry to the parameter `more`",
     source="E-02, E-39, P-11, platform-facts 4.3 rule 28",
     severity=Severity.MANDATORY,
     parameters=ImageRegistry,

@@ -52,14 +52,14 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 
 KUBELET_KNOWN_FIELDS = Rule(
     name="kubelet-known-fields",
-    what="A KubeletConfig selects a pool, and what it passes on are fields of the kubelet with valid values, and "
-    "none that OpenShift keeps for itself.",
-    why="The API server takes any content of kubeletConfig. A field that the kubelet does not have, such as a misspelt "
-    "topologyManagerPolicy, is dropped without a message, and GPU, adapter and memory of a pod are on different "
-    "sockets. A value of a wrong type, or a field of OpenShift's own, keeps the object from all nodes (Error: "
-    "KubeletConfiguration: clusterDomain is not allowed to be set, but contains: ...); a policy that is none keeps the "
-    "kubelet from starting, and the pool degrades at its first node.",
-    remedy="Write the field as the kubelet's configuration v1beta1 has it, and select the pool of the GPU nodes",
+    what="A KubeletConfig selects a pool and sets only fields that the kubelet has, with valid values, and none that "
+    "OpenShift reserves.",
+    why="The API server accepts any kubeletConfig. A field that the kubelet does not have, such as a misspelt "
+    "topologyManagerPolicy, is dropped without a message, and a pod's GPU, adapter and memory end up on different "
+    "sockets. With a value of the wrong type, or a field that OpenShift reserves, no node gets the configuration "
+    "(Error: KubeletConfiguration: clusterDomain is not allowed to be set, but contains: ...). With an invalid policy "
+    "the kubelet does not start, and the pool degrades at its first node.",
+    remedy="Write the field as in the kubelet's configuration v1beta1, and select the pool of the GPU nodes",
     source="platform-facts 1.11 and 4.3 rule 30, D-2.5, D-2.6",
     severity=Severity.MANDATORY,
     parameters=Parameters,

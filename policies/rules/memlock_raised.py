@@ -68,9 +68,9 @@ def _pool(container: Container, inventory: Inventory, pool: str | None) -> Itera
 
 MEMLOCK_RAISED = Rule(
     name="memlock-raised",
-    what="A container that asks for rdma/* and does not run as root has a MachineConfig for its pool of nodes that "
-    "makes the limit of locked memory infinite.",
-    why="IPC_LOCK is not effective in a process that is not root, so the limit itself decides (8 MiB, 64 KiB on older "
+    what="If a container asks for rdma/* and does not run as root, a MachineConfig for its pool of nodes sets the "
+    "limit of locked memory to infinity.",
+    why="IPC_LOCK has no effect in a process that is not root, so the limit itself applies (8 MiB, 64 KiB on older "
     "nodes): ib_write_bw ends with `Couldn't allocate MR`, and NCCL falls back to TCP without an error.",
     remedy="Declare a MachineConfig with the pool's role label and a drop-in for crio.service with "
     "LimitMEMLOCK=infinity under [Service]",

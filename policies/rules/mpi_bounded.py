@@ -51,7 +51,7 @@ MPI_BOUNDED = Rule(
     name="mpi-bounded",
     what="An MPIJob, and a Job with GPUs or RDMA devices, sets backoffLimit and activeDeadlineSeconds.",
     why="A launcher that waits for a worker, or a collective that hangs, holds its GPUs until someone notices "
-    "(mpi-operator #386, #443); six silent retries hide a failure and cost its time six times.",
+    "(mpi-operator #386, #443); six silent retries hide a failure and take six times as long.",
     remedy="Set backoffLimit (0 for a verification) and activeDeadlineSeconds: in spec for a Job and MPIJob v1alpha2, "
     "in spec.runPolicy for v1 and v2beta1",
     source="platform-facts 4.3 rule 21",

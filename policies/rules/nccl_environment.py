@@ -189,9 +189,9 @@ NCCL_ENVIRONMENT = Rule(
     name="nccl-environment",
     what="NCCL_IB_DISABLE, NCCL_IB_HCA and NCCL_NET_GDR_LEVEL agree with the RDMA devices that the container asks for; "
     "NCCL_DEBUG is not TRACE.",
-    why="NCCL falls back to TCP silently: the log has NET/Socket instead of NET/IB/0/GDRDMA, and small messages "
-    "take thousands of microseconds. TRACE writes more than it computes.",
-    remedy=f"With {RDMA_PREFIX}* set NCCL_IB_DISABLE=0 and name in NCCL_IB_HCA the devices behind those resources, or "
+    why="NCCL falls back to TCP silently: the log shows NET/Socket instead of NET/IB/0/GDRDMA, and small messages take "
+    "thousands of microseconds. With TRACE a job logs more than it computes.",
+    remedy=f"With {RDMA_PREFIX}*, set NCCL_IB_DISABLE=0, and set NCCL_IB_HCA to the devices behind those resources or "
     "leave it out; without, set NCCL_IB_DISABLE=1 and NCCL_NET_GDR_LEVEL=LOC",
     source="R-4.3-4, E-30, platform-facts 4.3 rule 22",
     severity=Severity.MANDATORY,

@@ -76,11 +76,11 @@ def _folder(path: Tree) -> str:
 
 NO_HOST_PATH = Rule(
     name="no-host-path",
-    what="No pod mounts a hostPath, and no PersistentVolume is one or, by `local`, a device that is not a disk; the "
-    "named parts of the infrastructure may mount the folders of the kubelet and the devices.",
-    why="A hostPath reaches past the namespace into the node, is another folder on every node, and SELinux denies it "
-    "in an ordinary pod (Permission denied). An ordinary account is refused in any case (hostPath volumes are not "
-    "allowed to be used).",
+    what="No pod or PersistentVolume uses a hostPath, and no `local` PersistentVolume is a device that is not a disk. "
+    "Objects in the parameter infrastructure may mount the folders of the kubelet and the devices.",
+    why="A hostPath reaches past the namespace into the node and is a different folder on every node; under SELinux an "
+    "ordinary pod cannot open it (Permission denied). Under an ordinary account the pod is refused anyway (hostPath "
+    "volumes are not allowed to be used).",
     remedy=f"Use a PersistentVolumeClaim for data and an emptyDir for scratch space; {AGENTS}",
     source="E-40, P-7, platform-facts 4.3",
     severity=Severity.MANDATORY,

@@ -95,8 +95,9 @@ def _is_one(resource: str, patterns: tuple[str, ...]) -> bool:
 
 RDMA_IPC_LOCK = Rule(
     name="rdma-ipc-lock",
-    what=f"A container adds the capability {IPC_LOCK} if it asks for an {RDMA_PREFIX}* resource, and only if it asks "
-    "for that or for another device that may be an RDMA adapter: a virtual function (openshift.io/mlnx_ib) or a claim.",
+    what=f"A container that asks for an {RDMA_PREFIX}* resource adds the capability {IPC_LOCK}. No other container "
+    "adds it, unless it asks for a device that may be an RDMA adapter: a virtual function (openshift.io/mlnx_ib) or a "
+    "claim.",
     why="RDMA pins memory. Without IPC_LOCK a process of an ordinary user ends with `Couldn't allocate MR`; "
     "with IPC_LOCK and no RDMA it may pin the node's memory for nothing.",
     remedy=f"Add {IPC_LOCK} to securityContext.capabilities.add of exactly the containers that ask for RDMA devices",

@@ -63,9 +63,9 @@ def _local(subject: Obj, ids: set[str], clusters: list[object]) -> Iterator[Viol
 
 SCALE_CLUSTER_ID = Rule(
     name="scale-cluster-id",
-    what="Cluster ids of a CSIScaleOperator are texts of digits, no two the same, one of them the nodes' own cluster.",
-    why="An id has up to 20 digits. Without quotes it is a number and arrives rounded (16217308676014575616), and "
-    "the driver finds no cluster of that id, without a message.",
+    what="Cluster ids of a CSIScaleOperator are unique strings of digits, and one is that of the nodes' own cluster.",
+    why="An id has up to 20 digits. Without quotes it is a number and is rounded (16217308676014575616); the driver "
+    "then finds no cluster with that id, without a message.",
     remedy='Write ids in quotes, "16217308676014575381", and name the local one in localScaleCluster or with primary',
     source="R-3.4.5-6, E-22, P-10",
     severity=Severity.MANDATORY,

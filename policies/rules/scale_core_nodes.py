@@ -46,7 +46,7 @@ SCALE_CORE_NODES = Rule(
     name="scale-core-nodes",
     what="Container-native Storage Scale has three to 128 labelled nodes, and a MachineConfig gives them kernel-devel.",
     why="Two nodes have no quorum, and no file system is mounted anywhere. Without the kernel's headers the init "
-    "container mmbuildgpl of every core pod fails, and the file system stays away without a word at the claim.",
+    "container mmbuildgpl of every core pod fails: the file system is missing, and the claim reports nothing.",
     remedy="Label three to 128 workers with scale.spectrum.ibm.com/daemon-selector, and declare the MachineConfig "
     "00-worker-ibm-spectrum-scale-kernel-devel",
     source="IBM Storage Scale container native 5.2.1, Deployment considerations; generated/scale/mco/mco.yaml",

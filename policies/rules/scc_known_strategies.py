@@ -85,8 +85,8 @@ SCC_KNOWN_STRATEGIES = Rule(
     name="scc-known-strategies",
     what="runAsUser, seLinuxContext, fsGroup and supplementalGroups of an SCC have a strategy that OpenShift knows, "
     "with its uid and well-formed ranges; its volumes are types that exist.",
-    why="The CRD takes any text. OpenShift's own validation refuses it (invalid strategy type), and an SCC that slips "
-    "past it ends every admission in every namespace, also of pods that do not want it (error creating provider for "
+    why="The CRD accepts any text. OpenShift's own validation refuses it (invalid strategy type). An SCC that slips "
+    "past it breaks every admission in every namespace, even of pods that do not use it (error creating provider for "
     "SCC: Unrecognized RunAsUser strategy type). An SCC without a strategy for fsGroup or supplementalGroups lets pods "
     "have any group.",
     remedy="Write one of the known strategies, a uid for MustRunAs, and ranges from a smaller to a larger number",

@@ -150,11 +150,11 @@ def _hidden(claim: Obj, volume: Obj, place: Path) -> bool:
 
 VOLUME_CLAIM_PAIR = Rule(
     name="volume-claim-pair",
-    what="A static volume and its claim name one another (claimRef or volumeName) and agree in class, access modes, "
+    what="A static volume and its claim name each other (claimRef or volumeName) and agree in class, access modes, "
     "size, mode and labels; the volume keeps its data (Retain, its default).",
-    why="A selector may bind any equal volume, so a tenant gets another's data or an empty disk; a pair that does not "
-    "agree stays Pending (VolumeMismatch); with Delete, the data goes with the claim.",
-    remedy="Set claimRef in the volume and volumeName in the claim, and equal storageClassName and accessModes",
+    why="A selector may bind any volume that matches, so a tenant may get another's data or an empty disk. A pair that "
+    "does not agree stays Pending (VolumeMismatch). With Delete, the data is deleted with the claim.",
+    remedy="Set claimRef in the volume and volumeName in the claim, with the same storageClassName and accessModes",
     source="E-36, R-4.2-4, R-4.2-7, platform-facts 4.3 rule 26",
     severity=Severity.MANDATORY,
     parameters=Parameters,

@@ -68,8 +68,8 @@ def _clusters(inventory: Inventory) -> frozenset[str]:
 VOLUME_CLUSTER = Rule(
     name="volume-cluster",
     what=f"The cluster id in a Spectrum Scale volume handle is among the {CSI_SCALE_OPERATOR.kind}'s clusters.",
-    why="The driver asks the GUI of the cluster that the handle names. Without an entry the pod stays in "
-    "ContainerCreating, and only the driver's log has the reason: it cannot get a connector for the cluster.",
+    why="The driver queries the GUI of the cluster that the handle names. Without an entry the pod stays in "
+    "ContainerCreating, and only the driver's log shows the reason: it cannot get a connector for the cluster.",
     remedy="Write the id that mmlscluster prints on the cluster's nodes, or add the cluster to spec.clusters",
     source="R-4.2-8, platform-facts 4.3 rule 25",
     severity=Severity.MANDATORY,
