@@ -41,11 +41,9 @@ def _examine(subject: Obj, _: Inventory, parameters: ApiServed) -> Iterator[Viol
     release = parameters.release
     what = f"{subject.api_version} {subject.kind}"
     if life.removed is not None and release >= life.removed:
-        yield subject.violation(
-            f"{what} is gone since {_say(life.removed)}; {life.instead} is there instead", "apiVersion"
-        )
+        yield subject.violation(f"{what} is not served from {_say(life.removed)} on; use {life.instead}", "apiVersion")
     elif life.since is not None and release < life.since:
-        message = f"{what} is not there before {_say(life.since)}; {life.instead} is, in {parameters.kubernetes}"
+        message = f"{what} is not served before {_say(life.since)}; use {life.instead} in {parameters.kubernetes}"
         yield subject.violation(message, "apiVersion")
 
 

@@ -30,7 +30,7 @@ class CredentialsInSecrets(Parameters):
 
     files: bool = Field(
         default=False,
-        description="the objects are files, in which a Secret's own values are in the open; an update's are not",
+        description="whether the objects are files, where a Secret's values can be read; in an update they cannot",
     )
 
 

@@ -35,8 +35,8 @@ class DeviceClaims(Tenancy):
 
     device_classes: tuple[str, ...] = Field(
         default=(),
-        description="DeviceClasses that tenants may claim, since a ResourceQuota counts them; default: none, GPUs and "
-        "RDMA devices come through device plugins",
+        description="DeviceClasses that tenants may claim, since a ResourceQuota counts them; default: none, because "
+        "GPUs and RDMA devices come through device plugins",
     )
 
 

@@ -43,8 +43,8 @@ class GpuByPluginOnly(Tenancy):
 
     runtime_classes: tuple[str, ...] = Field(
         default=("nvidia", "nvidia-*"),
-        description="patterns of the runtime classes of NVIDIA's container toolkit, by which a container gets the GPUs "
-        "that its image's variables name",
+        description="patterns of the runtime classes of NVIDIA's container toolkit, under which a container gets the "
+        "GPUs that its image's variables name",
     )
 
 
@@ -74,7 +74,7 @@ def _environment(container: Container) -> Iterator[Violation]:
         if selects(each.name, each.value, container):
             yield container.violation(f"sets {each.name} to {brief(each.value)}", *each.place)
     if legacy(values, container) and not _names_devices(container):
-        message = f"sets CUDA_VERSION without {VISIBLE} and NVIDIA_REQUIRE_CUDA: its image counts as one of before 2017"
+        message = f"sets CUDA_VERSION without {VISIBLE} and NVIDIA_REQUIRE_CUDA: its image counts as older than 2017"
         yield container.violation(message, ENV)
 
 

@@ -24,7 +24,7 @@ class GpuLimit(Parameters):
     maximum: int = Field(
         default=max(profile.gpus for profile in PROFILES.values()),
         gt=0,
-        description="GPUs of the largest machine; default: of all known hardware profiles (source R-4.3-2)",
+        description="GPUs of the largest machine; default: the largest of all known hardware profiles (source R-4.3-2)",
     )
 
 

@@ -17,8 +17,8 @@ _STRATEGY, _MOUNTS = "DEVICE_LIST_STRATEGY", "volume-mounts"
 _ENV, _PLUGIN_ENV = ("spec", "toolkit", "env"), ("spec", "devicePlugin", "env")
 _FALSE, _TRUE = ("false", "0", "f"), ("true", "1", "t")
 _WITHOUT_CDI = (
-    f"Enable cdi; or, without it, set {_BY_MOUNT} in toolkit.env and {_STRATEGY}: {_MOUNTS} in devicePlugin.env, which "
-    "only mounts of the node's /dev/null name GPUs by"
+    f"Enable cdi; or set {_BY_MOUNT} in toolkit.env and {_STRATEGY}: {_MOUNTS} in devicePlugin.env, so that only "
+    "mounts of the node's /dev/null select GPUs"
 )
 
 

@@ -23,7 +23,7 @@ _Quotas: TypeAlias = Mapping[str, list[tuple[str, Any]]]
 
 
 class GpuQuota(Parameters):
-    """Where no quota is wanted."""
+    """Namespaces that need no quota."""
 
     exempt_namespaces: tuple[str, ...] = Field(
         default=NAMESPACES,

@@ -1,4 +1,4 @@
-"""An image is named by its digest or by a tag that stays where it is."""
+"""An image is named by its digest or by a tag that does not move."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase

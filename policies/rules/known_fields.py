@@ -32,7 +32,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
             misfit.remedy or (_MISSPELT if _MEANT in message else "")
         )
     if len(walk.misfits) > _MOST:
-        yield subject.violation("more fields of it do not fit, which are not listed")
+        yield subject.violation("further fields do not fit and are not listed")
     for path in walk.hidden:
         subject.depends_on(path)
     dump = _of_the_server(subject)

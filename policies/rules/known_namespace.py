@@ -20,7 +20,7 @@ _LONGEST = 63
 
 
 class KnownNamespace(Tenancy):
-    """The namespaces that there are, beside those that are among the objects."""
+    """The namespaces that exist beside those among the objects."""
 
     tenants: tuple[str, ...] = Field(
         default=(), description="namespaces of the tenants; none means that they are unknown and nothing is checked"

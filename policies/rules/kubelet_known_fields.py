@@ -1,4 +1,4 @@
-"""What a KubeletConfig hands to the kubelets are fields of theirs, and none that OpenShift keeps for itself."""
+"""A KubeletConfig sets only fields that the kubelet has, and none that OpenShift reserves."""
 
 from collections.abc import Iterator, Mapping
 
@@ -37,7 +37,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for path in _KEPT:
         value = read(settings, *path)
         if value not in _EMPTY and not isinstance(value, Unknown):
-            message = f"{path[-1]} is OpenShift's own, which refuses the whole object"
+            message = f"{path[-1]} is reserved by OpenShift, which refuses the whole object"
             yield subject.violation(message, *_PLACE, *path).with_remedy(f"Delete {path[-1]}")
     if subject.read(*_SIZING) is True and settings.get("systemReserved"):
         message = "autoSizingReserved and systemReserved exclude each other, and OpenShift refuses the whole object"
@@ -47,7 +47,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
         violation = subject.violation(explain(misfit), *_PLACE, *misfit.path)
         yield violation.with_remedy(misfit.remedy) if misfit.remedy else violation
     if len(walk.misfits) > _MOST:
-        yield subject.violation("more fields of it do not fit, which are not listed", *_PLACE)
+        yield subject.violation("further fields do not fit and are not listed", *_PLACE)
 
 
 KUBELET_KNOWN_FIELDS = Rule(

@@ -29,7 +29,7 @@ class KueueCoversResources(Parameters):
 
     excluded_prefixes: tuple[str, ...] = Field(
         default=(),
-        description="resources that need no quota, by the beginnings of their names, as in Kueue's own configuration "
+        description="prefixes of resources that need no quota, as in Kueue's own configuration "
         "(resources.excludeResourcePrefixes; the inputs of resources.transformations, which replaces them)",
     )
 
@@ -58,7 +58,9 @@ def _examine(subject: Obj, inventory: Inventory, parameters: KueueCoversResource
     if found.hidden(*_CLUSTER_QUEUE) or (quotas is not None and quotas.hidden):
         yield subject.unverified(f"the quotas of LocalQueue {queue} are unknown until the update", *_LABEL)
     elif quotas is None:
-        yield subject.unlinked(f"LocalQueue {queue} is of ClusterQueue {name or '?'}, which is not there", *_LABEL)
+        yield subject.unlinked(
+            f"LocalQueue {queue} belongs to ClusterQueue {name or '?'}, which is not among the objects", *_LABEL
+        )
     else:
         for container in subject.containers:
             yield from _uncovered(container, quotas, parameters.excluded_prefixes)

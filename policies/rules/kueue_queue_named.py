@@ -1,4 +1,4 @@
-"""Where a namespace has queues, what takes GPUs waits in one of them."""
+"""In a namespace with queues, every object that takes GPUs waits in one of them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ _ALL_FRAMEWORKS = frozenset(
     | {"RayCluster", "RayJob", "StatefulSet", "TFJob", "TrainJob", "XGBoostJob"}
 )
 """What Red Hat's Kueue calls the kinds that it can admit."""
-_KIND = "Write it as a kind that Kueue admits, such as a Job, or add the kind to integrations.frameworks of Kueue"
+_KIND = "Use a kind that Kueue admits, such as a Job, or add this kind to integrations.frameworks of Kueue"
 _QUEUE = f"Write the label {QUEUE_NAME} with a LocalQueue of the namespace"
 _MANAGED = f'Label the namespace {KUEUE_MANAGED}: "true"'
 

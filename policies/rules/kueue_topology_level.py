@@ -46,7 +46,9 @@ def _level(pod: Part, annotation: str, queue: str, subject: Obj, inventory: Inve
     named = [flavor.text("spec", "topologyName") for flavor in flavors if flavor]
     topologies = [inventory.get(TOPOLOGY, name) for name in named if name]
     if None in flavors or None in topologies or any(each and each.hidden("spec") for each in (*flavors, *topologies)):
-        yield pod.unlinked(f"requests level {level}, and the Topology of queue {queue} is not there", *place)
+        yield pod.unlinked(
+            f"requests level {level}, and the Topology of queue {queue} is not among the objects", *place
+        )
         return
     levels = [str(read(each, "nodeLabel")) for found in topologies if found for each in _levels(found)]
     if not levels:

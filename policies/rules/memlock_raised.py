@@ -1,4 +1,4 @@
-"""The pool of nodes on which an ordinary user's container uses RDMA has its limit of locked memory lifted."""
+"""Nodes on which an ordinary user's container uses RDMA have no limit of locked memory."""
 
 from collections.abc import Iterator
 
@@ -24,8 +24,8 @@ class MemlockRaised(Parameters):
     pool: str | None = Field(
         default=None,
         min_length=1,
-        description="MachineConfigPool of the nodes with RDMA devices; one for worker counts for every pool. None: any "
-        "pool but the masters' (source R-3.4.3-8)",
+        description="MachineConfigPool of the nodes with RDMA devices; a MachineConfig for worker counts for every "
+        "pool. None: any pool but that of the masters (source R-3.4.3-8)",
     )
 
 

@@ -19,9 +19,9 @@ _PLACES: dict[str, Path] = {JOB.kind: ("spec",), CRON_JOB.kind: ("spec", "jobTem
 
 
 class MpiBounded(Parameters):
-    """How patient a cluster is."""
+    """How often a job may be retried."""
 
-    retries: int = Field(default=6, ge=0, description="most retries; by default those of Kubernetes")
+    retries: int = Field(default=6, ge=0, description="maximum number of retries; default: that of Kubernetes")
 
 
 def _examine(subject: Obj, _: Inventory, parameters: MpiBounded) -> Iterator[Violation]:

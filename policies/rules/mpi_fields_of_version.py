@@ -1,4 +1,4 @@
-"""Fields of an MPIJob stand where its API version has them."""
+"""Fields of an MPIJob are where its API version has them."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice

@@ -1,4 +1,4 @@
-"""A name with a layout in it is true: <base>-PPxGG, or PPxGGxNN, is pods x GPUs per pod x nodes."""
+"""A layout in a job's name is correct: <base>-PPxGG, or PPxGGxNN, is pods x GPUs per pod x nodes."""
 
 import re
 from collections.abc import Iterator

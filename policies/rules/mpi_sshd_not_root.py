@@ -43,10 +43,10 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 def _mount(subject: Obj) -> Iterator[Violation]:
     path = subject.read(*_MOUNT)
     if path is None:
-        message = f"is not run by root, and its keys lie in {mpi_jobs.SSH_MOUNT}, which only root may read"
+        message = f"does not run as root, and its keys are in {mpi_jobs.SSH_MOUNT}, which only root may read"
         yield subject.violation(message, *_MOUNT)
     elif isinstance(path, str) and f"{normpath(path)}/".startswith("/root/"):
-        yield subject.violation(f"is not run by root, and its keys lie in {path}, which only root may read", *_MOUNT)
+        yield subject.violation(f"does not run as root, and its keys are in {path}, which only root may read", *_MOUNT)
 
 
 def _user(pod: Pod, container: Container) -> int | None:

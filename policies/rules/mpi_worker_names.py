@@ -50,7 +50,7 @@ def _replicas(subject: Obj, *, v2: bool) -> Iterator[Violation]:
     if subject.read(*LAUNCHER) is None:
         yield subject.violation("has no Launcher", *LAUNCHER)
     elif launchers is not None and not isinstance(launchers, Unknown) and whole(launchers) != 1:
-        yield subject.violation(f"has {brief(launchers)} launchers; there is one", *LAUNCHER, "replicas")
+        yield subject.violation(f"has {brief(launchers)} launchers instead of one", *LAUNCHER, "replicas")
     worker = subject.read(*WORKER)
     workers = subject.read(*WORKER, "replicas")
     if worker is None or isinstance(workers, Unknown):

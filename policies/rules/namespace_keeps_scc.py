@@ -1,4 +1,4 @@
-"""No namespace of a tenant takes itself out of SCC admission."""
+"""No namespace of a tenant opts out of SCC admission."""
 
 from collections.abc import Iterator
 

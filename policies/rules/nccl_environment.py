@@ -173,11 +173,11 @@ def _with_rdma(
 def _without_rdma(settings: _Settings, container: Container) -> Iterator[Violation]:
     disabled = settings.get(_DISABLE)
     if disabled is not None and disabled.value.strip() == "0":
-        message = f"NCCL_IB_DISABLE=0 wants InfiniBand, and container {container.name} asks for no {RDMA_PREFIX}*"
+        message = f"NCCL_IB_DISABLE=0 requires InfiniBand, and container {container.name} asks for no {RDMA_PREFIX}*"
         yield _violation(disabled, message)
     level = settings.get(_GDR_LEVEL)
     if level is not None and level.value.strip().upper() in nccl.GDR_LEVELS - nccl.NO_GDR:
-        message = f"NCCL_NET_GDR_LEVEL={level.value} wants GPUDirect, and container {container.name} asks for no "
+        message = f"NCCL_NET_GDR_LEVEL={level.value} requires GPUDirect, and container {container.name} asks for no "
         yield _violation(level, f"{message}{RDMA_PREFIX}*")
 
 

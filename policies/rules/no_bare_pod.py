@@ -1,4 +1,4 @@
-"""Pods with GPUs, and pods that want to be tried again, belong to a controller."""
+"""Pods with GPUs, and pods that are to be retried, belong to a controller."""
 
 from collections.abc import Iterator
 

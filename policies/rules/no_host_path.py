@@ -17,7 +17,7 @@ from policies.views.infrastructure import AGENTS, Infrastructure
 from policies.violation import Violation
 
 _HOST_PATH = "hostPath"
-_LOCAL = "Use the disk that the volume is for, or take its path out of the parameter local_paths of the rule"
+_LOCAL = "Use the disk that the volume is for, or remove its path from the parameter local_paths of the rule"
 _PATHS = "Use one of these folders, or add this one to the parameter paths of the rule"
 
 
@@ -32,8 +32,8 @@ class NoHostPath(Infrastructure):
 
     local_paths: tuple[str, ...] = Field(
         default=("/", "/dev", "/dev/nvidia*", "/dev/infiniband*", "/dev/mem", "/proc*", "/sys*", "/var/lib/kubelet*"),
-        description="patterns of paths that no PersistentVolume may be by `local`: devices and the node itself; a "
-        "disk or a folder for data may",
+        description="patterns of paths that no `local` PersistentVolume may use: devices and the node itself; disks "
+        "and folders for data are allowed",
     )
 
     def allows(self, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""No StorageClass has the name that static volumes use as theirs."""
+"""No StorageClass has the class name of static volumes."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,9 @@ from policies.violation import Violation
 class NoStaticStorageClass(Parameters):
     """Names that stand for no class."""
 
-    reserved: tuple[str, ...] = Field(default=("static",), description="names of no StorageClass (source R-4.2-5)")
+    reserved: tuple[str, ...] = Field(
+        default=("static",), description="names that no StorageClass may have (source R-4.2-5)"
+    )
 
 
 def _examine(subject: Obj, _: Inventory, parameters: NoStaticStorageClass) -> Iterator[Violation]:

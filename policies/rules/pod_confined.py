@@ -1,4 +1,4 @@
-"""No container leaves what confines it: seccomp, AppArmor, SELinux, the masked /proc, the safe sysctls."""
+"""No container turns off what confines it: seccomp, AppArmor, SELinux, the masked /proc, the safe sysctls."""
 
 from collections.abc import Iterator
 

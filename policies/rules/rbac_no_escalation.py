@@ -1,4 +1,4 @@
-"""No account of a tenant may give itself rights, or change what bounds it."""
+"""No account of a tenant may give itself rights, or change what limits it."""
 
 from collections.abc import Iterator, Mapping
 

@@ -26,7 +26,7 @@ class RdmaIpcLock(Parameters):
 
     resources: tuple[str, ...] = Field(
         default=(f"{RDMA_PREFIX}*",),
-        description="patterns of resources that are RDMA devices and so demand IPC_LOCK; * matches any "
+        description="patterns of resources that are RDMA devices and so require IPC_LOCK; * matches any "
         "(default: those of the RDMA shared device plugin, source R-3.4.2-5)",
     )
     other_devices: tuple[str, ...] = Field(
@@ -34,7 +34,7 @@ class RdmaIpcLock(Parameters):
             *(GPU_RESOURCE, *(f"{prefix}*" for prefix in GPU_SLICE_PREFIXES)),
             *("amd.com/gpu", "gpu.intel.com/*", "devices.kubevirt.io/*", "*.kubernetes.io/*"),
         ),
-        description="patterns of resources that are certainly no RDMA devices, whatever `adapters` says",
+        description="patterns of resources that are never RDMA devices, even if they match `adapters`",
     )
     adapters: tuple[str, ...] = Field(
         default=(

@@ -25,7 +25,8 @@ def _container(container: Container, inventory: Inventory) -> Iterator[Violation
             continue
         if not offered.given:
             yield container.unlinked(
-                f"asks for {item.resource}, and no configuration of the RDMA device plugin is there", *place(item)
+                f"asks for {item.resource}, and no configuration of the RDMA device plugin is among the objects",
+                *place(item),
             )
         elif not offered.sure:
             yield container.unverified(

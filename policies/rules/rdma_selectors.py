@@ -30,7 +30,7 @@ def _examine(subject: Obj, inventory: Inventory, __: Parameters) -> Iterator[Vio
     images = inventory.once(_images) if subject.kind == CONFIG_MAP.kind else ()
     if subject.kind == CONFIG_MAP.kind and not images:
         yield subject.unlinked(
-            f"{what}, and the plugin's image, which may know nothing newer, is not there", *found.path
+            f"{what}, and the plugin's image, which may support nothing newer, is not among the objects", *found.path
         )
     elif not images or not any(_is_old(image) for image in images):
         yield subject.violation(what, *found.path)

@@ -31,7 +31,7 @@ class ResultsOnVolume(Parameters):
 
     scratch: tuple[str, ...] = Field(
         default=("/tmp", "/dev"),  # noqa: S108 - a value of manifests
-        description="folders that are known to end with the pod",
+        description="folders whose content need not outlive the pod",
     )
 
 

@@ -1,4 +1,4 @@
-"""A role that lets its subjects use an SCC lets them do that alone, and names the SCC."""
+"""A role that lets its subjects use an SCC grants nothing else on SCCs, and names the SCC."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A pod's user id is one of its namespace's, and not root."""
+"""A pod's user id is in its namespace's range, and not root."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The Spectrum Scale driver verifies the certificate of the GUI that it gives its password to."""
+"""The Spectrum Scale driver verifies the certificate of the GUI to which it sends its password."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice

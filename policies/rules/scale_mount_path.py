@@ -20,7 +20,7 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
     mounts = [f"{SCALE_MOUNTS}{each.name}" for each in inventory.of(SCALE_FILE_SYSTEM)] or [SCALE_MOUNTS.rstrip("/")]
     if not any(f"{handle.path}/".startswith(f"{mount}/") for mount in mounts):
         where = ", ".join(sorted(mounts))[:200]
-        yield subject.violation(f"volume handle has path {handle.path[:80]}, and nodes mount {where} alone", *HANDLE)
+        yield subject.violation(f"volume handle has path {handle.path[:80]}, and nodes mount only {where}", *HANDLE)
 
 
 SCALE_MOUNT_PATH = Rule(

@@ -19,7 +19,7 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
     if not inventory.once(scale.present):
         return
     if subject.kind == CSI_SCALE_OPERATOR.kind:
-        yield subject.violation("is beside container-native Storage Scale, whose operator makes its own", "spec")
+        yield subject.violation("exists beside container-native Storage Scale, whose operator creates its own", "spec")
     elif subject.kind == SUBSCRIPTION.kind and subject.read(*_PACKAGE) == OPERATOR.package:
         yield subject.violation(f"installs {OPERATOR.package}, which container-native Storage Scale brings", *_PACKAGE)
     elif subject.kind == NODE.kind and subject.read(*_CLIENT) == "true":

@@ -39,7 +39,9 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
             yield from _ordered(entry, ("min",), ("max",))
     yield from _volumes(subject)
     if subject.read("defaultAllowPrivilegeEscalation") is True and subject.read("allowPrivilegeEscalation") is False:
-        yield subject.violation("lets pods escalate by default and not at all", "defaultAllowPrivilegeEscalation")
+        yield subject.violation(
+            "allows privilege escalation by default and forbids it", "defaultAllowPrivilegeEscalation"
+        )
     if isinstance(priority := subject.read("priority"), int) and priority < 0:
         yield subject.violation(f"has the priority {brief(priority)}, which is negative", "priority")
 

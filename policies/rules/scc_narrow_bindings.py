@@ -21,7 +21,7 @@ _OWN_ROLE = "system:openshift:scc:"
 
 
 class SccNarrowBindings(Parameters):
-    """Which groups are too wide, and whose SCCs there are beside those among the objects."""
+    """Which groups are too wide, and which SCCs exist beside those among the objects."""
 
     groups: tuple[str, ...] = Field(
         default=WIDE_GROUPS,

@@ -1,4 +1,4 @@
-"""Of the SCCs that give more than `restricted`, a tenant's accounts may use the one for MPI alone."""
+"""Apart from the SCC for MPI, a tenant's accounts may use no SCC that gives more than `restricted`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache

@@ -38,7 +38,7 @@ class SchedulerDecides(Tenancy):
                 "node.cloudprovider.kubernetes.io/*",
             ),
         ),
-        description="patterns of taints of nodes that are not for tenants",
+        description="patterns of the taints of nodes that are not for tenants",
     )
 
 

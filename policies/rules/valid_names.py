@@ -15,12 +15,12 @@ from policies.views import names
 from policies.violation import Violation
 
 _MOST = 20
-_LABEL = f"small letters, digits and -, at most {names.LABEL_LENGTH}, with a letter or digit at both ends"
-_SUBDOMAIN = "small letters, digits, - and ., with a letter or digit at both ends of each part"
-_PORT = f"small letters, digits and single -, at most {names.PORT_LENGTH}, with a letter among them"
+_LABEL = f"lowercase letters, digits and -, at most {names.LABEL_LENGTH}, with a letter or digit at both ends"
+_SUBDOMAIN = "lowercase letters, digits, - and ., with a letter or digit at both ends of each part"
+_PORT = f"lowercase letters, digits and single -, at most {names.PORT_LENGTH}, with a letter among them"
 _SEGMENT = "anything without / and %"
 _VALUE = f"letters, digits, -, _ and ., at most {names.LABEL_LENGTH}, with a letter or digit at both ends"
-_KEY = f"an optional prefix of DNS with /, then {_VALUE}"
+_KEY = f"an optional DNS prefix with /, then {_VALUE}"
 
 _Grammar = tuple[Callable[[str], bool], str]
 _OF_KIND: Mapping[str, _Grammar] = {

@@ -51,7 +51,7 @@ def _volume(volume: Obj, inventory: Inventory) -> Iterator[Violation]:
     elif isinstance(name, str) and isinstance(namespace, str):
         claim = inventory.get(PERSISTENT_VOLUME_CLAIM, name, namespace) or inventory.get(PERSISTENT_VOLUME_CLAIM, name)
         if claim is None:
-            yield volume.unlinked(f"claimRef names {namespace}/{name}, which is not there", *place)
+            yield volume.unlinked(f"claimRef names {namespace}/{name}, which is not among the objects", *place)
         elif (other := claim.text("spec", "volumeName")) and other != volume.name:
             yield volume.violation(f"claimRef names {namespace}/{name}, which wants volume {other}", *place)
 
@@ -65,7 +65,7 @@ def _claim(claim: Obj, inventory: Inventory) -> Iterator[Violation]:
             # On a cluster: the class has made the volume, and the controller has written its name here.
             return
         if volume is None:
-            yield claim.unlinked(f"volumeName {wanted} is not there", "spec", "volumeName")
+            yield claim.unlinked(f"volumeName names {wanted}, which is not among the objects", "spec", "volumeName")
     elif claim.hidden("spec", "volumeName"):
         claim.read("spec", "volumeName")
         return
