@@ -56,7 +56,8 @@ API_SERVED = Rule(
     what="An object's apiVersion is served by the cluster's Kubernetes release and its operators.",
     why='The apply stops halfway with `no matches for kind "DaemonSet" in version "extensions/v1beta1"`; the objects '
     "applied before it remain.",
-    remedy="Use the version named here, whose fields may differ, or set the parameter kubernetes to the right release",
+    remedy="Use the version that the finding names, whose fields may differ, or set the parameter kubernetes to the "
+    "cluster's release",
     source="E-20, E-42",
     severity=Severity.ADVISORY,
     parameters=ApiServed,

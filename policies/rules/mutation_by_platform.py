@@ -40,8 +40,8 @@ MUTATION_BY_PLATFORM = Rule(
     name="mutation-by-platform",
     what="No mutating webhook or MutatingAdmissionPolicy changes pods, or objects that create them, except those of "
     "the platform's own namespaces.",
-    why="It changes what the rules have checked: it can add a variable, a toleration, a device or another account to "
-    "the pods of all tenants, and no manifest shows it. Only SCC admission runs again afterwards.",
+    why="Mutation changes what the rules have checked: it can add a variable, a toleration, a device or another "
+    "account to the pods of all tenants, and no manifest shows it. Only SCC admission runs again afterwards.",
     remedy=f"Delete it, or run its service in a namespace of the platform; {TENANTS}",
     source="P-5; kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers",
     severity=Severity.MANDATORY,

@@ -23,7 +23,7 @@ NO_PRIVILEGE_ESCALATION = Rule(
     what="No container sets allowPrivilegeEscalation: true; objects in the parameter infrastructure are exempt.",
     why="A setuid program in the image makes an ordinary user root in the container. `restricted` of 4.4 allows it; "
     "under restricted-v2 the pod is refused when it is created (Allowing privilege escalation for containers is not "
-    "allowed), perhaps long after its workload.",
+    "allowed), perhaps long after its workload was applied.",
     remedy=f"Write securityContext.allowPrivilegeEscalation: false; {AGENTS}",
     source="S-6.3, E-40, platform-facts 4.3",
     severity=Severity.MANDATORY,

@@ -44,10 +44,10 @@ def _headers(inventory: Inventory) -> bool:
 
 SCALE_CORE_NODES = Rule(
     name="scale-core-nodes",
-    what="Container-native Storage Scale has three to 128 labelled nodes, and a MachineConfig gives them kernel-devel.",
-    why="Two nodes have no quorum, and no file system is mounted anywhere. Without the kernel's headers the init "
+    what="Container-native Storage Scale has 3 to 128 labelled nodes, and a MachineConfig gives them kernel-devel.",
+    why="Two nodes have no quorum, so no file system is mounted anywhere. Without the kernel's headers the init "
     "container mmbuildgpl of every core pod fails: the file system is missing, and the claim reports nothing.",
-    remedy="Label three to 128 workers with scale.spectrum.ibm.com/daemon-selector, and declare the MachineConfig "
+    remedy="Label 3 to 128 workers with scale.spectrum.ibm.com/daemon-selector, and declare the MachineConfig "
     "00-worker-ibm-spectrum-scale-kernel-devel",
     source="IBM Storage Scale container native 5.2.1, Deployment considerations; generated/scale/mco/mco.yaml",
     severity=Severity.MANDATORY,
