@@ -55,12 +55,12 @@ _FAMILIES: Mapping[str, tuple[str, ...]] = {
 """Rules by the beginning of their names; the others are about manifests in general."""
 _REST = "Manifests"
 _SEVERITIES = {
-    Severity.MANDATORY: "mandatory: ends the update, and `./hpc check` with status 1",
-    Severity.ADVISORY: "advisory: is shown, and ends nothing",
+    Severity.MANDATORY: "mandatory: stops the update, and `./hpc check` exits with status 1",
+    Severity.ADVISORY: "advisory: is reported, and stops nothing",
 }
 _WHERE = {
     False: "one object at a time, on its inputs, before it is created",
-    True: "the whole stack, at the end of a preview or an update: it reads the other end of links",
+    True: "the whole stack, at the end of a preview or an update, because it follows links between objects",
 }
 
 
@@ -92,7 +92,7 @@ def page(rule: AnyRule) -> str:
     """Return the page of a rule."""
     denied, allowed = _examples(rule)
     every = "every object" if rule.kinds is ALL_KINDS else ""
-    kinds = every or ", ".join(sorted({kind.kind for kind in rule.kinds})) or "every object that is or makes pods"
+    kinds = every or ", ".join(sorted({kind.kind for kind in rule.kinds})) or "pods and all objects that create pods"
     messages = "\n".join(f"- {_prose(f'{each.place}: {each.message}')}" for each in _findings(rule, denied))
     return f"""# {rule.name}
 
@@ -202,7 +202,7 @@ def _index(rules: tuple[AnyRule, ...]) -> str:
             (f"[{rule.name}]({rule.name}.md)", _cell(rule.what), str(rule.severity), _cell(rule.source))
             for rule in mine
         ]
-        lines += [f"### {family}", "", markdown.table(("rule", "what it demands", "severity", "source"), rows), ""]
+        lines += [f"### {family}", "", markdown.table(("rule", "what it requires", "severity", "source"), rows), ""]
     return "\n".join(lines)
 
 

@@ -41,11 +41,9 @@ def _examine(subject: Obj, _: Inventory, parameters: ApiServed) -> Iterator[Viol
     release = parameters.release
     what = f"{subject.api_version} {subject.kind}"
     if life.removed is not None and release >= life.removed:
-        yield subject.violation(
-            f"{what} is gone since {_say(life.removed)}; {life.instead} is there instead", "apiVersion"
-        )
+        yield subject.violation(f"{what} is not served from {_say(life.removed)} on; use {life.instead}", "apiVersion")
     elif life.since is not None and release < life.since:
-        message = f"{what} is not there before {_say(life.since)}; {life.instead} is, in {parameters.kubernetes}"
+        message = f"{what} is not served before {_say(life.since)}; use {life.instead} in {parameters.kubernetes}"
         yield subject.violation(message, "apiVersion")
 
 
@@ -56,9 +54,10 @@ def _say(release: Release) -> str:
 API_SERVED = Rule(
     name="api-served",
     what="An object's apiVersion is served by the cluster's Kubernetes release and its operators.",
-    why='The apply ends half way with `no matches for kind "DaemonSet" in version "extensions/v1beta1"`, and what came '
-    "before it stays behind.",
-    remedy="Write the object in the version named here, whose fields may differ, or set the release that it is for",
+    why='The apply stops halfway with `no matches for kind "DaemonSet" in version "extensions/v1beta1"`; the objects '
+    "applied before it remain.",
+    remedy="Use the version that the finding names, whose fields may differ, or set the parameter kubernetes to the "
+    "cluster's release",
     source="E-20, E-42",
     severity=Severity.ADVISORY,
     parameters=ApiServed,

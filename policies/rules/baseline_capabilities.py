@@ -42,10 +42,10 @@ def _examine(subject: Obj, _: Inventory, parameters: BaselineCapabilities) -> It
 
 BASELINE_CAPABILITIES = Rule(
     name="baseline-capabilities",
-    what="A container adds no capability but IPC_LOCK and those that the baseline of the Pod Security Standards "
-    "allows; the named parts of the infrastructure are excepted.",
-    why="SYS_ADMIN, SYS_PTRACE, NET_ADMIN, NET_RAW or ALL are most of a privileged container under another name. An "
-    "ordinary account is refused in any case (capability may not be added).",
+    what="A container adds only IPC_LOCK and the capabilities that the baseline of the Pod Security Standards allows; "
+    "objects in the parameter infrastructure are exempt.",
+    why="SYS_ADMIN, SYS_PTRACE, NET_ADMIN, NET_RAW or ALL amount to most of a privileged container. Under an ordinary "
+    "account the pod is refused anyway (capability may not be added).",
     remedy=f"Delete the capability from add; {AGENTS}",
     source="P-7, R-1.3, platform-facts 4.1",
     severity=Severity.MANDATORY,

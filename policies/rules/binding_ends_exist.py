@@ -32,9 +32,9 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
 
 BINDING_ENDS_EXIST = Rule(
     name="binding-ends-exist",
-    what="The role that a binding grants and the service accounts that it grants it to exist.",
-    why="The API server takes a binding to a role or an account that does not exist, and it grants nothing: the job "
-    "fails with `Forbidden: not usable by user or serviceaccount`. Whoever makes an account of that name later has the "
+    what="The role and the service accounts that a binding names exist.",
+    why="The API server accepts a binding to a role or account that does not exist, but it grants nothing: the job "
+    "fails with `Forbidden: not usable by user or serviceaccount`. An account created later under that name gets the "
     "right.",
     remedy="Correct the name and the namespace, or add the missing object",
     source="R-3.4.3-5, R-3.4.3-7",

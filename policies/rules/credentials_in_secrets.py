@@ -30,7 +30,7 @@ class CredentialsInSecrets(Parameters):
 
     files: bool = Field(
         default=False,
-        description="the objects are files, in which a Secret's own values are in the open; an update's are not",
+        description="whether the objects are files, where a Secret's values can be read; in an update they cannot",
     )
 
 
@@ -111,11 +111,12 @@ def _is_secret(field: str, value: Any) -> bool:
 
 CREDENTIALS_IN_SECRETS = Rule(
     name="credentials-in-secrets",
-    what="No environment variable, argument or ConfigMap has a password, token or private key in it; files have no "
-    "Secrets with values in them. What stands for a value passes: ${X}, $(X), <path:...>, REPLACE_ME, a path.",
-    why="Whoever may read the pod, the ConfigMap or the repository has the password; for the Spectrum Scale GUI "
-    "that is the administration of all data. A value in a repository's history stays there.",
-    remedy="Put the value into a Secret that is made outside of the files, and refer to it with valueFrom.secretKeyRef",
+    what="No environment variable, argument or ConfigMap contains a password, token or private key, and no file "
+    "contains a Secret with values. Placeholders (${X}, $(X), <path:...>, REPLACE_ME) and paths are allowed.",
+    why="Anyone who may read the pod, the ConfigMap or the repository has the password; with that of the Spectrum "
+    "Scale GUI they administer all data. A value in a repository's history stays there.",
+    remedy="Put the value into a Secret that is created outside these files, and refer to it with "
+    "valueFrom.secretKeyRef",
     source="R-3.4.5-5, platform-facts 4.3 rule 12",
     severity=Severity.MANDATORY,
     parameters=CredentialsInSecrets,

@@ -35,8 +35,8 @@ class DeviceClaims(Tenancy):
 
     device_classes: tuple[str, ...] = Field(
         default=(),
-        description="DeviceClasses that tenants may claim, since a ResourceQuota counts them; default: none, GPUs and "
-        "RDMA devices come through device plugins",
+        description="DeviceClasses that tenants may claim, since a ResourceQuota counts them; default: none, because "
+        "GPUs and RDMA devices come through device plugins",
     )
 
 
@@ -98,11 +98,10 @@ def _is(subject: Obj, kind: Kind) -> Any:
 
 DEVICE_CLAIMS = Rule(
     name="device-claims",
-    what="No pod claims devices by dynamic resource allocation (resourceClaims), but of the classes that the parameter "
-    "device_classes names; no claim and no namespace of a tenant has adminAccess.",
-    why="A quota with requests.nvidia.com/gpu does not count a claim, and a queue only where Kueue is configured to: a "
-    "ResourceClaimTemplate gives as many GPUs as there are. With adminAccess it gives those that other tenants' jobs "
-    "use.",
+    what="Pods claim devices by dynamic resource allocation (resourceClaims) only from the classes in the parameter "
+    "device_classes; no claim or namespace of a tenant has adminAccess.",
+    why="A quota with requests.nvidia.com/gpu does not count claims, and Kueue counts them only if configured to, so a "
+    "ResourceClaimTemplate can take every GPU. With adminAccess it also gets GPUs that other tenants' jobs use.",
     remedy=f"Request nvidia.com/gpu or rdma/<name> under limits; {TENANTS}",
     source="P-13, today c.3; kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation",
     severity=Severity.MANDATORY,

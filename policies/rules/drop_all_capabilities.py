@@ -22,10 +22,9 @@ def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator
 
 DROP_ALL_CAPABILITIES = Rule(
     name="drop-all-capabilities",
-    what="Every container drops ALL capabilities; what it needs, such as IPC_LOCK, it adds again.",
-    why="A runtime gives more than ten capabilities to every container, and `restricted` of 4.4 takes four of them "
-    "away. Training needs none, and each helps an intruder in a job. Runtimes drop before they add, so nothing added "
-    "is lost.",
+    what="Every container drops ALL capabilities and adds back what it needs, such as IPC_LOCK.",
+    why="A runtime gives every container more than ten capabilities, of which `restricted` of 4.4 drops four. Training "
+    "needs none, and each helps an intruder in a job. Runtimes drop before they add, so nothing added is lost.",
     remedy="Write securityContext.capabilities.drop: [ALL] in every container",
     source="S-6.3, platform-facts 4.1",
     severity=Severity.ADVISORY,

@@ -30,10 +30,10 @@ def _may_not(container: Container) -> bool:
 
 ESCALATION_SET = Rule(
     name="escalation-set",
-    what="Every container sets allowPrivilegeEscalation, the named parts of the infrastructure excepted.",
-    why="What an unset field means depends on the SCC: under `restricted` of OpenShift 4.4 it is true, and a program "
-    "with the set-user-id bit in the image makes an ordinary user root in the container; restricted-v2 fills in false. "
-    "Pod Security admission of the level restricted refuses the pod (allowPrivilegeEscalation != false).",
+    what="Every container sets allowPrivilegeEscalation; objects in the parameter infrastructure are exempt.",
+    why="The SCC decides what an unset field means: under `restricted` of OpenShift 4.4 it is true, and a setuid "
+    "program in the image makes an ordinary user root in the container; restricted-v2 sets it to false. Pod Security "
+    "admission at the restricted level refuses the pod (allowPrivilegeEscalation != false).",
     remedy="Write securityContext.allowPrivilegeEscalation: false in every container",
     source="S-6.3, E-40, platform-facts 4.3",
     severity=Severity.ADVISORY,

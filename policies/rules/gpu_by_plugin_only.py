@@ -43,8 +43,8 @@ class GpuByPluginOnly(Tenancy):
 
     runtime_classes: tuple[str, ...] = Field(
         default=("nvidia", "nvidia-*"),
-        description="patterns of the runtime classes of NVIDIA's container toolkit, by which a container gets the GPUs "
-        "that its image's variables name",
+        description="patterns of the runtime classes of NVIDIA's container toolkit, under which a container gets the "
+        "GPUs that its image's variables name",
     )
 
 
@@ -74,7 +74,7 @@ def _environment(container: Container) -> Iterator[Violation]:
         if selects(each.name, each.value, container):
             yield container.violation(f"sets {each.name} to {brief(each.value)}", *each.place)
     if legacy(values, container) and not _names_devices(container):
-        message = f"sets CUDA_VERSION without {VISIBLE} and NVIDIA_REQUIRE_CUDA: its image counts as one of before 2017"
+        message = f"sets CUDA_VERSION without {VISIBLE} and NVIDIA_REQUIRE_CUDA: its image counts as older than 2017"
         yield container.violation(message, ENV)
 
 
@@ -124,14 +124,14 @@ def _loose(subject: Obj) -> Iterator[Violation]:
 
 GPU_BY_PLUGIN_ONLY = Rule(
     name="gpu-by-plugin-only",
-    what=f"No container sets {VISIBLE} to anything but {' or '.join(sorted(NOTHING - {''}))}, nor the other "
-    "variables, annotations and mounts by which NVIDIA's container runtime and CDI give devices; and none without a "
-    "request for GPUs runs under NVIDIA's runtime class. The infrastructure is excepted.",
-    why="The runtime gives a container every GPU that the variable names: no request, no quota, no scheduler, and the "
-    "GPUs of other tenants. An explicit value also wins over that of the device plugin. NVIDIA_MOFED gives every RDMA "
-    "device of the node in the same way. What an image sets by itself is in no manifest: gpu-operator-closed is about "
-    "that.",
-    remedy=f"Delete it, and request nvidia.com/gpu or rdma/<name> under limits; {TENANTS}",
+    what=f"No container sets {VISIBLE} to anything but {' or '.join(sorted(NOTHING - {''}))}, or uses another "
+    "variable, annotation or mount through which NVIDIA's container runtime or CDI gives devices. None runs under "
+    "NVIDIA's runtime class without a GPU request. Infrastructure is exempt.",
+    why="The runtime gives a container every GPU that the variable names, without request, quota or scheduler, even "
+    "those of other tenants. An explicit value also overrides the device plugin's. NVIDIA_MOFED gives every RDMA "
+    "device of the node in the same way. Variables that an image sets are in no manifest; gpu-operator-closed covers "
+    "those.",
+    remedy=f"Delete the setting, and request nvidia.com/gpu or rdma/<name> under limits; {TENANTS}",
     source="P-13, platform-facts 1.1; NVIDIA/nvidia-container-toolkit, internal/config/image",
     severity=Severity.MANDATORY,
     parameters=GpuByPluginOnly,

@@ -24,7 +24,7 @@ class GpuLimit(Parameters):
     maximum: int = Field(
         default=max(profile.gpus for profile in PROFILES.values()),
         gt=0,
-        description="GPUs of the largest machine; default: of all known hardware profiles (source R-4.3-2)",
+        description="GPUs of the largest machine; default: the largest of all known hardware profiles (source R-4.3-2)",
     )
 
 
@@ -66,11 +66,11 @@ def _request(container: Container, item: Request, maximum: int) -> Iterator[Viol
 
 GPU_LIMIT = Rule(
     name="gpu-limit",
-    what=f"{GPU_RESOURCE}, a shared GPU or a slice of one is a whole number, the same in requests and limits, and "
-    f"{GPU_RESOURCE} at most what one machine has.",
-    why="A pod runs on one node. One that asks for more GPUs than a node has stays Pending for ever "
-    "(0/2 nodes are available: Insufficient nvidia.com/gpu), and the API server refuses a fraction or unequal values.",
-    remedy=f"Write {GPU_RESOURCE} under limits only, at most what a machine has; spread larger jobs over more workers",
+    what=f"A quantity of {GPU_RESOURCE}, shared GPUs or GPU slices is a whole number, equal in requests and limits; "
+    f"{GPU_RESOURCE} is at most what one machine has.",
+    why="A pod runs on one node. One that asks for more GPUs than a node has stays Pending forever (0/2 nodes are "
+    "available: Insufficient nvidia.com/gpu). The API server refuses fractions and unequal values.",
+    remedy=f"Set {GPU_RESOURCE} under limits only, to at most what a machine has; spread larger jobs over more workers",
     source="R-4.3-2, R-4.3-8, R-4.4-10",
     severity=Severity.MANDATORY,
     parameters=GpuLimit,

@@ -40,10 +40,11 @@ def _differs(item: Request) -> bool:
 
 GPU_MEMORY_LIMIT = Rule(
     name="gpu-memory-limit",
-    what="A container that asks for GPUs has limits for cpu and memory, and requests as much memory as it may use.",
+    what="A container that asks for GPUs has limits for cpu and memory, and its memory request equals its memory "
+    "limit.",
     why="Pinned memory and /dev/shm cannot be reclaimed. A container that requests less than it uses is the first that "
-    "the kernel kills when the node runs short (OOMKilled, exit code 137), and one without limits takes other pods "
-    "with it; one lost worker ends the whole job.",
+    "the kernel kills when the node runs short (OOMKilled, exit code 137). One without limits takes other pods down "
+    "with it, and one lost worker ends the whole job.",
     remedy="Set limits for cpu and memory, and leave the memory request out or set it to the limit",
     source="platform-facts 4.3 rule 14",
     severity=Severity.ADVISORY,

@@ -26,9 +26,9 @@ GPU_ONE_CONTAINER = Rule(
     name="gpu-one-container",
     what="At most one of the containers that run together in a pod asks for GPUs. "
     "An init container that ends before the others start does not count.",
-    why="GPUs of a pod that are split between containers cannot reach each other: each container sees its own devices "
-    "only, so NCCL falls back from NVLink to copies through the host, or the ranks hang at ncclCommInitRank.",
-    remedy="Let one container ask for all GPUs of the pod, or make a pod of each container",
+    why="If a pod's GPUs are split between containers, each container sees only its own devices: NCCL falls back from "
+    "NVLink to copies through the host, or the ranks hang at ncclCommInitRank.",
+    remedy="Let one container ask for all GPUs of the pod, or give each container a pod of its own",
     source="R-4.4-10, P-4",
     severity=Severity.MANDATORY,
     parameters=Parameters,

@@ -17,8 +17,8 @@ _STRATEGY, _MOUNTS = "DEVICE_LIST_STRATEGY", "volume-mounts"
 _ENV, _PLUGIN_ENV = ("spec", "toolkit", "env"), ("spec", "devicePlugin", "env")
 _FALSE, _TRUE = ("false", "0", "f"), ("true", "1", "t")
 _WITHOUT_CDI = (
-    f"Enable cdi; or, without it, set {_BY_MOUNT} in toolkit.env and {_STRATEGY}: {_MOUNTS} in devicePlugin.env, which "
-    "only mounts of the node's /dev/null name GPUs by"
+    f"Enable cdi; or set {_BY_MOUNT} in toolkit.env and {_STRATEGY}: {_MOUNTS} in devicePlugin.env, so that only "
+    "mounts of the node's /dev/null select GPUs"
 )
 
 
@@ -50,12 +50,12 @@ def _value(subject: Obj, place: tuple[str, ...], name: str) -> str:
 
 GPU_OPERATOR_CLOSED = Rule(
     name="gpu-operator-closed",
-    what=f"The ClusterPolicy sets {_BY_VARIABLE} to false in toolkit.env, injects GPUs by CDI, and does not make "
+    what=f"The ClusterPolicy sets {_BY_VARIABLE} to false in toolkit.env, injects GPUs through CDI, and does not make "
     "nvidia the runtime of every container.",
-    why="Images of NVIDIA set NVIDIA_VISIBLE_DEVICES=all themselves, where no rule about manifests sees it. The "
-    "toolkit's default gives such a container all GPUs of its node, those of other tenants' jobs too. With CDI, the "
-    "default since 25.10, it does so under the runtime class nvidia alone, which any pod may name. The operator's own "
-    "pods are privileged, and lose nothing.",
+    why="NVIDIA's images set NVIDIA_VISIBLE_DEVICES=all themselves, where no rule about manifests sees it. By default "
+    "the toolkit gives such a container all GPUs of its node, including those of other tenants' jobs. With CDI, the "
+    "default since 25.10, it does so only under the runtime class nvidia, which any pod may name. The operator's own "
+    "pods are privileged and not affected.",
     remedy=f'Add {{name: {_BY_VARIABLE}, value: "false"}} to spec.toolkit.env',
     source="platform-facts 1.1; NVIDIA/gpu-operator v26.7.0 controllers/object_controls.go; NVIDIA/gpu-operator issue "
     "421",

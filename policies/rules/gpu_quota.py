@@ -23,7 +23,7 @@ _Quotas: TypeAlias = Mapping[str, list[tuple[str, Any]]]
 
 
 class GpuQuota(Parameters):
-    """Where no quota is wanted."""
+    """Namespaces that need no quota."""
 
     exempt_namespaces: tuple[str, ...] = Field(
         default=NAMESPACES,
@@ -90,13 +90,12 @@ def _tightest(limits: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 GPU_QUOTA = Rule(
     name="gpu-quota",
-    what=f"A namespace whose pods ask for {GPU_RESOURCE}, for shared GPUs or for slices of them has a ResourceQuota "
-    f"with requests.{GPU_RESOURCE} or requests.<that resource>, and every quota for GPUs or RDMA devices there is "
-    "enough for each workload by itself.",
-    why="Without a quota one tenant takes every GPU. With one that is too small some workers of a job are refused "
-    "(exceeded quota: gpus, requested: requests.nvidia.com/gpu=8), while the others hold their GPUs and wait. "
-    "A quota for rdma/* is not demanded: a device is shared by as many pods as rdmaHcaMax says, and the quota of GPUs "
-    "bounds the pods.",
+    what=f"A namespace whose pods ask for {GPU_RESOURCE}, shared GPUs or GPU slices has a ResourceQuota with "
+    f"requests.{GPU_RESOURCE} or requests.<that resource>. Each of its quotas for GPUs or RDMA devices is enough for "
+    "any one of its workloads.",
+    why="Without a quota, one tenant can take every GPU. If it is too small, some workers of a job are refused "
+    "(exceeded quota: gpus, requested: requests.nvidia.com/gpu=8) while the others hold their GPUs and wait. No quota "
+    "for rdma/* is required: up to rdmaHcaMax pods share a device, and the GPU quota limits the pods.",
     remedy=f"Give the namespace a ResourceQuota with requests.{GPU_RESOURCE}, or with requests.<the slices>, of at "
     "least what its largest workload asks for",
     source="P-13, R-4.4-10",

@@ -112,11 +112,11 @@ def _text(value: Tree, encoded: object) -> str | Unknown:
 
 GPU_VARIABLE_SOURCES = Rule(
     name="gpu-variable-sources",
-    what=f"No container takes {VISIBLE}, or another variable by which NVIDIA's container runtime gives devices, from a "
-    "ConfigMap, a Secret or a field of its pod; a source that is not among the objects is undetermined.",
-    why="envFrom sets every key of a ConfigMap, with a prefix before it: the variable's name need stand nowhere in the "
-    "pod (prefix NVIDIA_, key VISIBLE_DEVICES). The runtime then gives GPUs that no request and no quota counts.",
-    remedy=f"Delete the key, or write {VISIBLE} with the value {VOID} under env, which wins over envFrom; {TENANTS}",
+    what=f"No container takes {VISIBLE}, or another variable that makes NVIDIA's container runtime give it devices, "
+    "from a ConfigMap, a Secret or a field of its pod. A source that is not among the objects is undetermined.",
+    why="envFrom sets every key of a ConfigMap, with an optional prefix, so the variable's name may appear nowhere in "
+    "the pod (prefix NVIDIA_, key VISIBLE_DEVICES). The runtime then gives GPUs that no request or quota counts.",
+    remedy=f"Delete the key, or set {VISIBLE} to {VOID} under env, which overrides envFrom; {TENANTS}",
     source="P-13, platform-facts 1.1; NVIDIA/nvidia-container-toolkit, internal/config/image",
     severity=Severity.MANDATORY,
     parameters=Tenancy,

@@ -23,11 +23,11 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 
 GPU_WHOLE_OR_SLICE = Rule(
     name="gpu-whole-or-slice",
-    what=f"A pod asks for one resource of GPUs alone: {GPU_RESOURCE}, a shared GPU, or slices of one size "
+    what=f"A pod asks for only one kind of GPU resource: {GPU_RESOURCE}, a shared GPU, or slices of one size "
     "(nvidia.com/mig-*).",
-    why="Quotas and queues count each resource by itself: a tenant whose share of whole GPUs is used up takes slices "
-    "of the others, too. CUDA sees one slice, or whole GPUs, and never both: what is beside is held for nothing.",
-    remedy="Ask for one of them; spread programs of different sizes over several jobs",
+    why="Quotas and queues count each resource separately, so a tenant that has used up its whole GPUs can still take "
+    "slices. CUDA sees either one slice or whole GPUs, never both: the rest is held for nothing.",
+    remedy="Ask for one of them; split programs of different sizes into separate jobs",
     source="D-2.7, P-13; docs.nvidia.com/datacenter/tesla/mig-user-guide",
     severity=Severity.MANDATORY,
     parameters=Parameters,

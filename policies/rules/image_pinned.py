@@ -1,4 +1,4 @@
-"""An image is named by its digest or by a tag that stays where it is."""
+"""An image is named by its digest or by a tag that does not move."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -51,8 +51,8 @@ IMAGE_PINNED = Rule(
     name="image-pinned",
     what="Every image is named by a digest, or by a tag that its owner does not move.",
     why="Workers that pull at different times get different builds under one tag: MPI ends with `mpirun noticed that "
-    "process rank ... exited`, or results cannot be repeated. A tag without content is pulled again at every "
-    "start (imagePullPolicy Always is the default for latest), and an old one may be gone (ErrImagePull).",
+    "process rank ... exited`, or results cannot be repeated. The tag latest is pulled again at every start (its "
+    "default imagePullPolicy is Always), and an old tag may be gone (ErrImagePull).",
     remedy="Name the image by its digest (name@sha256:...) or by the tag of a release",
     source="E-39, E-65, P-11, platform-facts 4.3 rule 28",
     severity=Severity.MANDATORY,

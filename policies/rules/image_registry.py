@@ -32,12 +32,14 @@ class ImageRegistry(Parameters):
             *(DOCKER_HUB, *(f"{DOCKER_HUB}/{name}" for name in ("mellanox", "nvidia", "mpioperator", "horovod"))),
             *_INTERNAL,
         ),
-        description="registries, or parts of one (docker.io/mellanox), for which another name that looks like one of "
-        "these is taken for a misspelt one; a name without a registry counts as docker.io's. A list here replaces this "
-        "one, e.g. by your mirror alone (default: those of the source documents' images, the well-known public ones, "
+        description="registries, or parts of one (docker.io/mellanox); a name that looks like one of these parts is "
+        "taken for a misspelt one, and a name without a registry counts as docker.io's. A list here replaces this one, "
+        "e.g. with your mirror alone (default: those of the source documents' images, the well-known public ones, "
         "and the cluster's own; sources E-02, E-39, E-65)",
     )
-    more: tuple[str, ...] = Field(default=(), description="registries, or parts of one, beside those of registries")
+    more: tuple[str, ...] = Field(
+        default=(), description="registries, or parts of one, in addition to those in registries"
+    )
 
 
 def _examine(subject: Obj, _: Inventory, parameters: ImageRegistry) -> Iterator[Violation]:
@@ -53,7 +55,7 @@ def _fault(reference: str, registries: tuple[str, ...], more: tuple[str, ...]) -
     """Return what is wrong with a reference, and what to do about it."""
     image = parse(reference)
     if image.fault:
-        return None  # what is not a reference at all is the business of image-pinned
+        return None  # image-pinned reports what is not a reference at all
     if image.bare:
         return "names neither a registry nor an organisation", _SAY_WHICH
     known = tuple(dict.fromkeys(entry.rstrip("/") for entry in (*registries, *more)))
@@ -95,9 +97,9 @@ IMAGE_REGISTRY = Rule(
     name="image-registry",
     what="Every image comes from one of the known registries and names its organisation.",
     why="A misspelt registry (nvcv.io for nvcr.io) fails only when a pod starts on a node: ErrImagePull, no such host. "
-    "A short name is looked up in the node's own list of registries, so that two nodes may pull two images; "
-    "a short name that was built and never pushed ends in ImagePullBackOff.",
-    remedy="Write registry, organisation and name of a known registry, or add the registry to the parameter `more`",
+    "A short name is looked up in the node's own list of registries, so two nodes may pull different images; one that "
+    "was built and never pushed ends in ImagePullBackOff.",
+    remedy="Write a known registry, the organisation and the name, or add the registry to the parameter `more`",
     source="E-02, E-39, P-11, platform-facts 4.3 rule 28",
     severity=Severity.MANDATORY,
     parameters=ImageRegistry,

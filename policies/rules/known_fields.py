@@ -32,7 +32,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
             misfit.remedy or (_MISSPELT if _MEANT in message else "")
         )
     if len(walk.misfits) > _MOST:
-        yield subject.violation("more fields of it do not fit, which are not listed")
+        yield subject.violation("further fields do not fit and are not listed")
     for path in walk.hidden:
         subject.depends_on(path)
     dump = _of_the_server(subject)
@@ -70,13 +70,13 @@ def _of_the_server(subject: Obj) -> Violation | None:
 
 KNOWN_FIELDS = Rule(
     name="known-fields",
-    what="Every field, apiVersion and kind too, is where the API has it and has a value that the API accepts; none is "
-    "one of the server's own or a deprecated alias.",
-    why="The API server drops an unknown field silently, and its effect is missing: "
-    "capabilities beside securityContext, a command inside resources. With strict validation it refuses the object "
-    '(strict decoding error: unknown field "spec.containers[0].runAsUser"); a kind or a quantity that is none it '
-    'refuses in any case (no matches for kind "Deploymnt" in version "apps/v1").',
-    remedy="Move the field to where the API has it, or delete it",
+    what="Every field, including apiVersion and kind, is where the API defines it and has a value that the API "
+    "accepts. None is set by the server or is a deprecated alias.",
+    why="The API server drops an unknown field silently, so it has no effect: capabilities beside securityContext, a "
+    "command inside resources. With strict validation it refuses the object (strict decoding error: unknown field "
+    '"spec.containers[0].runAsUser"). It always refuses an unknown kind or an invalid quantity (no matches for kind '
+    '"Deploymnt" in version "apps/v1").',
+    remedy="Move the field to where the API defines it, or delete it",
     source="E-14, E-15, E-21, E-24, E-25, E-40, E-54",
     severity=Severity.MANDATORY,
     parameters=Parameters,

@@ -20,7 +20,7 @@ _LONGEST = 63
 
 
 class KnownNamespace(Tenancy):
-    """The namespaces that there are, beside those that are among the objects."""
+    """The namespaces that exist beside those among the objects."""
 
     tenants: tuple[str, ...] = Field(
         default=(), description="namespaces of the tenants; none means that they are unknown and nothing is checked"
@@ -52,9 +52,10 @@ def _is_clusters(subject: Obj) -> bool:
 KNOWN_NAMESPACE = Rule(
     name="known-namespace",
     what="Every object is in the namespace of a tenant, of the infrastructure, or in one that is among the objects.",
-    why='A misspelt namespace is refused only by the cluster: namespaces "langauge" not found. Until then quotas, '
-    "accounts and claims of that namespace cannot be verified, so that most other rules are silent about the object.",
-    remedy="Correct the namespace, add the tenant to the stack's settings, or check the file of the Namespace, too",
+    why='Only the cluster refuses a misspelt namespace: namespaces "langauge" not found. Until then its quotas, '
+    "accounts and claims cannot be verified, so most other rules report nothing about the object.",
+    remedy="Correct the namespace, add the tenant to the stack's settings, or include the Namespace's file in the "
+    "check",
     source="kubernetes.io/docs/concepts/overview/working-with-objects/namespaces",
     severity=Severity.MANDATORY,
     parameters=KnownNamespace,

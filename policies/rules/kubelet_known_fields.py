@@ -1,4 +1,4 @@
-"""What a KubeletConfig hands to the kubelets are fields of theirs, and none that OpenShift keeps for itself."""
+"""A KubeletConfig sets only fields that the kubelet has, and none that OpenShift reserves."""
 
 from collections.abc import Iterator, Mapping
 
@@ -37,7 +37,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for path in _KEPT:
         value = read(settings, *path)
         if value not in _EMPTY and not isinstance(value, Unknown):
-            message = f"{path[-1]} is OpenShift's own, which refuses the whole object"
+            message = f"{path[-1]} is reserved by OpenShift, which refuses the whole object"
             yield subject.violation(message, *_PLACE, *path).with_remedy(f"Delete {path[-1]}")
     if subject.read(*_SIZING) is True and settings.get("systemReserved"):
         message = "autoSizingReserved and systemReserved exclude each other, and OpenShift refuses the whole object"
@@ -47,19 +47,19 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
         violation = subject.violation(explain(misfit), *_PLACE, *misfit.path)
         yield violation.with_remedy(misfit.remedy) if misfit.remedy else violation
     if len(walk.misfits) > _MOST:
-        yield subject.violation("more fields of it do not fit, which are not listed", *_PLACE)
+        yield subject.violation("further fields do not fit and are not listed", *_PLACE)
 
 
 KUBELET_KNOWN_FIELDS = Rule(
     name="kubelet-known-fields",
-    what="A KubeletConfig selects a pool, and what it passes on are fields of the kubelet with valid values, and "
-    "none that OpenShift keeps for itself.",
-    why="The API server takes any content of kubeletConfig. A field that the kubelet does not have, such as a misspelt "
-    "topologyManagerPolicy, is dropped without a message, and GPU, adapter and memory of a pod are on different "
-    "sockets. A value of a wrong type, or a field of OpenShift's own, keeps the object from all nodes (Error: "
-    "KubeletConfiguration: clusterDomain is not allowed to be set, but contains: ...); a policy that is none keeps the "
-    "kubelet from starting, and the pool degrades at its first node.",
-    remedy="Write the field as the kubelet's configuration v1beta1 has it, and select the pool of the GPU nodes",
+    what="A KubeletConfig selects a pool and sets only fields that the kubelet has, with valid values, and none that "
+    "OpenShift reserves.",
+    why="The API server accepts any kubeletConfig. A field that the kubelet does not have, such as a misspelt "
+    "topologyManagerPolicy, is dropped without a message, and a pod's GPU, adapter and memory end up on different "
+    "sockets. With a value of the wrong type, or a field that OpenShift reserves, no node gets the configuration "
+    "(Error: KubeletConfiguration: clusterDomain is not allowed to be set, but contains: ...). With an invalid policy "
+    "the kubelet does not start, and the pool degrades at its first node.",
+    remedy="Write the field as in the kubelet's configuration v1beta1, and select the pool of the GPU nodes",
     source="platform-facts 1.11 and 4.3 rule 30, D-2.5, D-2.6",
     severity=Severity.MANDATORY,
     parameters=Parameters,

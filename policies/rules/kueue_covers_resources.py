@@ -29,7 +29,7 @@ class KueueCoversResources(Parameters):
 
     excluded_prefixes: tuple[str, ...] = Field(
         default=(),
-        description="resources that need no quota, by the beginnings of their names, as in Kueue's own configuration "
+        description="prefixes of resources that need no quota, as in Kueue's own configuration "
         "(resources.excludeResourcePrefixes; the inputs of resources.transformations, which replaces them)",
     )
 
@@ -58,7 +58,9 @@ def _examine(subject: Obj, inventory: Inventory, parameters: KueueCoversResource
     if found.hidden(*_CLUSTER_QUEUE) or (quotas is not None and quotas.hidden):
         yield subject.unverified(f"the quotas of LocalQueue {queue} are unknown until the update", *_LABEL)
     elif quotas is None:
-        yield subject.unlinked(f"LocalQueue {queue} is of ClusterQueue {name or '?'}, which is not there", *_LABEL)
+        yield subject.unlinked(
+            f"LocalQueue {queue} belongs to ClusterQueue {name or '?'}, which is not among the objects", *_LABEL
+        )
     else:
         for container in subject.containers:
             yield from _uncovered(container, quotas, parameters.excluded_prefixes)
@@ -110,11 +112,11 @@ def _quotas(queue: Obj) -> _Quotas:
 
 KUEUE_COVERS_RESOURCES = Rule(
     name="kueue-covers-resources",
-    what=f"A job with the label {QUEUE_NAME} names a LocalQueue of its namespace, whose ClusterQueue has a quota of "
-    "every resource that the job's pods ask for; of GPUs and RDMA devices as many, unless its cohort lends more.",
-    why="Kueue never admits a job with a resource that its queue does not cover, and reports it only in the "
-    "Workload (resource rdma/shared_ib0 unavailable in ClusterQueue): the job stays suspended without a pod, and "
-    "nothing fails. So it is with a queue that is not there, and with more GPUs than the queue will ever have.",
+    what=f"A job with the label {QUEUE_NAME} names a LocalQueue of its namespace, whose ClusterQueue has a quota for "
+    "every resource that the job's pods ask for, and enough GPUs and RDMA devices unless its cohort lends more.",
+    why="Kueue never admits a job with a resource that its queue does not cover, and reports it only in the Workload "
+    "(resource rdma/shared_ib0 unavailable in ClusterQueue): the job stays suspended without a pod, and nothing fails. "
+    "The same happens if the queue does not exist or can never have that many GPUs.",
     remedy="Add the resource to coveredResources and to every flavor of the ClusterQueue, or take it out of the job",
     source="platform-facts 1.12 and 4.3 rule 17",
     severity=Severity.MANDATORY,

@@ -1,4 +1,4 @@
-"""Where a namespace has queues, what takes GPUs waits in one of them."""
+"""In a namespace with queues, every object that takes GPUs waits in one of them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ _ALL_FRAMEWORKS = frozenset(
     | {"RayCluster", "RayJob", "StatefulSet", "TFJob", "TrainJob", "XGBoostJob"}
 )
 """What Red Hat's Kueue calls the kinds that it can admit."""
-_KIND = "Write it as a kind that Kueue admits, such as a Job, or add the kind to integrations.frameworks of Kueue"
+_KIND = "Use a kind that Kueue admits, such as a Job, or add this kind to integrations.frameworks of Kueue"
 _QUEUE = f"Write the label {QUEUE_NAME} with a LocalQueue of the namespace"
 _MANAGED = f'Label the namespace {KUEUE_MANAGED}: "true"'
 
@@ -80,10 +80,10 @@ def _queues(inventory: Inventory) -> dict[str, bool]:
 
 KUEUE_QUEUE_NAMED = Rule(
     name="kueue-queue-named",
-    what=f"In a namespace with a LocalQueue, what asks for GPUs has the label {QUEUE_NAME} (a CronJob on "
-    "its jobs) and claims no controller as its owner; and Kueue's operator manages that namespace.",
-    why="Kueue leaves alone what names no queue: the job starts at once, past all that wait, and takes GPUs that the "
-    "queue has given to others. It leaves alone, too, what another job owns, and every job of a namespace without its "
+    what=f"In a namespace with a LocalQueue, every object that asks for GPUs has the label {QUEUE_NAME} (a CronJob on "
+    "its jobs) and names no controller as its owner, and Kueue's operator manages the namespace.",
+    why="Kueue ignores a job that names no queue: it starts at once, ahead of all waiting jobs, and takes GPUs that "
+    "the queue has given to others. Kueue also ignores what another job owns, and every job in a namespace without its "
     "label.",
     remedy="Delete the ownerReference; a controller writes it itself",
     source="platform-facts 1.12; kueue.sigs.k8s.io/docs/tasks/run",

@@ -46,7 +46,9 @@ def _level(pod: Part, annotation: str, queue: str, subject: Obj, inventory: Inve
     named = [flavor.text("spec", "topologyName") for flavor in flavors if flavor]
     topologies = [inventory.get(TOPOLOGY, name) for name in named if name]
     if None in flavors or None in topologies or any(each and each.hidden("spec") for each in (*flavors, *topologies)):
-        yield pod.unlinked(f"requests level {level}, and the Topology of queue {queue} is not there", *place)
+        yield pod.unlinked(
+            f"requests level {level}, and the Topology of queue {queue} is not among the objects", *place
+        )
         return
     levels = [str(read(each, "nodeLabel")) for found in topologies if found for each in _levels(found)]
     if not levels:
@@ -70,11 +72,11 @@ def _levels(topology: Obj) -> list[object]:
 
 KUEUE_TOPOLOGY_LEVEL = Rule(
     name="kueue-topology-level",
-    what=f"A job in a queue that requests {REQUIRED} or {PREFERRED} names one of them, with the node label of a level "
-    "that the Topology of a flavor of its queue has.",
+    what=f"A queued job sets at most one of {REQUIRED} and {PREFERRED}, to the node label of a level in the Topology "
+    "of one of its queue's flavors.",
     why="Kueue never admits a pod set whose level no Topology has (no requested topology level): the job stays "
-    "suspended without a pod, and nothing fails. Both annotations at once it refuses.",
-    remedy="Name the nodeLabel of a level of the Topology, add the level to it, or take the annotation out",
+    "suspended without a pod, and nothing fails. It refuses a pod set with both annotations.",
+    remedy="Use the nodeLabel of a level of the Topology, add the level to it, or delete the annotation",
     source="platform-facts 1.12; kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling",
     severity=Severity.MANDATORY,
     parameters=Parameters,

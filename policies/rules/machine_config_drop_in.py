@@ -29,11 +29,11 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 
 MACHINE_CONFIG_DROP_IN = Rule(
     name="machine-config-drop-in",
-    what="A MachineConfig carries the label of its pool, and changes units by drop-ins below /etc, never a file of the "
-    "operating system's own.",
+    what="A MachineConfig has the label of its pool and changes units through drop-ins below /etc; it never writes a "
+    "file of the operating system.",
     why="/usr is read-only on RHCOS, so the node's daemon fails and the pool degrades (read-only file system); on RHEL "
-    "the next update overwrites the file. The paper edits /usr/lib/systemd/system/cri-o.service manually. "
-    "Without its label a MachineConfig is in no pool and changes nothing.",
+    "the next update overwrites the file. The Redpaper edits /usr/lib/systemd/system/cri-o.service manually. Without "
+    "the label a MachineConfig belongs to no pool and changes nothing.",
     remedy="Write a drop-in (systemd.units[].dropins) or a file below /etc, and set the label to the pool's name",
     source="E-19, platform-facts 1.11 and 4.3 rule 30",
     severity=Severity.MANDATORY,

@@ -1,4 +1,4 @@
-"""The pool of nodes on which an ordinary user's container uses RDMA has its limit of locked memory lifted."""
+"""Nodes on which an ordinary user's container uses RDMA have no limit of locked memory."""
 
 from collections.abc import Iterator
 
@@ -24,8 +24,8 @@ class MemlockRaised(Parameters):
     pool: str | None = Field(
         default=None,
         min_length=1,
-        description="MachineConfigPool of the nodes with RDMA devices; one for worker counts for every pool. None: any "
-        "pool but the masters' (source R-3.4.3-8)",
+        description="MachineConfigPool of the nodes with RDMA devices; a MachineConfig for worker counts for every "
+        "pool. None: any pool but that of the masters (source R-3.4.3-8)",
     )
 
 
@@ -68,9 +68,9 @@ def _pool(container: Container, inventory: Inventory, pool: str | None) -> Itera
 
 MEMLOCK_RAISED = Rule(
     name="memlock-raised",
-    what="A container that asks for rdma/* and does not run as root has a MachineConfig for its pool of nodes that "
-    "makes the limit of locked memory infinite.",
-    why="IPC_LOCK is not effective in a process that is not root, so the limit itself decides (8 MiB, 64 KiB on older "
+    what="If a container asks for rdma/* and does not run as root, a MachineConfig for its pool of nodes sets the "
+    "limit of locked memory to infinity.",
+    why="IPC_LOCK has no effect in a process that is not root, so the limit itself applies (8 MiB, 64 KiB on older "
     "nodes): ib_write_bw ends with `Couldn't allocate MR`, and NCCL falls back to TCP without an error.",
     remedy="Declare a MachineConfig with the pool's role label and a drop-in for crio.service with "
     "LimitMEMLOCK=infinity under [Service]",

@@ -65,11 +65,11 @@ def _mounts(container: Container, known: set[str] | None) -> Iterator[Violation]
 
 MOUNTS_HAVE_VOLUMES = Rule(
     name="mounts-have-volumes",
-    what="Every volume that a container mounts is one of its pod's, and no two are mounted at one path.",
-    why='The API server refuses the pod (volumeMounts[0].name: Not found: "data"; mountPath: must be unique). Pods of '
-    "an MPIJob are made by the operator, so that the job is taken and its workers never appear; this is what is left "
-    "when the volumes of a template stand one level too far out.",
-    remedy="Add the volume to volumes of the same pod, or mount one that is there",
+    what="Every volume that a container mounts is defined in its pod, and no two are mounted at the same path.",
+    why='The API server refuses the pod (volumeMounts[0].name: Not found: "data"; mountPath: must be unique). The '
+    "operator creates the pods of an MPIJob, so the job is accepted but its workers never appear. This happens when "
+    "the volumes of a template are one level too far out.",
+    remedy="Add the volume to the pod's volumes, or mount one that the pod has",
     source="E-25, E-54",
     severity=Severity.MANDATORY,
     parameters=Parameters,

@@ -19,9 +19,9 @@ _PLACES: dict[str, Path] = {JOB.kind: ("spec",), CRON_JOB.kind: ("spec", "jobTem
 
 
 class MpiBounded(Parameters):
-    """How patient a cluster is."""
+    """How often a job may be retried."""
 
-    retries: int = Field(default=6, ge=0, description="most retries; by default those of Kubernetes")
+    retries: int = Field(default=6, ge=0, description="maximum number of retries; default: that of Kubernetes")
 
 
 def _examine(subject: Obj, _: Inventory, parameters: MpiBounded) -> Iterator[Violation]:
@@ -51,7 +51,7 @@ MPI_BOUNDED = Rule(
     name="mpi-bounded",
     what="An MPIJob, and a Job with GPUs or RDMA devices, sets backoffLimit and activeDeadlineSeconds.",
     why="A launcher that waits for a worker, or a collective that hangs, holds its GPUs until someone notices "
-    "(mpi-operator #386, #443); six silent retries hide a failure and cost its time six times.",
+    "(mpi-operator #386, #443); six silent retries hide a failure and take six times as long.",
     remedy="Set backoffLimit (0 for a verification) and activeDeadlineSeconds: in spec for a Job and MPIJob v1alpha2, "
     "in spec.runPolicy for v1 and v2beta1",
     source="platform-facts 4.3 rule 21",

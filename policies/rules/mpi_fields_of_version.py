@@ -1,4 +1,4 @@
-"""Fields of an MPIJob stand where its API version has them."""
+"""Fields of an MPIJob are where its API version has them."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -74,10 +74,11 @@ def _why(name: str, version: str, elsewhere: mpi_jobs.Fields, place: str) -> str
 
 MPI_FIELDS_OF_VERSION = Rule(
     name="mpi-fields-of-version",
-    what="Fields of an MPIJob's spec, runPolicy and replicas are those of its API version, with values that it knows.",
-    why="A field in the wrong place is dropped in silence by one API server and refused by another (strict decoding "
-    "error: unknown field spec.cleanPodPolicy). Dropped, the workers keep their GPUs after the job's end.",
-    remedy="Move the field to where this version of MPIJob has it, or move the job to the version that the field is of",
+    what="Fields of an MPIJob's spec, runPolicy and replicas are those of its API version, with values that it "
+    "accepts.",
+    why="A misplaced field is dropped silently by one API server and refused by another (strict decoding error: "
+    "unknown field spec.cleanPodPolicy). If it is dropped, the workers keep their GPUs after the job has finished.",
+    remedy="Move the field to where this version of MPIJob has it, or move the job to the version that has the field",
     source="E-20, platform-facts 1.7",
     severity=Severity.MANDATORY,
     parameters=Parameters,

@@ -25,7 +25,7 @@ MPI_LAUNCHER_NO_GPU = Rule(
     name="mpi-launcher-no-gpu",
     what="The launcher of an MPIJob asks for no GPU, unless runLauncherAsWorker makes it a worker too.",
     why="The launcher only starts mpirun, and the operator hides GPUs from it (NVIDIA_VISIBLE_DEVICES is empty): what "
-    "it asks for stays idle. On a cluster that the workers fill it stays Pending, and the job never starts "
+    "it asks for stays idle. On a cluster that the workers fill, the launcher stays Pending and the job never starts "
     "(0/2 nodes are available: Insufficient nvidia.com/gpu).",
     remedy="Leave GPUs to the workers and give the launcher none",
     source="E-53, P-6, platform-facts 1.7",

@@ -75,7 +75,8 @@ def _well_formed(container: Container, call: Mpirun) -> Iterator[Violation]:
 
 MPI_NP = Rule(
     name="mpi-np",
-    what="mpirun -np is workers x slotsPerWorker; in a single pod, processes x GPUs of each are the pod's GPUs.",
+    what="mpirun -np equals workers x slotsPerWorker; in a single pod, processes x GPUs per process equals the pod's "
+    "GPUs.",
     why="With more processes than slots mpirun ends with `There are not enough slots available in the system to "
     "satisfy the slots that were requested`; with fewer, GPUs that the job holds stay idle unnoticed.",
     remedy="Set -np to Worker.replicas x slotsPerWorker, or leave it out: mpirun then fills every slot",

@@ -81,10 +81,10 @@ def _versions(definition: Obj) -> Iterator[str]:
 
 MPI_ONE_CRD_OWNER = Rule(
     name="mpi-one-crd-owner",
-    what=f"There is one definition {DEFINITION} and one operator for it, and MPIJobs are of a version that it serves.",
-    why="All generations of MPIJob share the name of their definition. Two operators overwrite it in turns, and jobs "
-    'of the other generation stay without pods (no matches for kind "MPIJob" in version "kubeflow.org/v1alpha2").',
-    remedy="Keep one operator and one definition; start a training-operator with --enable-scheme for each other kind",
+    what=f"There is one CRD {DEFINITION} and one operator for it, and MPIJobs use a version that it serves.",
+    why="All generations of MPIJob share the name of their CRD. Two operators overwrite it in turn, and jobs of the "
+    'other generation get no pods (no matches for kind "MPIJob" in version "kubeflow.org/v1alpha2").',
+    remedy="Keep one operator and one CRD; start a training-operator with --enable-scheme for each other kind",
     source="E-20, platform-facts 1.7",
     severity=Severity.MANDATORY,
     parameters=Parameters,

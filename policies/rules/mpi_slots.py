@@ -37,9 +37,9 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 MPI_SLOTS = Rule(
     name="mpi-slots",
     what="slotsPerWorker is the number of GPUs of a worker, divided by the GPUs that one process drives.",
-    why="More slots than GPUs put two ranks on one GPU (NCCL WARN Duplicate GPU detected); fewer leave GPUs idle that "
-    "the job holds.",
-    remedy="Set slotsPerWorker to the GPUs of a worker; to 1 where one process drives them all (nccl-tests -g)",
+    why="More slots than GPUs put two ranks on one GPU (NCCL WARN Duplicate GPU detected); fewer leave some of the "
+    "job's GPUs idle.",
+    remedy="Set slotsPerWorker to the GPUs of a worker, or to 1 if one process drives them all (nccl-tests -g)",
     source="R-4.3-2, R-4.4-6, R-4.5-2",
     severity=Severity.MANDATORY,
     parameters=Parameters,

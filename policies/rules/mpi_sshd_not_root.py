@@ -43,10 +43,10 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 def _mount(subject: Obj) -> Iterator[Violation]:
     path = subject.read(*_MOUNT)
     if path is None:
-        message = f"is not run by root, and its keys lie in {mpi_jobs.SSH_MOUNT}, which only root may read"
+        message = f"does not run as root, and its keys are in {mpi_jobs.SSH_MOUNT}, which only root may read"
         yield subject.violation(message, *_MOUNT)
     elif isinstance(path, str) and f"{normpath(path)}/".startswith("/root/"):
-        yield subject.violation(f"is not run by root, and its keys lie in {path}, which only root may read", *_MOUNT)
+        yield subject.violation(f"does not run as root, and its keys are in {path}, which only root may read", *_MOUNT)
 
 
 def _user(pod: Pod, container: Container) -> int | None:
@@ -93,13 +93,13 @@ def _capabilities(container: Container) -> Iterator[Violation]:
 
 MPI_SSHD_NOT_ROOT = Rule(
     name="mpi-sshd-not-root",
-    what="In MPIJob v2beta1, workers that are not root have their SSH keys outside /root and sshd on a port from "
-    f"{_FIRST_FREE_PORT} on; workers that are root keep SETUID and SETGID.",
-    why="The launcher reaches v2beta1 workers by SSH. With keys that the user may not read, or a port that it may not "
-    "open, the launcher fails with `Permission denied (publickey)` or `Connection refused` until its retries are used "
-    "up (mpi-operator #288, #642).",
-    remedy="Set sshAuthMountPath to a folder of the user, e.g. /home/mpiuser/.ssh, and start sshd with a configuration "
-    "and a port of its own (-f, -p 2222)",
+    what="In MPIJob v2beta1, workers that do not run as root have their SSH keys outside /root and sshd on port "
+    f"{_FIRST_FREE_PORT} or above; workers that run as root keep SETUID and SETGID.",
+    why="The launcher reaches v2beta1 workers by SSH. If the user may not read the keys or open the port, the launcher "
+    "fails with `Permission denied (publickey)` or `Connection refused` until its retries are used up (mpi-operator "
+    "#288, #642).",
+    remedy="Set sshAuthMountPath to a folder of the user, e.g. /home/mpiuser/.ssh, and start sshd with its own "
+    "configuration and port (-f, -p 2222)",
     source="E-16, platform-facts 1.7",
     severity=Severity.MANDATORY,
     parameters=Parameters,

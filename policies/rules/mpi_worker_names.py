@@ -50,7 +50,7 @@ def _replicas(subject: Obj, *, v2: bool) -> Iterator[Violation]:
     if subject.read(*LAUNCHER) is None:
         yield subject.violation("has no Launcher", *LAUNCHER)
     elif launchers is not None and not isinstance(launchers, Unknown) and whole(launchers) != 1:
-        yield subject.violation(f"has {brief(launchers)} launchers; there is one", *LAUNCHER, "replicas")
+        yield subject.violation(f"has {brief(launchers)} launchers instead of one", *LAUNCHER, "replicas")
     worker = subject.read(*WORKER)
     workers = subject.read(*WORKER, "replicas")
     if worker is None or isinstance(workers, Unknown):
@@ -74,10 +74,10 @@ def _replicas(subject: Obj, *, v2: bool) -> Iterator[Violation]:
 
 MPI_WORKER_NAMES = Rule(
     name="mpi-worker-names",
-    what="<name>-worker-<last> is a DNS label of at most 63 characters that starts with a letter; one launcher, at "
-    "least one worker.",
-    why="The operator of v2beta1 ends such a job at once (will not able to create pod and service with invalid DNS "
-    "label); the one of v1alpha2 makes a StatefulSet whose pods never come, and the launcher waits for them.",
+    what="<name>-worker-<last> is a DNS label of at most 63 characters that starts with a letter; the job has one "
+    "launcher and at least one worker.",
+    why="The v2beta1 operator ends such a job at once (will not able to create pod and service with invalid DNS "
+    "label); the v1alpha2 operator creates a StatefulSet whose pods never appear, and the launcher waits for them.",
     remedy="Give the job a shorter name that starts with a letter, Launcher.replicas 1 and Worker.replicas at least 1",
     source="E-20, E-54",
     severity=Severity.MANDATORY,

@@ -38,11 +38,11 @@ def _pods(rule: Part) -> bool:
 
 MUTATION_BY_PLATFORM = Rule(
     name="mutation-by-platform",
-    what="No mutating webhook and no MutatingAdmissionPolicy changes pods, or what makes them, but those of the "
-    "platform's own namespaces.",
-    why="It changes what every rule has checked: it adds a variable, a toleration, a device or another account to "
-    "pods of all tenants, and no manifest shows it. SCC admission runs again afterwards; no other check does.",
-    remedy=f"Delete it, or let its service run in a namespace of the platform; {TENANTS}",
+    what="No mutating webhook or MutatingAdmissionPolicy changes pods, or objects that create them, except those of "
+    "the platform's own namespaces.",
+    why="Mutation changes what the rules have checked: it can add a variable, a toleration, a device or another "
+    "account to the pods of all tenants, and no manifest shows it. Only SCC admission runs again afterwards.",
+    remedy=f"Delete it, or run its service in a namespace of the platform; {TENANTS}",
     source="P-5; kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers",
     severity=Severity.MANDATORY,
     parameters=Tenancy,

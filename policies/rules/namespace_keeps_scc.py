@@ -1,4 +1,4 @@
-"""No namespace of a tenant takes itself out of SCC admission."""
+"""No namespace of a tenant opts out of SCC admission."""
 
 from collections.abc import Iterator
 
@@ -23,9 +23,9 @@ def _examine(subject: Obj, _: Inventory, parameters: Tenancy) -> Iterator[Violat
 
 NAMESPACE_KEEPS_SCC = Rule(
     name="namespace-keeps-scc",
-    what=f"No namespace outside the infrastructure has the label {RUN_LEVEL} with 0 or 1.",
-    why="In such a namespace OpenShift leaves SCC admission out: every pod may be privileged, whatever its account may "
-    "use, and no user id, SELinux level or seccomp profile is filled in.",
+    what=f"No namespace outside the infrastructure has the label {RUN_LEVEL} set to 0 or 1.",
+    why="In such a namespace OpenShift skips SCC admission: every pod may be privileged, whatever its account may use, "
+    "and no user id, SELinux level or seccomp profile is filled in.",
     remedy=f"Delete the label; {TENANTS}",
     source="E-17, platform-facts 1.10; openshift/kubernetes, admission/namespaceconditions",
     severity=Severity.MANDATORY,

@@ -173,11 +173,11 @@ def _with_rdma(
 def _without_rdma(settings: _Settings, container: Container) -> Iterator[Violation]:
     disabled = settings.get(_DISABLE)
     if disabled is not None and disabled.value.strip() == "0":
-        message = f"NCCL_IB_DISABLE=0 wants InfiniBand, and container {container.name} asks for no {RDMA_PREFIX}*"
+        message = f"NCCL_IB_DISABLE=0 requires InfiniBand, and container {container.name} asks for no {RDMA_PREFIX}*"
         yield _violation(disabled, message)
     level = settings.get(_GDR_LEVEL)
     if level is not None and level.value.strip().upper() in nccl.GDR_LEVELS - nccl.NO_GDR:
-        message = f"NCCL_NET_GDR_LEVEL={level.value} wants GPUDirect, and container {container.name} asks for no "
+        message = f"NCCL_NET_GDR_LEVEL={level.value} requires GPUDirect, and container {container.name} asks for no "
         yield _violation(level, f"{message}{RDMA_PREFIX}*")
 
 
@@ -189,9 +189,9 @@ NCCL_ENVIRONMENT = Rule(
     name="nccl-environment",
     what="NCCL_IB_DISABLE, NCCL_IB_HCA and NCCL_NET_GDR_LEVEL agree with the RDMA devices that the container asks for; "
     "NCCL_DEBUG is not TRACE.",
-    why="NCCL falls back to TCP silently: the log has NET/Socket instead of NET/IB/0/GDRDMA, and small messages "
-    "take thousands of microseconds. TRACE writes more than it computes.",
-    remedy=f"With {RDMA_PREFIX}* set NCCL_IB_DISABLE=0 and name in NCCL_IB_HCA the devices behind those resources, or "
+    why="NCCL falls back to TCP silently: the log shows NET/Socket instead of NET/IB/0/GDRDMA, and small messages take "
+    "thousands of microseconds. With TRACE a job logs more than it computes.",
+    remedy=f"With {RDMA_PREFIX}*, set NCCL_IB_DISABLE=0, and set NCCL_IB_HCA to the devices behind those resources or "
     "leave it out; without, set NCCL_IB_DISABLE=1 and NCCL_NET_GDR_LEVEL=LOC",
     source="R-4.3-4, E-30, platform-facts 4.3 rule 22",
     severity=Severity.MANDATORY,

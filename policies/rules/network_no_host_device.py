@@ -55,9 +55,9 @@ NETWORK_NO_HOST_DEVICE = Rule(
     name="network-no-host-device",
     what="A NetworkAttachmentDefinition outside the infrastructure's namespaces uses no plugin that moves an adapter "
     "of the node into a pod, unless it names the resource by which such adapters are counted.",
-    why="host-device takes ib0 away from the node and from every other pod on it. It asks for no rdma/<name>, so that "
-    "no quota, no queue and no rdmaHcaMax counts it.",
-    remedy="Let the network operator make the network (HostDeviceNetwork, MacvlanNetwork) and its resource, or name "
+    why="host-device takes ib0 away from the node and from every other pod on it. No rdma/<name> is requested, so no "
+    "quota, queue or rdmaHcaMax counts the adapter.",
+    remedy="Let the network operator create the network (HostDeviceNetwork, MacvlanNetwork) and its resource, or name "
     f"the resource in k8s.v1.cni.cncf.io/resourceName; {TENANTS}",
     source="R-3.4.2-5, platform-facts 1.3",
     severity=Severity.MANDATORY,

@@ -46,10 +46,10 @@ def _pod(pod: Pod, subject: Obj, parameters: NetworkOwnNamespace) -> Iterator[Vi
 
 NETWORK_OWN_NAMESPACE = Rule(
     name="network-own-namespace",
-    what="A pod's secondary networks are of its own namespace, or of one whose networks are for all, in each form of "
-    "the annotation: name, namespace/name@interface, JSON; so is the network that replaces its first one.",
-    why="A network of another tenant reaches that tenant's ports and storage, past every network policy, and takes an "
-    "RDMA adapter that was given to it. Multus refuses it only where namespaceIsolation is on, as OpenShift has it.",
+    what="A pod's secondary networks, and the network that replaces its default one, are in its own namespace or in a "
+    "shared one, in every form of the annotation: name, namespace/name@interface, JSON.",
+    why="Through another tenant's network a pod reaches that tenant's ports and storage, past every network policy, "
+    "and takes an RDMA adapter meant for it. Multus refuses this only if namespaceIsolation is on, as in OpenShift.",
     remedy=f"Declare the network in the pod's own namespace, and name it without a namespace; {TENANTS}",
     source="R-3.4.2-5, platform-facts 1.3; k8snetworkplumbingwg/multus-cni, docs/configuration.md",
     severity=Severity.MANDATORY,

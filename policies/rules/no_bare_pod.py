@@ -1,4 +1,4 @@
-"""Pods with GPUs, and pods that want to be tried again, belong to a controller."""
+"""Pods with GPUs, and pods that are to be retried, belong to a controller."""
 
 from collections.abc import Iterator
 
@@ -22,9 +22,9 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 
 NO_BARE_POD = Rule(
     name="no-bare-pod",
-    what="A pod with GPUs, or with restartPolicy OnFailure, is made by a Job or another controller.",
-    why="A pod that stands alone is gone when its node is drained or fails, has no bound on its retries and no "
-    "deadline, and leaves no record that it has finished.",
+    what="A pod with GPUs, or with restartPolicy OnFailure, is created by a Job or another controller.",
+    why="A bare pod is lost when its node is drained or fails, has no limit on its retries and no deadline, and leaves "
+    "no record that it has finished.",
     remedy="Write it as a batch/v1 Job with backoffLimit and activeDeadlineSeconds",
     source="E-40",
     severity=Severity.ADVISORY,

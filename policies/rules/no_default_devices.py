@@ -25,7 +25,7 @@ NO_DEFAULT_DEVICES = Rule(
     name="no-default-devices",
     what="No LimitRange has a default or defaultRequest of a device (nvidia.com/gpu, rdma/<name>).",
     why="The API server writes the default into every container that requests none: launchers, init containers and "
-    "sidecars each take a GPU or an RDMA device, and no rule sees it in a manifest.",
+    "sidecars each take a GPU or an RDMA device, and no manifest shows it.",
     remedy="Delete the resource from the LimitRange, and request it in the containers that need it",
     source="P-13; kubernetes.io/docs/concepts/policy/limit-range",
     severity=Severity.MANDATORY,

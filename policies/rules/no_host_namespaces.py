@@ -29,12 +29,12 @@ def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator
 
 NO_HOST_NAMESPACES = Rule(
     name="no-host-namespaces",
-    what="No pod sets hostNetwork, hostPID or hostIPC, and no container takes a hostPort; "
-    "the named parts of the infrastructure are excepted.",
-    why="A pod on its node's network passes by every network policy and reaches the kubelet; one that sees its node's "
-    "processes can signal them and read their environment. RDMA works without: the device comes with rdma/<name>. An "
-    "ordinary account is refused in any case (Host network is not allowed to be used).",
-    remedy=f"Delete the field; a job asks for rdma/<name> for the adapters, and a port gets a Service; {AGENTS}",
+    what="No pod sets hostNetwork, hostPID or hostIPC, and no container takes a hostPort; objects in the parameter "
+    "infrastructure are exempt.",
+    why="A pod on its node's network bypasses every network policy and reaches the kubelet; one that sees its node's "
+    "processes can signal them and read their environment. RDMA does not need it: the device comes with rdma/<name>. "
+    "Under an ordinary account the pod is refused anyway (Host network is not allowed to be used).",
+    remedy=f"Delete the field; ask for rdma/<name> to get the adapters, and use a Service for a port; {AGENTS}",
     source="P-7, R-3.4.2-5, platform-facts 4.1",
     severity=Severity.MANDATORY,
     parameters=Infrastructure,

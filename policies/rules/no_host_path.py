@@ -17,7 +17,7 @@ from policies.views.infrastructure import AGENTS, Infrastructure
 from policies.violation import Violation
 
 _HOST_PATH = "hostPath"
-_LOCAL = "Use the disk that the volume is for, or take its path out of the parameter local_paths of the rule"
+_LOCAL = "Use the disk that the volume is for, or remove its path from the parameter local_paths of the rule"
 _PATHS = "Use one of these folders, or add this one to the parameter paths of the rule"
 
 
@@ -32,8 +32,8 @@ class NoHostPath(Infrastructure):
 
     local_paths: tuple[str, ...] = Field(
         default=("/", "/dev", "/dev/nvidia*", "/dev/infiniband*", "/dev/mem", "/proc*", "/sys*", "/var/lib/kubelet*"),
-        description="patterns of paths that no PersistentVolume may be by `local`: devices and the node itself; a "
-        "disk or a folder for data may",
+        description="patterns of paths that no `local` PersistentVolume may use: devices and the node itself; disks "
+        "and folders for data are allowed",
     )
 
     def allows(self, path: str) -> bool:
@@ -76,11 +76,11 @@ def _folder(path: Tree) -> str:
 
 NO_HOST_PATH = Rule(
     name="no-host-path",
-    what="No pod mounts a hostPath, and no PersistentVolume is one or, by `local`, a device that is not a disk; the "
-    "named parts of the infrastructure may mount the folders of the kubelet and the devices.",
-    why="A hostPath reaches past the namespace into the node, is another folder on every node, and SELinux denies it "
-    "in an ordinary pod (Permission denied). An ordinary account is refused in any case (hostPath volumes are not "
-    "allowed to be used).",
+    what="No pod or PersistentVolume uses a hostPath, and no `local` PersistentVolume is a device that is not a disk. "
+    "Objects in the parameter infrastructure may mount the folders of the kubelet and the devices.",
+    why="A hostPath reaches past the namespace into the node and is a different folder on every node; under SELinux an "
+    "ordinary pod cannot open it (Permission denied). Under an ordinary account the pod is refused anyway (hostPath "
+    "volumes are not allowed to be used).",
     remedy=f"Use a PersistentVolumeClaim for data and an emptyDir for scratch space; {AGENTS}",
     source="E-40, P-7, platform-facts 4.3",
     severity=Severity.MANDATORY,

@@ -20,10 +20,10 @@ def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator
 
 NO_PRIVILEGE_ESCALATION = Rule(
     name="no-privilege-escalation",
-    what="No container sets allowPrivilegeEscalation: true, the named parts of the infrastructure excepted.",
-    why="A program with the set-user-id bit in the image makes an ordinary user root in the container. `restricted` of "
-    "4.4 lets it; under restricted-v2 the pod is refused when it is created (Allowing privilege escalation for "
-    "containers is not allowed), for a workload's template that is at night.",
+    what="No container sets allowPrivilegeEscalation: true; objects in the parameter infrastructure are exempt.",
+    why="A setuid program in the image makes an ordinary user root in the container. `restricted` of 4.4 allows it; "
+    "under restricted-v2 the pod is refused when it is created (Allowing privilege escalation for containers is not "
+    "allowed), perhaps long after its workload was applied.",
     remedy=f"Write securityContext.allowPrivilegeEscalation: false; {AGENTS}",
     source="S-6.3, E-40, platform-facts 4.3",
     severity=Severity.MANDATORY,

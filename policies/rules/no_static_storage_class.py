@@ -1,4 +1,4 @@
-"""No StorageClass has the name that static volumes use as theirs."""
+"""No StorageClass has the class name of static volumes."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,9 @@ from policies.violation import Violation
 class NoStaticStorageClass(Parameters):
     """Names that stand for no class."""
 
-    reserved: tuple[str, ...] = Field(default=("static",), description="names of no StorageClass (source R-4.2-5)")
+    reserved: tuple[str, ...] = Field(
+        default=("static",), description="names that no StorageClass may have (source R-4.2-5)"
+    )
 
 
 def _examine(subject: Obj, _: Inventory, parameters: NoStaticStorageClass) -> Iterator[Violation]:
@@ -28,9 +30,9 @@ def _examine(subject: Obj, _: Inventory, parameters: NoStaticStorageClass) -> It
 
 NO_STATIC_STORAGE_CLASS = Rule(
     name="no-static-storage-class",
-    what="No StorageClass is called as static volumes call theirs (static).",
-    why="Claims of static volumes have that class so that nothing is provisioned for them. Once a class of that name "
-    "exists, a claim that waits for its volume gets a new and empty one.",
+    what="No StorageClass has the class name of static volumes (static).",
+    why="Claims for static volumes use that class so that nothing is provisioned for them. Once a StorageClass has "
+    "that name, a claim that waits for its volume gets a new, empty one.",
     remedy="Give the StorageClass another name",
     source="R-4.2-5",
     severity=Severity.MANDATORY,

@@ -21,12 +21,11 @@ def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator
 
 NOT_PRIVILEGED = Rule(
     name="not-privileged",
-    what="No container is privileged, the named parts of the infrastructure excepted.",
-    why="A privileged container is root on its node: every device, the disks and the memory of all other tenants. "
-    "GPUs and RDMA come through device plugins and need none of it. An ordinary account is refused in any case "
+    what="No container is privileged; objects in the parameter infrastructure are exempt.",
+    why="A privileged container is root on its node, with every device, the disks and the memory of all other tenants. "
+    "GPUs and RDMA come through device plugins and do not need it. Under an ordinary account the pod is refused anyway "
     "(unable to validate against any security context constraint: Privileged containers are not allowed).",
-    remedy="Delete privileged; a job asks for nvidia.com/gpu and rdma/<name> as limits and adds IPC_LOCK for RDMA; "
-    f"{AGENTS}",
+    remedy=f"Delete privileged; set limits for nvidia.com/gpu and rdma/<name>, and add IPC_LOCK for RDMA; {AGENTS}",
     source="E-40, R-1.3, D-5.3, P-7, platform-facts 4.3",
     severity=Severity.MANDATORY,
     parameters=Infrastructure,

@@ -1,4 +1,4 @@
-"""No container leaves what confines it: seccomp, AppArmor, SELinux, the masked /proc, the safe sysctls."""
+"""No container turns off what confines it: seccomp, AppArmor, SELinux, the masked /proc, the safe sysctls."""
 
 from collections.abc import Iterator
 
@@ -104,12 +104,12 @@ def _annotations(metadata: Part, parameters: PodConfined) -> Iterator[Violation]
 
 POD_CONFINED = Rule(
     name="pod-confined",
-    what="No pod or container is without seccomp or AppArmor, has an SELinux type, user or role of its own or a range "
-    "of levels, unmasks /proc, sets an unsafe sysctl, or takes devices by an annotation of CRI-O; the named parts of "
-    "the infrastructure are excepted.",
-    why="spc_t opens every file of the node that the user may open, other tenants' volumes among them; without seccomp "
-    "perf and bpf reach other processes; an unmasked /proc writes to the kernel. An ordinary account is refused by "
-    "SCC admission, but not in the namespace default, and not under an account that may use a larger SCC.",
+    what="No pod or container turns off seccomp or AppArmor, sets an SELinux type, user or role of its own or a range "
+    "of levels, unmasks /proc, sets an unsafe sysctl, or takes devices through a CRI-O annotation; objects in the "
+    "parameter infrastructure are exempt.",
+    why="As spc_t a container opens every file of the node that its user may open, including other tenants' volumes. "
+    "Without seccomp, perf and bpf reach other processes; an unmasked /proc gives write access to the kernel. SCC "
+    "admission refuses the pod, but not in the namespace default or under an account that may use a wider SCC.",
     remedy=f"Delete the field, or write type: RuntimeDefault for a profile; {AGENTS}",
     source="P-7, R-1.3, platform-facts 4.1; kubernetes.io/docs/concepts/security/pod-security-standards",
     severity=Severity.MANDATORY,

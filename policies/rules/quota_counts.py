@@ -54,11 +54,11 @@ def _without(key: str, subject: Obj, inventory: Inventory) -> bool:
 
 QUOTA_COUNTS = Rule(
     name="quota-counts",
-    what=f"A ResourceQuota or ClusterResourceQuota names an extended resource by {_REQUESTS}<resource>, and one for "
-    "GPUs or RDMA devices has no scope, unless another one of the namespace has the same key without.",
-    why="Of an extended resource the API server counts requests alone. A quota with nvidia.com/gpu or "
-    "limits.nvidia.com/gpu is accepted, and refuses nothing. One with a scope counts the pods of "
-    "one priority, or those with a deadline, and any pod can be of another.",
+    what=f"A ResourceQuota or ClusterResourceQuota names an extended resource as {_REQUESTS}<resource>. One for GPUs "
+    "or RDMA devices has no scope, unless another quota of the namespace has the same key and no scope.",
+    why="For an extended resource the API server counts only requests. A quota with nvidia.com/gpu or "
+    "limits.nvidia.com/gpu is accepted but refuses nothing. One with a scope counts only the pods of one priority, or "
+    "those with a deadline, and any pod can choose another.",
     remedy="Delete the scope, or add a quota with the same key and no scope",
     source="P-13, R-4.4-10; kubernetes.io/docs/concepts/policy/resource-quotas",
     severity=Severity.MANDATORY,

@@ -1,4 +1,4 @@
-"""No account of a tenant may give itself rights, or change what bounds it."""
+"""No account of a tenant may give itself rights, or change what limits it."""
 
 from collections.abc import Iterator, Mapping
 
@@ -69,10 +69,10 @@ def _aggregated(role: Obj) -> Iterator[Violation]:
 RBAC_NO_ESCALATION = Rule(
     name="rbac-no-escalation",
     what="No binding lets an account of a tenant escalate, bind or impersonate, change quotas, limits, queues, SCCs, "
-    "webhooks or what gives devices, bind pods to nodes, reach kubelets, or do everything; and no ClusterRole adds "
+    "webhooks or objects that give devices, bind pods to nodes, reach kubelets, or do everything. No ClusterRole adds "
     "such a right, or the use of an SCC, to admin, edit or view.",
-    why="Every pod of the account has the right, and with it IPC_LOCK, GPUs and RDMA at the next step, past every rule "
-    "here: what a pod does at run time is in no manifest. A label aggregate-to-edit gives it to every tenant at once.",
+    why="Every pod of the account has the right, and can use it to get IPC_LOCK, GPUs and RDMA past every rule here: "
+    "what a pod does at run time is in no manifest. The label aggregate-to-edit gives it to every tenant at once.",
     remedy=f"Delete the rule, or bind the role to an account of the platform; {TENANTS}",
     source="P-5, E-13; kubernetes.io/docs/concepts/security/rbac-good-practices",
     severity=Severity.MANDATORY,

@@ -65,11 +65,11 @@ def _subject(entry: Part) -> Iterator[Violation]:
 
 RBAC_WELL_FORMED = Rule(
     name="rbac-well-formed",
-    what="A binding's roleRef has apiGroup, kind and name and nothing else; its subjects have kind and name, a "
-    "ServiceAccount its namespace, a User or Group the API group.",
-    why="A field of the old authorization.openshift.io, or a namespace in roleRef, is dropped or refused "
-    '(strict decoding error: unknown field "roleRef.namespace"), and a subject without namespace binds no one: the job '
-    "fails with `Forbidden: not usable by user or serviceaccount`.",
+    what="A binding's roleRef has apiGroup, kind and name and nothing else. Its subjects have kind and name; a "
+    "ServiceAccount also has a namespace, a User or Group an apiGroup.",
+    why="A field of the old authorization.openshift.io, or a namespace in roleRef, is dropped or refused (strict "
+    'decoding error: unknown field "roleRef.namespace"). A subject without a namespace binds no one: the job fails '
+    "with `Forbidden: not usable by user or serviceaccount`.",
     remedy="Write roleRef: {apiGroup, kind, name} and subjects: [{kind: ServiceAccount, name, namespace}]",
     source="E-14, R-3.4.3-5, platform-facts 4.3",
     severity=Severity.MANDATORY,

@@ -18,7 +18,7 @@ _ACCOUNT = "serviceAccountName"
 
 
 class RdmaAccount(Parameters):
-    """Whose SCCs there are beside those among the objects."""
+    """Which SCCs exist beside those among the objects."""
 
     release: Release = Field(
         default="current", description="OpenShift release whose own SCCs exist (source platform-facts 1.10)"
@@ -39,7 +39,7 @@ def _pod(pod: Pod, inventory: Inventory, known: Accounts) -> Iterator[Violation]
     missing = pod.unverified if known.uncertain else pod.unlinked
     if not namespace:
         if not pod.hidden(_ACCOUNT):
-            yield pod.unlinked(f"names no namespace, and so not whose account {account} it is", _ACCOUNT)
+            yield pod.unlinked(f"names no namespace, so its account {account} cannot be determined", _ACCOUNT)
     elif not exists(inventory, namespace, account) and not built_in_namespace(namespace):
         yield pod.unlinked(f"runs under ServiceAccount {namespace}/{account}, which is not among the objects", _ACCOUNT)
     else:

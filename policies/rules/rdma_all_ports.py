@@ -48,10 +48,10 @@ def _container(container: Container, inventory: Inventory, all_gpus: int) -> Ite
 
 RDMA_ALL_PORTS = Rule(
     name="rdma-all-ports",
-    what="A container with all GPUs of a node that asks for an RDMA resource asks for every one that the RDMA device "
-    "plugin offers.",
-    why="NCCL spreads its traffic over the ports that the container has. With one missing, the GPUs beside it use "
-    "another GPU's port, and the whole job runs at the speed of the slowest: nothing fails.",
+    what="A container that asks for all GPUs of a node and for an RDMA resource asks for every one that the RDMA "
+    "device plugin offers.",
+    why="NCCL spreads its traffic over the ports that the container has. If one is missing, the GPUs beside it use "
+    "another GPU's port, and the whole job runs at the speed of the slowest, without an error.",
     remedy="Ask for every rdma/<name> that the plugin's configList names, 1 of each",
     source="R-4.3-8",
     severity=Severity.ADVISORY,

@@ -33,8 +33,8 @@ def _text(value: Tree) -> str:
 RDMA_EXACTLY_ONE = Rule(
     name="rdma-exactly-one",
     what=f"The quantity of each {RDMA_PREFIX}<name> that a container asks for is exactly 1.",
-    why="One of a shared RDMA device is the whole device. The kubelet grants up to rdmaHcaMax of it without a word, so "
-    "a 2 buys nothing and takes a place from another pod (0/2 nodes are available: Insufficient rdma/shared_ib0).",
+    why="One unit of a shared RDMA device is the whole device. The kubelet silently grants up to rdmaHcaMax units, so "
+    "2 gains nothing and takes a place from another pod (0/2 nodes are available: Insufficient rdma/shared_ib0).",
     remedy=f'Write "1" for each {RDMA_PREFIX}<name>; for more bandwidth ask for several different ones',
     source="R-3.4.2-7, E-18",
     severity=Severity.MANDATORY,

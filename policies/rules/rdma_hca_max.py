@@ -57,10 +57,10 @@ def _without_gpus(inventory: Inventory) -> Counter[str]:
 RDMA_HCA_MAX = Rule(
     name="rdma-hca-max",
     what="rdmaHcaMax of each RDMA resource is at least the number of pods on one node that may share the device.",
-    why="rdmaHcaMax is how often a node offers the device. One pod more stays Pending beside idle GPUs: 0/2 nodes are "
-    "available: Insufficient rdma/shared_ib0. On InfiniBand a large number costs nothing (the paper has 100); a RoCE "
-    "port has 128 GIDs, which is why the network operator stops at 63 there.",
-    remedy="Raise rdmaHcaMax to the pods of one node that share the device, to at most 63 on RoCE",
+    why="rdmaHcaMax is how many times a node offers the device. One more pod stays Pending beside idle GPUs (0/2 nodes "
+    "are available: Insufficient rdma/shared_ib0). On InfiniBand a large number costs nothing (the Redpaper has 100); "
+    "a RoCE port has 128 GIDs, so the network operator stops at 63 there.",
+    remedy="Raise rdmaHcaMax to the number of pods on one node that share the device, at most 63 on RoCE",
     source="R-3.4.2-3, platform-facts 1.2 and 4.3 rule 16",
     severity=Severity.MANDATORY,
     parameters=RdmaHcaMax,

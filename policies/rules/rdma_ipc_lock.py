@@ -26,7 +26,7 @@ class RdmaIpcLock(Parameters):
 
     resources: tuple[str, ...] = Field(
         default=(f"{RDMA_PREFIX}*",),
-        description="patterns of resources that are RDMA devices and so demand IPC_LOCK; * matches any "
+        description="patterns of resources that are RDMA devices and so require IPC_LOCK; * matches any "
         "(default: those of the RDMA shared device plugin, source R-3.4.2-5)",
     )
     other_devices: tuple[str, ...] = Field(
@@ -34,7 +34,7 @@ class RdmaIpcLock(Parameters):
             *(GPU_RESOURCE, *(f"{prefix}*" for prefix in GPU_SLICE_PREFIXES)),
             *("amd.com/gpu", "gpu.intel.com/*", "devices.kubevirt.io/*", "*.kubernetes.io/*"),
         ),
-        description="patterns of resources that are certainly no RDMA devices, whatever `adapters` says",
+        description="patterns of resources that are never RDMA devices, even if they match `adapters`",
     )
     adapters: tuple[str, ...] = Field(
         default=(
@@ -95,8 +95,9 @@ def _is_one(resource: str, patterns: tuple[str, ...]) -> bool:
 
 RDMA_IPC_LOCK = Rule(
     name="rdma-ipc-lock",
-    what=f"A container adds the capability {IPC_LOCK} if it asks for an {RDMA_PREFIX}* resource, and only if it asks "
-    "for that or for another device that may be an RDMA adapter: a virtual function (openshift.io/mlnx_ib) or a claim.",
+    what=f"A container that asks for an {RDMA_PREFIX}* resource adds the capability {IPC_LOCK}. No other container "
+    "adds it, unless it asks for a device that may be an RDMA adapter: a virtual function (openshift.io/mlnx_ib) or a "
+    "claim.",
     why="RDMA pins memory. Without IPC_LOCK a process of an ordinary user ends with `Couldn't allocate MR`; "
     "with IPC_LOCK and no RDMA it may pin the node's memory for nothing.",
     remedy=f"Add {IPC_LOCK} to securityContext.capabilities.add of exactly the containers that ask for RDMA devices",

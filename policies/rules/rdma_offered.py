@@ -25,7 +25,8 @@ def _container(container: Container, inventory: Inventory) -> Iterator[Violation
             continue
         if not offered.given:
             yield container.unlinked(
-                f"asks for {item.resource}, and no configuration of the RDMA device plugin is there", *place(item)
+                f"asks for {item.resource}, and no configuration of the RDMA device plugin is among the objects",
+                *place(item),
             )
         elif not offered.sure:
             yield container.unverified(
@@ -43,8 +44,8 @@ def _container(container: Container, inventory: Inventory) -> Iterator[Violation
 RDMA_OFFERED = Rule(
     name="rdma-offered",
     what="Every rdma/<name> that a container asks for comes from an entry of the RDMA device plugin's configuration.",
-    why="A resource that no node has keeps the pod Pending for ever: 0/2 nodes are available: Insufficient "
-    "rdma/shared_ib4. The job is admitted, and nothing reports that the name is wrong.",
+    why="A resource that no node has keeps the pod Pending forever (0/2 nodes are available: Insufficient "
+    "rdma/shared_ib4). The job is admitted, and nothing reports that the name is wrong.",
     remedy="Ask for a resource that the plugin's configList names (resourcePrefix/resourceName), or add an entry to it",
     source="R-3.4.2-3, R-3.4.2-6, platform-facts 4.3 rule 16",
     severity=Severity.MANDATORY,

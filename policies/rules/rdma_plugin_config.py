@@ -22,12 +22,11 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 
 RDMA_PLUGIN_CONFIG = Rule(
     name="rdma-plugin-config",
-    what="The configuration of the shared RDMA device plugin is valid JSON with one resource per entry: a name of "
-    "letters, digits and _ that no other entry has, rdmaHcaMax, and either selectors or devices.",
-    why="The plugin ends at its start when it cannot read its configuration (CrashLoopBackOff; failed to read config "
-    "file), and no node offers rdma/*: pods stay Pending (Insufficient rdma/shared_ib0). A misspelt key is skipped "
-    "without a word.",
-    remedy="Write configList with resourceName, rdmaHcaMax and selectors (or, for images before v1.1.0, devices) each",
+    what="The configuration of the shared RDMA device plugin is valid JSON with one resource per entry: a unique name "
+    "of letters, digits and _, rdmaHcaMax, and either selectors or devices.",
+    why="A plugin that cannot read its configuration exits at startup (CrashLoopBackOff; failed to read config file), "
+    "and no node offers rdma/*: pods stay Pending (Insufficient rdma/shared_ib0). A misspelt key is ignored silently.",
+    remedy="Give each entry of configList resourceName, rdmaHcaMax and selectors (devices for images before v1.1.0)",
     source="E-11, E-12, R-3.4.2-3, platform-facts 1.3 and 4.3 rule 16",
     severity=Severity.MANDATORY,
     parameters=Parameters,

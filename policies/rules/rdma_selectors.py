@@ -30,7 +30,7 @@ def _examine(subject: Obj, inventory: Inventory, __: Parameters) -> Iterator[Vio
     images = inventory.once(_images) if subject.kind == CONFIG_MAP.kind else ()
     if subject.kind == CONFIG_MAP.kind and not images:
         yield subject.unlinked(
-            f"{what}, and the plugin's image, which may know nothing newer, is not there", *found.path
+            f"{what}, and the plugin's image, which may support nothing newer, is not among the objects", *found.path
         )
     elif not images or not any(_is_old(image) for image in images):
         yield subject.violation(what, *found.path)
@@ -49,10 +49,10 @@ def _is_old(image: Image) -> bool:
 RDMA_SELECTORS = Rule(
     name="rdma-selectors",
     what="The RDMA device plugin's configuration chooses devices by selectors, unless the plugin's image is older than "
-    "v1.1.0, which knows devices only.",
-    why="The list devices is deprecated: newer images warn at their start, and a rename of the network interface "
-    "(ib0 to ibp5s0) leaves the entry without a device, while rdma/<name> is still offered "
-    "(`Couldn't allocate MR` only in the job).",
+    "v1.1.0, which supports only devices.",
+    why="The list devices is deprecated, and newer images warn at startup. If the network interface is renamed (ib0 to "
+    "ibp5s0), the entry has no device, but rdma/<name> is still offered and only the job fails (`Couldn't allocate "
+    "MR`).",
     remedy='Write selectors, e.g. {"ifNames": ["ib0"]} or {"vendors": ["15b3"]}, instead of devices',
     source="E-12, platform-facts 1.3",
     severity=Severity.ADVISORY,

@@ -31,7 +31,7 @@ class ResultsOnVolume(Parameters):
 
     scratch: tuple[str, ...] = Field(
         default=("/tmp", "/dev"),  # noqa: S108 - a value of manifests
-        description="folders that are known to end with the pod",
+        description="folders whose content need not outlive the pod",
     )
 
 
@@ -115,9 +115,9 @@ RESULTS_ON_VOLUME = Rule(
     name="results-on-volume",
     what="A folder to which a GPU job writes results, models, checkpoints or logs is on a volume of the "
     "containers that write it.",
-    why="A pod's own file system is deleted with the pod. The job is Succeeded, and its model is gone; or it ends with "
+    why="A pod's own file system is deleted with the pod. The job succeeds and its model is gone, or it fails with "
     "`Permission denied`, since an ordinary user may not create a folder in /.",
-    remedy="Mount a volume at that folder in the workers, or name a folder below one that is mounted",
+    remedy="Mount a volume at that folder in the workers, or use a folder below one that is mounted",
     source="E-54",
     severity=Severity.MANDATORY,
     parameters=ResultsOnVolume,

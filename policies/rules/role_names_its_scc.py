@@ -1,4 +1,4 @@
-"""A role that lets its subjects use an SCC lets them do that alone, and names the SCC."""
+"""A role that lets its subjects use an SCC grants nothing else on SCCs, and names the SCC."""
 
 from collections.abc import Iterator
 
@@ -50,10 +50,10 @@ def _list(verbs: list[str]) -> str:
 
 ROLE_NAMES_ITS_SCC = Rule(
     name="role-names-its-scc",
-    what="A Role or ClusterRole on securitycontextconstraints has the verb use alone, names the SCCs in resourceNames, "
-    "and has no wildcard that takes them in. Reading them is free.",
+    what="A Role or ClusterRole for securitycontextconstraints has only the verb use, names the SCCs in resourceNames, "
+    "and has no wildcard that includes them. Reading them is always allowed.",
     why="Without resourceNames, or through a wildcard, the account may use `privileged` and is root on every node. "
-    "With create, update or patch it writes its own SCC.",
+    "With create, update or patch it can write its own SCC.",
     remedy="Write apiGroups: [security.openshift.io], resources: [securitycontextconstraints], verbs: [use] and the "
     "SCC's name in resourceNames, in a rule of its own",
     source="R-3.4.3-4, E-13, platform-facts 4.3",

@@ -1,4 +1,4 @@
-"""A pod's user id is one of its namespace's, and not root."""
+"""A pod's user id is in its namespace's range, and not root."""
 
 from collections.abc import Iterator
 
@@ -49,11 +49,11 @@ def _user(part: Part, user: int, inventory: Inventory) -> Iterator[Violation]:
 
 RUN_AS_USER_IN_RANGE = Rule(
     name="run-as-user-in-range",
-    what=f"runAsUser of a pod and of its containers lies in its namespace's {SCC_UID_RANGE}, or is not set; it is "
-    "never 0 outside the named parts of the infrastructure.",
+    what=f"runAsUser of a pod and its containers is unset or within its namespace's {SCC_UID_RANGE}, and never 0; "
+    "objects in the parameter infrastructure are exempt.",
     why="The strategy MustRunAsRange refuses any other user (runAsUser: Invalid value: 1075481000: must be in the "
     "ranges: [1000660000, 1000669999]). A manifest that works in one namespace is refused in the next.",
-    remedy="Leave runAsUser out, or give the namespace a range with the owner of the data in it",
+    remedy="Leave runAsUser out, or give the namespace a range that includes the owner of the data",
     source="E-17, R-4.3-6, P-12, platform-facts 0 and 4.3",
     severity=Severity.MANDATORY,
     parameters=Infrastructure,

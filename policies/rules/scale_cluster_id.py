@@ -1,4 +1,4 @@
-"""Ids of Spectrum Scale clusters are texts of digits, each once, and the local cluster is among them."""
+"""Ids of Spectrum Scale clusters are unique strings of digits, and the local cluster is among them."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ def _clusters(subject: Obj) -> Iterator[Violation]:
             yield subject.violation(f"cluster id {fault}", *place)
         elif isinstance(value, str):
             if value in seen:
-                yield subject.violation(f"cluster {value} is there twice", *place)
+                yield subject.violation(f"cluster {value} is listed twice", *place)
             seen.add(value)
         remote = subject.read(*place[:-1], "primary", "remoteCluster")
         if remote is not None and (fault := _fault(remote)):
@@ -43,8 +43,8 @@ def _fault(value: object) -> str:
     if isinstance(value, Unknown):
         return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return f"{brief(value)} is a number, of which JSON keeps the first 15 digits or so, and not a text"
-    return "" if isinstance(value, str) and _ID.match(value) else f"{brief(value)} is not a text of up to 20 digits"
+        return f"{brief(value)} is a number, of which JSON keeps the first 15 digits or so, and not a string"
+    return "" if isinstance(value, str) and _ID.match(value) else f"{brief(value)} is not a string of up to 20 digits"
 
 
 def _local(subject: Obj, ids: set[str], clusters: list[object]) -> Iterator[Violation]:
@@ -63,9 +63,9 @@ def _local(subject: Obj, ids: set[str], clusters: list[object]) -> Iterator[Viol
 
 SCALE_CLUSTER_ID = Rule(
     name="scale-cluster-id",
-    what="Cluster ids of a CSIScaleOperator are texts of digits, no two the same, one of them the nodes' own cluster.",
-    why="An id has up to 20 digits. Without quotes it is a number and arrives rounded (16217308676014575616), and "
-    "the driver finds no cluster of that id, without a message.",
+    what="Cluster ids of a CSIScaleOperator are unique strings of digits, and one is that of the nodes' own cluster.",
+    why="An id has up to 20 digits. Without quotes it is a number and is rounded (16217308676014575616); the driver "
+    "then finds no cluster with that id, without a message.",
     remedy='Write ids in quotes, "16217308676014575381", and name the local one in localScaleCluster or with primary',
     source="R-3.4.5-6, E-22, P-10",
     severity=Severity.MANDATORY,

@@ -1,4 +1,4 @@
-"""The Spectrum Scale driver verifies the certificate of the GUI that it gives its password to."""
+"""The Spectrum Scale driver verifies the certificate of the GUI to which it sends its password."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -39,8 +39,8 @@ def _clusters(subject: Obj) -> Iterator[Violation]:
 SCALE_GUI_TLS = Rule(
     name="scale-gui-tls",
     what="Each cluster of a CSIScaleOperator has secureSslMode: true and names the ConfigMap with its CA (cacert).",
-    why="Without it the driver sends the GUI's user and password to whoever answers. With it and without cacert the "
-    "driver does not start (CA certificate not specified in secure SSL mode for cluster).",
+    why="Without secureSslMode the driver sends the GUI's user and password to whoever answers. With it but without "
+    "cacert the driver does not start (CA certificate not specified in secure SSL mode for cluster).",
     remedy="Put the CA of the GUI's certificate into a ConfigMap, name it in cacert, and set secureSslMode: true",
     source="R-3.4.5-6, E-22, P-10",
     severity=Severity.MANDATORY,

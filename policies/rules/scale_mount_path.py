@@ -20,15 +20,15 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
     mounts = [f"{SCALE_MOUNTS}{each.name}" for each in inventory.of(SCALE_FILE_SYSTEM)] or [SCALE_MOUNTS.rstrip("/")]
     if not any(f"{handle.path}/".startswith(f"{mount}/") for mount in mounts):
         where = ", ".join(sorted(mounts))[:200]
-        yield subject.violation(f"volume handle has path {handle.path[:80]}, and nodes mount {where} alone", *HANDLE)
+        yield subject.violation(f"volume handle has path {handle.path[:80]}, and nodes mount only {where}", *HANDLE)
 
 
 SCALE_MOUNT_PATH = Rule(
     name="scale-mount-path",
     what="A volume of container-native Storage Scale is below the mount point of one of its file systems, /mnt/<name>.",
-    why="On RHCOS its pods mount nowhere else, whatever mount point the storage cluster has. The claim is Bound, and "
-    "pods stay in ContainerCreating: the driver does not find the path.",
-    remedy="Write the path below /mnt/<name of the Filesystem> into the handle",
+    why="On RHCOS its pods mount nowhere else, whatever mount point the storage cluster has. The claim is Bound, but "
+    "pods stay in ContainerCreating because the driver does not find the path.",
+    remedy="Use a path below /mnt/<name of the Filesystem> in the handle",
     source="IBM Storage Scale container native 5.2.1, Deployment considerations",
     severity=Severity.MANDATORY,
     parameters=Parameters,

@@ -57,9 +57,9 @@ def _node(node: Obj, labelled: frozenset[str], parameters: ScaleNodeLabel) -> It
 SCALE_NODE_LABEL = Rule(
     name="scale-node-label",
     what='The label scale="true" is on exactly the nodes that are Spectrum Scale clients.',
-    why="The driver runs where the label is. On a node without Spectrum Scale its pods crash for ever; on a client "
+    why="The driver runs where the label is. On a node without Spectrum Scale its pods keep crashing; on a client "
     "without the label, jobs stay in ContainerCreating (driver name spectrumscale.csi.ibm.com not found).",
-    remedy='Label the planned clients with scale="true", and take the label from all others',
+    remedy='Label the planned clients with scale="true", and remove the label from all others',
     source="R-3.4.5-3, P-14",
     severity=Severity.MANDATORY,
     parameters=ScaleNodeLabel,

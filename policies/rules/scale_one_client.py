@@ -19,7 +19,7 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
     if not inventory.once(scale.present):
         return
     if subject.kind == CSI_SCALE_OPERATOR.kind:
-        yield subject.violation("is beside container-native Storage Scale, whose operator makes its own", "spec")
+        yield subject.violation("exists beside container-native Storage Scale, whose operator creates its own", "spec")
     elif subject.kind == SUBSCRIPTION.kind and subject.read(*_PACKAGE) == OPERATOR.package:
         yield subject.violation(f"installs {OPERATOR.package}, which container-native Storage Scale brings", *_PACKAGE)
     elif subject.kind == NODE.kind and subject.read(*_CLIENT) == "true":
@@ -30,9 +30,9 @@ SCALE_ONE_CLIENT = Rule(
     name="scale-one-client",
     what="Beside container-native Storage Scale there is no CSIScaleOperator, no subscription to the CSI operator and "
     'no node with the label scale="true".',
-    why="Its operator installs the CSI driver by itself, and its pods load the kernel module of the file system. A "
-    "second driver registers under the same name, and a client of the host holds the module: neither starts.",
-    remedy="Delete it: storage.kind is either host-clients or container-native",
+    why="Its operator installs the CSI driver itself, and its pods load the kernel module of the file system. A second "
+    "driver registers under the same name, and a client on the host holds the module: neither starts.",
+    remedy="Delete the object: storage.kind is either host-clients or container-native",
     source="IBM Storage Scale container native 5.2.1, Deployment considerations; 5.2.3.1, install.yaml",
     severity=Severity.MANDATORY,
     parameters=Parameters,

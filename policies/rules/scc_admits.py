@@ -81,12 +81,12 @@ def _missing(pod: Pod, account: str, inventory: Inventory, predicted: Admission,
 
 SCC_ADMITS = Rule(
     name="scc-admits",
-    what="In its namespace and under its account, an SCC admits the pods of every template, as OpenShift decides it.",
-    why="The API server takes a Job, an MPIJob or a Deployment whose pods it will refuse. No pod appears; the reason "
-    "is in an event of the controller (unable to validate against any security context constraint) and is gone an "
-    "hour later.",
-    remedy="Ask for less, or name the account in serviceAccountName that may use the right SCC, and bind it; "
-    "`./hpc scc explain` shows all SCCs",
+    what="An SCC admits the pods of every template in its namespace and under its account, as OpenShift would decide.",
+    why="The API server accepts a Job, an MPIJob or a Deployment whose pods it will refuse. No pod appears; the reason "
+    "is only in an event of the controller (unable to validate against any security context constraint), which is gone "
+    "an hour later.",
+    remedy="Ask for less, or set serviceAccountName to an account that is bound to the right SCC; `./hpc scc explain` "
+    "shows all SCCs",
     source="E-13, E-17, E-26, R-3.4.3-6, platform-facts 1.10",
     severity=Severity.MANDATORY,
     parameters=SccAdmits,

@@ -31,9 +31,9 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 SCC_CAPABILITIES_DISJOINT = Rule(
     name="scc-capabilities-disjoint",
     what="No capability is both in an SCC's allowedCapabilities or defaultAddCapabilities and in its "
-    "requiredDropCapabilities; an SCC that gives all requires none to be dropped.",
-    why="OpenShift refuses it (capability is listed in allowedCapabilities and requiredDropCapabilities). The CRD does "
-    "not check it, so that a dry run elsewhere passes.",
+    "requiredDropCapabilities; an SCC that gives all capabilities requires none to be dropped.",
+    why="OpenShift refuses such an SCC (capability is listed in allowedCapabilities and requiredDropCapabilities). The "
+    "CRD does not check this, so a dry run elsewhere passes.",
     remedy="Keep each capability in one of the lists; drop ALL and allow the few that are needed",
     source="platform-facts 1.10, platform-facts 4.3",
     severity=Severity.MANDATORY,

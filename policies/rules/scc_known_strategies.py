@@ -39,7 +39,9 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
             yield from _ordered(entry, ("min",), ("max",))
     yield from _volumes(subject)
     if subject.read("defaultAllowPrivilegeEscalation") is True and subject.read("allowPrivilegeEscalation") is False:
-        yield subject.violation("lets pods escalate by default and not at all", "defaultAllowPrivilegeEscalation")
+        yield subject.violation(
+            "allows privilege escalation by default and forbids it", "defaultAllowPrivilegeEscalation"
+        )
     if isinstance(priority := subject.read("priority"), int) and priority < 0:
         yield subject.violation(f"has the priority {brief(priority)}, which is negative", "priority")
 
@@ -85,10 +87,10 @@ SCC_KNOWN_STRATEGIES = Rule(
     name="scc-known-strategies",
     what="runAsUser, seLinuxContext, fsGroup and supplementalGroups of an SCC have a strategy that OpenShift knows, "
     "with its uid and well-formed ranges; its volumes are types that exist.",
-    why="The CRD takes any text. OpenShift's own validation refuses it (invalid strategy type), and an SCC that slips "
-    "past it ends every admission in every namespace, also of pods that do not want it (error creating provider for "
-    "SCC: Unrecognized RunAsUser strategy type). An SCC without a strategy for fsGroup or supplementalGroups lets pods "
-    "have any group.",
+    why="The CRD accepts any text. OpenShift's own validation refuses an unknown strategy (invalid strategy type). An "
+    "SCC that slips past it breaks admission in every namespace, even of pods that do not use it (error creating "
+    "provider for SCC: Unrecognized RunAsUser strategy type). An SCC without a strategy for fsGroup or "
+    "supplementalGroups lets pods have any group.",
     remedy="Write one of the known strategies, a uid for MustRunAs, and ranges from a smaller to a larger number",
     source="platform-facts 1.10, platform-facts 4.3",
     severity=Severity.MANDATORY,

@@ -86,11 +86,10 @@ _TIGHTER: Mapping[str, Callable[[Any, Any], bool]] = {
 
 SCC_MPI_ONLY_IPC_LOCK = Rule(
     name="scc-mpi-only-ipc-lock",
-    what="scc-for-mpi is `restricted` (or `restricted-v2` of a current release), also allows IPC_LOCK, and names no "
-    "users and no groups. It may be tighter.",
-    why="Every other difference is given to all users of RDMA, unseen. defaultAddCapabilities adds IPC_LOCK to each "
-    "pod that the SCC admits, also to those that do not request it. A user or group in the SCC may use it although no "
-    "RoleBinding says so.",
+    what="scc-for-mpi equals `restricted` (or `restricted-v2` of a current release) with IPC_LOCK allowed as well, and "
+    "names no users or groups. It may be stricter.",
+    why="Any other difference silently applies to all users of RDMA. defaultAddCapabilities adds IPC_LOCK to every pod "
+    "that the SCC admits, requested or not. A user or group named in the SCC may use it without a RoleBinding.",
     remedy="Copy restricted, write allowedCapabilities: [IPC_LOCK] and leave users and groups empty",
     source="R-3.4.3-1, R-3.4.3-2, E-13, P-5, platform-facts 0",
     severity=Severity.MANDATORY,

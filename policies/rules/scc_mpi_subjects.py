@@ -86,11 +86,11 @@ def _tenant(account: Obj, grants: _Grants, inventory: Inventory, parameters: Scc
 
 SCC_MPI_SUBJECTS = Rule(
     name="scc-mpi-subjects",
-    what="The service account mpi of each tenant, and no one else, may use scc-for-mpi, by a RoleBinding in the "
-    "tenant's own namespace. A platform without that SCC is left alone.",
-    why="A binding to a group, a user or another namespace gives IPC_LOCK to unintended pods. A tenant "
-    "that was forgotten finds its jobs refused (unable to validate against any security context constraint: "
-    'capability may not be added, provider "scc-for-mpi": Forbidden: not usable by user or serviceaccount).',
+    what="The service account mpi of each tenant, and no one else, may use scc-for-mpi, through a RoleBinding in the "
+    "tenant's own namespace. A platform without that SCC is not checked.",
+    why="A binding to a group, a user or another namespace gives IPC_LOCK to unintended pods. The jobs of a forgotten "
+    "tenant are refused (unable to validate against any security context constraint: capability may not be added, "
+    'provider "scc-for-mpi": Forbidden: not usable by user or serviceaccount).',
     remedy="Bind a Role with the verb use on the SCC to ServiceAccount mpi in each tenant's namespace, and to no other",
     source="R-3.4.3-5, R-3.4.3-7, E-13, P-5, platform-facts 4.3",
     severity=Severity.MANDATORY,

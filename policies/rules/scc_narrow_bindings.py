@@ -21,7 +21,7 @@ _OWN_ROLE = "system:openshift:scc:"
 
 
 class SccNarrowBindings(Parameters):
-    """Which groups are too wide, and whose SCCs there are beside those among the objects."""
+    """Which groups are too wide, and which SCCs exist beside those among the objects."""
 
     groups: tuple[str, ...] = Field(
         default=WIDE_GROUPS,
@@ -65,8 +65,8 @@ SCC_NARROW_BINDINGS = Rule(
     name="scc-narrow-bindings",
     what="No binding lets system:authenticated or another group wider than one namespace use an SCC that allows a "
     "capability, privilege, root or the host.",
-    why="`oc adm policy add-scc-to-group anyuid system:authenticated` makes every pod of the cluster root at a stroke. "
-    "It is the fault of a group in the SCC itself, a step further away.",
+    why="`oc adm policy add-scc-to-group anyuid system:authenticated` lets every pod of the cluster run as root at "
+    "once. It is the same mistake as a group in the SCC itself, one step removed.",
     remedy="Bind the role to the service accounts that need it, in their namespaces",
     source="E-13, P-5, platform-facts 4.3",
     severity=Severity.MANDATORY,

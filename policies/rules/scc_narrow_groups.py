@@ -39,8 +39,8 @@ SCC_NARROW_GROUPS = Rule(
     name="scc-narrow-groups",
     what="An SCC that allows or adds a capability, privilege, root or the host names no group wider than one "
     "namespace, such as system:authenticated; system:serviceaccounts:<namespace> is narrow enough.",
-    why="With system:authenticated every account of the cluster may use the SCC. Roles and bindings per namespace "
-    "are then decoration: no pod is ever refused, and whoever copies the SCC from `restricted` copies the group too.",
+    why="With system:authenticated every account of the cluster may use the SCC. Roles and bindings per namespace then "
+    "have no effect: no pod is ever refused, and whoever copies the SCC from `restricted` copies the group too.",
     remedy="Delete the group and grant the verb use on this SCC by a Role and RoleBinding in each namespace",
     source="E-13, R-3.4.3-2, P-5, platform-facts 0 and 4.3",
     severity=Severity.MANDATORY,

@@ -25,11 +25,11 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 
 SCC_REQUIRED_KEYS = Rule(
     name="scc-required-keys",
-    what="An SCC has every key that its CRD requires; null will do for lists and the priority, not for switches.",
-    why="Whatever goes by the CRD refuses the object, a client that validates or an API server without OpenShift's "
-    "defaulting plugin: `priority: Required value`. The plugin fills in what is missing, at its widest: an SCC without "
-    "volumes allows every type. Pulumi leaves nulls out of what it sends, so that the same is true of them.",
-    remedy="Write the key: false for a switch, [] for a list, 0 for the priority",
+    what="An SCC has every key that its CRD requires; null is allowed for lists and the priority, not for booleans.",
+    why="A client that validates against the CRD, or an API server without OpenShift's defaulting plugin, refuses the "
+    "object: `priority: Required value`. The plugin fills in missing keys with the widest value: an SCC without "
+    "volumes allows every type. The same is true of nulls, which Pulumi does not send.",
+    remedy="Write the key: false for a boolean, [] for a list, 0 for the priority",
     source="platform-facts 1.10, platform-facts 4.3",
     severity=Severity.MANDATORY,
     parameters=Parameters,

@@ -1,4 +1,4 @@
-"""Of the SCCs that give more than `restricted`, a tenant's accounts may use the one for MPI alone."""
+"""Apart from the SCC for MPI, a tenant's accounts may use no SCC that gives more than `restricted`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -81,10 +81,10 @@ def _named(scc: Obj, parameters: SccTenantAccounts) -> Iterator[Violation]:
 
 SCC_TENANT_ACCOUNTS = Rule(
     name="scc-tenant-accounts",
-    what="No account of a tenant may use an SCC that gives more than `restricted`, other than scc-for-mpi: neither by "
-    "a binding, one of cluster-admin included, nor by name in the SCC itself.",
-    why="An SCC of another name with IPC_LOCK, or OpenShift's own privileged, passes by every rule about scc-for-mpi. "
-    "The account's pods then have the devices of their node: /dev/nvidia*, /dev/infiniband, the disks.",
+    what="Apart from scc-for-mpi, no account of a tenant may use an SCC that gives more than `restricted`: neither "
+    "through a binding, including one of cluster-admin, nor by name in the SCC itself.",
+    why="An SCC of another name with IPC_LOCK, or OpenShift's own privileged, escapes every rule about scc-for-mpi. "
+    "The account's pods then get the devices of their node: /dev/nvidia*, /dev/infiniband, the disks.",
     remedy=f"Bind ServiceAccount mpi to a Role that may use scc-for-mpi, and nothing else; {TENANTS}",
     source="P-5, R-3.4.3-3, E-13, platform-facts 4.3",
     severity=Severity.MANDATORY,

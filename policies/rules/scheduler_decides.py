@@ -38,7 +38,7 @@ class SchedulerDecides(Tenancy):
                 "node.cloudprovider.kubernetes.io/*",
             ),
         ),
-        description="patterns of taints of nodes that are not for tenants",
+        description="patterns of the taints of nodes that are not for tenants",
     )
 
 
@@ -80,13 +80,13 @@ def _toleration(entry: Part, parameters: SchedulerDecides) -> Iterator[Violation
 
 SCHEDULER_DECIDES = Rule(
     name="scheduler-decides",
-    what="A tenant's pods name no node, no other scheduler and no priority class of the system, tolerate neither every "
-    "taint nor those of the control plane, and no Binding assigns them to nodes.",
+    what="A tenant's pods name no node, no other scheduler and no system priority class, and tolerate neither every "
+    "taint nor those of the control plane; no Binding assigns them to nodes.",
     why="A pod with nodeName starts before the scheduler has counted GPUs and rdma/<name>, and takes devices that a "
-    "waiting job was given. A system priority class preempts the jobs of all others. One that tolerates everything "
-    "runs on the control plane and on nodes that are being drained.",
-    remedy="Delete the field; a job asks for machines by nodeSelector or affinity, and for precedence by a priority "
-    f"class that the platform declares; {TENANTS}",
+    "waiting job was given. One with a system priority class preempts the jobs of all others. One that tolerates "
+    "everything runs on the control plane and on nodes that are being drained.",
+    remedy="Delete the field; choose machines by nodeSelector or affinity, and precedence by a priority class that the "
+    f"platform declares; {TENANTS}",
     source="R-4.5-7, P-13; kubernetes.io/docs/concepts/scheduling-eviction",
     severity=Severity.MANDATORY,
     parameters=SchedulerDecides,

@@ -35,10 +35,11 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 SELINUX_ENFORCING = Rule(
     name="selinux-enforcing",
     what="No MachineConfig sets SELinux to permissive or disabled.",
-    why="What separates two tenants' files and processes on one node is the MCS level that SELinux enforces. "
-    "Permissive, the jobs of all namespaces may read each other's data, and the faults so hidden come back on others.",
-    remedy="Leave SELinux enforcing and load the module for the device files (infiniband.pp); where an operator "
-    "cannot run so, add an exception with its end",
+    why="On a node, only the MCS level that SELinux enforces separates the files and processes of two tenants. In "
+    "permissive mode the jobs of all namespaces may read each other's data, and the faults it hides return on other "
+    "nodes.",
+    remedy="Leave SELinux enforcing and load the module for the device files (infiniband.pp); if an operator cannot "
+    "run that way, add an exception with a last day",
     source="E-10, R-3.4.1-8, P-15",
     severity=Severity.MANDATORY,
     parameters=Parameters,

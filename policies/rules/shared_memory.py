@@ -74,11 +74,11 @@ def _volume(pod: Pod, container: Container, index: int) -> Iterator[Violation]:
 
 SHARED_MEMORY = Rule(
     name="shared-memory",
-    what=f"MPI workers with GPUs, and containers with several, mount an emptyDir of medium Memory at {_PLACE}, whose "
-    "sizeLimit is within the container's memory limit.",
+    what=f"MPI workers with GPUs, and containers with several GPUs, mount an emptyDir of medium Memory at {_PLACE}, "
+    "whose sizeLimit is within the container's memory limit.",
     why="A container gets 64 MiB of shared memory. NCCL needs more for each GPU and ends with `posix_fallocate failed: "
-    "No space left on device`. What is written there counts as the container's memory: without a size it grows until "
-    "the container is killed (OOMKilled).",
+    "No space left on device`. What is written there counts as the container's memory: without a sizeLimit it grows "
+    "until the container is killed (OOMKilled).",
     remedy=f"Mount an emptyDir with medium Memory at {_PLACE}, and set its sizeLimit and the container's memory limit",
     source="R-4.3-7, platform-facts 4.3 rule 15",
     severity=Severity.MANDATORY,

@@ -15,12 +15,12 @@ from policies.views import names
 from policies.violation import Violation
 
 _MOST = 20
-_LABEL = f"small letters, digits and -, at most {names.LABEL_LENGTH}, with a letter or digit at both ends"
-_SUBDOMAIN = "small letters, digits, - and ., with a letter or digit at both ends of each part"
-_PORT = f"small letters, digits and single -, at most {names.PORT_LENGTH}, with a letter among them"
+_LABEL = f"lowercase letters, digits and -, at most {names.LABEL_LENGTH}, with a letter or digit at both ends"
+_SUBDOMAIN = "lowercase letters, digits, - and ., with a letter or digit at both ends of each part"
+_PORT = f"lowercase letters, digits and single -, at most {names.PORT_LENGTH}, with a letter among them"
 _SEGMENT = "anything without / and %"
 _VALUE = f"letters, digits, -, _ and ., at most {names.LABEL_LENGTH}, with a letter or digit at both ends"
-_KEY = f"an optional prefix of DNS with /, then {_VALUE}"
+_KEY = f"an optional DNS prefix with /, then {_VALUE}"
 
 _Grammar = tuple[Callable[[str], bool], str]
 _OF_KIND: Mapping[str, _Grammar] = {
@@ -108,12 +108,12 @@ def _named(
 
 VALID_NAMES = Rule(
     name="valid-names",
-    what="Names of objects, namespaces, containers, ports, volumes and labels follow the grammar of Kubernetes, and "
-    "those of one pod are unique.",
+    what="Names of objects, namespaces, containers, ports, volumes and labels follow the naming rules of Kubernetes, "
+    "and those within a pod are unique.",
     why="The API server refuses the object only when it is created (a lowercase RFC 1123 subdomain must consist of "
-    "lower case alphanumeric characters). A pod template in an MPIJob is not checked before the operator makes pods "
-    "of it: the job is there, and no worker ever appears.",
-    remedy="Write a name of the grammar that the API has for it, and one that nothing else in the pod has",
+    "lower case alphanumeric characters). The pod template of an MPIJob is not checked until the operator creates pods "
+    "from it: the job exists, but no worker ever appears.",
+    remedy="Use a name that the API accepts there and that nothing else in the pod has",
     source="E-15, E-52",
     severity=Severity.MANDATORY,
     parameters=Parameters,

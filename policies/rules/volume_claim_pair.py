@@ -51,7 +51,7 @@ def _volume(volume: Obj, inventory: Inventory) -> Iterator[Violation]:
     elif isinstance(name, str) and isinstance(namespace, str):
         claim = inventory.get(PERSISTENT_VOLUME_CLAIM, name, namespace) or inventory.get(PERSISTENT_VOLUME_CLAIM, name)
         if claim is None:
-            yield volume.unlinked(f"claimRef names {namespace}/{name}, which is not there", *place)
+            yield volume.unlinked(f"claimRef names {namespace}/{name}, which is not among the objects", *place)
         elif (other := claim.text("spec", "volumeName")) and other != volume.name:
             yield volume.violation(f"claimRef names {namespace}/{name}, which wants volume {other}", *place)
 
@@ -65,7 +65,7 @@ def _claim(claim: Obj, inventory: Inventory) -> Iterator[Violation]:
             # On a cluster: the class has made the volume, and the controller has written its name here.
             return
         if volume is None:
-            yield claim.unlinked(f"volumeName {wanted} is not there", "spec", "volumeName")
+            yield claim.unlinked(f"volumeName names {wanted}, which is not among the objects", "spec", "volumeName")
     elif claim.hidden("spec", "volumeName"):
         claim.read("spec", "volumeName")
         return
@@ -150,11 +150,11 @@ def _hidden(claim: Obj, volume: Obj, place: Path) -> bool:
 
 VOLUME_CLAIM_PAIR = Rule(
     name="volume-claim-pair",
-    what="A static volume and its claim name one another (claimRef or volumeName) and agree in class, access modes, "
+    what="A static volume and its claim name each other (claimRef or volumeName) and agree in class, access modes, "
     "size, mode and labels; the volume keeps its data (Retain, its default).",
-    why="A selector may bind any equal volume, so a tenant gets another's data or an empty disk; a pair that does not "
-    "agree stays Pending (VolumeMismatch); with Delete, the data goes with the claim.",
-    remedy="Set claimRef in the volume and volumeName in the claim, and equal storageClassName and accessModes",
+    why="A selector may bind any volume that matches, so a tenant may get another's data or an empty disk. A pair that "
+    "does not agree stays Pending (VolumeMismatch). With Delete, the data is deleted with the claim.",
+    remedy="Set claimRef in the volume and volumeName in the claim, with the same storageClassName and accessModes",
     source="E-36, R-4.2-4, R-4.2-7, platform-facts 4.3 rule 26",
     severity=Severity.MANDATORY,
     parameters=Parameters,

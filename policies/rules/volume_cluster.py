@@ -1,4 +1,4 @@
-"""A Spectrum Scale volume lies on a cluster that the driver knows."""
+"""A Spectrum Scale volume is on a cluster that the driver knows."""
 
 from collections.abc import Iterator, Mapping
 
@@ -18,7 +18,9 @@ from policies.violation import Violation
 class VolumeCluster(Parameters):
     """The clusters of container-native Storage Scale, whose ids no object has."""
 
-    container_native: tuple[str, ...] = Field(default=(), description="ids of the workers' and the storage cluster")
+    container_native: tuple[str, ...] = Field(
+        default=(), description="ids of the workers' cluster and of the storage cluster"
+    )
 
 
 def _examine(subject: Obj, inventory: Inventory, parameters: VolumeCluster) -> Iterator[Violation]:
@@ -49,7 +51,7 @@ def _examine(subject: Obj, inventory: Inventory, parameters: VolumeCluster) -> I
 def _container_native(subject: Obj, cluster: str, known: tuple[str, ...]) -> Iterator[Violation]:
     if not known:
         yield subject.unverified(
-            f"volume handle names cluster {cluster}, and container-native Storage Scale draws its own id", *HANDLE
+            f"volume handle names cluster {cluster}, and container-native Storage Scale generates its own id", *HANDLE
         )
     elif cluster not in known:
         names = ", ".join(sorted(known))[:200]
@@ -68,8 +70,8 @@ def _clusters(inventory: Inventory) -> frozenset[str]:
 VOLUME_CLUSTER = Rule(
     name="volume-cluster",
     what=f"The cluster id in a Spectrum Scale volume handle is among the {CSI_SCALE_OPERATOR.kind}'s clusters.",
-    why="The driver asks the GUI of the cluster that the handle names. Without an entry the pod stays in "
-    "ContainerCreating, and only the driver's log has the reason: it cannot get a connector for the cluster.",
+    why="The driver queries the GUI of the cluster that the handle names. Without an entry the pod stays in "
+    "ContainerCreating, and only the driver's log shows the reason: it cannot get a connector for the cluster.",
     remedy="Write the id that mmlscluster prints on the cluster's nodes, or add the cluster to spec.clusters",
     source="R-4.2-8, platform-facts 4.3 rule 25",
     severity=Severity.MANDATORY,

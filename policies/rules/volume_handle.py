@@ -20,8 +20,8 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 VOLUME_HANDLE = Rule(
     name="volume-handle",
     what="The volumeHandle of a Spectrum Scale volume has three, four or seven well-formed parts and an absolute path.",
-    why="The API server takes any text. The claim is Bound, and the pod stays in ContainerCreating "
-    "(MountVolume.SetUp failed for volume), and only its events say why.",
+    why="The API server accepts any text. The claim is Bound, but the pod stays in ContainerCreating "
+    "(MountVolume.SetUp failed for volume); only its events show why.",
     remedy="Write <cluster id>;<file system UID>;path=<path>, with the id of mmlscluster and the UID of mmlsfs --uid",
     source="R-4.2-2, R-4.2-8, platform-facts 1.9",
     severity=Severity.MANDATORY,

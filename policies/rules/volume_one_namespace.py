@@ -75,11 +75,11 @@ def _uses(inventory: Inventory) -> dict[_Directory, tuple[_Use, ...]]:
 
 VOLUME_ONE_NAMESPACE = Rule(
     name="volume-one-namespace",
-    what="No two volumes of different namespaces are on one directory, or on one inside another.",
+    what="No two volumes of different namespaces use the same directory, or one inside the other.",
     why="OpenShift relabels a volume's files to the namespace's MCS level (s0:c27,c24). The second namespace takes "
-    "them from the first, whose running jobs then get `Permission denied` in files that they have open.",
-    remedy="Give each namespace a directory of its own; where they must share one, label it container_file_t:s0 and "
-    "set seLinuxOptions.level s0 in the pods",
+    "them from the first, whose running jobs then get `Permission denied` on files that they have open.",
+    remedy="Give each namespace a directory of its own; if they must share one, label it container_file_t:s0 and set "
+    "seLinuxOptions.level s0 in the pods",
     source="platform-facts 1.9, 4.3 rule 27; R-4.2-3",
     severity=Severity.ADVISORY,
     parameters=Parameters,

@@ -19,7 +19,7 @@ PARTS = (
 )
 
 AGENTS = (
-    "for an agent of the platform that cannot do without, name its object in the parameter infrastructure of this rule "
+    "to exempt an agent of the platform, name its object in the parameter infrastructure of this rule "
     "or write an exception into policies/exceptions.yaml"
 )
 """How the remedies of these rules end."""

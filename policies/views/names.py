@@ -46,5 +46,5 @@ def is_label_value(value: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_port(name: str) -> bool:
-    """Return whether it is the name of a port (IANA): 15 small letters, digits and single dashes, with a letter."""
+    """Return whether it is the name of a port (IANA): 15 lowercase letters, digits and single dashes, with a letter."""
     return len(name) <= PORT_LENGTH and _PORT.fullmatch(name) is not None

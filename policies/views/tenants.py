@@ -24,8 +24,8 @@ users make their own projects, one of them is called nvidia-mine.
 """
 _ACCOUNT, _ACCOUNTS = "system:serviceaccount:", "system:serviceaccounts:"
 TENANTS = (
-    "for an agent of the platform that cannot do without, name its namespace in the parameter exempt_namespaces of "
-    "this rule, or its object in infrastructure"
+    "to exempt an agent of the platform, name its namespace in the parameter exempt_namespaces of this rule, or its "
+    "object in infrastructure"
 )
 """How the remedies of these rules end."""
 

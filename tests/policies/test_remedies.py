@@ -18,7 +18,7 @@ def _pod(name: str = "x", **container: Any) -> Tree:
 
 
 REMEDIES: tuple[tuple[str, Tree, str], ...] = (
-    ("valid-names", _pod(name="A_b"), "small letters, digits, - and ."),
+    ("valid-names", _pod(name="A_b"), "lowercase letters, digits, - and ."),
     ("nccl-environment", _pod(env=[{"name": "NCCL_DEBUG", "value": "TRACE"}]), "Set NCCL_DEBUG to INFO"),
     (
         "baseline-capabilities",

@@ -62,7 +62,7 @@ def test_no_more_than_wanted() -> None:
     subject = Obj(_pod(**{f"wrong{number}": 1 for number in range(100_000)}))
     violations = list(KNOWN_FIELDS.examine(subject, Inventory([subject]), KNOWN_FIELDS.parameters()))
     assert len(violations) == 21
-    assert violations[-1].message == "more fields of it do not fit, which are not listed"
+    assert violations[-1].message == "further fields do not fit and are not listed"
 
 
 def test_depth_is_the_apis() -> None:
