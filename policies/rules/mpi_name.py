@@ -54,8 +54,8 @@ def _examine(subject: Obj, _: Inventory, parameters: MpiName) -> Iterator[Violat
 MPI_NAME = Rule(
     name="mpi-name",
     what="A job called <base>-PPxGGxNN runs PP pods with GG GPUs each on NN nodes.",
-    why="Results are stored and compared by the job's name. A run of 16x01 named 02x08 compares 55 GB/s with 5.7 GB/s, "
-    "and the loss is sought in the fabric.",
+    why="Results are stored and compared by the job's name. A 16x01 run (5.7 GB/s) that is named 02x08 is compared "
+    "with 55 GB/s, and the loss is sought in the fabric.",
     remedy="Rename the job after its layout, or correct Worker.replicas and the workers' nvidia.com/gpu",
     source="R-4.3-2",
     severity=Severity.MANDATORY,
