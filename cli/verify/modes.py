@@ -53,4 +53,4 @@ def require_fitting(mode: Mode, options: Mapping[str, object]) -> None:
     given = [option for option, value in options.items() if value is not None and value is not False]
     for option in given:
         if option not in _TAKEN[mode] and not (option == "yes" and "cordon" in given):
-            raise Problem(f"--{option} is for {_PLACES[option]}, and {mode}", "Leave it out, or what it does not fit.")
+            raise Problem(f"--{option} is for {_PLACES[option]}, and {mode}", f"Omit --{option}.")

@@ -32,7 +32,7 @@ def test_an_option_that_does_not_fit_is_named_with_what_is_judged(mode: Mode, op
     """An option of another mode is refused; one that is not given is not."""
     modes.require_fitting(mode, {option: None})
     modes.require_fitting(mode, {option: False})
-    with pytest.raises(Problem, match=rf"{message}\nLeave it out"):
+    with pytest.raises(Problem, match=rf"{message}\nOmit --{option}"):
         modes.require_fitting(mode, {option: 0.0})
 
 
