@@ -1,4 +1,4 @@
-"""Where the parts of a YAML text stand: its nodes, by keys and by indices of lists."""
+"""Places in a YAML text: its nodes, by keys and list indices."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ def value(node: Any, *keys: str) -> Any:
 def line(node: Any, path: Sequence[str | int]) -> int:
     """Return the line, from 0, of the key or the entry that a path leads to; of what would hold it where it is missing.
 
-    What YAML brings from elsewhere (`<<`, aliases) is missing at its place.
+    A part that YAML inserts from elsewhere (`<<`, aliases) counts as missing.
     """
     found = int(node.start_mark.line)
     for step in path:

@@ -5,9 +5,10 @@ from enum import StrEnum
 
 from cli.shared.errors import Problem
 
+_LOGS = ("profile", "layout", "transport", "fabric", "program", "node", "sharp")
 _OF_LOGS = "the logs of a job; a stack has it in its settings"
 _PLACES = {
-    **dict.fromkeys(("profile", "layout", "transport", "fabric", "program", "node", "sharp"), _OF_LOGS),
+    **dict.fromkeys(_LOGS, _OF_LOGS),
     "job": "the jobs of a stack",
     "wait": "jobs and nodes of a stack",
     "cordon": "--nodes of a stack",
@@ -15,7 +16,13 @@ _PLACES = {
     "alertmanager": "--history",
 }
 """What an option is for, by its name; options that are not listed go with everything."""
-_LOGS = frozenset(option for option, place in _PLACES.items() if place == _OF_LOGS)
+_ADDED = {
+    **dict.fromkeys(_LOGS, "Name logs"),
+    "cordon": "Add --nodes, without files",
+    "yes": "Add --cordon",
+    "alertmanager": "Add --history",
+}
+"""What makes an option fit, where that is one thing."""
 
 
 class Mode(StrEnum):
@@ -30,9 +37,9 @@ class Mode(StrEnum):
 
 _TAKEN: Mapping[Mode, frozenset[str]] = {
     Mode.JOBS: frozenset({"job", "wait"}),
-    Mode.LOGS: _LOGS,
+    Mode.LOGS: frozenset(_LOGS),
     Mode.NODES: frozenset({"wait", "cordon"}),
-    Mode.NODES_OF_LOGS: _LOGS,
+    Mode.NODES_OF_LOGS: frozenset(_LOGS),
     Mode.ROUNDS: frozenset({"alertmanager"}),
 }
 
@@ -53,4 +60,5 @@ def require_fitting(mode: Mode, options: Mapping[str, object]) -> None:
     given = [option for option, value in options.items() if value is not None and value is not False]
     for option in given:
         if option not in _TAKEN[mode] and not (option == "yes" and "cordon" in given):
-            raise Problem(f"--{option} is for {_PLACES[option]}, and {mode}", f"Omit --{option}.")
+            remedy = f"{_ADDED[option]}, or omit --{option}." if option in _ADDED else f"Omit --{option}."
+            raise Problem(f"--{option} is for {_PLACES[option]}, and {mode}", remedy)

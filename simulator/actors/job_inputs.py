@@ -237,11 +237,13 @@ def _peers(pod: Object, nodes: Mapping[str, Machine], runtime: Runtime) -> dict[
     One that ended before is of an earlier run, which this pod did not meet.
     """
     found: dict[str, Worker] = {}
-    own = pods.labels(pod).get("job-name")  # a pod changes meanwhile, so the cache may have another copy of this one
+    own = pods.labels(pod).get(
+        platform.JOB_NAME
+    )  # a pod changes meanwhile, so the cache may have another copy of this one
     since = str((pod.get("status") or {}).get("startTime") or "")
     there = [one for one in runtime.pods.items() if one["metadata"].get("namespace") == pod["metadata"]["namespace"]]
     for other in sorted(there, key=lambda one: (pods.runs(one), pods.ended(one))):
-        job = pods.labels(other).get("job-name")
+        job = pods.labels(other).get(platform.JOB_NAME)
         if job and job != own and (pods.runs(other) or (since and pods.ended(other) >= since)):
             found[job] = worker(other, nodes.get(pods.node_name(other), Machine(pods.node_name(other))), runtime)
     return found
