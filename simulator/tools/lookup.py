@@ -1,17 +1,19 @@
-"""Finding the tools: on PATH where the version fits, else in a cache that checkouts share, else built there."""
+"""Finding the tools: those that are installed in a version that fits, else those in a shared cache, else built there."""
 
-import errno
 import os
 import shutil
-import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from simulator.errors import SimulatorError
-from simulator.files import locked
-from simulator.progress import SILENT, Progress, Step
+from simulator.progress import SILENT, Progress
 from simulator.tools import build as tool_build
+from simulator.tools import parallel
 from simulator.tools.table import DATA_OF, MODULE_OF, NAMES, USUAL
+from simulator.tools.parallel import Job
+
+FOLDERS = ("HPC_TOOLS", "KUBEBUILDER_ASSETS", "PATH")
+"""Environment variables with folders of installed tools; what an earlier one has goes before."""
 
 
 def cache_folder() -> Path:
@@ -29,12 +31,17 @@ def find(name: str, *, progress: Progress | None = None) -> Path:
 
 
 def ensure(names: Iterable[str] = USUAL, progress: Progress | None = None) -> dict[str, Path]:
-    """Return the path of every tool in `names`; build those that are neither on PATH nor in the cache.
+    """Return the path of every tool in `names`; build those that are neither installed nor in the cache.
 
     Raises SimulatorError for an unknown name, a missing or too old Go (only when something must be built),
     a full disk and a failed build.
     """
-    return {name: _ensure(name, progress or SILENT) for name in names}
+    paths = {name: _installed(name) or _cached(name) for name in names}
+    absent = {path: _job(name) for name, path in paths.items() if not path.exists()}
+    jobs = tuple({job.folder: job for job in absent.values()}.values())
+    if jobs:
+        parallel.make_all(jobs, progress or SILENT)
+    return paths
 
 
 def command(name: str) -> str:
@@ -44,26 +51,13 @@ def command(name: str) -> str:
 
 def missing(names: Iterable[str] = USUAL) -> tuple[str, ...]:
     """Return those of `names` that `ensure` would have to build."""
-    return tuple(name for name in names if _on_path(name) is None and not _cached(name).exists())
+    return tuple(name for name in names if _installed(name) is None and not _cached(name).exists())
 
 
-def _ensure(name: str, progress: Progress) -> Path:
-    if name not in NAMES:
-        raise SimulatorError(f"unknown tool {name!r}; known: {', '.join(NAMES)}.")
-    found = _on_path(name)
-    if found is not None:
-        return found
-    cached = _cached(name)
-    if not cached.exists():
-        if name in DATA_OF:
-            data = DATA_OF[name]
-            title = f"fetching {name}"
-            _make(cached, title, progress, lambda target, step: tool_build.fetch(data, target, step))
-        else:
-            module = MODULE_OF[name][0]
-            title = f"building {', '.join(binary.command for binary in module.binaries)} {module.version}"
-            _make(cached.parent, title, progress, lambda target, step: tool_build.build(module, target, step))
-    return cached
+def _job(name: str) -> Job:
+    if name in DATA_OF:
+        return Job(DATA_OF[name], _cached(name))
+    return Job(MODULE_OF[name][0], _cached(name).parent)
 
 
 def _cached(name: str) -> Path:
@@ -73,45 +67,20 @@ def _cached(name: str) -> Path:
     return cache_folder() / module.cache_name() / binary.command
 
 
-def _on_path(name: str) -> Path | None:
+def _installed(name: str) -> Path | None:
+    if name not in NAMES:
+        raise SimulatorError(f"unknown tool {name!r}; known: {', '.join(NAMES)}.")
     if name in DATA_OF:
         return None
     binary = MODULE_OF[name][1]
-    candidate = shutil.which(binary.command)
-    # What says no version is not a command for people to call, and something else of that name may well be on PATH.
-    if candidate is None or not (binary.version_arguments and tool_build.fits(Path(candidate), binary)):
+    # What prints no version is not a command for users, and another program of that name may well be on PATH.
+    if not binary.version_arguments:
         return None
-    return Path(candidate).absolute()
+    return next((path for path in _candidates(binary.command) if tool_build.fits(path, binary)), None)
 
 
-def _make(folder: Path, title: str, progress: Progress, make: Callable[[Path, Step], None]) -> None:
-    """Fill `folder` by `make`, in a temporary one that is renamed at the end: all of it or nothing."""
-    lock = folder.with_name(f"{folder.name}.lock")
-    prefix = f".{folder.name}.making-"
-    with progress.step(title) as step:
-
-        def wait(holder: str) -> None:
-            step.update(what=f"waiting for process {holder}, which already does it")
-
-        try:
-            with locked(lock, on_busy=wait):
-                if folder.exists():
-                    return
-                for left_over in folder.parent.glob(f"{prefix}*"):  # of a build that was killed
-                    shutil.rmtree(left_over, ignore_errors=True)
-                temporary = Path(tempfile.mkdtemp(prefix=prefix, dir=folder.parent))
-                try:
-                    make(temporary, step)
-                    temporary.chmod(0o755)
-                    temporary.rename(folder)
-                except BaseException:
-                    shutil.rmtree(temporary, ignore_errors=True)
-                    raise
-        except OSError as error:
-            raise _cannot_write(error, folder.parent) from error
-
-
-def _cannot_write(error: OSError, folder: Path) -> SimulatorError:
-    if error.errno == errno.ENOSPC:
-        return SimulatorError(f"{folder} is full: make room (some 1 GiB), or set HPC_CACHE to a folder elsewhere.")
-    return SimulatorError(f"cannot write below {folder} ({error}): set HPC_CACHE to a folder that is yours.")
+def _candidates(file: str) -> Iterator[Path]:
+    for variable in FOLDERS:
+        path = shutil.which(file, path=os.environ.get(variable, ""))
+        if path is not None:
+            yield Path(path).absolute()

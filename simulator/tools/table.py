@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 GO_MODULES = Path(__file__).parent / "go_modules"
+COMPILER_FLAGS = "-gcflags=all=-dwarf=false"
+"""Without the debugging information that the linker would drop: its share of a build is a tenth of the CPU time."""
 
 KUBERNETES = {"1.34": "1.34.2", "1.35": "1.35.4"}
 """Minor version that a cluster can serve -> what is built; the first serves all releases before its own, too."""
@@ -82,6 +84,7 @@ class Module:
             digest.update(f"{path.name}\0".encode())
             digest.update(path.read_bytes())
         facts = (
+            COMPILER_FLAGS,
             self.linker_flags,
             *(binary.package for binary in self.binaries),
             platform.system(),

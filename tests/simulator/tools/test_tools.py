@@ -14,6 +14,7 @@ from simulator import tools
 from simulator.errors import SimulatorError
 from simulator.home import REPOSITORY
 from simulator.tools import build as tool_build
+from simulator.tools import go
 from simulator.tools.table import DATA_OF, GO_MODULES, MODULE_OF, MODULES, NAMES, USUAL, Module
 
 # What the pretended Go does: `env` answers GO_ENV, `list` names three packages, `build` says that it compiles them
@@ -82,7 +83,7 @@ def calls(machine: Path) -> list[str]:
 
 def left_over(machine: Path) -> list[str]:
     """Return what is in the cache besides finished tools and locks."""
-    return [path.name for path in (machine / "cache").iterdir() if ".making-" in path.name]
+    return [path.name for path in (machine / "cache").glob("*.making-*")]
 
 
 @pytest.mark.parametrize(
@@ -129,14 +130,14 @@ def test_versions_that_will_do(name: str, printed: str, fits: bool) -> None:
 )
 def test_go_that_suffices(version: str, toolchain: str, suffices: bool) -> None:
     """Only a Go that builds the modules, or fetches one that does, suffices."""
-    assert tool_build.go_suffices(version, toolchain, "1.25.11") is suffices
+    assert go.suffices(version, toolchain, "1.25.11") is suffices
 
 
 def test_each_module_asks_for_the_go_that_it_needs(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kueue needs a later Go than the rest; the message names that one."""
-    assert tool_build.needed_go(MODULE_OF["etcd"][0]) == "1.25.11"
+    assert go.needed(MODULE_OF["etcd"][0]) == "1.25.11"
     monkeypatch.setenv("GO_ENV", "go1.25.11\\nlocal")
-    assert tool_build.go_command(MODULE_OF["etcd"][0]) == str(machine / "bin" / "go")
+    assert go.command_for(MODULE_OF["etcd"][0]) == str(machine / "bin" / "go")
     with pytest.raises(
         SimulatorError, match=r"kueue must be built, and .* is go1\.25\.11 .*install Go 1\.26\.0 or later"
     ):
@@ -191,8 +192,9 @@ def test_built_once_with_progress_then_reused(machine: Path) -> None:
     path = tools.find("etcd", progress=heard)
     assert path.is_relative_to(machine / "cache")
     assert heard.titles == ["building etcd 3.6.6"]
-    assert (2, 3, "b") in heard.updates
-    assert (None, None, "downloading x v1") in heard.updates
+    assert [update[:2] for update in heard.updates] == [(None, None), (0, 3), (1, 3), (2, 3)]
+    assert [update[2].partition(",")[0] for update in heard.updates[1:]] == ["downloading x v1", "a", "b"]
+    assert heard.updates[-1][2].endswith(" s left")
     assert calls(machine) == ["env", "list", "build"]
     assert tools.find("etcd") == path
     assert tools.missing(["etcd", "kwok"]) == ("kwok",)
@@ -221,6 +223,34 @@ def test_path_is_preferred_when_the_version_fits(machine: Path) -> None:
     assert calls(machine) == []
     write_command(installed, "#!/bin/sh\necho 'etcd Version: 3.4.1'\n")
     assert tools.find("etcd") != installed
+
+
+@pytest.mark.parametrize("variable", ["HPC_TOOLS", "KUBEBUILDER_ASSETS"])
+def test_a_folder_of_installed_tools_goes_before_path(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    """A tool in the folder that the user names is used, in a version that fits; any other is looked for on PATH."""
+    named, installed = machine / "named" / "etcd", machine / "bin" / "etcd"
+    named.parent.mkdir()
+    monkeypatch.setenv(variable, str(named.parent))
+    write_command(named, "#!/bin/sh\necho 'etcd Version: 3.6.4'\n")
+    write_command(installed, "#!/bin/sh\necho 'etcd Version: 3.6.8'\n")
+    assert tools.find("etcd") == named
+    write_command(named, "#!/bin/sh\necho 'etcd Version: 3.5.21'\n")
+    assert tools.find("etcd") == installed
+    assert calls(machine) == []
+
+
+def test_sources_of_all_tools_are_listed_while_one_is_built(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tools are made together, as one step; an error of one is the error of all, and leaves nothing of them."""
+    heard, names = Heard(), ("etcd", "kwok", "mpi-operator")
+    monkeypatch.setenv("GO_SLEEPS", "0.2")
+    with pytest.raises(SimulatorError, match=r"(kwok|mpi-operator) was built, but `.*` does not print version"):
+        tools.ensure(names, heard)
+    assert heard.titles == ["building etcd 3.6.6, kwok 0.7.0, mpi-operator 0.2.3"]
+    assert [name for name in calls(machine) if name != "env"][:3].count("list") >= 2
+    assert {"kwok", "mpi-operator"} <= {*tools.missing(names)}
+    assert left_over(machine) == []
 
 
 @pytest.mark.parametrize(
