@@ -1,4 +1,4 @@
-"""Finding the tools: those that are installed in a version that fits, else those in a shared cache, else built there."""
+"""Finding the tools: those installed in a version that fits, else those in a shared cache, else built there."""
 
 import os
 import shutil
@@ -9,8 +9,8 @@ from simulator.errors import SimulatorError
 from simulator.progress import SILENT, Progress
 from simulator.tools import build as tool_build
 from simulator.tools import parallel
-from simulator.tools.table import DATA_OF, MODULE_OF, NAMES, USUAL
 from simulator.tools.parallel import Job
+from simulator.tools.table import DATA_OF, MODULE_OF, NAMES, USUAL
 
 FOLDERS = ("HPC_TOOLS", "KUBEBUILDER_ASSETS", "PATH")
 """Environment variables with folders of installed tools; what an earlier one has goes before."""
