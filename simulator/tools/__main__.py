@@ -2,7 +2,7 @@
 
 import sys
 
-from simulator.tools import find
+from simulator.tools import ensure
 
-for name in sys.argv[1:]:
-    print(find(name))  # noqa: T201 - for a shell
+for path in ensure(sys.argv[1:]).values():
+    print(path)  # noqa: T201 - for a shell
