@@ -61,7 +61,7 @@ def schema(manifest: Manifest, given: Iterable[Manifest] = ()) -> Schema:
     if kind is not None:
         if kind in AGGREGATED and (found := _openapi().get(AGGREGATED[kind], {})):
             return _resolved(found)
-        looked = f"looked for the definition of {kind.plural} in {', '.join(map(str, _folders()))}"
+        looked = f"looked for the definition of {kind.plural} in {tables.FOLDER}, {', '.join(map(str, _folders()))}"
     raise NoSchemaError(f"no schema of {api_version} {name} at hand: {looked}")
 
 

@@ -25,14 +25,13 @@ FOLDER = Path(__file__).parent / "tables"
 INDENT = "  "
 LIST, MAP = "[]", "{}"
 INT_OR_STRING: Schema = {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}
+_NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+_QUANTITY = rf"^(\+|-)?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?{_NUMBER}))?$"
 TYPES: Mapping[str, Schema] = {
     **{name: {"type": name} for name in ("string", "integer", "number", "boolean", "object", "array")},
     **{name: {"type": "integer", "format": name} for name in ("int32", "int64")},
     "int-or-string": INT_OR_STRING,
-    "quantity": INT_OR_STRING
-    | {
-        "pattern": r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
-    },
+    "quantity": INT_OR_STRING | {"pattern": _QUANTITY},
     "any": {},
 }
 """Type in a table -> what a schema says of it."""
@@ -146,7 +145,10 @@ def _facts(words: str, line: _Line) -> Iterator[tuple[str, Any]]:
         match = _FACT.match(words, place)
         if match is None or match[1] not in FACTS:
             raise TableError(f"no fact at {words[place:]!r}: {line.words}")
-        value, place = json.JSONDecoder().raw_decode(words, match.end()) if match[2] else (True, match.end())
+        value: Any = True
+        place = match.end()
+        if match[2]:
+            value, place = json.JSONDecoder().raw_decode(words, place)
         if match[1] == "rules":
             value = [{"rule": each} if isinstance(each, str) else each for each in value]
         yield FACTS[match[1]], value

@@ -1,6 +1,6 @@
 """Write a table of the fields of CustomResourceDefinitions, for `tables/`.
 
-    python -m tests.conformance.tabulate --source 'PROJECT VERSION = COMMIT, FOLDER' FILE... > tests/conformance/tables/NAME.txt
+    python -m tests.conformance.tabulate --source 'PROJECT VERSION = COMMIT, FOLDER' FILE... > NAME.txt
 
 Descriptions, the status and what only guides merging are left out.
 """
