@@ -47,12 +47,12 @@ def _text(name: str) -> str:
 @cache
 def _constants() -> Mapping[str, Mapping[str, Place]]:
     """Return the paths that modules have as constants, by module and name."""
-    found: dict[str, dict[str, Place]] = {}
+    constants: dict[str, dict[str, Place]] = {}
     for name in _files():
         if name.endswith(".py") and "__file__" in _text(name):
             module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-            found[module] = _assigned(ast.parse(_text(name)), name, {})
-    return found
+            constants[module] = _assigned(ast.parse(_text(name)), name, {})
+    return constants
 
 
 def _assigned(tree: ast.Module, name: str, imported: Mapping[str, Place]) -> dict[str, Place]:
@@ -92,10 +92,9 @@ def _place(node: ast.expr, name: str, paths: Mapping[str, Place]) -> Place | Lit
         case ast.BinOp(left=inner, op=ast.Div(), right=right):
             place = _place(inner, name, paths)
             more = right.value if isinstance(right, ast.Constant) and isinstance(right.value, str) else "?"
-            for segment in PurePosixPath(more).parts if isinstance(place, tuple) else ():
-                place = (
-                    _above(place, 1) if segment == ".." else (*place, segment) if isinstance(place, tuple) else place
-                )
+            for segment in PurePosixPath(more).parts:
+                if isinstance(place, tuple):
+                    place = _above(place, 1) if segment == ".." else (*place, segment)
             return place
     return False
 
@@ -137,8 +136,8 @@ def _leaves(name: str, match: re.Match[str]) -> bool:
 
 def test_no_file_reads_a_path_outside_the_repository() -> None:
     """No file of the repository reads a path outside of it."""
-    found = [place for name in _files() for place in outside(name, _text(name))]
-    assert found == [], (
+    places = [place for name in _files() for place in outside(name, _text(name))]
+    assert places == [], (
         "what a test or the program needs is committed, or fetched by a checksum (simulator/tools/table.py)"
     )
 

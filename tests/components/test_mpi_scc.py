@@ -6,8 +6,8 @@ from components.mpi_scc import Base, MpiScc, MpiSccArgs, constraints
 from policies.scc import default_sccs
 from policies.views.constraints import differing
 from tests.conformance.schema import expect_conformity
-from tests.policies.scc.published import published
 from tests.support.declared import declared, faults, only
+from tests.support.published_sccs import published
 from tests.support.recorded import environment, one
 
 BASES: tuple[Base, ...] = ("restricted", "restricted-v2")

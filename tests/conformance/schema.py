@@ -61,8 +61,8 @@ def violations_of(table: str, name: str, value: Any) -> list[str]:
 
 
 def _faults(validator: Any, value: Any) -> list[str]:
-    found = sorted((error.json_path, error.message) for error in validator.iter_errors(value))
-    return [f"{path.removeprefix('$.')}: {message}" for path, message in found]
+    faults = sorted((error.json_path, error.message) for error in validator.iter_errors(value))
+    return [f"{path.removeprefix('$.')}: {message}" for path, message in faults]
 
 
 def expect_conformity(*manifests: Manifest, definitions: Iterable[Manifest] = ()) -> None:

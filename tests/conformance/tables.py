@@ -67,7 +67,7 @@ class _Line:
 def definitions() -> tuple[Schema, ...]:
     """Return the definitions of all tables: one for every kind and version."""
     files = sorted(FOLDER.glob("*.txt"))
-    return tuple(each for file in files for each in read(file.read_text(encoding="utf-8")))
+    return tuple(definition for file in files for definition in read(file.read_text(encoding="utf-8")))
 
 
 def read(text: str) -> Iterator[Schema]:
@@ -126,17 +126,17 @@ def _schema(words: str, line: _Line, named: Mapping[str, _Line]) -> Schema:
 
 
 def _fields(lines: Iterable[_Line], named: Mapping[str, _Line]) -> Schema:
-    found: Schema = {}
+    schema: Schema = {}
     for line in lines:
         name, _, words = line.words.partition(" ")
         if name in _NESTED:
-            found[_NESTED[name]] = _schema(words, line, named)
+            schema[_NESTED[name]] = _schema(words, line, named)
             continue
         if name.endswith("!"):
             name = name[:-1]
-            found.setdefault("required", []).append(name)
-        found.setdefault("properties", {})[name] = _schema(words, line, named)
-    return found
+            schema.setdefault("required", []).append(name)
+        schema.setdefault("properties", {})[name] = _schema(words, line, named)
+    return schema
 
 
 def _facts(words: str, line: _Line) -> Iterator[tuple[str, Any]]:
@@ -150,7 +150,7 @@ def _facts(words: str, line: _Line) -> Iterator[tuple[str, Any]]:
         if match[2]:
             value, place = json.JSONDecoder().raw_decode(words, place)
         if match[1] == "rules":
-            value = [{"rule": each} if isinstance(each, str) else each for each in value]
+            value = [{"rule": rule} if isinstance(rule, str) else rule for rule in value]
         yield FACTS[match[1]], value
 
 

@@ -29,8 +29,8 @@ _GENERAL = {"apiVersion", "kind", "metadata", "status"}
 
 def table(definitions: list[Schema], source: str) -> str:
     """Return the table of definitions that have one source."""
-    plain = [(each["spec"], version) for each in definitions for version in each["spec"]["versions"]]
-    roots = [(spec, version["name"], _root(version)) for spec, version in plain if version["served"]]
+    versions = [(entry["spec"], version) for entry in definitions for version in entry["spec"]["versions"]]
+    roots = [(spec, version["name"], _root(version)) for spec, version in versions if version["served"]]
     writer = _Writer([root for _, _, root in roots])
     lines = [f"# {source}"]
     for spec, version, root in roots:
@@ -41,7 +41,7 @@ def table(definitions: list[Schema], source: str) -> str:
 
 def _root(version: Schema) -> Schema:
     root = _plain(version["schema"]["openAPIV3Schema"])
-    fields = {name: each for name, each in root["properties"].items() if name not in _GENERAL}
+    fields = {name: schema for name, schema in root["properties"].items() if name not in _GENERAL}
     required = [name for name in root.get("required", ()) if name not in _GENERAL]
     return {**root, "properties": fields, "required": required}
 
@@ -51,7 +51,7 @@ def _plain(schema: Schema) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "properties":
-            plain[key] = {name: _plain(each) for name, each in sorted(value.items())}
+            plain[key] = {name: _plain(inner) for name, inner in sorted(value.items())}
         elif key in ("items", "additionalProperties") and isinstance(value, dict):
             plain[key] = _plain(value)
         elif key == "x-kubernetes-validations":
@@ -76,8 +76,8 @@ class _Writer:
         self._names: dict[str, str] = {}
         self._subtrees: dict[str, Schema] = {}
         for root in roots:
-            for name, each in root["properties"].items():
-                self._count(name, each)
+            for name, schema in root["properties"].items():
+                self._count(name, schema)
 
     def kind(self, head: str, root: Schema) -> Iterator[str]:
         """Yield the lines of a kind."""
@@ -101,23 +101,24 @@ class _Writer:
                 self._subtrees[key] = schema
             if self._counts[key] > 1:
                 return
-        for inner, each in schema.get("properties", {}).items():
-            self._count(inner, each)
-        for inner in ("items", "additionalProperties"):
-            if isinstance(schema.get(inner), dict):
-                self._count(name, schema[inner])
+        for inner, below in schema.get("properties", {}).items():
+            self._count(inner, below)
+        for key in ("items", "additionalProperties"):
+            if isinstance(schema.get(key), dict):
+                self._count(name, schema[key])
 
     def _may_be_shared(self, schema: Schema) -> bool:
         return len(list(self._fields(schema, 0))) >= SHARED_FIELDS and "properties" in schema
 
     def _free(self, name: str) -> str:
         taken = set(self._names.values())
-        return next(each for each in (name, *(f"{name}{number}" for number in range(2, 100))) if each not in taken)
+        names = (name, *(f"{name}{number}" for number in range(2, len(taken) + 3)))
+        return next(free for free in names if free not in taken)
 
     def _fields(self, schema: Schema, depth: int) -> Iterator[str]:
         required = schema.get("required", ())
-        for name, each in schema.get("properties", {}).items():
-            yield from self._field(f"{name}{'!' if name in required else ''}", each, depth)
+        for name, below in schema.get("properties", {}).items():
+            yield from self._field(f"{name}{'!' if name in required else ''}", below, depth)
         for mark, key in ((LIST, "items"), (MAP, "additionalProperties")):
             if isinstance(schema.get(key), dict):
                 yield from self._field(mark, schema[key], depth)

@@ -101,8 +101,8 @@ def test_a_wrong_line_is_refused(line: str, message: str) -> None:
 def test_every_kind_is_in_one_table() -> None:
     """No kind and version is in two tables, of which only one would count."""
     names = [
-        (each["metadata"]["name"], version["name"])
-        for each in tables.definitions()
-        for version in each["spec"]["versions"]
+        (entry["metadata"]["name"], version["name"])
+        for entry in tables.definitions()
+        for version in entry["spec"]["versions"]
     ]
     assert len(names) == len(set(names)) > 0

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from policies.scc import USABLE_BY_ALL, Release, default_sccs
-from tests.policies.scc.published import published
+from tests.support.published_sccs import published
 
 
 @pytest.mark.parametrize("release", get_args(Release))

@@ -11,7 +11,7 @@ from policies.objects import Obj
 from policies.scc import Release, default_sccs
 from policies.views.constraints import differing, shipped
 from tests.policies.conftest import rule_named
-from tests.policies.scc.published import published
+from tests.support.published_sccs import published
 
 CONTENT = ("scc-narrow-groups", "scc-capabilities-disjoint", "scc-known-strategies", "scc-required-keys")
 

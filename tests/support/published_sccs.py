@@ -1,4 +1,4 @@
-"""The SCCs that OpenShift's releases and operators publish, as recorded in `published.yaml`."""
+"""The SCCs that OpenShift's releases and operators publish, as recorded in `published_sccs.yaml`."""
 
 from collections.abc import Mapping
 from copy import deepcopy
