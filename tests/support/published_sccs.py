@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-_FILE = Path(__file__).with_name("published.yaml")
+_FILE = Path(__file__).with_name("published_sccs.yaml")
 _FLAGS = (
     *("allowHostDirVolumePlugin", "allowHostIPC", "allowHostNetwork", "allowHostPID", "allowHostPorts"),
     *("allowPrivilegeEscalation", "allowPrivilegedContainer", "readOnlyRootFilesystem"),
