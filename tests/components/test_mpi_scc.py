@@ -1,7 +1,5 @@
 """The SCC that lets tenants lock memory."""
 
-import json
-
 import pytest
 
 from components.mpi_scc import Base, MpiScc, MpiSccArgs, constraints
@@ -9,7 +7,8 @@ from policies.scc import default_sccs
 from policies.views.constraints import differing
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import declared, faults, only
-from tests.support.recorded import SHARED, environment, one
+from tests.support.published_sccs import published
+from tests.support.recorded import environment, one
 
 BASES: tuple[Base, ...] = ("restricted", "restricted-v2")
 
@@ -71,19 +70,7 @@ def test_required_keys_survive_pulumi() -> None:
 
 def test_differs_from_restricted_by_ipc_lock_alone() -> None:
     """On 4.4 the SCC is restricted with IPC_LOCK (R-3.4.3-1)."""
-    file = SHARED / "sccs" / "default-sccs.json"
-    if not file.exists():
-        pytest.skip("the default SCCs are not beside the checkout (../shared/sccs)")
-    restricted = _restricted(json.loads(file.read_text()))
+    (theirs,) = (scc for scc in published("4.4") if scc["metadata"]["name"] == "restricted")
     ours = constraints("restricted")
-    differing = {key for key in ours if (ours[key] or None) != (restricted.get(key) or None)}
+    differing = {key for key in ours if (ours[key] or None) != (theirs.get(key) or None)}
     assert differing == {"allowedCapabilities", "groups"}, differing
-
-
-def _restricted(data: object) -> dict[str, object]:
-    """Return `restricted` of 4.4 wherever the file keeps it."""
-    assert isinstance(data, dict)
-    for scc in data["4.4"]:
-        if scc["metadata"]["name"] == "restricted":
-            return dict(scc)
-    raise AssertionError("no restricted SCC of 4.4 in the file")

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import jsonschema
 import pulumi
 import pytest
 from pydantic import ValidationError
@@ -13,9 +12,9 @@ from components.rdma_device_plugin import RdmaDevicePlugin, RdmaDevicePluginArgs
 from hardware.profiles import PROFILES, Profile
 from tests.components.kit import A100, DRIVER, WHOLE, devices
 from tests.components.kit import network_operator as arguments
-from tests.conformance.schema import expect_conformity
+from tests.conformance.schema import expect_conformity, violations_of
 from tests.support.declared import declared, faults, only
-from tests.support.recorded import SHARED, component
+from tests.support.recorded import component
 
 
 @pytest.mark.parametrize(
@@ -32,10 +31,7 @@ def test_policy_has_the_shape_of_its_definition_and_passes_our_rules(changes: di
 
 def test_shared_configuration_fits_the_operators_schema() -> None:
     """The shared plugin's configuration matches the operator's schema."""
-    file = SHARED / "crds" / "rdma_shared_device_plugin.schema.json"
-    if not file.exists():
-        pytest.skip("the plugin's schema is not beside the checkout (../shared/crds)")
-    jsonschema.validate(json.loads(shared_config(A100)), json.loads(file.read_text()))
+    assert violations_of("rdma-device-plugin", "Configuration", json.loads(shared_config(A100))) == []
 
 
 @pytest.mark.parametrize("profile", [each for each in PROFILES.values() if each.hcas], ids=lambda each: str(each.name))

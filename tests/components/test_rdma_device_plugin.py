@@ -2,13 +2,13 @@
 
 import json
 
-import jsonschema
 import pulumi
 import pytest
 from pydantic import ValidationError
 
 from components.rdma_device_plugin import RdmaDevice, RdmaDevicePlugin, RdmaDevicePluginArgs, config_json
-from tests.support.recorded import SHARED, component, environment, one, spec
+from tests.conformance.schema import violations_of
+from tests.support.recorded import component, environment, one, spec
 
 IMAGE = "mellanox/k8s-rdma-shared-dev-plugin:v1.0.0"
 
@@ -30,10 +30,7 @@ def test_dev_offers_the_four_hcas_of_the_redpaper() -> None:
 
 def test_configuration_fits_the_published_schema() -> None:
     """The configuration matches the plugin's published schema."""
-    file = SHARED / "crds" / "rdma_shared_device_plugin.schema.json"
-    if not file.exists():
-        pytest.skip("the plugin's schema is not beside the checkout (../shared/crds)")
-    jsonschema.validate(json.loads(config_json(devices(4))), json.loads(file.read_text()))
+    assert violations_of("rdma-device-plugin", "Configuration", json.loads(config_json(devices(4)))) == []
 
 
 def test_pods_restart_when_the_configuration_changes() -> None:

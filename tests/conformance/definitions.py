@@ -1,4 +1,4 @@
-"""Where the real schemas of kinds are: published definitions, OpenShift's OpenAPI, and those in `unpublished`."""
+"""Where the real schemas of kinds are: definitions and OpenAPI in published Go modules, and the tables of fields."""
 
 import json
 import os
@@ -14,8 +14,7 @@ from apis.kinds import Kind
 from simulator import tools
 from simulator.actors.packages import packages
 from simulator.tools.table import DATA_OF
-from tests.conformance.unpublished import DEFINITIONS
-from tests.support.recorded import SHARED
+from tests.conformance import tables
 
 Manifest = Mapping[str, Any]
 Schema = dict[str, Any]
@@ -25,14 +24,13 @@ AGGREGATED = {
     kinds.IMAGE_STREAM: "com.github.openshift.api.image.v1.ImageStream",
 }
 """Kinds of OpenShift's second API server -> their names in its OpenAPI; there are no definitions of them."""
-_CRDS = (SHARED / "crds", SHARED / "crds" / "today")
 OPEN = "x-kubernetes-preserve-unknown-fields"
 _REFERENCE = "#/definitions/"
 _NOTHING: tuple[Any, ...] = ("", 0, False, {}, None)
 """Defaults in OpenAPI that say no more than that Go has no absent values; none of them stands for what is required."""
 
 
-class _Loader(yaml.CSafeLoader):
+class TextLoader(yaml.CSafeLoader):
     """Reads a bare `=` as the text that it is; YAML 1.1 has a meaning for it that PyYAML knows and cannot build."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own attribute
@@ -63,7 +61,7 @@ def schema(manifest: Manifest, given: Iterable[Manifest] = ()) -> Schema:
     if kind is not None:
         if kind in AGGREGATED and (found := _openapi().get(AGGREGATED[kind], {})):
             return _resolved(found)
-        looked = f"looked for the definition of {kind.plural} in {', '.join(map(str, _folders()))}"
+        looked = f"looked for the definition of {kind.plural} in {tables.FOLDER}, {', '.join(map(str, _folders()))}"
     raise NoSchemaError(f"no schema of {api_version} {name} at hand: {looked}")
 
 
@@ -75,8 +73,8 @@ def real(kind: Kind) -> tuple[Manifest, ...]:
     """
     name = f"\n    plural: {kind.plural}\n"
     found = [document for text in _texts() if name in text for document in text.split("\n---\n") if name in document]
-    parsed = [yaml.load(document, Loader=_Loader) for document in found]  # noqa: S506 - a safe loader
-    read = [each for each in (*DEFINITIONS, *_simulated()) if each["spec"]["names"]["plural"] == kind.plural]
+    parsed = [yaml.load(document, Loader=TextLoader) for document in found]  # noqa: S506 - a safe loader
+    read = [each for each in (*tables.definitions(), *_simulated()) if each["spec"]["names"]["plural"] == kind.plural]
     return tuple(each for each in (*parsed, *read) if each["spec"]["group"] == kind.group)
 
 
@@ -97,8 +95,8 @@ def _texts() -> tuple[str, ...]:
 def _folders() -> tuple[Path, ...]:
     if os.environ.get("CI") == "true":
         # CI comes to the unit tests before any layer has fetched a tool, and does not allow a skip.
-        return (*_CRDS, *tools.ensure(DATA_OF).values())
-    return (*_CRDS, *(tools.cache_folder() / data.cache_name() for data in DATA_OF.values()))
+        return tuple(tools.ensure(DATA_OF).values())
+    return tuple(tools.cache_folder() / data.cache_name() for data in DATA_OF.values())
 
 
 @cache

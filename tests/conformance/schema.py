@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.conformance import tables
 from tests.conformance.definitions import Manifest, NoSchemaError, Schema
 from tests.conformance.definitions import schema as schema_of
 
@@ -51,10 +52,17 @@ def violations(manifest: Manifest, definitions: Iterable[Manifest] = ()) -> list
     `definitions` are CustomResourceDefinitions that come with the manifest; they go before those found on the disk.
     Raises NoSchemaError.
     """
-    found = sorted(
-        (error.json_path, error.message) for error in _validator(manifest, definitions).iter_errors(manifest)
-    )
-    return [f"{path.removeprefix('$.')}: {message}" for path, message in found]
+    return _faults(_validator(manifest, definitions), manifest)
+
+
+def violations_of(table: str, name: str, value: Any) -> list[str]:
+    """Return where `value`, which is no resource, differs from the type `name` of a table; nothing is well."""
+    return _faults(_VALIDATOR(_strict(tables.schema((tables.FOLDER / f"{table}.txt").read_text(), name))), value)
+
+
+def _faults(validator: Any, value: Any) -> list[str]:
+    faults = sorted((error.json_path, error.message) for error in validator.iter_errors(value))
+    return [f"{path.removeprefix('$.')}: {message}" for path, message in faults]
 
 
 def expect_conformity(*manifests: Manifest, definitions: Iterable[Manifest] = ()) -> None:

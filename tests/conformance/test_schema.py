@@ -90,10 +90,7 @@ def test_the_real_schemas_are_strict() -> None:
     """The schema that is found is that of the kind and version: a misspelt field and a missing one are refused."""
     manifest = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "p"}}
     faulty = {**manifest, "spec": {"driver": {"enable": True}}}
-    try:
-        found = violations(faulty)
-    except NoSchemaError as missing:
-        pytest.skip(str(missing))
+    found = violations(faulty)
     assert any("'enable' was unexpected" in each for each in found)
     assert any("'daemonsets' is a required property" in each for each in found)
 
@@ -102,7 +99,7 @@ def test_a_missing_schema_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """A resource without a schema is skipped with a message, and does not pass."""
     monkeypatch.setenv("CI", "")
     unknown = {**KIND, "metadata": {"name": "t"}}
-    for manifest in (unknown, {**unknown, "apiVersion": "sro.openshift.io/v1alpha1", "kind": "SpecialResource"}):
+    for manifest in (unknown, {**unknown, "apiVersion": "nfd.openshift.io/v1alpha1", "kind": "NodeFeatureDiscovery"}):
         with pytest.raises(NoSchemaError, match="no schema of"):
             violations(manifest)
         with pytest.raises(pytest.skip.Exception):

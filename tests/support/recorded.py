@@ -15,8 +15,6 @@ from stacks.environment import build, placeholder_accounts
 from stacks.operator_settings import OperatorSettings
 
 ROOT = Path(__file__).parents[2]
-SHARED = ROOT.parent / "shared"
-"""Schemas and defaults of other projects, beside the checkout; never part of it."""
 A_DAY = date(2026, 11, 21)
 """On which our own exceptions hold; that they end is the matter of the doors, not of this test."""
 
