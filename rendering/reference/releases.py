@@ -41,9 +41,9 @@ the Kubernetes version of its release if this project builds it, otherwise a lat
 because each takes minutes to build ([simulated cluster](simulated-cluster.md)). [From 4.20 to 4.22](upgrade-today.md)
 describes that upgrade step by step.
 
-Node Feature Discovery (NFD) labels nodes by the vendors of their PCI devices of some classes: Ethernet (0200), GPUs (03),
-accelerators (12). On releases whose NFD can be configured, stacks add InfiniBand (0207); on others nothing may select
-nodes by adapters in InfiniBand mode.
+Node Feature Discovery (NFD) labels nodes by the vendors of their PCI devices of some classes: Ethernet (0200), GPUs
+(03), accelerators (12). On releases whose NFD can be configured, stacks add InfiniBand (0207); on 4.4 nothing may
+select nodes by ports in InfiniBand mode.
 
 ## Operator versions
 

@@ -23,10 +23,14 @@ STACKS = known(ROOT)
 Selector = tuple[tuple[str, frozenset[str] | None], ...]
 """Labels that a node must have, each with the values that do; None: any."""
 
+_IN = {"key": "a", "operator": "In", "values": ["b"]}
+_ABSENT = {"key": "c", "operator": "DoesNotExist"}
+
 
 def _terms(value: Mapping[str, Any]) -> Iterator[Selector]:
     """Yield the selector of a label selector or a term of a node affinity; what must not be there is left out."""
-    labels = [(key, frozenset({text})) for key, text in (value.get("matchLabels") or {}).items()]
+    pairs = (value.get("matchLabels") or {}).items()
+    labels: list[tuple[str, frozenset[str] | None]] = [(key, frozenset({text})) for key, text in pairs]
     for each in value.get("matchExpressions") or ():
         if each["operator"] in ("In", "Exists"):
             labels.append((each["key"], frozenset(each["values"]) if each["operator"] == "In" else None))
@@ -47,7 +51,7 @@ def _selectors(value: Any) -> Iterator[Selector]:
     if not isinstance(value, Mapping):
         return
     for key, part in value.items():
-        if key.lower().endswith("nodeselector") or key == "nodeLabels":
+        if key.lower().endswith("nodeselector") or key in ("nodeLabels", names.PROJECT_NODE_SELECTOR):
             yield from _selected(part)
         elif key in ("nodeLabel", topology.REQUIRED, topology.PREFERRED):
             yield ((part, None),)
@@ -134,6 +138,24 @@ def unset(recorded: tuple[Registration, ...], settings: Settings) -> list[str]:
                 name = f"{item.type.rpartition(':')[2]} {item.inputs['metadata'].get('name')}"
                 wrong.append(f"{name} selects nodes by {shown}, which nothing sets on OpenShift {settings.release}")
     return wrong
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        {"spec": {"nodeSelector": {"a": "b"}}},
+        {"spec": {"nodeSelector": {"matchLabels": {"a": "b"}}}},
+        {"spec": {"pluginNodeSelector": [{"key": "a", "value": "b"}]}},
+        {"metadata": {"annotations": {"openshift.io/node-selector": "a=b"}}},
+        {"nodeAffinity": {"x": {"nodeSelectorTerms": [{"matchExpressions": [_IN, _ABSENT]}]}}},
+        {"nodeAffinity": {"x": [{"preference": {"matchExpressions": [_IN]}}]}},
+        {"nodeLabels": {"a": "b"}},
+        {"data": {"job.json": json.dumps({"items": [{"nodeSelector": {"a": "b"}}]})}},
+    ],
+)
+def test_selectors_are_found_in_each_of_their_forms(manifest: dict[str, Any]) -> None:
+    """The selector of a manifest is read in every form that kinds have for it; what must be absent is left out."""
+    assert [*_selectors(manifest)] == [(("a", frozenset({"b"})),)]
 
 
 @pytest.mark.parametrize("stack", STACKS)
