@@ -9,6 +9,8 @@ MIG_CONFIG = "nvidia.com/mig.config"
 """Label of a node that says how its GPUs are divided, by a name of the GPU Operator's list."""
 GPU_PRESENT = "nvidia.com/gpu.present"
 """Label of nodes with GPUs that the GPU operator manages."""
+RDMA_NODE = "hpc.pulumi/rdma"
+"""Label that the stack gives its nodes whose adapters its RDMA device plugin offers."""
 GPU_SLICE_PREFIXES = ("nvidia.com/gpu.", MIG_PREFIX)
 """Shared GPUs and slices of one, as NVIDIA's device plugin names them."""
 RDMA_PREFIX = "rdma/"

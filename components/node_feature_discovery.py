@@ -21,6 +21,10 @@ PciClass = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{2}([0-9a-f]{2})?
 """Class, or class and subclass, of a PCI device in hexadecimal digits."""
 
 
+ADAPTER_CLASSES = {"Ethernet": "0200", "InfiniBand": "0207"}
+"""Classes of an adapter's port, by what it speaks; the operator's own configuration has only the first."""
+
+
 class NodeFeatureWorker(Model):
     """What the worker on every node looks for (platform-facts 1.4)."""
 

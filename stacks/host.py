@@ -1,6 +1,6 @@
 """The host layer: what the nodes must be before anything runs on them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pulumi
 
@@ -18,7 +18,7 @@ from components.rail_names import RailNames, RailNamesArgs
 from components.timeouts import LONGEST
 from hardware import topology
 from stacks import topology as fabric_topology
-from stacks.fabric_settings import InfiniBand
+from stacks.fabric_settings import DaemonSetPlugin, InfiniBand
 from stacks.gpu_settings import DevicePluginSettings
 from stacks.node_settings import KubeletSettings, TuningSettings
 from stacks.operators import after
@@ -27,10 +27,16 @@ from stacks.platform import Settings
 SCALE_LABEL = "scale"
 
 
-def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[Memlock | PoolRollout]:
-    """Label and configure the nodes; return what waits until their pool runs with all of it."""
+def label(settings: Settings, opts: pulumi.ResourceOptions) -> list[NodeLabels]:
+    """Label the nodes, where the stack gives any a label."""
     wanted = labels(settings)
-    labelled = [NodeLabels("node-labels", NodeLabelsArgs(labels=wanted), opts=opts)] if wanted else []
+    return [NodeLabels("node-labels", NodeLabelsArgs(labels=wanted), opts=opts)] if wanted else []
+
+
+def build(
+    settings: Settings, labelled: Sequence[NodeLabels], opts: pulumi.ResourceOptions
+) -> list[Memlock | PoolRollout]:
+    """Configure the nodes; return what waits until their pool runs with all of it."""
     version = settings.version.ignition_version
     if version is None:
         return []
@@ -95,10 +101,18 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
             wanted |= {names.MIG_CONFIG: node.mig}
         if node.profile and isinstance(settings.gpu, DevicePluginSettings):
             wanted |= {names.GPU_ACCELERATOR: "true"}
+        if node.profile and _has_plugin(settings):
+            wanted |= {names.RDMA_NODE: "true"}
         wanted |= places.get(node.name, {})
         if wanted:
             found[node.name] = wanted
     return found
+
+
+def _has_plugin(settings: Settings) -> bool:
+    """Return whether the stack declares the RDMA device plugin itself."""
+    fabric = settings.fabric
+    return isinstance(fabric, InfiniBand) and isinstance(fabric.plugin, DaemonSetPlugin)
 
 
 def _memlock(settings: Settings, version: Ignition, opts: pulumi.ResourceOptions, *, awaited: bool = True) -> Memlock:

@@ -4,10 +4,16 @@ from typing import Any, NamedTuple
 
 import pulumi
 
+from apis.kinds import NODE_FEATURE_DISCOVERY_V1ALPHA1
 from components.jobset_operator import JobSetOperator, JobSetOperatorArgs
 from components.model import fields_of
 from components.mpi_operator import MpiOperator, MpiOperatorArgs, MpiOperatorImages
-from components.node_feature_discovery import NodeFeatureDiscovery, NodeFeatureDiscoveryArgs
+from components.node_feature_discovery import (
+    ADAPTER_CLASSES,
+    NodeFeatureDiscovery,
+    NodeFeatureDiscoveryArgs,
+    NodeFeatureWorker,
+)
 from components.olm_operator import OlmOperator, OlmOperatorArgs
 from components.trainer import Trainer, TrainerArgs, TrainerImages
 from components.training_runtime import TrainingRuntime, TrainingRuntimeArgs
@@ -53,9 +59,19 @@ def node_features(settings: Settings, opts: pulumi.ResourceOptions) -> list[Node
         kind=kind,
         namespace=operator.namespace,
         instance=settings.version.node_feature_discovery_instance,
+        worker=_node_feature_worker(settings),
         ready_timeout=settings.timeouts.node_features,
     )
     return [NodeFeatureDiscovery("node-features", args, opts=after(opts, installed))]
+
+
+def _node_feature_worker(settings: Settings) -> NodeFeatureWorker | None:
+    """Return what workers label: what the operator's own do, and adapters in either mode; None for v1alpha1."""
+    release = settings.version
+    if release.node_feature_labels is None or release.node_feature_discovery == NODE_FEATURE_DISCOVERY_V1ALPHA1:
+        return None
+    classes = {*release.node_feature_labels.pci_classes, *ADAPTER_CLASSES.values()}
+    return NodeFeatureWorker(pci_classes=tuple(sorted(classes)))
 
 
 def added(settings: Settings, opts: pulumi.ResourceOptions) -> Added:

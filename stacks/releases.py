@@ -18,6 +18,7 @@ from apis.kinds import Kind
 from components.machine_config import Ignition
 from components.model import DnsName, Model
 from components.mpi_scc import Base
+from components.node_feature_discovery import PciClass
 from components.scale_csi import Generation
 from hardware import data_files
 from hardware.data_files import DataFileError, DataFiles
@@ -61,6 +62,19 @@ class Support(Model):
     def last_day(self) -> date:
         """The last day with fixes of any kind."""
         return self.extended_until or self.until
+
+
+class NodeFeatureLabels(Model):
+    """PCI devices that become labels of nodes where node feature discovery has the configuration of its operator."""
+
+    pci_classes: tuple[PciClass, ...] = Field(
+        min_length=1, description="classes of these devices, or their beginnings: 03 is 0300 and 0302"
+    )
+    fields: tuple[Literal["class", "vendor"], ...] = Field(
+        min_length=1,
+        description="what a label names: [vendor] makes pci-10de.present, [class, vendor] pci-0302_10de.present",
+    )
+    source: str
 
 
 class KnownVersions(Model):
@@ -119,6 +133,9 @@ class Release(Model):
     ignition_version: Ignition | None = Field(default=None, description="of machine configurations")
     node_feature_discovery: Annotated[Kind, _version_of("NodeFeatureDiscovery")] | None = None
     node_feature_discovery_instance: str = Field(default="", description="name of its custom resource")
+    node_feature_labels: NodeFeatureLabels | None = Field(
+        default=None, description="what the operator labels by itself; v1alpha1 has no fields to change it"
+    )
     special_resource: Annotated[Kind, _version_of("SpecialResource")] | None = None
     mpi_job: Annotated[Kind, _version_of("MPIJob")] | None = None
     indexed_jobs: bool = Field(
@@ -151,6 +168,12 @@ class Release(Model):
     def _supported_or_historical(self) -> Self:
         if self.support is None and self.historical is None:
             raise ValueError("support is missing; give its last day, or say why the release is `historical`")
+        return self
+
+    @model_validator(mode="after")
+    def _labels_of_node_feature_discovery(self) -> Self:
+        if self.node_feature_discovery and self.node_feature_labels is None:
+            raise ValueError("node_feature_labels is missing; give the PCI classes that its operator labels by itself")
         return self
 
     @model_validator(mode="after")

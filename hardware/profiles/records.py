@@ -60,6 +60,13 @@ class Hca(Model):
         """Its network interface; of one whose name is not known that of its device, so that it can be simulated."""
         return self.netdev or self.name
 
+    @property
+    def named_link_layer(self) -> Literal["InfiniBand", "Ethernet"] | None:
+        """What it speaks by the name of its network interface; None: the name is not known."""
+        if self.netdev is None:
+            return None
+        return "Ethernet" if self.netdev.startswith("e") else "InfiniBand"
+
 
 class OtherDevice(Model):
     """A device that has the name of an HCA and is none, such as a bridge by which NVSwitches are managed."""

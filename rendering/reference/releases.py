@@ -14,6 +14,7 @@ _HEADS = (
     "extended until",
     "SCCs in a simulated cluster",
     "Kubernetes in a simulated cluster",
+    "PCI classes that NFD labels by itself",
     "notes",
 )
 _NONE = ""
@@ -40,6 +41,10 @@ the Kubernetes version of its release if this project builds it, otherwise a lat
 because each takes minutes to build ([simulated cluster](simulated-cluster.md)). [From 4.20 to 4.22](upgrade-today.md)
 describes that upgrade step by step.
 
+Node Feature Discovery (NFD) labels nodes by the vendors of their PCI devices of some classes: Ethernet (0200), GPUs
+(03), accelerators (12). On releases whose NFD can be configured, stacks add InfiniBand (0207); on 4.4 nothing may
+select nodes by ports in InfiniBand mode.
+
 ## Operator versions
 
 The vendors' lists, by major and minor version. Settings name a version by `channel` or `starting_csv` of a package. A
@@ -51,7 +56,7 @@ warns of it.
 
 
 def _row(release: Release) -> tuple[str, ...]:
-    support, reason = release.support, release.historical
+    support, reason, labels = release.support, release.historical, release.node_feature_labels
     notes = ((f"historical: {reason}",) if reason else ()) + release.notes
     return (
         f"[{release.name}](../stacks/releases/{release.name}.yaml)",
@@ -60,6 +65,7 @@ def _row(release: Release) -> tuple[str, ...]:
         str(support.extended_until) if support and support.extended_until else _NONE,
         release.simulated_as or "not simulated",
         release.simulated_kubernetes or _NONE,
+        ", ".join(labels.pci_classes) if labels else _NONE,
         "; ".join(notes),
     )
 

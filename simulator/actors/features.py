@@ -13,20 +13,24 @@ from simulator.actors.api import Object
 PREFIX = "feature.node.kubernetes.io/"
 GPU_PREFIX = "nvidia.com/"
 
-DISPLAY, INFINIBAND, ETHERNET = "0302", "0207", "0200"
-"""Classes of PCI devices: 3D controllers, InfiniBand adapters, Ethernet adapters."""
+DISPLAY = "0302"
+"""Class of PCI device of a GPU: a 3D controller."""
+ADAPTERS = {"InfiniBand": "0207", "Ethernet": "0200"}
+"""Classes of an adapter's port, by what it speaks."""
 DEFAULT_CLASSES = ("03", "0b40", "12")
 DEFAULT_FIELDS = ("class", "vendor")
 """What upstream's worker does where its configuration says nothing."""
 
 
 def pci_devices(profile: Profile | None) -> set[tuple[str, str]]:
-    """Return class and vendor of the PCI devices that a profile knows of: GPUs and adapters."""
+    """Return class and vendor of the PCI devices that a profile knows of: GPUs and ports of adapters."""
     if profile is None:
         return set()
     found = {(DISPLAY, NVIDIA_PCI_VENDOR)} if profile.gpus else set()
     if MELLANOX_PCI_VENDOR in profile.pci_vendors:
-        found.add((INFINIBAND if profile.link_layer == "InfiniBand" else ETHERNET, MELLANOX_PCI_VENDOR))
+        others = (port.named_link_layer for port in (*profile.storage_hcas, *profile.inband_hcas))
+        spoken = {profile.link_layer, *(layer for layer in others if layer)}
+        found |= {(ADAPTERS[layer], MELLANOX_PCI_VENDOR) for layer in spoken}
     return found
 
 
@@ -34,11 +38,6 @@ def kernel_labels(node: Object) -> dict[str, str]:
     """Return the labels of a node's kernel."""
     version = ((node.get("status") or {}).get("nodeInfo") or {}).get("kernelVersion", "")
     return {PREFIX + "kernel-version.full": version} if version else {}
-
-
-def early_labels(profile: Profile | None) -> dict[str, str]:
-    """Return the labels of 2020, whose classes are built in: the vendors of GPUs and adapters of any kind."""
-    return {f"{PREFIX}pci-{vendor}.present": "true" for vendor in (profile.pci_vendors if profile else ())}
 
 
 def pci_labels(profile: Profile | None, configuration: str) -> dict[str, str]:

@@ -11,8 +11,8 @@ from simulator.actors.rbac import Rule
 MASTER = "nfd-master"
 WORKER = "nfd-worker"
 NODES = Rule(("",), ("nodes",), ("get", "list", "watch", "patch", "update"))
-CONFIGURATION = "nfd-worker.conf"
-"""Key of the worker's configuration in its ConfigMap; the workers of 2020 have none."""
+CONFIGURATION = "nfd-worker-conf"
+"""Key of the worker's configuration in the ConfigMap that the operator makes (openshift/cluster-nfd-operator)."""
 OWN = "nfd.node.kubernetes.io/feature-labels"
 """Annotation of a node: the labels that are the master's own."""
 RELEVANT = images.NFD_OPERANDS | images.GPU_PLUGINS
@@ -47,8 +47,11 @@ class NfdMaster(PodActor):
         workers = self._here(key[1], images.NFD_OPERANDS, WORKER)
         if node is None or not workers:
             return
+        configuration = self._configuration(workers[0])
+        if configuration is None:
+            return
         try:
-            wanted = self._found(node, workers[0])
+            wanted = self._found(node, configuration)
         except ValueError as error:
             self.say(f"{key[1]}: {error}")
             return
@@ -60,11 +63,8 @@ class NfdMaster(PodActor):
             self.api.patch(kinds.NODE, key[1], {"metadata": {"labels": labels, "annotations": note}})
             self.say(f"labelled {key[1]}: {', '.join(sorted(wanted))}")
 
-    def _found(self, node: Object, worker: Object) -> dict[str, str]:
+    def _found(self, node: Object, configuration: str) -> dict[str, str]:
         profile = self.runtime.profile(node)
-        configuration = self._configuration(worker)
-        if configuration is None:
-            return features.kernel_labels(node) | features.early_labels(profile)
         found = features.kernel_labels(node) | features.pci_labels(profile, configuration)
         for pod in self._here(node["metadata"]["name"], images.GPU_PLUGINS, images.FEATURE_DISCOVERY):
             strategy = pods.variable(pod, MIG_STRATEGY) or "none"
@@ -76,9 +76,12 @@ class NfdMaster(PodActor):
         return [pod for pod in there if pods.basename(pods.image(pod)) in known and part in pods.command(pod)]
 
     def _configuration(self, worker: Object) -> str | None:
+        """Return what a worker reads; "" where it mounts no ConfigMap, None where that is gone: it has what it read."""
         if not any("configMap" in volume for volume in worker["spec"].get("volumes") or []):
+            return ""
+        there = self.runtime.config_maps.get(WORKER, self.namespace)
+        if there is None:
             return None
-        there = self.runtime.config_maps.get(WORKER, self.namespace) or {}
         text: str = (there.get("data") or {}).get(CONFIGURATION, "")
         return text
 

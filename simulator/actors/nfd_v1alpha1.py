@@ -1,18 +1,25 @@
 """Node Feature Discovery of OpenShift 4.4: the operator."""
 
+import json
+
 from apis import kinds
 from simulator.actors import grants, rbac
 from simulator.actors.api import Object
 from simulator.actors.conditions import stated
-from simulator.actors.nfd_master import MASTER, NODES, WORKER
+from simulator.actors.nfd_master import CONFIGURATION, MASTER, NODES, WORKER
 from simulator.actors.podactor import HERE, Operator, ready
-from simulator.manifests import daemon_set
+from simulator.manifests import daemon_set, manifest
 
 OPERAND_IMAGE = "quay.io/openshift/origin-node-feature-discovery:4.4"
+PCI = {"deviceLabelFields": ["vendor"], "deviceClassWhitelist": ["0200", "03", "12"]}
+"""What its workers label: adapters in Ethernet mode, GPUs, accelerators, and no port in InfiniBand mode (0207).
+
+Source: openshift/cluster-nfd-operator, branch release-4.4, assets/worker/0600_worker_configmap.yaml.
+"""
 
 
 class NfdOperator(Operator):
-    """For every NodeFeatureDiscovery of its namespace: accounts, and DaemonSets of a master and of workers."""
+    """For every NodeFeatureDiscovery of its namespace: accounts, DaemonSets of a master and of workers, their PCI."""
 
     kind = kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1
     watched = ((kind, HERE), (kinds.DAEMON_SET, HERE))
@@ -34,10 +41,12 @@ class NfdOperator(Operator):
 
 def operands(namespace: str, image: str) -> grants.Grant:
     """Return what the operator makes: the master may label nodes, the worker may nothing but run privileged."""
+    configuration = json.dumps({"sources": {"pci": PCI}})
     return [
         grants.service_account(namespace, MASTER),
         *grants.cluster_wide(MASTER, namespace, MASTER, (NODES,)),
         *grants.account(namespace, WORKER, (rbac.use_scc("privileged"),)),
+        (kinds.CONFIG_MAP, manifest(kinds.CONFIG_MAP, WORKER, namespace, data={CONFIGURATION: configuration})),
         daemon_set(namespace, MASTER, _pod(MASTER, "master", image), "NFD operator"),
         daemon_set(namespace, WORKER, _pod(WORKER, "worker", image) | _OF_THE_HOST, "NFD operator"),
     ]
@@ -47,8 +56,11 @@ def operands(namespace: str, image: str) -> grants.Grant:
 _OF_THE_HOST = {
     "hostNetwork": True,
     "volumes": [
-        {"name": name, "hostPath": {"path": path}}
-        for name, path in (("host-boot", "/boot"), ("host-os-release", "/etc/os-release"), ("host-sys", "/sys"))
+        *(
+            {"name": name, "hostPath": {"path": path}}
+            for name, path in (("host-boot", "/boot"), ("host-os-release", "/etc/os-release"), ("host-sys", "/sys"))
+        ),
+        {"name": "config", "configMap": {"name": WORKER}},
     ],
 }
 

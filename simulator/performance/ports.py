@@ -68,9 +68,9 @@ def is_storage(machine: Machine, hca: Hca) -> bool:
 
 def link_layer(machine: Machine, device: Device) -> Literal["InfiniBand", "Ethernet"]:
     """Return what a port speaks: what its interface is called says it, where that is known."""
-    interface = device.netdev if isinstance(device, Hca) else None
-    if interface and device in machine.storage_and_inband:
-        return "Ethernet" if interface.startswith("e") else "InfiniBand"
+    named = device.named_link_layer if isinstance(device, Hca) and device in machine.storage_and_inband else None
+    if named:
+        return named
     return "Ethernet" if machine.ethernet and isinstance(device, Hca) else "InfiniBand"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stacks.fabric_settings import Ethernet, InfiniBand, Roce
+from stacks.fabric_settings import Ethernet, InfiniBand, NetworkOperatorPlugin, Roce
 from stacks.gpu_settings import DevicePluginSettings
 from stacks.platform import Settings
 from stacks.workload_settings import RdmaTestWorkload
@@ -63,11 +63,10 @@ def shares(settings: Settings) -> Iterator[str]:
 def enablement(settings: Settings) -> Iterator[str]:
     """Yield what is missing that plugins and networks need."""
     gpu, fabric = settings.gpu, settings.fabric
-    plugin = None if isinstance(fabric, Ethernet) else fabric.plugin
-    bond = fabric.bond if isinstance(fabric, Ethernet) else None
-    if settings.node_feature_discovery is None and (plugin or bond or not isinstance(gpu, DevicePluginSettings)):
+    selects = fabric.bond if isinstance(fabric, Ethernet) else isinstance(fabric.plugin, NetworkOperatorPlugin)
+    if settings.node_feature_discovery is None and (selects or not isinstance(gpu, DevicePluginSettings)):
         yield (
-            "node_feature_discovery is missing, and GPU and RDMA plugins and bonds need the node labels "
+            "node_feature_discovery is missing, and the operators of GPUs and adapters and bonds need the node labels "
             "that it sets; give it"
         )
     if isinstance(fabric, Roce) and len(fabric.networks.subnets) != settings.profile.ports.count:

@@ -9,6 +9,7 @@ import pytest
 
 from apis import kinds
 from hardware.data_files import read
+from simulator.actors import pods
 from tests.support.lab import Lab, eventually
 from tests.support.machines import DGX1_V100_16GB
 
@@ -90,7 +91,12 @@ def test_the_jobs_prove_what_the_redpapers_did(lab: Lab) -> None:
 def test_nodes_offer_what_the_redpaper_lists(lab: Lab) -> None:
     """Each DGX-1 offers eight GPUs and a hundred of each of four HCAs (R-3.4.1-1, R-3.4.1-6, R-3.4.2-4, R-3.4.2-6)."""
     expected = {"nvidia.com/gpu": "8", **{f"rdma/shared_ib{port}": "100" for port in range(4)}}
-    assert allocatable(lab) == {f"dgx0{number}.ocp4.scale.ibm.com": expected for number in (1, 2)}
+    machines = {f"dgx0{number}.ocp4.scale.ibm.com": expected for number in (1, 2)}
+    assert allocatable(lab) == machines
+    # Without any help of node feature discovery, which at this release finds GPUs and no ports in InfiniBand mode.
+    for name in machines:
+        found = pods.labels(lab.api.get(kinds.NODE, name))
+        assert {label for label in found if "/pci-" in label} == {"feature.node.kubernetes.io/pci-10de.present"}
 
 
 def test_a_node_gives_its_machine_back(lab: Lab, tmp_path: Path) -> None:

@@ -47,6 +47,11 @@ def test_every_file_is_a_release() -> None:
             lambda text: re.sub("support:(\n  .*)+", "", text),
             "support is missing; … historical",
         ),
+        (
+            "4.20.yaml",
+            lambda text: re.sub("node_feature_labels:(\n  .*)+", "", text),
+            "node_feature_labels is missing; … PCI classes",
+        ),
         ("4.20.yaml", lambda text: text + 'name: "4.21"', "4.20.yaml … name: … 4.21 … remove it"),
         ("4.20.yaml", lambda _: "", "4.20.yaml … write `field: value` lines"),
         ("4.20.yaml", lambda _: "{", "4.20.yaml: is not YAML; correct it"),

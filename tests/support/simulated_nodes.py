@@ -2,7 +2,9 @@
 
 from datetime import UTC, datetime
 
+from apis.kinds import NODE_FEATURE_DISCOVERY_V1
 from cli.machine import node_job
+from components.node_feature_discovery import NodeFeatureDiscoveryArgs, spec_v1
 from hardware.profiles import Profile
 from simulator.actors import features
 from simulator.performance import pod_commands
@@ -38,6 +40,8 @@ def ran(
 
 
 def labels(profile: Profile) -> dict[str, str]:
-    """Return the labels of feature discovery of a node."""
-    found = {**features.gpu_labels(profile, "single", None), **features.early_labels(profile)}
+    """Return the labels of feature discovery of a node, as our stacks of today configure it."""
+    args = NodeFeatureDiscoveryArgs(kind=NODE_FEATURE_DISCOVERY_V1, namespace="openshift-nfd", instance="nfd-instance")
+    pci = features.pci_labels(profile, spec_v1(args)["workerConfig"]["configData"])
+    found = {**features.gpu_labels(profile, "single", None), **pci}
     return {**found, "kubernetes.io/hostname": NODE}

@@ -4,11 +4,12 @@ import json
 
 import pytest
 
+from apis import kinds
 from components.node_feature_discovery import NodeFeatureWorker
 from hardware.profiles import PROFILES
-from simulator.actors import features, mig
+from simulator.actors import features, mig, nfd_v1alpha1
 
-A100, V100 = PROFILES["dgx-a100"], PROFILES["dgx1-v100-16gb"]
+A100, H100, V100 = PROFILES["dgx-a100"], PROFILES["dgx-h100"], PROFILES["dgx1-v100-16gb"]
 ETHERNET = PROFILES["sys-4029gp-tvrt"]
 VENDOR = "feature.node.kubernetes.io/pci-{}.present"
 
@@ -19,12 +20,20 @@ def configuration(*classes: str, fields: tuple[str, ...] = ("vendor",)) -> str:
 
 
 def test_features_of_2020() -> None:
-    """Only a node with adapters has their labels."""
-    assert features.early_labels(V100) == {VENDOR.format("10de"): "true", VENDOR.format("15b3"): "true"}
-    assert features.early_labels(None) == {}
+    """The operator of 4.4 has adapters in Ethernet mode labelled, and no ports in InfiniBand mode, in a fixed form."""
+    (of_workers,) = [body for kind, body in nfd_v1alpha1.operands("openshift-nfd", "a:1") if kind == kinds.CONFIG_MAP]
+    fixed = of_workers["data"]["nfd-worker-conf"]
+    assert features.pci_labels(V100, fixed) == {VENDOR.format("10de"): "true"}
+    assert features.pci_labels(ETHERNET, fixed) == {VENDOR.format("10de"): "true", VENDOR.format("15b3"): "true"}
     assert features.kernel_labels({"status": {"nodeInfo": {"kernelVersion": "3.10"}}}) == {
         "feature.node.kubernetes.io/kernel-version.full": "3.10"
     }
+
+
+def test_every_adapter_of_a_machine_counts() -> None:
+    """Ports for storage and in-band have the class of what their interfaces are called after."""
+    assert features.pci_devices(H100) == {("0207", "15b3"), ("0200", "15b3"), ("0302", "10de")}
+    assert features.pci_devices(A100) == {("0207", "15b3"), ("0302", "10de")}
 
 
 def test_a_class_that_is_not_listed_is_not_found() -> None:

@@ -57,6 +57,16 @@ def test_a_bond_is_made_where_nodes_are_labelled() -> None:
     assert parse(without | {"fabric": NO_BOND}, "test")
 
 
+def test_the_rdma_plugin_needs_no_labels_of_node_feature_discovery() -> None:
+    """The RDMA plugin selects nodes by the stack's own label, and the Network Operator by that of the adapters."""
+    gpu = {"enablement": "device-plugin", "image": "nvidia/k8s-device-plugin:v0.17"}
+    image = "mellanox/k8s-rdma-shared-dev-plugin:v1.0.0"
+    without = {"gpu": gpu, "node_feature_discovery": None, "fabric__plugin__driver": None}
+    expect_refusal(changed("h200-infiniband", **without), "node_feature_discovery … missing")
+    plugin = {"kind": "daemon-set", "image": image}
+    assert parse(changed("h200-infiniband", **without | {"fabric__plugin": plugin}), "test")
+
+
 @pytest.mark.parametrize(
     ("stack", "gpus", "reserve", "expected"),
     [
