@@ -130,10 +130,11 @@ drift: $(STAMP) ## report what on the cluster differs from the program; fails on
 	@mkdir -p $(OUT)
 	@./hpc drift $(CHOICE) -o $(OUT)/$(STACK).drift.md
 
-workflows: $(DEV_STAMP) ## check the files of .github and .gitlab-ci.yml
+workflows: $(DEV_STAMP) ## check the files of .github, .gitlab-ci.yml and renovate.json
 	@"$$($(RUN) -m simulator.tools actionlint)" -color
 	@$(VENV)/bin/zizmor --offline --no-progress --quiet .github
 	@$(VENV)/bin/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci .gitlab-ci.yml
+	@$(VENV)/bin/check-jsonschema --builtin-schema vendor.renovate renovate.json
 
 format: $(DEV_STAMP) ## format the Python files
 	@$(VENV)/bin/ruff format .
@@ -146,8 +147,8 @@ docs: $(DEV_STAMP) ## generate the pages of rules, components, settings, sources
 
 lock: $(DEV_STAMP) ## compile the requirement files from what is written beside them, *.in
 	@for file in $(REQUIREMENTS) $(DEV_REQUIREMENTS); do \
-		$(VENV)/bin/uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url \
-			$${file%.txt}.in -o $$file || exit 1; done
+		$(VENV)/bin/uv pip compile --quiet --python-version=3.11 --universal --generate-hashes \
+			$${file%.txt}.in --output-file=$$file || exit 1; done
 
 gpus: $(DEV_STAMP) ## on a host with NVIDIA GPUs: run what pods of the GPU programs would, and judge the logs; logs below OUT
 	@$(RUN) -m bench.gpus -o $(OUT)/gpus

@@ -1,12 +1,11 @@
 """Starting a cluster: what runs as wanted is kept, the rest is started in the order of its dependence."""
 
-import errno
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from simulator import failed_start, tools
 from simulator import state as states
-from simulator import tools
 from simulator.access import identities, pki
 from simulator.actors.pods import condition
 from simulator.admission import manifests as admission
@@ -142,22 +141,12 @@ class _Start:
         try:
             self._run(Api(self._state.ports.api, token, self._pki.ca))
         except BaseException as error:
-            explained = self._explain(error)
-            self._processes.stop(self._started)
-            raise explained from error.__cause__
+            reported = failed_start.end(error, self._processes, self._kept, self._started)
+            if reported is error:
+                raise
+            raise reported from error
         states.save(self._layout, self._state)
         return self._state, tuple(self._started)
-
-    def _explain(self, error: BaseException) -> BaseException:
-        """Turn a request that got no answer into who died of what; leave other errors as they are."""
-        if not isinstance(error, OSError) or error.errno == errno.ENOSPC:
-            return error
-        try:
-            self._processes.require_alive([*self._kept, *self._started])
-        except SimulatorError as death:
-            return death
-        name = "kube-apiserver"
-        return SimulatorError(f"{error}; the last lines of {self._processes.log(name)}:\n{self._processes.tail(name)}")
 
     def _run(self, api: Api) -> None:
         self._stop_unwanted()

@@ -11,6 +11,7 @@ from cli.check.documents import Aliases, Document, NotReadable, documents
 from cli.check.places import offsets
 from cli.check.sources import Source
 from cli.check.texts import Chunk, chunks, decode
+from cli.shared import faults
 from policies import exceptions
 from policies.check import Checker
 from policies.exceptions import RuleException, Tally
@@ -187,7 +188,7 @@ def _findings(checker: Checker, subjects: Iterable[Obj], inventory: Inventory, r
         try:
             yield from checker.check([subject], inventory)
         except Exception as error:  # a fault of a rule must not hide what the others find elsewhere
-            message = f"{subject}: a rule failed, a fault of this program: {type(error).__name__}: {error}"
+            message = f"a rule failed: {faults.recorded(error, f'checking {subject}')}"
             origin = cast("Origin", subject.origin)
             result.problems.append(Notice(origin.file, origin.chunk.line, 1, message))
 

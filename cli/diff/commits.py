@@ -1,10 +1,9 @@
 """Two commits of a stack, compared without engine and cluster: each is rendered by its own program."""
 
-import contextlib
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,8 +11,10 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import yaml
+
+from apis import yaml_text
 from cli.diff import isolation, policy_findings, rendering_child, settings_facts
-from cli.shared import settings_copy
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
 from cli.shared.policy_configuration import settled
@@ -126,25 +127,52 @@ def _warnings(stack: str, before: Side, after: Side) -> Iterator[str]:
         yield "this machine cannot isolate a process from the network: the programs of both commits had access to it"
     if before.absent or after.absent:
         return
-    one, other = (_secrets(stack, each.root) for each in (before, after))
+    read: list[dict[str, str]] = []
+    for each in (before, after):
+        try:
+            read.append(_secrets(stack, each.root))
+        except _UnreadableError as error:
+            yield (
+                f"secrets in the settings of {_short(each.name)} cannot be read ({error}), so whether any of them "
+                "changes could not be determined"
+            )
+    if len(read) < 2:  # noqa: PLR2004 - two sides
+        return
+    one, other = read
     if changed := sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key)):
         yield f"secrets of the settings differ, and what depends on them changes: {', '.join(changed)}"
 
 
 def _secrets(stack: str, root: Path) -> dict[str, str]:
-    """Return the encrypted values in a stack's settings, by their path; they are compared, and never shown."""
-    with contextlib.suppress(stack_settings.SettingsError):
-        return dict(_sealed(settings_copy.read(stack_settings.file(stack, root)).get("config"), ""))
-    return {}
+    """Return the encrypted values in a stack's settings, by their path; they are compared, and never shown.
+
+    Raises _UnreadableError, with the reason in a line, where that cannot be determined.
+    """
+    try:
+        content = yaml_text.read(stack_settings.file(stack, root).read_text())
+        if not isinstance(content, Mapping):
+            raise _UnreadableError("the file has no mapping")
+        return dict(_sealed(content.get("config"), ""))
+    except yaml.YAMLError as error:
+        raise _UnreadableError(_line(str(getattr(error, "problem", None) or error))) from error
+    except (stack_settings.SettingsError, OSError, UnicodeDecodeError, RecursionError) as error:
+        raise _UnreadableError(_line(str(error))) from error
+
+
+class _UnreadableError(Exception):
+    """Settings of a commit that this version cannot read: its own program may."""
 
 
 def _sealed(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    if not isinstance(value, Mapping):
-        return
-    if set(value) == {"secure"}:
+    if isinstance(value, Mapping) and set(value) == {"secure"}:
         yield path, str(value["secure"])
         return
-    for key, item in value.items():
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for key, item in items:
         yield from _sealed(item, f"{path}.{key}" if path else str(key))
 
 

@@ -17,7 +17,6 @@ from policies.violation import Violation
 
 _CONFIG = ("spec", "config")
 _LARGEST = 1 << 20
-_MOST = 64
 
 
 class NetworkNoHostDevice(Tenancy):
@@ -31,8 +30,13 @@ class NetworkNoHostDevice(Tenancy):
 
 def _examine(subject: Obj, _: Inventory, parameters: NetworkNoHostDevice) -> Iterator[Violation]:
     text = subject.text(*_CONFIG)
-    for plugin in _plugins(text) if text and not parameters.excepts(subject) else ():
-        if plugin in parameters.plugins and not _counted(subject):
+    if not text or parameters.excepts(subject) or _counted(subject):
+        return
+    plugins = _plugins(text)
+    if plugins is None:
+        yield subject.violation("cannot be read: it is no JSON, or too long, or nested too deeply", *_CONFIG)
+    for plugin in plugins or ():
+        if plugin in parameters.plugins:
             yield subject.violation(f"moves an adapter of the node into pods, by the plugin {plugin}", *_CONFIG)
 
 
@@ -41,13 +45,16 @@ def _counted(subject: Obj) -> bool:
     return bool(subject.text("metadata", "annotations", "k8s.v1.cni.cncf.io/resourceName"))
 
 
-def _plugins(text: str) -> list[str]:
+def _plugins(text: str) -> list[str] | None:
+    """Return the plugins of a configuration; None where it cannot be read."""
+    if len(text) > _LARGEST:
+        return None
     try:
-        content: Any = json.loads(text) if len(text) <= _LARGEST else None
+        content: Any = json.loads(text)
     except (ValueError, RecursionError):
-        return []
+        return None
     chained = read(content, "plugins")
-    entries = [content, *(chained[:_MOST] if isinstance(chained, list) else ())]
+    entries = [content, *(chained if isinstance(chained, list) else ())]
     return [name for entry in entries if isinstance(name := read(entry, "type"), str)]
 
 

@@ -1,11 +1,14 @@
 """The runner of a performance suite: its script is really run, on this machine, with a real kubectl.
 
 The client has a token of the pod's account, so what its Role lacks is refused as on a real cluster; the jobs that it
-creates are simulated as all others. A pod with any other script than stacks/scripts/suite.sh is not run. After a
-restart of the simulation a runner begins a round again.
+creates are simulated as all others. A pod with any other script than stacks/scripts/suite.sh is not run. Who creates a
+pod also decides on its variables and files: the script gets the variables that it reads, in plain words, and nothing by
+which a shell, a linker or the client would run something else. After a restart of the simulation a runner begins a
+round again.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -30,6 +33,10 @@ CLIENT = "kubectl"
 """The tool."""
 POLL_SECONDS = "1"
 """Simulated jobs take about a second."""
+VARIABLES = ("HPC_NAMESPACE", "HPC_SUITE", suite.REPEATS, "HPC_KEEP", "HPC_RESOURCES")
+"""Variables of the pod that the script reads; the others that it needs are of this machine."""
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9.,-]*")
+"""A name, a number or a list of them: neither an option of the client nor an expression of the shell."""
 
 
 @cache
@@ -100,26 +107,26 @@ class SuiteRunners:
             raise RuntimeError(f"this cluster was started without {CLIENT}; start it with the settings of the suite")
         with tempfile.TemporaryDirectory() as folder:
             home = Path(folder)
-            (home / "bin").mkdir()
+            files = home / "files"
+            for subfolder in (home / "bin", files):
+                subfolder.mkdir()
             # The script takes oc where there is one, which must not be another of this machine's.
             (home / "bin" / "oc").symlink_to(client)
             config = home / "kubeconfig"
             config.touch(mode=0o600)
             config.write_text(self._kubeconfig(pod))
             for name, text in self._files(pod).items():
-                (home / name).write_text(text)
-            entries = pod["spec"]["containers"][0].get("env") or []
-            variables = {entry["name"]: str(entry.get("value", "")) for entry in entries}
+                (files / name).write_text(text)
             own = {
                 "HOME": folder,
-                "HPC_FOLDER": folder,
+                "HPC_FOLDER": str(files),
                 "HPC_POLL": POLL_SECONDS,
                 "KUBECONFIG": str(config),
                 "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
             }
             run.process = subprocess.Popen(
                 [shutil.which("sh") or "/bin/sh", SCRIPT],
-                env={**variables, **own},
+                env={**_variables(pod), **own},
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -139,7 +146,10 @@ class SuiteRunners:
             if mount["mountPath"] == suite.FOLDER
         )
         found = self._runtime.config_maps.get((source or {})["name"], pod["metadata"]["namespace"]) or {}
-        return {name: str(text) for name, text in (found.get("data") or {}).items()}
+        files = {name: str(text) for name, text in (found.get("data") or {}).items()}
+        for word in files.get(suite.PLAN, "").split():
+            _check(word, suite.PLAN)
+        return files
 
     def _kubeconfig(self, pod: Object) -> str:
         known = self._runtime.access()
@@ -150,3 +160,16 @@ class SuiteRunners:
             user=pods.account(pod),
             token=self._runtime.token(pod),
         )
+
+
+def _variables(pod: Object) -> dict[str, str]:
+    """Return the variables of a runner's pod that its script reads."""
+    entries = pod["spec"]["containers"][0].get("env") or []
+    values = {entry["name"]: str(entry.get("value", "")) for entry in entries}
+    return {name: _check(values[name], name) for name in VARIABLES if name in values}
+
+
+def _check(word: str, place: str) -> str:
+    if not _WORD.fullmatch(word):
+        raise RuntimeError(f"{place}: {word!r} is no name, number or list of them; correct it in the suite's objects")
+    return word

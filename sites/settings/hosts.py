@@ -8,6 +8,8 @@ from hardware.model import Model
 
 Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s@]+$")]
 """Without a user in it: no file holds a password."""
+RootUrl = Annotated[str, StringConstraints(pattern=r"^https://[^\s@]+$")]
+"""Of what hosts install as root, with no signature or checksum that the settings know."""
 Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9@][A-Za-z0-9_.+:~-]*$")]
 
 
@@ -28,6 +30,12 @@ class Ofed(Model):
     )
     platform: Word = Field(description="as in the archive's name, e.g. rhel7.6-x86_64")
     folder: str = Field(pattern=r"^/\S+$", description="folder of the archive on the machine that runs Ansible")
+    sha256: str | None = Field(
+        default=None,
+        pattern=r"^[0-9a-f]{64}$",
+        description="checksum of the archive, whose installer runs as root: what `sha256sum` prints of a copy that you "
+        "trust. None: open, and Ansible refuses to install it",
+    )
 
     @property
     def name(self) -> str:
@@ -38,7 +46,7 @@ class Ofed(Model):
 class PeerMemory(Model):
     """nv_peer_mem, built on each host against the driver of the operator's container (R-3.2.3-1)."""
 
-    repository: Url = Field(description="git repository of its source")
+    repository: RootUrl = Field(description="git repository of its source, by https")
     revision: str = Field(
         min_length=1, pattern=r"^[\w./-]+$", description="tag or commit; the document takes the newest"
     )
@@ -97,9 +105,9 @@ class RedHatHosts(Model):
     repositories: dict[Word, YumRepository] = Field(
         default={}, description="further repositories by id, e.g. vendor-7-updates"
     )
-    repository_files: tuple[Url, ...] = Field(default=(), description="URLs of repository files (S-6.2)")
-    setup_packages: tuple[Url, ...] = Field(
-        default=(), description="URLs of packages that install repositories and keys (R-3.2.1-2, S-6.1)"
+    repository_files: tuple[RootUrl, ...] = Field(default=(), description="URLs of repository files, by https (S-6.2)")
+    setup_packages: tuple[RootUrl, ...] = Field(
+        default=(), description="URLs of packages that install repositories and keys, by https (R-3.2.1-2, S-6.1)"
     )
     package_groups: tuple[str, ...] = Field(
         default=(), description="package groups of the machines' vendor (R-3.2.1-4)"

@@ -96,7 +96,11 @@ BUILDS: Mapping[str, Callable[[], object]] = {
             base=_NVAIE,
             source=Inline(
                 containerfile=containerfile(
-                    multi_node(_NVAIE, Ofed(version="5.2-2.2.4.0"), Sources(nccl_tests=_COMMIT, perftest=_COMMIT))
+                    multi_node(
+                        _NVAIE,
+                        Ofed(version="5.2-2.2.4.0", sha256="ab" * 32),
+                        Sources(nccl_tests=_COMMIT, perftest=_COMMIT),
+                    )
                 )
             ),
             pull_secret="ngc",

@@ -150,7 +150,7 @@ _SOURCES = (
     {"kind": "pytorch", "pytorch": "v1.1.0"},
     {
         "kind": "multi-node",
-        "ofed": {"version": "5.2-2.2.4.0"},
+        "ofed": {"version": "5.2-2.2.4.0", "sha256": "ab" * 32},
         "sources": {"nccl_tests": "v2.13.10", "perftest": "24.01.0-0.38"},
     },
     {"kind": "inline", "containerfile": "FROM scratch\n"},

@@ -12,7 +12,7 @@ from typing import Any
 
 from apis import kinds
 from apis.kinds import Kind
-from cli.shared import metadata
+from cli.shared import faults, metadata
 from cli.shared.cluster_client import Cluster, RefusedError
 from cli.shared.errors import Problem
 from cli.up.waits import subject as subjects
@@ -45,6 +45,7 @@ class Watcher:
         self._printed: dict[Subject, tuple[str, float]] = {}
         self._notes: list[str] = []
         self._refused: set[str] = set()
+        self._faults: set[tuple[str, str]] = set()
         self._broken: float | None = None
         self._failed_jobs: dict[Subject, Verdict] = {}
         self._stopped = threading.Event()
@@ -101,7 +102,7 @@ class Watcher:
             except Problem as problem:
                 self._refuse(str(problem).splitlines()[0])
             except Exception as error:
-                self._refuse(f"{type(error).__name__}: {error}")
+                self._fault("reading what is waited for", error)
             self._stopped.wait(max(PAUSE, SHARE * (time.monotonic() - begin)))
 
     def round(self) -> None:
@@ -126,7 +127,15 @@ class Watcher:
         live = self._live(found, look)
         if live is None:
             return waiting("" if found.deleted else "it is not on the cluster yet")
-        return subjects.going(live) if found.deleted else judge_of(found.group, found.kind)(live, look)
+        if found.deleted:
+            return subjects.going(live)
+        try:
+            return judge_of(found.group, found.kind)(live, look)
+        except Problem:
+            raise
+        except Exception as error:  # a fault of one rule must not hide what the others find
+            self._fault(f"judging {found}", error)
+            return waiting("")
 
     def _live(self, found: Subject, look: Look) -> Object | None:
         known = kinds.find(found.api_version, found.kind)
@@ -159,6 +168,14 @@ class Watcher:
             self._refused.add(reason)
             with self._lock:
                 self._notes.append(f"what is waited for cannot be read in full; the update goes on: {reason}")
+
+    def _fault(self, doing: str, error: Exception) -> None:
+        """Report a fault of ours once; rules are called every few seconds."""
+        if (key := (doing, type(error).__name__)) not in self._faults:
+            self._faults.add(key)
+            note = f"{faults.recorded(error, doing)}; the update goes on"
+            with self._lock:
+                self._notes.append(note)
 
     def _note(self, found: Subject, verdict: Verdict, now: float) -> None:
         before, when = self._printed.get(found, ("", now - AGAIN))

@@ -63,6 +63,11 @@ def _open(site: Site, given: RedHatHosts) -> Iterator[Open]:
         yield Open("unit of the container runtime, for memlock", "set site.hosts.container_runtime")
     if site.traffic_class is not None and given.ofed is None:
         yield Open("version of MLNX_OFED, whose programs set the ports' class", "set site.hosts.ofed")
+    if given.ofed is not None and given.ofed.sha256 is None:
+        yield Open(
+            f"checksum of {given.ofed.name}.tgz, without which Ansible refuses to install it",
+            "set site.hosts.ofed.sha256 to what `sha256sum` prints of a copy that you trust",
+        )
     for module in given.selinux.modules:
         yield Open(f"SELinux module {module}", f"put the file into hosts/roles/selinux/files/{module}")
 

@@ -72,7 +72,10 @@ def _updates(_: Site, given: RedHatHosts) -> Variables:
 
 def _ofed(_: Site, given: RedHatHosts) -> Variables | None:
     ofed = given.ofed
-    return {"version": ofed.version, "name": ofed.name, "folder": ofed.folder} if ofed else None
+    if ofed is None:
+        return None
+    verified = {"sha256": ofed.sha256} if ofed.sha256 else {}
+    return {"version": ofed.version, "name": ofed.name, "folder": ofed.folder, **verified}
 
 
 def _selinux(_: Site, given: RedHatHosts) -> Variables:

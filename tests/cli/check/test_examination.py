@@ -2,6 +2,7 @@
 
 import json
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -159,8 +160,9 @@ def test_context_gives_the_other_ends() -> None:
     assert found(2, own) == 0
 
 
-def test_a_rule_that_fails_hides_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rule that raises is a problem of its object, and hides no other finding."""
+def test_a_rule_that_fails_hides_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A rule that raises is a problem of its object with the path of its traceback, and hides no other finding."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
     def broken(self: Checker, subjects: list[Obj], inventory: object) -> object:
         if subjects[0].name == "x":
@@ -171,4 +173,6 @@ def test_a_rule_that_fails_hides_nothing_else(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(Checker, "check", broken)
     result = examined(f=f"{manifest('x')}---\n{manifest('z')}")
     assert len(result.findings) == 1
-    assert "a fault of this program: KeyError" in result.problems[0].message
+    message, log = result.problems[0].message, tmp_path / "hpc/logs/faults.log"
+    assert message.endswith(f"a fault of ./hpc, KeyError: 'y'; its traceback is in {log}")
+    assert "in broken" in log.read_text()

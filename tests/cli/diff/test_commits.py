@@ -162,5 +162,31 @@ def test_a_stack_that_is_new_or_gone(repository: Path) -> None:
 
 def test_secrets_of_settings_are_compared_and_not_shown() -> None:
     """Secrets of the settings that differ are named by their path, without their values."""
-    content = {"hpc:platform": {"a": 1}, "hpc:scale": {"gui": {"secure": "v1:abc"}}, "hpc:x": {"secure": "v1:d"}}
-    assert dict(commits._sealed(content, "")) == {"hpc:scale.gui": "v1:abc", "hpc:x": "v1:d"}
+    content = {"hpc:platform": {"a": [1, {"secure": "v1:e"}]}, "hpc:scale": {"gui": {"secure": "v1:abc"}}}
+    assert dict(commits._sealed(content, "")) == {"hpc:platform.a.1": "v1:e", "hpc:scale.gui": "v1:abc"}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("config: {}\nconfig: {}\n", "config is given twice"),
+        ("config: [\n", "expected the node content"),
+        ("- a\n", "no mapping"),
+        ("config: \xff\n", "can't decode byte 0xff"),
+        ("", "Pulumi.dev.yaml is missing"),
+    ],
+)
+def test_secrets_that_cannot_be_read_are_unknown(text: str, reason: str, tmp_path: Path) -> None:
+    """A review of settings that this version cannot read says so, and does not conclude that they have no secrets."""
+    sides = []
+    for name, content in (("a" * 40, "config: {hpc:x: {secure: v1:d}}\n"), ("b" * 40, text)):
+        root = tmp_path / name
+        root.mkdir()
+        if content:
+            (root / "Pulumi.dev.yaml").write_bytes(content.encode("latin-1"))
+        sides.append(commits.Side(name, root, []))
+    warnings = [each for each in commits._warnings("dev", *sides) if "secrets" in each]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("secrets in the settings of bbbbbbbbbbbb cannot be read (")
+    assert reason in warnings[0]
+    assert warnings[0].endswith("whether any of them changes could not be determined")

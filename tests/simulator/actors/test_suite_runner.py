@@ -10,7 +10,7 @@ import pytest
 
 from simulator.actors.informer import Key
 from simulator.actors.runtime import Runtime
-from simulator.actors.suite_runner import SCRIPT, SuiteRunners
+from simulator.actors.suite_runner import SCRIPT, VARIABLES, SuiteRunners
 from simulator.kubeconfigs import Kubeconfig
 
 CLIENT = """#!/bin/sh
@@ -22,12 +22,12 @@ esac
 SECONDS = 30
 
 
-def runtime(folder: Path, script: str, *, client: bool = True) -> Runtime:
+def runtime(folder: Path, script: str, *, client: bool = True, **files: str) -> Runtime:
     """Return what the runner needs of a cluster: a ConfigMap, a token, and the client."""
     (folder / "kubectl").write_text(CLIENT)
     (folder / "kubectl").chmod(0o755)
     plan = "00-n.json jobs.v1.batch n-yymmddhhmm-n 9 n\n"
-    data = {"suite.sh": script, "plan": plan, "00-n.json": "{}"}
+    data = {"suite.sh": script, "plan": plan, "00-n.json": "{}", **files}
     found = SimpleNamespace(
         config_maps=SimpleNamespace(get=lambda *_: {"data": data}),
         settings=SimpleNamespace(tools={"kubectl": folder / "kubectl"} if client else {}),
@@ -61,7 +61,7 @@ def pod(**variables: str) -> dict[str, Any]:
     return {"metadata": {"name": "suite-1-x", "namespace": "adas", "uid": "1"}, "spec": spec}
 
 
-def end(folder: Path, **more: Any) -> Any:
+def end(folder: Path, changed: dict[str, str] | None = None, **more: Any) -> Any:
     """Return how the pod ends, once its script has."""
     woken = threading.Event()
     ended: list[Key] = []
@@ -71,11 +71,12 @@ def end(folder: Path, **more: Any) -> Any:
         woken.set()
 
     runners = SuiteRunners(runtime(folder, SCRIPT.read_text(), **more), wake)
-    first = runners.outcome(pod())
+    runner = pod(**(changed or {}))
+    first = runners.outcome(runner)
     assert first is not None
     assert woken.wait(SECONDS)
     assert ended == [("adas", "suite-1-x")]
-    return runners.outcome(pod())
+    return runners.outcome(runner)
 
 
 def test_the_script_is_really_run_with_the_token_of_its_pod(tmp_path: Path) -> None:
@@ -95,6 +96,29 @@ def test_any_other_script_is_not_run(tmp_path: Path) -> None:
     other = pod()
     other["spec"]["containers"][0]["command"] = ["/bin/sh", "-c", "true"]
     assert SuiteRunners(runtime(tmp_path, SCRIPT.read_text()), lambda _: None).outcome(other) is None
+
+
+def test_the_script_gets_the_variables_that_it_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other variables of the pod would decide what else this machine runs, and so would its files beside the client."""
+    monkeypatch.setattr(sys.modules[__name__], "CLIENT", '#!/bin/sh\nenv; cat "$KUBECONFIG"\n')
+    lines = end(
+        tmp_path, {"LD_PRELOAD": "/planted.so", "ENV": "/planted", "PATH": "/planted"}, kubeconfig="planted"
+    ).lines
+    assert "planted" not in "\n".join(lines)
+    names = {name for name, separator, _ in (line.partition("=") for line in lines) if separator and name.isupper()}
+    own = {"HOME", "HPC_FOLDER", "HPC_POLL", "KUBECONFIG", "PATH"}
+    assert names - {"PWD", "OLDPWD", "SHLVL", "_"} == {*VARIABLES, *own}
+
+
+@pytest.mark.parametrize(
+    ("place", "word"), [("HPC_KEEP", "a[$(id)]"), ("HPC_RESOURCES", "--kubeconfig=x"), ("plan", "../x")]
+)
+def test_the_script_gets_plain_words(place: str, word: str, tmp_path: Path) -> None:
+    """What a shell would evaluate, or the client take for an option, ends the pod before the script starts."""
+    files = {"plan": f"00-n.json jobs.v1.batch n 9 {word}\n"} if place == "plan" else {}
+    ended = end(tmp_path, {} if files else {place: word}, **files)
+    assert ended.exit_code == 1
+    assert f"{place}: '{word}' is no name" in ended.message
 
 
 def test_a_cluster_without_the_client_says_so(tmp_path: Path) -> None:

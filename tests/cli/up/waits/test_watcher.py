@@ -1,5 +1,6 @@
 """What is read beside the engine: which objects, what is printed about them, and when the update is ended."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from cli.shared.cluster_client import Cluster, RefusedError
 from cli.shared.errors import Problem
 from cli.up.waits.failure_duration import RECOVERED, FailureDuration
 from cli.up.waits.pod_logs import last_lines
+from cli.up.waits.rules import judge_of
 from cli.up.waits.subject import Subject, going, subject
 from cli.up.waits.verdict import DONE, failed, failing, waiting
 from cli.up.waits.watcher import AGAIN, FIRST, Watcher
@@ -180,6 +182,47 @@ def test_a_refused_read_is_reported_once_and_ends_nothing(
     assert len(said) == 1
     assert has(said[0], plural, "403", f"{plural} is forbidden")
     assert watcher.failure is None
+
+
+def test_a_fault_of_a_rule_is_logged_and_hides_nothing(
+    watcher: Watcher, cluster: Objects, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault of one rule is one note with the path of its traceback; objects of other kinds are still judged."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    put(cluster, kinds.DAEMON_SET, {"metadata": meta("plugin", generation=1), "status": {"desiredNumberScheduled": 1}})
+    put(cluster, kinds.SUBSCRIPTION, subscription(**UNRESOLVED))
+    begin(watcher, kind=kinds.DAEMON_SET, name="plugin")
+    begin(watcher)
+    rules = {"DaemonSet": lambda live, _: waiting(live["planted"])}
+    monkeypatch.setattr("cli.up.waits.watcher.judge_of", lambda group, kind: rules.get(kind) or judge_of(group, kind))
+    said = []
+    for _ in range(20):
+        clock.now += 5
+        watcher.round()
+        said += watcher.notes()
+    (fault,) = (line for line in said if "fault" in line)
+    log = tmp_path / "hpc/logs/faults.log"
+    assert has(fault, "judging DaemonSet ns/plugin", "KeyError: 'planted'", f"its traceback is in {log}", "goes on")
+    assert log.read_text().count("Traceback") == 1
+    assert "in <lambda>" in log.read_text()
+    assert watcher.failure is not None
+    assert has(watcher.failure, "Subscription ns/nfd")
+
+
+def test_a_fault_between_rules_is_logged(cluster: Objects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault outside of the rules does not end the thread that reads, and is logged, too."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    now = iter([0.0])
+    watcher = Watcher(cluster, 40.0, lambda: next(now))
+    begin(watcher)
+    notes: list[str] = []
+    with watcher.watch():
+        for _ in range(500):
+            if notes := watcher.notes():
+                break
+            time.sleep(0.01)
+    (fault,) = notes
+    assert has(fault, "reading what is waited for", "StopIteration", str(tmp_path / "hpc/logs/faults.log"))
 
 
 def test_a_server_that_does_not_answer_ends_nothing(cluster: Objects) -> None:

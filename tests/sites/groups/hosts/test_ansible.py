@@ -1,5 +1,6 @@
 """The playbooks, run by Ansible against empty folders with the hosts' programs as fakes."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,17 @@ esac""",
 }
 
 
-def everything() -> Site:
+ANOTHER = hashlib.sha256(b"another\n").hexdigest()
+ARGUMENTS = "Validating*own network driver"
+
+
+def everything(downloads: Path) -> Site:
     """Return the Redpaper's site, made up so that one host calls for nearly all roles: each start of a task costs."""
     lab = kit.of("redpaper-4.4")
+    archive = archived(downloads)
+    given = lab.given.model_dump(mode="json", exclude_unset=True)["hosts"]
     more = {
+        "ofed": given["ofed"] | {"folder": str(downloads), "sha256": hashlib.sha256(archive.read_bytes()).hexdigest()},
         "container_runtime": "docker",
         "host_driver": {
             "packages": ["nvidia-driver"],
@@ -53,10 +61,17 @@ def everything() -> Site:
         },
         "selinux": {"mode": "permissive", "modules": ["infiniband.pp", "nvidia-container.te"]},
     }
-    given = lab.given.model_dump(mode="json", exclude_unset=True)["hosts"]
     found = kit.of("redpaper-4.4", hosts=given | more)
     needs = found.on_hosts.model_copy(update={"driver": "host", "memlock_by_host": True})
     return found.model_copy(update={"on_hosts": needs, "traffic_class": 106})
+
+
+def archived(downloads: Path) -> Path:
+    """Write a file that stands for the driver's archive."""
+    downloads.mkdir()
+    archive = downloads / "MLNX_OFED_LINUX-4.7-3.2.9.0-rhel7.6-x86_64.tgz"
+    archive.write_text("an archive\n")
+    return archive
 
 
 def on_host(folder: Path) -> list[Path]:
@@ -70,7 +85,7 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     Repositories: R-3.2.1-3, R-3.2.1-5, R-3.2.5-1. Kernel modules: R-3.2.3-4, R-3.4.1-7, S-6.1. SELinux: R-3.2.4-1,
     R-3.4.1-8, S-6.3, E-10. Network and limits: R-3.3-6, R-3.4.3-8, N-1.1. Runtime hook: S-6.2.
     """
-    folder = kit.write(everything(), tmp_path / "hosts")
+    folder = kit.write(everything(tmp_path / "downloads"), tmp_path / "hosts")
     (folder / "roles/selinux/files").mkdir()
     for name in ("infiniband.pp", "nvidia-container.te"):
         (folder / "roles/selinux/files" / name).write_text("module\n")
@@ -134,3 +149,18 @@ def test_a_driver_on_the_host_is_refused(tmp_path: Path) -> None:
     output = ansible.run(folder, "playbook.yml", "--limit", HOST, fakes=programs, code=2)
     assert "Remove nvidia-driver-418.87-1" in output
     assert ansible.changed(output) == {HOST: 0}
+
+
+def test_an_archive_that_was_not_checked_is_refused(tmp_path: Path) -> None:
+    """A driver's archive with another checksum, or without one in the settings, is not unpacked."""
+    found = everything(tmp_path / "downloads")
+    folder = kit.write(found, tmp_path / "hosts")
+    (tmp_path / "downloads").joinpath("MLNX_OFED_LINUX-4.7-3.2.9.0-rhel7.6-x86_64.tgz").write_text("another\n")
+    arguments = ("playbook.yml", "--limit", HOST, "--start-at-task", "Read the archive's checksum")
+    output = " ".join(ansible.run(folder, *arguments, code=2).split())
+    assert f"downloads/MLNX_OFED_LINUX-4.7-3.2.9.0-rhel7.6-x86_64.tgz has sha256 {ANOTHER}, not" in output
+    assert "correct site.hosts.ofed.sha256" in output
+    inventory = folder / "inventory.yml"
+    inventory.write_text("".join(line for line in inventory.read_text().splitlines(True) if "ofed_sha256" not in line))
+    output = ansible.run(folder, "playbook.yml", "--limit", HOST, "--start-at-task", ARGUMENTS, code=2)
+    assert "missing required arguments: ofed_sha256" in output
