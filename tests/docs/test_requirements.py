@@ -104,7 +104,7 @@ def test_files_of_requirements_agree() -> None:
 
 
 def test_project_is_described() -> None:
-    """The project's metadata names files that exist, a licence, and the version of its policies and of the changelog."""
+    """The project's metadata names existing files, a licence, and the version of its policies and changelog."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project.keys() >= {"name", "version", "description", "requires-python", "license"}
     assert [name for name in (project["readme"], *project["license-files"]) if not (ROOT / name).is_file()] == []
