@@ -34,7 +34,7 @@ venv: $(DEV_STAMP) ## create the virtual environment, with the tools of develope
 $(STAMP): $(REQUIREMENTS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 		{ echo "$(PYTHON) is missing or older than 3.11; set PYTHON to a newer one, e.g. make up PYTHON=python3.11"; exit 1; }
-	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	@test -x $(RUN) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "no virtual environment was made; Debian and Ubuntu have venv in the package python3-venv"; exit 1; }
 	@echo "- installing the Python packages ..."
 	@$(PIP) $(REQUIREMENTS:%=-r %)
 	@touch $@
