@@ -168,7 +168,6 @@ class Release(Model):
         return None if self.historical or self.support is None else self.support.last_day
 
 
-
 def load(folder: Path) -> Mapping[str, Release]:
     """Return the releases of a folder's files by name, from the oldest on; each is read when it is first requested.
 
