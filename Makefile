@@ -23,7 +23,7 @@ PYTEST := $(RUN) -m pytest -q --tb=short --durations=10
 STACKS ?= $(patsubst Pulumi.%.yaml,%,$(wildcard Pulumi.*.yaml))
 
 .PHONY: gpus help venv up status down clean distclean test unit slow engine cluster browser chromium debian check format docs lock bench contract record golden \
-	policies diff comment kubeconfig drift workflows
+	policies diff comment kubeconfig drift dates workflows
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,7 +34,7 @@ venv: $(DEV_STAMP) ## create the virtual environment, with the tools of develope
 $(STAMP): $(REQUIREMENTS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 		{ echo "$(PYTHON) is missing or older than 3.11; set PYTHON to a newer one, e.g. make up PYTHON=python3.11"; exit 1; }
-	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	@test -x $(RUN) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "no virtual environment was made; Debian and Ubuntu have venv in the package python3-venv"; exit 1; }
 	@echo "- installing the Python packages ..."
 	@$(PIP) $(REQUIREMENTS:%=-r %)
 	@touch $@
@@ -129,6 +129,9 @@ kubeconfig: $(STAMP) ## write HPC_KUBECONFIG, a secret of the CI job, where the 
 drift: $(STAMP) ## report what on the cluster differs from the program; fails on drift
 	@mkdir -p $(OUT)
 	@./hpc drift $(CHOICE) -o $(OUT)/$(STACK).drift.md
+
+dates: $(DEV_STAMP) ## fail by what ends soon: support of OpenShift releases, exceptions to policies; tests only warn of it
+	@$(RUN) -m tests.support.renewals
 
 workflows: $(DEV_STAMP) ## check the files of .github, .gitlab-ci.yml and renovate.json
 	@"$$($(RUN) -m simulator.tools actionlint)" -color

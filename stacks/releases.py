@@ -185,9 +185,10 @@ class Release(Model):
             )
         return self
 
-    def expired(self, day: date) -> bool:
-        """Return whether stacks of this project must have left the release by a day."""
-        return self.historical is None and self.support is not None and day > self.support.last_day
+    @property
+    def last_day(self) -> date | None:
+        """The last day on which stacks of this project may have the release; None where it is historical."""
+        return None if self.historical or self.support is None else self.support.last_day
 
 
 def load(folder: Path) -> Mapping[str, Release]:

@@ -254,6 +254,15 @@ def test_both_hosts_call_the_same_targets() -> None:
     assert github <= known
 
 
+def test_dates_fail_scheduled_jobs_alone() -> None:
+    """What ends on a day fails a job of the schedule on both hosts, and no pull request, update or other test."""
+    calling = [name for name, job in _all_jobs() if "make dates" in yaml.safe_dump(job)]
+    assert calling == ["nightly/dates"]
+    assert "schedule" in yaml.safe_load((ROOT / ".github/workflows/nightly.yml").read_text())[True]
+    asked = {name: job for name, job in _gitlab().items() if "make dates" in yaml.safe_dump(job)}
+    assert [rule["if"] for job in asked.values() for rule in job["rules"]] == ['$CI_PIPELINE_SOURCE == "schedule"']
+
+
 def test_tools_are_cached_by_what_decides_them() -> None:
     """Both hosts' caches of tools have other keys as soon as a file or a Go changes that decides what is built."""
     (cache,) = (step for step in _prepare() if "actions/cache@" in step.get("uses", ""))

@@ -104,7 +104,9 @@ def test_files_of_requirements_agree() -> None:
 
 
 def test_project_is_described() -> None:
-    """The project's metadata names what people and tools look for, and the version of its policies."""
+    """The project's metadata names existing files, a licence, and the version of its policies and changelog."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project.keys() >= {"name", "version", "description", "requires-python"}
+    assert project.keys() >= {"name", "version", "description", "requires-python", "license"}
+    assert [name for name in (project["readme"], *project["license-files"]) if not (ROOT / name).is_file()] == []
+    assert f"\n## [{project['version']}] - " in (ROOT / "CHANGELOG.md").read_text()
     assert f"version: {project['version']}" in (ROOT / "policies" / "PulumiPolicy.yaml").read_text()

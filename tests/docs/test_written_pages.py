@@ -1,7 +1,9 @@
-"""Commands, options and links on pages exist."""
+"""Commands, options, targets, modules and links on pages exist."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,13 @@ from tests.support.recorded import ROOT
 PAGES = [path for pages in ("*.md", "*/README.md", "docs/*.md", "docs/adr/*.md") for path in sorted(ROOT.glob(pages))]
 _COMMAND = re.compile(r"\./hpc ([^`\n#|>)]*)")
 _OPTION = re.compile(r"--?[a-z][a-z-]*")
+_MAKE = re.compile(r"\bmake((?: +[A-Za-z][\w=.]*)+)")
+_MODULE = re.compile(r"\bpython3? -m ([\w.]+)([^`\n]*)")
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
 _CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 PASSED_ON = {"pulumi", "preview"}
+OF_ALL = {"--help", "--version"}
+"""Options of `./hpc` itself."""
 
 
 @cache
@@ -31,6 +37,8 @@ def command(*names: str) -> Any:
 def faults(line: str) -> list[str]:
     """Return the words of a command line that name no command and no option."""
     words = line.split()
+    if words and words[0] in OF_ALL:
+        return words[1:]
     found = command(words[0]) if words else None
     if found is None:
         return words[:1]
@@ -49,6 +57,30 @@ def test_commands_are_those_that_exist(page: Path) -> None:
     assert {line: wrong for line in lines if (wrong := faults(line))} == {}
 
 
+@cache
+def targets() -> frozenset[str]:
+    """Return the targets of the Makefile."""
+    return frozenset(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def absent(text: str) -> Iterator[str]:
+    """Yield what a page's code has of targets of make, modules and paths of tests that do not exist."""
+    for code in _CODE.findall(text):
+        for words in _MAKE.findall(re.sub(r" #.*", "", code)):
+            yield from (f"make {word}" for word in words.split() if "=" not in word and word not in targets())
+        for module, arguments in _MODULE.findall(code):
+            if find_spec(module) is None:
+                yield f"python -m {module}"
+            paths = re.findall(r"\btests/[\w/.]+", arguments)
+            yield from (path for path in paths if not (ROOT / path).exists())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_targets_and_modules_are_those_that_exist(page: Path) -> None:
+    """Every target of make, module and path of a test in a page's code exists."""
+    assert [*absent(page.read_text())] == []
+
+
 def test_every_command_is_listed() -> None:
     """The page of commands names every command, and every one of a group."""
     lines = (ROOT / "docs" / "commands.md").read_text().splitlines()
@@ -60,8 +92,11 @@ def test_every_command_is_listed() -> None:
 
 
 def test_what_does_not_exist_is_found() -> None:
-    """Unknown commands, subcommands and options are found."""
+    """Unknown commands, subcommands, options, targets, modules and paths are found."""
     assert faults("verify -f LOG --against 3") == ["--against"]
+    assert (faults("--version"), faults("--verson")) == ([], ["--verson"])
+    page = "`make up tests STACK=dev`, `python -m bench.speed` and `python3 -m pytest -q tests/doc -k a`; make sense"
+    assert [*absent(page)] == ["make tests", "python -m bench.speed", "tests/doc"]
     assert (faults("scc explian -f POD"), faults("verifi"), faults("sim up --raise -x")) == (
         ["explian"],
         ["verifi"],
