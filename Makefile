@@ -15,6 +15,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 REQUIREMENTS := requirements.txt requirements-sim.txt
 DEV_REQUIREMENTS := requirements-dev.txt
 PIP = $(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes
+PIP_FAILED = { echo "the Python packages were not installed (see above): is the package index reachable (PIP_INDEX_URL), and has the disk 1 GB free? The same command goes on from here"; exit 1; }
 RUN := $(VENV)/bin/python
 CHOICE := --stack $(STACK) $(if $(NAME),--name $(NAME))
 # Tests start Python some thousand times; without compiled modules each start compiles the house again.
@@ -36,12 +37,12 @@ $(STAMP): $(REQUIREMENTS)
 		{ echo "$(PYTHON) is missing or older than 3.11; set PYTHON to a newer one, e.g. make up PYTHON=python3.11"; exit 1; }
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "no virtual environment was made; Debian and Ubuntu have venv in the package python3-venv"; exit 1; }
 	@echo "- installing the Python packages ..."
-	@$(PIP) $(REQUIREMENTS:%=-r %)
+	@$(PIP) $(REQUIREMENTS:%=-r %) || $(PIP_FAILED)
 	@touch $@
 
 $(DEV_STAMP): $(STAMP) $(DEV_REQUIREMENTS)
 	@echo "- installing the tools of developers and tests ..."
-	@$(PIP) $(DEV_REQUIREMENTS:%=-r %)
+	@$(PIP) $(DEV_REQUIREMENTS:%=-r %) || $(PIP_FAILED)
 	@touch $@
 
 up: $(STAMP) ## build what is missing, start the simulated cluster, run pulumi up, show the jobs

@@ -44,11 +44,14 @@ class Job:
 
 def make_all(jobs: Sequence[Job], progress: Progress) -> None:
     """Make every tool; raise SimulatorError for the first that fails, and stop the others."""
-    builds = [job.title.removeprefix("building ") for job in jobs if isinstance(job.product, Module)]
-    data = [job.product.name for job in jobs if isinstance(job.product, Data)]
-    title = "; ".join(
-        f"{verb} {', '.join(names)}" for verb, names in (("building", builds), ("fetching", data)) if names
-    )
+    for folder in {job.folder.parent for job in jobs}:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()  # before anything is downloaded
+        except OSError as error:
+            raise _cannot_write(error, folder) from error
+    builds = [job for job in jobs if isinstance(job.product, Module)]
+    title = jobs[0].title if len(jobs) == 1 else f"building {', '.join(job.product.name for job in builds or jobs)}"
     with progress.step(title) as step:
         _Workers(jobs, _Totals(step, len(builds))).work()
 

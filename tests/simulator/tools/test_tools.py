@@ -247,7 +247,7 @@ def test_sources_of_all_tools_are_listed_while_one_is_built(machine: Path, monke
     monkeypatch.setenv("GO_SLEEPS", "0.2")
     with pytest.raises(SimulatorError, match=r"(kwok|mpi-operator) was built, but `.*` does not print version"):
         tools.ensure(names, heard)
-    assert heard.titles == ["building etcd 3.6.6, kwok 0.7.0, mpi-operator 0.2.3"]
+    assert heard.titles == ["building etcd, kwok, mpi-operator"]
     assert [name for name in calls(machine) if name != "env"][:3].count("list") >= 2
     assert {"kwok", "mpi-operator"} <= {*tools.missing(names)}
     assert left_over(machine) == []
@@ -285,6 +285,18 @@ def test_without_go_only_a_needed_build_fails(machine: Path) -> None:
         tools.find("kwok")
     with pytest.raises(SimulatorError, match=r"openshift-crds must be fetched, and there is no Go"):
         tools.find("openshift-crds")
+
+
+def test_a_cache_that_cannot_be_written_is_refused_before_anything_is_downloaded(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cache that is a file, or in a place where there can be none, is an error that names it and HPC_CACHE."""
+    (machine / "file").touch()
+    for path in (machine / "file", Path("/proc/hpc")):
+        monkeypatch.setenv("HPC_CACHE", str(path))
+        with pytest.raises(SimulatorError, match=rf"cannot write below {path} .*: set HPC_CACHE to a folder"):
+            tools.find("etcd")
+    assert calls(machine) == []
 
 
 def test_unknown_tool_is_named() -> None:
