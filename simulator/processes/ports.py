@@ -1,7 +1,11 @@
-"""Free ports on loopback."""
+"""Free ports on loopback, each given to one process of a user only."""
 
+import fcntl
+import os
 import secrets
 import socket
+import tempfile
+from functools import cache
 from pathlib import Path
 
 from simulator.errors import SimulatorError
@@ -27,14 +31,31 @@ def free(taken: set[int] | None = None, *, first: int = FIRST, last: int | None 
     """Return a free port that is not in `taken`.
 
     It lies below the range that outgoing connections get their ports from, so that it is still free at the
-    next start of the cluster, and is drawn at random, so that clusters that start at once do not meet.
+    next start of the cluster. It is reserved until this process ends, for its server may listen only seconds later,
+    and clusters start at the same time.
     """
     end = last if last is not None else _first_ephemeral() - 1
     for _ in range(ATTEMPTS):
         port = first + secrets.randbelow(max(end - first + 1, 1))
-        if port not in (taken or ()) and is_free(port):
+        if port not in (taken or ()) and is_free(port) and _reserve(port):
             return port
     raise SimulatorError(f"no free port between {first} and {end} on {LOOPBACK}: stop some of the servers there.")
+
+
+def _reserve(port: int) -> bool:
+    """Lock the byte of a port in a file of the user; False where another process has it."""
+    try:
+        fcntl.lockf(_reservations(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@cache
+def _reservations() -> int:
+    """Open the file whose locks are the reservations; it stays open, as closing it would release them."""
+    path = Path(tempfile.gettempdir()) / f"hpc-ports-{os.getuid()}"
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
 
 
 def _first_ephemeral() -> int:

@@ -37,6 +37,20 @@ def test_no_free_port_is_said() -> None:
             ports.free(first=port, last=port)
 
 
+def test_a_port_is_given_to_one_process_only() -> None:
+    """A port that a process has drawn, and on which nothing listens yet, is drawn by no other process."""
+    port = ports.free()
+    child = os.fork()
+    if child == 0:
+        try:
+            ports.free(first=port, last=port)
+        except SimulatorError:
+            os._exit(0)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert ports.is_free(port)
+
+
 def test_known_ports_are_kept_and_others_replaced() -> None:
     """The API server's port never changes; other ports that are taken are replaced."""
     known = choose_ports(None, frozenset())
