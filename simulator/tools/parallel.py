@@ -71,6 +71,13 @@ class _Totals:
         with self._lock:
             self._counts[title] = (0, packages)
 
+    def finish(self, title: str) -> None:
+        """Count a tool as done: what Go had compiled before, it did not report."""
+        with self._lock:
+            if title in self._counts:
+                _, packages = self._counts[title]
+                self._counts[title] = (packages, packages)
+
     def update(self, title: str, done: float | None, total: float | None, what: str) -> None:
         """Report the progress of one tool as that of all."""
         with self._lock:
@@ -186,6 +193,7 @@ class _Workers:
                         tool_build.build(job.product, temporary, packages, step, self.running)
                     temporary.chmod(0o755)
                     temporary.rename(job.folder)
+                    self.totals.finish(job.title)
                 except BaseException:
                     shutil.rmtree(temporary, ignore_errors=True)
                     raise
