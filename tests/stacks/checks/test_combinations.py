@@ -206,7 +206,12 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "nvaie-roce",
-        {"builds__0__source__ofed": {"version": "5.2-2.2.4.0", "sha256": "0" * 64}},
+        {"builds__0__source__ofed": {"version": "5.2-2.2.4.0"}},
+        "builds.0.source.ofed.sha256: Field required; add it",
+    ),
+    (
+        "nvaie-roce",
+        {"builds__0__source__ofed": {"version": "5.2-2.2.4.0", "sha256": "ab" * 32}},
         "builds: source.ofed of nvaie/multinode: … has MLNX_OFED 5.2-2.2.4.0, and the nodes have …; build it with",
     ),
     # Images
