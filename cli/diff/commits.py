@@ -128,12 +128,12 @@ def _warnings(stack: str, before: Side, after: Side) -> Iterator[str]:
     if before.absent or after.absent:
         return
     read: list[dict[str, str]] = []
-    for each in (before, after):
+    for commit in (before, after):
         try:
-            read.append(_secrets(stack, each.root))
+            read.append(_secrets(stack, commit.root))
         except _UnreadableError as error:
             yield (
-                f"secrets in the settings of {_short(each.name)} cannot be read ({error}), so whether any of them "
+                f"secrets in the settings of {_short(commit.name)} cannot be read ({error}), so whether any of them "
                 "changes could not be determined"
             )
     if len(read) < 2:  # noqa: PLR2004 - two sides

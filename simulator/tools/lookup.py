@@ -37,10 +37,10 @@ def ensure(names: Iterable[str] = USUAL, progress: Progress | None = None) -> di
     a full disk and a failed build.
     """
     paths = {name: _installed(name) or _cached(name) for name in names}
-    absent = {path: _job(name) for name, path in paths.items() if not path.exists()}
-    jobs = tuple({job.folder: job for job in absent.values()}.values())
+    # The commands of one module are one job.
+    jobs = dict.fromkeys(_job(name) for name, path in paths.items() if not path.exists())
     if jobs:
-        parallel.make_all(jobs, progress or SILENT)
+        parallel.make_all(tuple(jobs), progress or SILENT)
     return paths
 
 

@@ -9,7 +9,7 @@ environment, rule = os.environ["ENVIRONMENT"], os.environ["RULE"]
 url = f"{os.environ['GITHUB_API_URL']}/repos/{os.environ['GITHUB_REPOSITORY']}/environments/{environment}"
 headers = {"Authorization": f"Bearer {os.environ['TOKEN']}", "Accept": "application/vnd.github+json"}
 with urlopen(Request(url, headers=headers), timeout=60) as answer:  # noqa: S310 - the API's address is the runner's
-    rules = sorted({each["type"] for each in json.load(answer).get("protection_rules") or ()})
+    rules = sorted({entry["type"] for entry in json.load(answer).get("protection_rules") or ()})
 if rule not in rules:
     has = ", ".join(rules) or "none"
     sys.stdout.write(f"::error::environment {environment} lacks rule {rule} (it has {has}): see docs/operations.md\n")

@@ -170,7 +170,7 @@ class Watcher:
                 self._notes.append(f"what is waited for cannot be read in full; the update goes on: {reason}")
 
     def _fault(self, doing: str, error: Exception) -> None:
-        """Report a fault of ours once; rules are called every few seconds."""
+        """Report a fault of this program once; rules are called every few seconds."""
         if (key := (doing, type(error).__name__)) not in self._faults:
             self._faults.add(key)
             note = f"{faults.recorded(error, doing)}; the update goes on"
