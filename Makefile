@@ -37,7 +37,7 @@ $(STAMP): $(REQUIREMENTS)
 		{ echo "$(PYTHON) is missing or older than 3.11; set PYTHON to a newer one, e.g. make up PYTHON=python3.11"; exit 1; }
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "no virtual environment was made; Debian and Ubuntu have venv in the package python3-venv"; exit 1; }
 	@echo "- installing the Python packages ..."
-	@$(PIP) $(REQUIREMENTS:%=-r %) || $(PIP_FAILED)
+	@$(if $(AHEAD),$(AHEAD) & ahead=$$!; trap 'kill $$ahead 2>/dev/null; wait $$ahead' EXIT;) $(PIP) $(REQUIREMENTS:%=-r %) || $(PIP_FAILED)
 	@touch $@
 
 $(DEV_STAMP): $(STAMP) $(DEV_REQUIREMENTS)
@@ -45,6 +45,8 @@ $(DEV_STAMP): $(STAMP) $(DEV_REQUIREMENTS)
 	@$(PIP) $(DEV_REQUIREMENTS:%=-r %) || $(PIP_FAILED)
 	@touch $@
 
+# The first `make up` begins with the tools of its cluster while the packages are downloaded.
+up: AHEAD = $(if $(filter dev,$(STACK)),$(PYTHON) -m simulator.tools.ahead)
 up: $(STAMP) ## build what is missing, start the simulated cluster, run pulumi up, show the jobs
 	@./hpc up $(CHOICE) $(if $(PLAN),--plan $(PLAN)) $(if $(BACKEND),--backend '$(BACKEND)')
 

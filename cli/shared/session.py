@@ -62,6 +62,7 @@ def engine(stack: Stack) -> Engine:
         backend.remove_unreadable_attributes(stack.name)
     pulumi = tools.find("pulumi", progress=Reporter())
     outer = inherited(environment.variables(stack, pulumi, os.environ) | _temporary(stack))
+    _prevent_logs(stack)
     return Engine(pulumi, stack.name, outer, partial(backend.note_lock, stack.name) if backend else None)
 
 
@@ -72,6 +73,16 @@ def _temporary(stack: Stack) -> dict[str, str]:
     folder = stack.home / TEMPORARY
     folder.mkdir(mode=0o700, exist_ok=True)
     return {"TMPDIR": str(folder)}
+
+
+def _prevent_logs(stack: Stack) -> None:
+    """Occupy the place of the engine's folder of logs, which has no other switch.
+
+    They were a third of its CPU time (0.45 s of 1.25 s, an update without changes) and up to 500 MB for each cluster.
+    """
+    if stack.simulated and stack.home.is_dir() and not (logs := stack.pulumi_home / "logs").exists():
+        stack.pulumi_home.mkdir(mode=0o700, exist_ok=True)
+        logs.touch()
 
 
 def print_plugins(program: Path) -> None:

@@ -34,6 +34,7 @@ from cli.shared.tables import show_times
 from cli.status import tables
 from cli.status.command import look
 from cli.status.jobs import FAILED
+from cli.up.repetition import Repetition
 from cli.up.waits.watcher import Watcher
 from review import events, summary
 from simulator import cluster, tools
@@ -146,12 +147,17 @@ def _update(
     wanted: Stack, running: Engine, policies: dict[str, Any], timings: Timings, plan: Path | None
 ) -> tuple[int, Account]:
     placements.show(wanted.settings)
-    planned = ["--plan", str(plan.absolute())] if plan else []
+    repetition = Repetition(wanted, running, policies)
+    omitted = repetition.begin()
+    planned = ("--plan", str(plan.absolute())) if plan else omitted
     waits = Watcher(session.cluster(wanted), wanted.settings.timeouts.failed_after)
     with timings.step("pulumi up"), policy_arguments(policies) as arguments, waits.watch():
-        return running.run_update(
+        status, account = running.run_update(
             f"pulumi up, stack {wanted.name}", wanted.log, "up", "--yes", *arguments, *planned, observer=waits
         )
+    if status == 0:
+        repetition.succeed()
+    return status, account
 
 
 def _peak(wanted: Stack) -> Peak | nullcontext[None]:

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import threading
 from collections import deque
@@ -62,7 +63,7 @@ class Running:
         with self._lock:
             self._stopped = True
             for process in self._processes:
-                process.terminate()
+                process.send_signal(signal.SIGINT)  # at others Go leaves its folder of temporary files
 
 
 def command_for(module: Module) -> str:
