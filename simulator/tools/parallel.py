@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -118,6 +119,7 @@ class _Workers:
     running: Running = field(default_factory=Running)
     _error: BaseException | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _sources: dict[Path, threading.Lock] = field(default_factory=dict)
 
     def work(self) -> None:
         """Make everything; the threads are daemons, so that an interrupt ends the command."""
@@ -169,7 +171,15 @@ class _Workers:
 
     def _build(self, listed: "queue.SimpleQueue[tuple[Job, int] | None]") -> None:
         while (item := listed.get()) is not None and self._error is None:
-            self._make(*item)
+            with self._alone(item[0]):
+                self._make(*item)
+
+    def _alone(self, job: Job) -> AbstractContextManager[object]:
+        """Keep tools of one go.mod apart: the second would compile once more what the first has under way."""
+        if isinstance(job.product, Data):
+            return nullcontext()
+        with self._lock:
+            return self._sources.setdefault(job.product.folder, threading.Lock())
 
     def _make(self, job: Job, packages: int) -> None:
         """Fill the folder of a job by way of a temporary one that is renamed at the end: all of it or nothing."""
