@@ -10,6 +10,7 @@ from pathlib import Path
 from simulator.errors import SimulatorError
 from simulator.progress import Step
 from simulator.tools import go
+from simulator.tools.replaced_sources import replaced_sources
 from simulator.tools.table import COMPILER_FLAGS, Binary, Data, Module, Source
 
 
@@ -34,13 +35,14 @@ def build(module: Module, target: Path, total: int, step: Step, running: go.Runn
     # With one package -o names the file (else it would be called after the package: etcd's is `server`).
     output = str(target / module.binaries[0].command) if len(packages) == 1 else f"{target}/"
     done = 0
-    command = ["go", "build", *arguments, "-o", output, *packages]
-    for line in go.lines(command, module.folder, running):
-        if line.startswith(("go: ", "#", "\t")) or " " in line:
-            step.update(what=line.removeprefix("go: "))
-            continue
-        done += 1
-        step.update(min(done, total), total, line)
+    with replaced_sources(module, running) as replaced:
+        command = ["go", "build", *arguments, *replaced, "-o", output, *packages]
+        for line in go.lines(command, module.folder, running):
+            if not go.names_package(line):
+                step.update(what=line.removeprefix("go: "))
+                continue
+            done += 1
+            step.update(min(done, total), total, line)
     for binary in module.binaries:
         if not fits(target / binary.command, binary):
             query = " ".join((binary.command, *binary.version_arguments))

@@ -115,7 +115,8 @@ def lines(command: Sequence[str], folder: Path, running: Running) -> Iterator[st
     try:
         assert process.stdout is not None  # noqa: S101 - it is a pipe, as requested above
         for line in process.stdout:
-            tail.append(line.rstrip())
+            if not names_package(line):
+                tail.append(line.rstrip())
             yield line.rstrip()
     except BaseException:
         process.terminate()
@@ -124,6 +125,11 @@ def lines(command: Sequence[str], folder: Path, running: Running) -> Iterator[st
         status = running.end(process)
     if status:
         raise failure(f"`go {command[1]}` of {folder.name}", tail)
+
+
+def names_package(line: str) -> bool:
+    """Whether `go list` or `go build -v` names a package in a line, and reports no download or error."""
+    return not line.startswith(("go: ", "#", "\t")) and " " not in line
 
 
 def failure(action: str, output: Sequence[str] | deque[str]) -> SimulatorError:

@@ -55,6 +55,16 @@ class Binary:
 
 
 @dataclass(frozen=True)
+class Replacement:
+    """Words of one source file of a Go module, and what they are replaced with."""
+
+    module: str
+    file: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
 class Module:
     """One of the Go modules in `go_modules/`; all its binaries come out of one `go build`."""
 
@@ -66,6 +76,8 @@ class Module:
     """Whether only what needs it builds it."""
     source: str | None = None
     """Folder whose go.mod it has in common with others; None: one of its own, called as it is."""
+    replacements: tuple[Replacement, ...] = ()
+    """What fits its sources to later modules than its own go.mod names."""
 
     @property
     def folder(self) -> Path:
@@ -86,6 +98,7 @@ class Module:
         facts = (
             COMPILER_FLAGS,
             self.linker_flags,
+            *(repr(replacement) for replacement in self.replacements),
             *(binary.package for binary in self.binaries),
             platform.system(),
             platform.machine(),
@@ -186,6 +199,15 @@ MODULES = (
         (Binary("kwok", "sigs.k8s.io/kwok/cmd/kwok", ("--version",), re.compile(r"^kwok version v0\.7\.\d+\b", re.M)),),
         # Its own go.mod asks for Kubernetes 1.33, and compiling that as well took four times what kwok itself does.
         source="kubernetes",
+        # The constant went with Kubernetes 1.34; what it stands for has stayed.
+        replacements=(
+            Replacement(
+                "sigs.k8s.io/kwok",
+                "pkg/utils/informer/informer.go",
+                "metav1.InitialEventsListBlueprintAnnotationKey",
+                '"kubernetes.io/initial-events-list-blueprint"',
+            ),
+        ),
     ),
     Module(
         "mpi-operator",
