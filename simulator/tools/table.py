@@ -229,6 +229,7 @@ MODULES = (
         (Binary("kubectl", ".", ("version", "--client"), re.compile(r"^Client Version: v1\.(2[89]|[3-9]\d)\.", re.M)),),
         (("k8s.io/component-base/version.gitVersion", f"v1{KUBECTL.removeprefix('0')}"),),
         on_demand=True,
+        source="kubernetes",
     ),
     Module(
         # No part of the cluster: `make workflows` holds the files of .github to it.

@@ -1,4 +1,4 @@
-// Command kubectl is upstream's, made from its own module: that of k8s.io/kubernetes needs far more.
+// Command kubectl is upstream's, by its own main: that of k8s.io/kubernetes needs far more.
 package main
 
 import (
