@@ -11,8 +11,8 @@ from cli.shared.paths import ROOT
 from cli.shared.stack import Stack
 from simulator.files import digest, write_atomically
 
-_ASIDE = frozenset({"bench", "docs", "out", "tests"})
-"""Folders that neither the program nor the policies read."""
+_RESULTS = "out"
+"""The folder that commands of `make` write to."""
 _FILE = "last-update"
 
 
@@ -54,6 +54,6 @@ def _ingredients(engine: Engine, policies: Mapping[str, Any]) -> Iterator[bytes]
 def _files(root: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(
-            name for name in folders if name[0] not in "._" and not (name in _ASIDE and Path(folder) == root)
+            name for name in folders if name[0] not in "._" and not (name == _RESULTS and Path(folder) == root)
         )
         yield from (path for name in sorted(files) if (path := Path(folder, name)).is_file())

@@ -28,6 +28,9 @@ class SccMpiSubjects(Parameters):
 
     scc: str = Field(default="scc-for-mpi", description="name of the SCC that allows IPC_LOCK (R-3.4.3-2)")
     account: str = Field(default="mpi", description="service account of each tenant that may use it (R-3.4.3-3)")
+    without: tuple[str, ...] = Field(
+        default=(), description="namespaces of tenants without RDMA, whose account needs no right to it"
+    )
 
 
 class _Grants:
@@ -79,7 +82,7 @@ def _tenant(account: Obj, grants: _Grants, inventory: Inventory, parameters: Scc
     if inventory.complete and not _has(parameters.scc, grants, inventory):
         # A platform without RDMA has no such SCC, and its accounts need none.
         return
-    if namespace and not grants.contains(parameters.scc, namespace, parameters.account):
+    if namespace and namespace not in parameters.without and not grants.contains(parameters.scc, namespace, parameters.account):
         missing = account.unverified if grants.uncertain else account.unlinked
         yield missing(f"may not use {parameters.scc}, since no binding of {namespace} allows it", "metadata", "name")
 

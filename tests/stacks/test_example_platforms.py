@@ -112,7 +112,7 @@ def test_accounts_hold_the_roles_named(stack: str) -> None:
     if not isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.exporter:
         expected |= {("Role dcgm-exporter", "dcgm-exporter/dcgm-exporter")}
     if settings.has_tenants and settings.rdma_resources:
-        expected |= {("Role mpi", f"{tenant.namespace}/mpi") for tenant in settings.tenants}
+        expected |= {("Role mpi", f"{tenant.namespace}/mpi") for tenant in settings.tenants if tenant.rdma}
     if settings.suite:
         expected |= {("Role suite-runner", f"{settings.suite.tenant}/suite-runner")}
     recorded = environment(stack)

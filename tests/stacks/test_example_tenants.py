@@ -33,5 +33,5 @@ def test_namespaces_have_the_ids_and_the_level_of_their_tenants(stack: str) -> N
             "openshift.io/sa.scc.uid-range": ids,
         }
         level = found[tenant.namespace]["labels"].get("pod-security.kubernetes.io/enforce")
-        today = "privileged" if settings.rdma_resources else "restricted"
+        today = "privileged" if settings.rdma_resources and tenant.rdma else "restricted"
         assert level == (None if settings.version.historical else today)

@@ -18,7 +18,7 @@ OMITTED = ("--skip-preview",)
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give a repository with a program, and a folder for simulated clusters."""
     root = tmp_path / "repository"
-    (root / "tests").mkdir(parents=True)
+    (root / "out").mkdir(parents=True)
     (root / "__main__.py").write_text("first")
     monkeypatch.setattr(repetition, "ROOT", root)
     monkeypatch.setenv("HPC_SIM_HOME", str(tmp_path / "sim"))
@@ -35,9 +35,9 @@ def _update(stack: Stack | None = None, *, succeeds: bool = True, gpus: int = 8,
 
 
 def test_repeated_update_omits_its_preview(root: Path) -> None:
-    """The first update has a preview, the next has none; files of tests are no part of it."""
+    """The first update has a preview, the next has none; what commands write is no part of it."""
     assert _update() == ()
-    (root / "tests" / "test_new.py").write_text("new")
+    (root / "out" / "dev.md").write_text("new")
     assert _update() == OMITTED
     assert _update() == OMITTED
 
