@@ -138,7 +138,6 @@ def test_a_team_adds_a_tenant_without_touching_the_platform(lab: Lab) -> None:
     for kind, objects in before.items():
         assert objects.items() <= after[kind].items()
     assert "None/vision" in after["ClusterQueue"]
-    assert plain(lab, TEAM, "preview", "--expect-no-changes").returncode == 0
 
 
 def test_a_platform_that_was_not_updated_is_reported_with_both_values(lab: Lab) -> None:
@@ -165,5 +164,5 @@ def test_tenants_go_and_the_platform_stays(lab: Lab) -> None:
     assert "None/vision" not in uids(lab, kinds.CLUSTER_QUEUE)
     assert "None/scc-for-mpi" in uids(lab, kinds.SECURITY_CONTEXT_CONSTRAINTS)
     change(lab, PLATFORM, protect=True)
-    for stack in (PLATFORM, TENANTS):
-        lab.works("preview", "-s", stack, "--expect-no-changes")
+    lab.works("preview", "-s", PLATFORM, "--expect-no-changes")
+    assert plain(lab, TENANTS, "preview", "--expect-no-changes").returncode == 0
