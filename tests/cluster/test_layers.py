@@ -1,13 +1,12 @@
-"""A platform and its tenants as stacks of their own on one cluster, and one stack that becomes both.
+"""One stack that becomes a platform and its tenants, as stacks of their own on one cluster.
 
 The tests build on each other in the order of the file.
 """
 
-import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ import yaml
 
 from apis import kinds
 from apis.kinds import Kind
-from cli.shared.backends.backend import of_folder
+from cli.shared.backends import choice
 from cli.shared.backends.tags import UID
 from simulator.actors.api import Api, Server
 from tests.support.clusters import FULL, require_tools
@@ -25,25 +24,29 @@ pytestmark = pytest.mark.cluster
 
 PLATFORM, TENANTS = "two-layers", "two-layers-tenants"
 EXAMPLES = "stacks/examples"
+TEAM = "vision"
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """Give a checkout with the platform up, its state in a bucket; that of the test below is in a folder."""
+    """Give a checkout whose one stack has both layers, its state in a bucket."""
     require_tools(FULL)
     with checkout(tmp_path_factory.mktemp("layers")) as made:
-        assert "two-layers, the platform of stack two-layers-tenants, is not up" in made.fails("up", "-s", TENANTS)
+        change(made, PLATFORM, protect=True)
+        upper = settings(made, PLATFORM)
+        change(made, PLATFORM, **settings(made, TENANTS) | dict.fromkeys(("layer", "platform")))
         made.works("up", "-s", PLATFORM, "--backend", "s3")
+        change(made, PLATFORM, **dict.fromkeys(settings(made, TENANTS)) | upper)
         yield made
         made.hpc("sim", "clean", "--name", PLATFORM)
-        made.hpc("sim", "clean", "--name", "joint")
 
 
-def change(lab: Lab, stack: str, key: str, value: Any) -> None:
-    """Change a setting of an example."""
+def change(lab: Lab, stack: str, **values: Any) -> None:
+    """Change settings of an example; None takes one away."""
     file = lab.root / EXAMPLES / f"{stack}.yaml"
     content = yaml.safe_load(file.read_text())
-    content["config"]["hpc:platform"][key] = value
+    platform = content["config"]["hpc:platform"] | values
+    content["config"]["hpc:platform"] = {key: value for key, value in platform.items() if value is not None}
     file.write_text(yaml.safe_dump(content))
 
 
@@ -53,15 +56,15 @@ def settings(lab: Lab, stack: str) -> dict[str, Any]:
     return dict(found["hpc:platform"])
 
 
-def api(lab: Lab, cluster: str = PLATFORM) -> Api:
-    """Return the API server of a cluster of the checkout."""
-    server = Server(lab.root / ".sim" / cluster / "kubeconfig")
+def api(lab: Lab) -> Api:
+    """Return the API server of the cluster."""
+    server = Server(lab.root / ".sim" / PLATFORM / "kubeconfig")
     return Api(server, lambda: server.token, "the test")
 
 
-def uids(lab: Lab, kind: Kind, cluster: str = PLATFORM) -> dict[str, str]:
+def uids(lab: Lab, kind: Kind) -> dict[str, str]:
     """Return the identities of all objects of a kind, by namespace and name."""
-    found = api(lab, cluster).list(kind)["items"]
+    found = api(lab).list(kind)["items"]
     return {
         f"{each['metadata'].get('namespace')}/{each['metadata']['name']}": each["metadata"]["uid"] for each in found
     }
@@ -82,22 +85,43 @@ def plain(lab: Lab, stack: str, *arguments: str) -> subprocess.CompletedProcess[
     )
 
 
-def test_tenants_come_up_on_their_platform(lab: Lab) -> None:
-    """Tenants of a stack of their own come up and pass; a preview of either stack shows no change afterwards."""
-    lab.works("up", "-s", TENANTS)
-    assert "passed: " in lab.works("verify", "-s", TENANTS, "--wait", "300")
+def of_all(lab: Lab, watched: tuple[Kind, ...]) -> dict[str, dict[str, str]]:
+    """Return the identities of all objects of kinds."""
+    return {kind.kind: uids(lab, kind) for kind in watched}
+
+
+def test_one_stack_becomes_two_and_nothing_is_made_or_deleted(lab: Lab) -> None:
+    """`./hpc split` makes two stacks of one, and creates, replaces and deletes no object, protected or not."""
+    watched = (
+        kinds.CLUSTER_QUEUE,
+        kinds.LOCAL_QUEUE,
+        kinds.RESOURCE_FLAVOR,
+        kinds.SECURITY_CONTEXT_CONSTRAINTS,
+        kinds.MPI_JOB_V2BETA1,
+    )
+    before = of_all(lab, watched)
+    assert f"`./hpc split --stack {TENANTS}`" in lab.fails("up", "-s", PLATFORM)
+    assert "--yes does it" in lab.works("split", "-s", TENANTS)
+    lab.works("split", "-s", TENANTS, "--yes")
+    backend = choice.of_cluster(lab.root / ".sim" / PLATFORM)
+    noted = backend.tags(PLATFORM)
+    assert backend.tags(TENANTS) == noted, "objects, and no cluster: an update against another is not refused"
+    assert noted.get(UID)
+    assert f"has nothing of stack {TENANTS}" in lab.works("split", "-s", TENANTS, "--yes")
     for stack in (PLATFORM, TENANTS):
-        lab.works("preview", "-s", stack, "--expect-no-changes")
-    assert {"None/adas", "None/perception"} <= uids(lab, kinds.CLUSTER_QUEUE).keys()
-    assert plain(lab, TENANTS, "preview", "--expect-no-changes").returncode == 0
+        assert re.search(r"objects on the cluster: \d+ unchanged\n$", lab.works("up", "-s", stack))
+    assert of_all(lab, watched) == before
+    assert "passed: " in lab.works("verify", "-s", TENANTS, "--wait", "300")
+    assert not list(lab.root.glob("Pulumi.two-layers*passphrase"))
+    for stack in (PLATFORM, TENANTS):
+        assert "encryptionsalt" not in (lab.root / EXAMPLES / f"{stack}.yaml").read_text()
 
 
 def test_a_team_adds_a_tenant_without_touching_the_platform(lab: Lab) -> None:
-    """A new tenant needs no update of the platform, and replaces no object of others."""
-    before = {
-        kind.kind: uids(lab, kind)
-        for kind in (kinds.SECURITY_CONTEXT_CONSTRAINTS, kinds.RESOURCE_FLAVOR, kinds.CLUSTER_QUEUE)
-    }
+    """A new tenant, in a stack of its own, needs no update of the platform, and replaces no object of others."""
+    watched = (kinds.SECURITY_CONTEXT_CONSTRAINTS, kinds.RESOURCE_FLAVOR, kinds.CLUSTER_QUEUE)
+    before = of_all(lab, watched)
+    assert {"None/adas", "None/perception"} <= before["ClusterQueue"].keys()
     tenant = {
         "namespace": "vision",
         "uid_range": {"start": 1075600000},
@@ -106,89 +130,39 @@ def test_a_team_adds_a_tenant_without_touching_the_platform(lab: Lab) -> None:
         "run_as_gid": 1075600001,
         "gpu_quota": 4,
     }
-    change(lab, TENANTS, "tenants", [*settings(lab, TENANTS)["tenants"], tenant])
-    lab.works("preview", "-s", PLATFORM, "--expect-no-changes")
-    lab.works("up", "-s", TENANTS)
-    for kind in (kinds.SECURITY_CONTEXT_CONSTRAINTS, kinds.RESOURCE_FLAVOR, kinds.CLUSTER_QUEUE):
-        after = uids(lab, kind)
-        assert before[kind.kind].items() <= after.items()
-    assert "None/vision" in uids(lab, kinds.CLUSTER_QUEUE)
-    lab.works("preview", "-s", PLATFORM, "--expect-no-changes")
-    lab.works("preview", "-s", TENANTS, "--expect-no-changes")
+    own = {"config": {"hpc:platform": {"platform": PLATFORM, "tenants": [tenant]}}}
+    (lab.root / f"Pulumi.{TEAM}.yaml").write_text(yaml.safe_dump(own))
+    change(lab, PLATFORM, protect=False)  # of the team's objects, which the last test deletes
+    lab.works("up", "-s", TEAM)
+    after = of_all(lab, watched)
+    for kind, objects in before.items():
+        assert objects.items() <= after[kind].items()
+    assert "None/vision" in after["ClusterQueue"]
 
 
 def test_a_platform_that_was_not_updated_is_reported_with_both_values(lab: Lab) -> None:
     """Tenants are refused where the platform's file has changed since its update, also by plain `pulumi`."""
+    file = lab.root / EXAMPLES / f"{PLATFORM}.yaml"
+    updated = file.read_text()
     classes = [
         *settings(lab, PLATFORM)["priority_classes"],
         {"class_name": "night", "value": 1, "purpose": "idle GPUs"},
     ]
-    change(lab, PLATFORM, "priority_classes", classes)
+    change(lab, PLATFORM, priority_classes=classes)
     said = "priorityClasses: the stack has verification (2000), training (1000), its file says verification (2000), "
-    for text in (lab.fails("up", "-s", TENANTS), plain(lab, TENANTS, "preview").stdout):
-        assert "platform of these tenants, was not updated since its file changed" in " ".join(text.split())
-        assert said in " ".join(text.split())
-    lab.works("up", "-s", PLATFORM)
-    lab.works("preview", "-s", TENANTS, "--expect-no-changes")
+    refused = " ".join(plain(lab, TENANTS, "preview").stdout.split())
+    assert "platform of these tenants, was not updated since its file changed" in refused
+    assert said in refused
+    file.write_text(updated)
 
 
 def test_tenants_go_and_the_platform_stays(lab: Lab) -> None:
     """A platform with tenants is not deleted; tenants are deleted without any part of the platform."""
-    assert f"is the platform of stack {TENANTS}, which has objects on it" in lab.fails("down", "-s", PLATFORM)
-    lab.works("down", "-s", TENANTS)
-    assert not {"None/adas", "None/vision"} & uids(lab, kinds.CLUSTER_QUEUE).keys()
+    assert f"is the platform of stack {TEAM}, which has objects on it" in lab.fails("down", "-s", PLATFORM)
+    lab.works("down", "-s", TEAM)
+    (lab.root / f"Pulumi.{TEAM}.yaml").unlink()
+    assert "None/vision" not in uids(lab, kinds.CLUSTER_QUEUE)
     assert "None/scc-for-mpi" in uids(lab, kinds.SECURITY_CONTEXT_CONSTRAINTS)
+    change(lab, PLATFORM, protect=True)
     lab.works("preview", "-s", PLATFORM, "--expect-no-changes")
-    lab.works("down", "-s", PLATFORM)
-
-
-def _write(file: Path, content: dict[str, Any]) -> None:
-    file.write_text(yaml.safe_dump({"config": {"hpc:platform": content}}))
-
-
-def test_one_stack_becomes_two_and_nothing_is_made_or_deleted(tmp_path: Path) -> None:
-    """`./hpc split` makes two stacks of one, and creates, replaces and deletes no object."""
-    require_tools(FULL)
-    with checkout(tmp_path) as lab:
-        try:
-            _split(lab)
-        finally:
-            lab.hpc("sim", "clean", "--name", "joint")
-
-
-def _split(lab: Lab) -> None:
-    cluster = {"kubeconfig": ".sim/joint/kubeconfig", "context": "hpc-sim-joint", "identifier": "joint"}
-    upper = settings(lab, PLATFORM) | {"cluster": {**cluster, "simulated": True}, "protect": True}
-    lower = settings(lab, TENANTS) | {"platform": "joint"}
-    own, theirs = lab.root / "Pulumi.joint.yaml", lab.root / "Pulumi.joint-tenants.yaml"
-    _write(own, {key: value for key, value in (upper | lower).items() if key not in ("layer", "platform")})
-    lab.works("up", "-s", "joint")
-    watched = (
-        kinds.CLUSTER_QUEUE,
-        kinds.LOCAL_QUEUE,
-        kinds.RESOURCE_FLAVOR,
-        kinds.SECURITY_CONTEXT_CONSTRAINTS,
-        kinds.MPI_JOB_V2BETA1,
-    )
-    before = {kind.kind: uids(lab, kind, "joint") for kind in watched}
-
-    _write(own, upper)
-    _write(theirs, lower)
-    assert "`./hpc split --stack joint-tenants`" in lab.fails("up", "-s", "joint")
-    assert "--yes does it" in lab.works("split", "-s", "joint-tenants")
-    lab.works("split", "-s", "joint-tenants", "--yes")
-    backend = of_folder(lab.root / ".sim" / "joint" / "pulumi")
-    noted = backend.tags("joint")
-    assert backend.tags("joint-tenants") == noted, "objects, and no cluster: an update against another is not refused"
-    assert noted.get(UID)
-    assert "has nothing of stack joint-tenants" in lab.works("split", "-s", "joint-tenants", "--yes")
-    lab.works("up", "-s", "joint")
-    changes = json.loads(lab.works("preview", "-s", "joint-tenants", "--json"))["changeSummary"]
-    assert changes.keys() <= {"same", "create", "read"}
-    assert changes.get("create", 0) <= 2  # the stack, and the component that its queues are part of
-    lab.works("up", "-s", "joint-tenants")
-    assert {kind.kind: uids(lab, kind, "joint") for kind in watched} == before
-    for stack in ("joint", "joint-tenants"):
-        lab.works("preview", "-s", stack, "--expect-no-changes")
-    assert not list(lab.root.glob("Pulumi.joint*passphrase"))
-    assert "encryptionsalt" not in own.read_text() + theirs.read_text()
+    assert plain(lab, TENANTS, "preview", "--expect-no-changes").returncode == 0

@@ -41,8 +41,6 @@ def _verified(lab: Lab) -> None:
     rows = [" ".join(line.split()) for line in printed.splitlines()]
     for judged in ("transport-between-nodes pass channels by NET/IB", "metrics-printed warn not judged: simulated"):
         assert sum(row.startswith(judged) for row in rows) == 2, printed
-    assert "Succeeded" in lab.works("status", "-s", STACK)
-    lab.works("preview", "-s", STACK, "--expect-no-changes")
 
 
 def test_the_program_completes_as_a_train_job(lab: Lab) -> None:
@@ -63,3 +61,5 @@ def test_the_same_workload_is_an_indexed_job_without_trainer(lab: Lab) -> None:
     lab.works("up", "-s", STACK)
     assert _complete(lab, kinds.JOB)
     _verified(lab)
+    assert "Succeeded" in lab.works("status", "-s", STACK)
+    lab.works("preview", "-s", STACK, "--expect-no-changes")

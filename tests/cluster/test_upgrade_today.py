@@ -1,4 +1,7 @@
-"""From 4.20 to 4.22 on the same stack: the steps of docs/upgrade-today.md, carried out."""
+"""From 4.20 to 4.22 on the same stack: the steps of docs/upgrade-today.md, carried out.
+
+Its second step, 4.21, is left out: neither the stack nor a simulated cluster changes there.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -56,7 +59,8 @@ def at_first(platform: dict[str, Any]) -> None:
     platform.clear()
     platform.update(example | {"cluster": cluster, "release": "4.20"})
     versions(0)(platform)
-    platform["nodes"][-1]["name"] = "dgx[01-02].h200.example.com"
+    for group, name in zip(platform["nodes"], ("master01", "worker01", "dgx[01-02]"), strict=True):
+        group["name"] = f"{name}.h200.example.com"
     platform["tenants"] = [{**tenant, "gpu_quota": 16} for tenant in platform["tenants"]]
     platform.pop("suite", None)  # it repeats jobs that this stack does not have
     platform["stages"] = [stage for stage in platform["stages"] if stage["name"] == "nccl"]
@@ -65,20 +69,20 @@ def at_first(platform: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Walked:
-    """A lab after the steps, with their output; the last two reviews are of a new release alone."""
+    """A lab after the steps, with their output; the last review is of a new release alone."""
 
     lab: Lab
     job: str
     """Its uid before the first step."""
     refused: str
     operators: str
-    releases: tuple[str, str]
     raised: str
+    release: str
 
     @property
     def said(self) -> str:
         """All of the output."""
-        return "\n".join((self.refused, self.operators, *self.releases, self.raised))
+        return "\n".join((self.refused, self.operators, self.raised, self.release))
 
 
 def uid(lab: Lab) -> str:
@@ -101,12 +105,9 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walked]:
         lab.change(versions(1))
         operators = lab.works("diff")
         lab.works("up")
-        lab.change(release("4.21"))
-        first = lab.works("diff")
-        lab.works("up")
         lab.change(release("4.22"))
         raised = lab.fails("diff") + lab.works("sim", "up", "--stack", "dev", "--raise")
-        yield Walked(lab, job, refused, operators, (first, lab.works("diff")), raised)
+        yield Walked(lab, job, refused, operators, raised, lab.works("diff"))
 
 
 def test_reviews_say_what_the_page_has(walked: Walked) -> None:
@@ -121,11 +122,10 @@ def test_reviews_say_what_the_page_has(walked: Walked) -> None:
 
 
 def test_another_release_alone_changes_nothing(walked: Walked) -> None:
-    """The stack declares the same on 4.20, 4.21 and 4.22: no review finds a change, and no job runs again."""
+    """The stack declares the same on 4.20 and 4.22: a review finds no change, and no job runs again."""
     assert NOTHING not in walked.operators
-    assert [NOTHING in each for each in walked.releases] == [True, True]
-    walked.lab.works("up")
-    walked.lab.works("preview", "--expect-no-changes")
+    assert NOTHING in walked.release
+    assert re.search(r"objects on the cluster: \d+ unchanged\n$", walked.lab.works("up"))
     assert uid(walked.lab) == walked.job
 
 

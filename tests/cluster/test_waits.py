@@ -1,14 +1,13 @@
 """Updates whose operators fail or are slow: they end by the operator's message, or go on, and the state is whole.
 
-Run with the plugins that are installed: `HPC_PLUGINS` takes the official ones.
+The tests build on each other in the order of the file. Run with the plugins that are installed: `HPC_PLUGINS` takes the
+official ones.
 """
 
 import json
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
 
 import pytest
 
@@ -19,18 +18,23 @@ from tests.support.lab import Lab, checkout, eventually
 
 pytestmark = pytest.mark.cluster
 
-REGISTRY = "registry.redhat.io"
-"""Where the simulated NFD operator of OpenShift 4.4 comes from."""
+REGISTRY = "nvcr.io"
+"""Where the operators of GPUs and of the network come from."""
 _OWN_LIMIT = 300.0
 """Far below the time-outs of the update, in seconds; how soon it ends is printed, as a machine may be busy."""
 PROD = ("--stack", "prod", "--name", "default")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """Give a lab whose cluster is not up yet."""
+    """Give a lab whose GPUs the driver does not support, and whose nodes do not reach a registry."""
     require_tools(FULL)
     with checkout(tmp_path_factory.mktemp("waits")) as made:
+        made.works("sim", "up", *PROD)
+        for node in made.api.list(kinds.NODE)["items"]:
+            if names.PROFILE in node["metadata"]["annotations"]:
+                made.api.annotate(kinds.NODE, node["metadata"]["name"], {names.PROFILE: "dgx1-v100-16gb"})
+        annotate(made, {names.REGISTRIES_DOWN: json.dumps([REGISTRY])})
         yield made
 
 
@@ -40,57 +44,8 @@ def annotate(lab: Lab, annotations: dict[str, str | None]) -> None:
         lab.api.annotate(kinds.NODE, node["metadata"]["name"], annotations)
 
 
-def since(lab: Lab, namespace: str, reason: str, kind: str = "Pod") -> float:
-    """Return the seconds since the first event of that reason on objects of a kind in a namespace."""
-    times = [
-        datetime.fromisoformat(event["firstTimestamp"])
-        for event in lab.api.list(kinds.EVENT, namespace)["items"]
-        if event["reason"] == reason and event["involvedObject"]["kind"] == kind
-    ]
-    return (datetime.now(UTC) - min(times)).total_seconds()
-
-
-@contextmanager
-def at_least(seconds: float) -> Iterator[None]:
-    """Fail unless what is inside takes so long: a test of something slow is one."""
-    begin = time.monotonic()
-    yield
-    assert time.monotonic() - begin >= seconds
-
-
-def test_an_operator_whose_image_cannot_be_pulled_ends_the_update_and_a_slow_one_does_not(lab: Lab) -> None:
-    """A failed pull ends the update within a minute by the pod's message; slow pulls are waited for (R-3.4.1-5)."""
-    lab.works("sim", "up")
-    annotate(lab, {names.REGISTRIES_DOWN: json.dumps([REGISTRY])})
-    said = lab.fails("up")
-    assert since(lab, "openshift-nfd", "Failed") < _OWN_LIMIT, said
-    assert re.search(r"ImagePullBackOff: .*lookup registry\.redhat\.io: no such host", said), said
-    assert re.search(r"^stack dev is not up\n(ClusterServiceVersion|Subscription) openshift-nfd/nfd", said, re.M), said
-    assert "waits at most 35 s for " in said
-
-    annotate(lab, {names.REGISTRIES_DOWN: None})
-    annotate(lab, {names.PULL_SECONDS: "20"})
-    remedy = re.search(r"`oc delete pod -n (\S+) (nfd-operator-\S+)`", said)
-    assert remedy, said
-    lab.api.delete(kinds.POD, remedy[2], remedy[1])
-
-    def patient(settings: dict[str, object]) -> None:
-        settings["timeouts"] = {"failed_after": 5}
-        settings["stages"] = []  # each job would pull, too
-
-    lab.change(patient)
-    with at_least(20):
-        said = lab.works("up")
-    assert re.search(r"waits for ClusterServiceVersion openshift-.*Pulling image", said), said
-    assert "unchanged" in lab.works("preview", "--expect-no-changes")
-
-
-def test_a_build_and_a_driver_that_fail_end_the_update_with_their_last_lines(lab: Lab) -> None:
-    """A failed build, and then a failed driver, end the update with their last log lines."""
-    lab.works("sim", "up", *PROD)
-    for node in lab.api.list(kinds.NODE)["items"]:
-        if names.PROFILE in node["metadata"]["annotations"]:
-            lab.api.annotate(kinds.NODE, node["metadata"]["name"], {names.PROFILE: "dgx1-v100-16gb"})
+def test_a_build_that_fails_ends_the_update(lab: Lab) -> None:
+    """A failed build ends the update with its last log lines."""
     settings = lab.root / "Pulumi.prod.yaml"
     good = settings.read_text()
     containerfile = "FROM scratch\\nRUN exit 3\\n"
@@ -100,16 +55,39 @@ def test_a_build_and_a_driver_that_fail_end_the_update_with_their_last_lines(lab
     said = lab.fails("up", *PROD)
     assert "ImageStream adas/tensorflow: Build tensorflow-1: Failed: DockerBuildFailed: Dockerfile build" in said, said
     assert 'building at STEP "RUN exit 3": while running runtime: exit status 3' in said, said
+    settings.write_text(good)
 
+
+def test_an_operator_whose_image_cannot_be_pulled_ends_the_update(lab: Lab) -> None:
+    """A failed pull ends the update within a minute by the pod's message (R-3.4.1-5); the build runs again."""
     # The first update ends so early that Kueue may only just start: its webhooks would refuse the next preview.
     eventually(lambda: not _starts(lab, "kueue-controller-manager", "openshift-kueue-operator"), "Kueue still starts")
-    # The build that failed runs again, and the driver need not be watched as long as by default.
-    settings.write_text(good.replace("    release:", "    timeouts: {failed_after: 15}\n    release:", 1))
+    begin = time.monotonic()
     said = lab.fails("up", *PROD)
-    assert "ClusterPolicy gpu-cluster-policy: " in said, said
+    assert time.monotonic() - begin < _OWN_LIMIT, said
+    assert re.search(r"ImagePullBackOff: .*lookup nvcr\.io: no such host", said), said
+    assert re.search(r"^stack prod is not up\n(ClusterServiceVersion|Subscription) nvidia-", said, re.M), said
+    assert "waits at most 35 s for " in said
+    assert "created ImageStreamPatch adas-tensorflow-built" in said or "updated ImageStreamPatch adas-ten" in said, said
+
+    annotate(lab, {names.REGISTRIES_DOWN: None, names.PULL_SECONDS: "20"})
+    remedies = re.findall(r"`oc delete pod -n (\S+) (\S+)`", said)
+    assert remedies, said
+    for namespace, name in set(remedies):
+        lab.api.delete(kinds.POD, name, namespace)
+
+
+def test_a_driver_that_fails_ends_the_update_and_a_slow_operator_does_not(lab: Lab) -> None:
+    """A failed driver ends the update with its last log lines; pulls that take longer than that are waited for."""
+    settings = lab.root / "Pulumi.prod.yaml"
+    settings.write_text(
+        settings.read_text().replace("    release:", "    timeouts: {failed_after: 15}\n    release:", 1)
+    )
+    said = lab.fails("up", *PROD)
+    assert re.search(r"waits for ClusterServiceVersion nvidia-.*Pulling image", said), said
+    assert re.search(r"^stack prod is not up\nClusterPolicy gpu-cluster-policy: pod ", said, re.M), said
     assert re.search(r"last log lines of pod nvidia-gpu-operator/nvidia-driver-daemonset-\w+, container nvidia", said)
     assert re.search(r"NVRM: The .*V100.* NVIDIA driver will ignore this GPU", said), said
-    assert "created ImageStreamPatch adas-tensorflow-built" in said or "updated ImageStreamPatch adas-ten" in said, said
 
 
 def _starts(lab: Lab, deployment: str, namespace: str) -> bool:

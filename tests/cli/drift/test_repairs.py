@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from cli.drift import repairs
 from cli.drift.repairs import Left, Repair
 from cli.shared.cluster_client import Cluster, RefusedError
+from cli.shared.engine import Engine
 from cli.shared.errors import Problem
+from cli.shared.stack import Stack
 from review.model import Change, Op, Resource, Review
 
 ROLE_BINDING = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
@@ -99,6 +102,14 @@ def test_what_is_refused_needs_the_users_consent() -> None:
     assert (left.why, left.replaceable) == ("the API server refuses: immutable", True)
     assert left.command == "kubectl -n a delete configmap changed"
     assert _sorted_out(CHANGED, refusal="immutable", agreed=("ConfigMap/a/changed",)).again == (CHANGED,)
+
+
+def test_a_replacement_of_what_has_not_drifted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that is none of a drifted object is refused, with the form of names."""
+    stack = cast("Stack", SimpleNamespace(backend=None, options="--stack dev"))
+    monkeypatch.setattr(repairs.engine_reviews, "drift", lambda *_: Review("dev", (CHANGED,), drift=True))
+    with pytest.raises(Problem, match=r"names what has not drifted: Role/a/b\nGive names as KIND/NAMESPACE/NAME"):
+        repairs.proposed(stack, cast("Engine", None), cast("Cluster", None), ("ConfigMap/a/changed", "Role/a/b"))
 
 
 def test_what_the_preview_would_replace_is_left() -> None:
