@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -14,17 +13,33 @@ import boto3
 import yaml
 
 from simulator.actors.api import Api, Server
-from tests.support import planted
-from tests.support.recorded import ROOT
-from tests.support.stack_settings import in_one
+from tests.support import checkouts, planted
+from tests.support.followed import walked
 
-BUCKET = "planted"
-REGISTRY = "registry.example.com"
+BUCKET = "hpc-lab-state"
+REGISTRY = "nvcr.io"
+STORE = "https://s3.lab.example.com"
+"""What docs/operations.md calls the address of the object store."""
 ODD = ('q"\\', "/+ %ü")
 """What stands around values, so that those which quote or escape have something to do."""
-_LEFT_OUT = shutil.ignore_patterns(
-    ".git", ".venv", ".sim", "out", "__pycache__", ".*_cache", "Pulumi.lab.*", "evidence-*"
-)
+PROVIDER = (b"pulumi-resource-kubernetes", b"start.py\0provider")
+"""What the provider's command line has: the official one's, and the stand-in's, whose script is replaced by Python."""
+_KUBECTL = """#!{python}
+import json, sys
+from kubernetes import client, config
+words = sys.argv[1:]
+value = lambda name: words[words.index(name) + 1]
+kind, name = words[words.index("patch") + 1 :][:2]
+assert kind == "resourcequota"
+config.load_kube_config(value("--kubeconfig"))
+patch = client.CoreV1Api().patch_namespaced_resource_quota
+patch(name, value("-n"), json.loads(value("-p")), field_manager="kubectl-patch")
+"""
+_OPENSSL = """#!{python}
+import secrets, sys
+assert sys.argv[1:3] == ["rand", "-base64"]
+print({before!r} + {mark!r} + secrets.token_hex(7) + {after!r})
+"""
 
 
 @dataclass
@@ -34,6 +49,10 @@ class Site:
     root: Path
     store: str
     environment: dict[str, str]
+    exports: Path
+    """What the user's shell has exported, in a file."""
+    followed: int = 0
+    """How many blocks of the page have been followed."""
     printed: dict[str, bytes] = field(default_factory=dict)
     command_lines: set[bytes] = field(default_factory=set)
 
@@ -66,23 +85,28 @@ class Site:
             env={**self.environment, **variables},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=subprocess.PIPE,
         )
 
-    def ended(self, what: str, process: subprocess.Popen[bytes], given: str = "") -> int:
-        """Store what a process prints until its exit; return its status."""
-        output, _ = process.communicate(given.encode(), timeout=1200)
-        place = f"{len(self.printed):02} {what}"
-        self.printed[place] = output
-        return process.returncode
+    def ended(self, what: str, process: subprocess.Popen[bytes], given: str = "") -> str:
+        """Store what a process prints until its exit, and return it."""
+        output, complaints = process.communicate(given.encode(), timeout=1200)
+        place = f"{len(self.printed):03} {what}"
+        self.printed |= {place: output, f"{place}, stderr": complaints}
+        return (output + complaints).decode(errors="replace")
 
     def run(self, *words: str, given: str = "", status: int | None = 0, **variables: str) -> str:
         """Run ./hpc with its stack; return what it printed."""
         what = " ".join(words)
-        ended = self.ended(what, self.start(*_with_stack(words), **variables), given)
-        said = list(self.printed.values())[-1].decode(errors="replace")
-        assert status is None or ended == status, f"./hpc {what} ended with {ended}:\n{said[-4000:]}"
+        process = self.start(*_with_stack(words), **variables)
+        said = self.ended(what, process, given)
+        assert status is None or process.returncode == status, f"./hpc {what}: {process.returncode}:\n{said[-4000:]}"
         return said
+
+    def walk(self, block: str) -> None:
+        """Run a block of a page in the user's shell."""
+        text = f". {self.exports}\n{block}\nexport -p > {self.exports}\n"
+        self.printed[f"{len(self.printed):03} {block}"] = walked(text, self.root, self.environment).encode()
 
     def together(self, *commands: list[str]) -> None:
         """Run commands at once that change nothing; each with the stack."""
@@ -99,6 +123,10 @@ class Site:
         content = yaml.safe_load(self.settings.read_text())
         edit(content["config"]["hpc:platform"])
         self.settings.write_text(yaml.safe_dump(content, sort_keys=False))
+
+    def git(self, *words: str) -> None:
+        """Run git in the checkout, as a clone has it."""
+        subprocess.run(["git", *words], cwd=self.root, env=self.environment, check=True)
 
     @property
     def client(self) -> Any:
@@ -121,47 +149,45 @@ def _with_stack(words: Sequence[str]) -> list[str]:
     return [*words[:own], "--stack", "lab", *words[own:]]
 
 
-def made(top: Path, store: str) -> Site:
-    """Return a site in a folder, without a cluster, and with planted credentials in its environment."""
-    root = top / "checkout"
-    shutil.copytree(ROOT, root, ignore=_LEFT_OUT)
-    (root / ".venv").symlink_to(Path(sys.prefix))
+def made(top: Path, tools: Path, store: str) -> Site:
+    """Return a site in a folder, without a cluster, and with planted credentials in its environment.
+
+    `tools` is a folder for what stands in place of kubectl, and of openssl, whose random values have to be recognised.
+    """
+    root = checkouts.copy(top)
     for name in ("home", "tmp", "pulumi-home"):
         (top / name).mkdir()
+    before, after = ODD
+    for name, text in (("kubectl", _KUBECTL), ("openssl", _OPENSSL)):
+        (tools / name).write_text(text.format(python=sys.executable, before=before, mark=planted.MARK, after=after))
+        (tools / name).chmod(0o755)
+    (tools / "exports").touch()
     cache = os.environ.get("HPC_CACHE") or str(Path.home() / ".cache" / "hpc")
     outside = {key: text for key, text in os.environ.items() if not key.startswith(("PULUMI_", "HPC_", "AWS_", "GIT"))}
-    return Site(
+    user = {"NAME": "lab", "EMAIL": "lab@example.com"}
+    site = Site(
         root,
         store,
         {
             **outside,
+            **{f"GIT_{role}_{part}": text for role in ("AUTHOR", "COMMITTER") for part, text in user.items()},
+            "PATH": f"{tools}:{outside['PATH']}",
             "HOME": str(top / "home"),
             "TMPDIR": str(top / "tmp"),
             "PULUMI_HOME": str(top / "pulumi-home"),
             "HPC_CACHE": cache,
+            "MAKEFLAGS": "-o .venv/.installed",
             "AWS_ACCESS_KEY_ID": "test",
             "AWS_REGION": "us-east-1",
             "AWS_EC2_METADATA_DISABLED": "true",
             "AWS_SECRET_ACCESS_KEY": planted.value("", "/+"),
             "AWS_SESSION_TOKEN": planted.value("", "/+=="),
-            "PULUMI_CONFIG_PASSPHRASE": planted.value(*ODD),
+            "ROBOT_TOKEN": planted.value(*ODD),
             "GITHUB_TOKEN": planted.value("ghp_"),
             "HPC_GITLAB_TOKEN": planted.value("glpat-"),
         },
+        tools / "exports",
     )
-
-
-def write_settings(root: Path, store: str) -> None:
-    """Write the settings of the stack, which takes the cluster for a real one, with its state in the bucket."""
-    content = in_one(root / "Pulumi.dev.yaml")
-    platform = content["config"]["hpc:platform"]
-    platform["cluster"] |= {
-        "kubeconfig": "~/.kube/config",
-        "context": "hpc-sim-lab",
-        "identifier": "lab",
-        "simulated": False,
-    }
-    platform["state"] = {"backend": f"s3://{BUCKET}?endpoint={store}&s3ForcePathStyle=true&region=us-east-1"}
-    platform["pull_secret"] = {"registries": [REGISTRY]}
-    platform["stages"] = [{**platform["stages"][1], "workloads": platform["stages"][1]["workloads"][:1]}]
-    (root / "Pulumi.lab.yaml").write_text(yaml.safe_dump({"config": {"hpc:platform": platform}}, sort_keys=False))
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "hpc"]):
+        site.git(*words)
+    return site

@@ -1,25 +1,31 @@
-"""Everything that writes or prints, done at one site: updates, reviews, repairs, failures and kills."""
+"""Everything that writes or prints, done at one site: docs/operations.md, with failures and kills in between."""
 
 import base64
 import http.server
 import json
 import os
 import signal
-import subprocess
 import threading
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from apis import kinds
+from components.pull_secret import KEY
 from simulator.processes import procfs
 from tests.support import planted
+from tests.support.followed import Block, blocks, change
 from tests.support.lab import eventually
-from tests.support.planted_site import ODD, REGISTRY, Site
+from tests.support.planted_site import ODD, PROVIDER, REGISTRY, STORE, Site
+from tests.support.recorded import ROOT
 
+PAGE_BLOCKS = tuple(blocks(ROOT / "docs" / "operations.md"))
+LAST = "Removing the environment"
+"""The heading of what is not followed here: nothing would be left to search."""
 SCALE = "ibm-spectrum-scale-csi-driver"
-DEBUGGED = ("preview", "--logtostderr", "-v=9")
+DEBUGGED = ("preview", "--json", "--logtostderr", "-v=9")
 """The engine itself then prints what passes between it and the program, as it is: docs/operations.md warns of it."""
 RAISING = """
 
@@ -30,71 +36,63 @@ accounts.guis.apply(broken)
 """
 
 
-def _encoded(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
-
-
 def run_everything(site: Site) -> None:
-    """Do everything that writes or prints."""
-    _begin(site)
+    """Follow the page but for its end, with more in between, and then do what it does not name."""
+    between = {
+        "Adding a tenant": _new_accounts,
+        "From pull request to update": _change_out_of_band,
+        "Drift": _change_out_of_band,
+        "After an update that was killed": _be_killed,
+        "Existing objects": _lose_an_object,
+    }
+    for block in PAGE_BLOCKS:
+        if block.heading == LAST:
+            break
+        if block.heading in between:
+            between.pop(block.heading)(site)
+        follow(site, block)
+    assert not between, f"headings that the page does not have: {', '.join(between)}"
+    _adopt(site)
     _show(site)
-    _change_out_of_band(site)
-    _keep_state(site)
     _fail(site)
-    _be_killed(site)
     _in_a_folder(site)
 
 
-def _accounts(*names: str) -> str:
-    return json.dumps({name: {part: planted.value(*ODD) for part in ("username", "password")} for name in names})
+def follow(site: Site, block: Block) -> None:
+    """Follow a block of the page, with the address of this store, and with the settings adjusted."""
+    text = block.text.replace(STORE, site.store)
+    site.followed += 1
+    if block.info.startswith("yaml "):
+        change(site.root / block.info.removeprefix("yaml "), text)
+        return
+    site.walk(text)
+    if text.startswith("cp "):
+        site.change(_adjust)
+    passphrase = site.top / "home" / "lab.passphrase"
+    if passphrase.exists():
+        site.environment["PULUMI_CONFIG_PASSPHRASE_FILE"] = str(passphrase)
+
+
+def _adjust(platform: dict[str, Any]) -> None:
+    """Keep one job, and use the accounts of the registry."""
+    nodes = platform["stages"][1]
+    platform["stages"] = [{**nodes, "workloads": nodes["workloads"][:1]}]
+    platform["pull_secret"] = {"registries": [REGISTRY]}
 
 
 def _new_accounts(site: Site) -> None:
-    site.pulumi("config", "set", "--secret", "hpc:scaleGui", given=_accounts("csisecret-local", "csisecret-remote"))
-
-
-def _begin(site: Site) -> None:
-    site.run("kubeconfig")
-    site.run("state", "init")
-    _new_accounts(site)
-    site.pulumi("config", "set", "--secret", "hpc:registryAccounts", given=_accounts(REGISTRY))
-    git = ["git", "-c", "user.name=lab", "-c", "user.email=lab@example.com"]
-    for words in (
-        ["init", "-q"],
-        ["add", "Pulumi.lab.yaml", "Pulumi.yaml", *_program(site.root)],
-        ["commit", "-qm", "x"],
-    ):
-        subprocess.run([*git, *words], cwd=site.root, check=True)
-    site.run("up")
-
-
-def _program(root: Path) -> list[str]:
-    rooms = (
-        "apis",
-        "hardware",
-        "policies",
-        "rendering",
-        "components",
-        "stacks",
-        "cli",
-        "review",
-        "simulator",
-        "evidence",
-    )
-    return [name for name in ("__main__.py", "hpc", "pyproject.toml", *rooms) if (root / name).exists()]
+    names = ("csisecret-local", "csisecret-remote")
+    accounts = {name: {part: planted.value(*ODD) for part in ("username", "password")} for name in names}
+    site.pulumi("config", "set", "--secret", "hpc:scaleGui", given=json.dumps(accounts))
 
 
 def _show(site: Site) -> None:
-    _new_accounts(site)
-    site.change(lambda platform: platform["tenants"][0].update(gpu_quota=8))
+    site.environment["HPC_KUBECONFIG"] = (site.home / "kubeconfig").read_text()
+    site.change(lambda platform: platform["cluster"].update(kubeconfig="~/.kube/config"))
+    site.run("kubeconfig")
     site.run("preview", "--debug", "--diff", "--show-sames")
-    site.run("preview", "--json")
     site.run(*DEBUGGED)
-    site.run("diff", "-o", "diff.md", "--json", "diff.json", "--plan", "plan.json")
-    site.run("state", "backup", "-o", "backup.json")
-    site.run("up", "--plan", "plan.json")
     site.together(
-        ["diff", "--base", "HEAD", "-o", "base.md", "--json", "base.json"],
         ["verify", "--all"],
         ["status"],
         ["render", "-o", "rendered"],
@@ -105,53 +103,55 @@ def _show(site: Site) -> None:
         ["pulumi", "--", "config", "--json"],
         ["pulumi", "--", "stack", "graph", "graph.dot"],
         ["pulumi", "--", "stack", "output", "--json"],
-        ["state", "check"],
-        ["state", "list", "--all"],
     )
     site.run("report", "-o", "report")
     site.ended("check", site.start("check", "rendered"))
 
 
-def _patched(site: Site, name: str, namespace: str, key: str) -> None:
+def _patched(site: Site, name: str, namespace: str, key: str, value: str) -> None:
     """Put another value into a Secret out of band, as `kubectl apply` does: with all of it in an annotation, too."""
-    new = {"data": {key: _encoded(planted.value(*ODD))}}
-    applied = {"kind": "Secret", "metadata": {"name": name}, **new, "stringData": {key: planted.value(*ODD)}}
+    new = {"data": {key: base64.b64encode(value.encode()).decode()}}
+    applied = {"kind": "Secret", "metadata": {"name": name}, **new, "stringData": {key: value}}
     note = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(applied)}
     site.api.patch(kinds.SECRET, name, {"metadata": {"annotations": note}, **new}, namespace)
 
 
 def _change_out_of_band(site: Site) -> None:
-    _patched(site, "csisecret-local", SCALE, "password")
-    site.run("drift", "-o", "drift.md", "--json", "drift.json", status=1)
+    _patched(site, "csisecret-local", SCALE, "password", planted.value(*ODD))
+
+
+def _lose_an_object(site: Site) -> None:
+    """Take over from the cluster what has changed in an object, and have the state forget another, which then changes.
+
+    No job depends on the forgotten one: what is adopted stays at the end, and a job would keep its claim.
+    """
+    _change_out_of_band(site)
     site.pulumi("refresh", "--yes", "--diff")
-    exported = json.loads(site.pulumi("stack", "export"))["deployment"]["resources"]
-    (urn,) = (each["urn"] for each in exported if each["urn"].endswith("core/v1:Secret::scale-csi-csisecret-remote"))
-    site.pulumi("state", "delete", "--yes", "--target-dependents", urn)
-    _patched(site, "csisecret-remote", SCALE, "username")
-    site.run("adopt", "-o", "adopt.md", "--import-file", "import.json")
-    site.run("adopt", "--yes")
-    _patched(site, "csisecret-local", SCALE, "password")
-    site.run("preview", "--repair")
-    site.run("up", "--repair")
+    exported = json.loads(_output(site, "stack", "export"))["deployment"]["resources"]
+    (lost,) = (each for each in exported if "PullSecret$kubernetes:core/v1:Secret::vision" in each["urn"])
+    site.pulumi("state", "delete", "--yes", "--target-dependents", lost["urn"])
+    accounts = json.dumps({"auths": {REGISTRY: {"auth": planted.value(*ODD)}}})
+    _patched(site, lost["outputs"]["metadata"]["name"], "vision", KEY, accounts)
 
 
-def _keep_state(site: Site) -> None:
-    site.run("state", "restore", "--from", "backup.json", "--yes")
-    new = site.top / "passphrase.new"
-    new.write_text(planted.value())
-    new.chmod(0o600)
-    site.run("state", "rotate", "--passphrase-file", str(new))
-    wrong = {"PULUMI_CONFIG_PASSPHRASE": planted.value()}
-    site.run("preview", status=1, **wrong)
-    site.environment["PULUMI_CONFIG_PASSPHRASE"] = new.read_text()
+def _output(site: Site, *words: str) -> str:
+    site.pulumi(*words)
+    return next(output for place, output in reversed(site.printed.items()) if not place.endswith(", stderr")).decode()
+
+
+def _adopt(site: Site) -> None:
+    site.run("adopt", "--yes", "--import-file", "import.json")
 
 
 def _fail(site: Site) -> None:
+    site.run("preview", status=1, PULUMI_CONFIG_PASSPHRASE=planted.value(), PULUMI_CONFIG_PASSPHRASE_FILE="")
     program = site.root / "__main__.py"
     kept = program.read_text()
-    program.write_text(kept + RAISING)
+    settings, loop, _ = kept.partition("\nfor name, value in environment.build(")
+    assert loop
+    program.write_text(settings + RAISING)
     site.run("up", status=1)
-    site.run("diff", "-o", "raised.md", status=1)
+    site.run("diff", "-o", "raised.md", "--json", "raised.json", status=1)
     program.write_text(kept)
     proxy = planted.value("http://user:", "@127.0.0.1:9")
     elsewhere = "s3://bucket?endpoint=https://s3.example.invalid&region=us-east-1"
@@ -187,24 +187,27 @@ def _comments(site: Site) -> None:
         }
         gitlab = {"GITLAB_CI": "true", "CI_API_V4_URL": url, "CI_PROJECT_ID": "1", "CI_MERGE_REQUEST_IID": "1"}
         for host in (github, gitlab):
-            site.ended("comment", site.start("comment", "diff.md", **host))
+            site.ended("comment", site.start("comment", "out/lab.md", **host))
         server.shutdown()
 
 
 def _be_killed(site: Site) -> None:
-    """Kill updates after they have brought a new value to the cluster, in three ways."""
-    ways = (("hpc", signal.SIGINT), ("resource-kubernetes", signal.SIGSEGV), ("pulumi", signal.SIGKILL))
-    for number, (word, how) in enumerate(ways):
-        before = _remote_account(site)
-        _new_accounts(site)
-        _run_jobs_again(site, number + 2)
-        process = site.start("up", "--stack", "lab")
-        eventually(partial(_differs, site, before), "no update", process.poll)
-        for pid in (process.pid,) if how == signal.SIGINT else _below(process.pid, word):
-            os.kill(pid, how)
-        site.ended(f"up, {how.name} to {word}", process)
-    site.run("state", "repair")
-    site.run("up")
+    """Interrupt an update, and kill it before it has written down where it is; the settings are committed."""
+    _updating(site, 2, lambda pid: ((pid, signal.SIGINT), *_each(pid, signal.SIGKILL, b"pulumi\0up\0")))
+    site.git("commit", "-qam", "Run a job again, with new accounts")
+
+
+def _updating(site: Site, run: int, ends: Callable[[int], Iterable[tuple[int, signal.Signals]]]) -> None:
+    """Start an update, and send signals to processes of it when it has brought a new value to the cluster."""
+    before = _remote_account(site)
+    _new_accounts(site)
+    site.change(lambda platform: platform["stages"][0]["workloads"][0].update(run=run))
+    process = site.start("up", "--stack", "lab")
+    eventually(partial(_differs, site, before), "no update", process.poll)
+    for pid, how in ends(process.pid):
+        os.kill(pid, how)
+    site.ended("up", process)
+    assert process.returncode != 0
 
 
 def _remote_account(site: Site) -> Any:
@@ -215,33 +218,39 @@ def _differs(site: Site, before: Any) -> bool:
     return bool(_remote_account(site) != before)
 
 
-def _run_jobs_again(site: Site, run: int) -> None:
-    site.change(lambda platform: platform["stages"][0]["workloads"][0].update(run=run))
+def _each(pid: int, how: signal.Signals, *words: bytes) -> list[tuple[int, signal.Signals]]:
+    below = [(each, how) for each in _below(pid, words)]
+    assert below, f"no process of the update has {words} in its command line"
+    return below
 
 
-def _below(pid: int, word: str) -> list[int]:
-    """Return the descendants of a process whose command contains a word."""
+def _below(pid: int, words: Sequence[bytes]) -> list[int]:
+    """Return the descendants of a process whose command contains one of some words."""
     above: dict[int, int] = {}
-    commands: dict[int, str] = {}
+    commands: dict[int, bytes] = {}
     for each in procfs.pids():
         with suppress(OSError):
             above[each] = int(Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[1])
-            commands[each] = Path(f"/proc/{each}/cmdline").read_text()
+            commands[each] = Path(f"/proc/{each}/cmdline").read_bytes()
     found = []
     for each, command in commands.items():
         parent = each
         while (parent := above.get(parent, 0)) > 1:
-            if parent == pid and word in command:
+            if parent == pid and any(word in command for word in words):
                 found.append(each)
     return found
 
 
 def _in_a_folder(site: Site) -> None:
+    """Move the state to a folder, with the passphrase in the environment; there an update loses its provider."""
+    site.environment["PULUMI_CONFIG_PASSPHRASE"] = (
+        Path(site.environment.pop("PULUMI_CONFIG_PASSPHRASE_FILE")).read_text().rstrip("\n")
+    )
     folder = site.top / "folder"
     site.run("state", "backup", "-o", "moved.json")
     site.change(lambda platform: platform.update(state={"backend": f"file://{folder}"}))
     folder.mkdir()
     site.run("state", "init")
     site.run("state", "restore", "--from", "moved.json", "--yes")
-    _new_accounts(site)
-    site.run("up")
+    _updating(site, 3, lambda pid: _each(pid, signal.SIGSEGV, *PROVIDER))
+    site.run("state", "repair")

@@ -20,8 +20,7 @@ TOGETHER = {
 LONGEST = (
     LAB,
     f"{STACKS}::test_stack_runs_from_one_command[superpod-a100]",
-    "tests/cluster/test_no_secret_is_plain.py",
-    "tests/cluster/test_operations.py",
+    "tests/cluster/operations",
     "tests/cluster/test_upgrade.py",
     "tests/cluster/test_upgrade_today.py",
     "tests/cluster/test_layers.py",
