@@ -82,7 +82,11 @@ def _tenant(account: Obj, grants: _Grants, inventory: Inventory, parameters: Scc
     if inventory.complete and not _has(parameters.scc, grants, inventory):
         # A platform without RDMA has no such SCC, and its accounts need none.
         return
-    if namespace and namespace not in parameters.without and not grants.contains(parameters.scc, namespace, parameters.account):
+    if (
+        namespace
+        and namespace not in parameters.without
+        and not grants.contains(parameters.scc, namespace, parameters.account)
+    ):
         missing = account.unverified if grants.uncertain else account.unlinked
         yield missing(f"may not use {parameters.scc}, since no binding of {namespace} allows it", "metadata", "name")
 
