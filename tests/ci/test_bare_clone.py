@@ -150,7 +150,7 @@ def test_no_file_reads_a_path_outside_the_repository() -> None:
         ("tests/a/test_b.py", 'from cli.shared.paths import ROOT\n\nFILE = ROOT.parent / "x"'),
         ("tests/a/test_b.py", 'from tests.support.recorded import ROOT\n\n\ndef f():\n    return ROOT / ".." / "x"'),
         ("tests/a/test_b.py", 'HERE = Path(__file__).parent\nFILE = HERE / "../../../x"'),
-        ("tests/a/test_b.py", 'open("../facts/x")'),
+        ("tests/a/test_b.py", 'open("../shared/x")'),
         ("Makefile", "x:\n\tcat ../x/y"),
         (".github/workflows/a.yml", "run: cp ../x ."),
         (".ci/run", 'cd "$(dirname "$0")/../.."'),
