@@ -114,7 +114,7 @@ def test_no_special_resource(lab: Lab) -> None:
 def test_no_volume(lab: Lab) -> None:
     """Without the volume pods stay pending, and start when it exists again."""
     # A claim stays while there is a pod that mounts it, ended or not.
-    jobs = [lab.take(kinds.JOB, name, "adas") for name in ("nv-nccl-dgx01", "nv-nccl-dgx02")]
+    gpu_jobs = [lab.take(kinds.JOB, name, "adas") for name in ("nv-nccl-dgx01", "nv-nccl-dgx02")]
     eventually(lambda: not lab.pods("batch.kubernetes.io/job-name in (nv-nccl-dgx01,nv-nccl-dgx02)"), "pods are left")
     claim = lab.take(kinds.PERSISTENT_VOLUME_CLAIM, "adas-data-pvc", "adas")
     with lab.without(kinds.PERSISTENT_VOLUME, "adas-data-pv01") as bring_back:
@@ -123,13 +123,13 @@ def test_no_volume(lab: Lab) -> None:
             job.stays_away("unbound immediate PersistentVolumeClaims")
             bring_back()
             job.succeeds()
-    for job in jobs:
+    for manifest in gpu_jobs:
         # The API server writes the selector, by the Job's uid.
-        del job["spec"]["selector"]
-        labels = job["spec"]["template"]["metadata"]["labels"]
-        own = {key: value for key, value in labels.items() if value != job["metadata"]["uid"]}
-        job["spec"]["template"]["metadata"]["labels"] = own
-        lab.put(kinds.JOB, job)
+        del manifest["spec"]["selector"]
+        labels = manifest["spec"]["template"]["metadata"]["labels"]
+        own = {key: value for key, value in labels.items() if value != manifest["metadata"]["uid"]}
+        manifest["spec"]["template"]["metadata"]["labels"] = own
+        lab.put(kinds.JOB, manifest)
 
 
 def test_no_csi_driver(lab: Lab) -> None:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from cli.diff import engine_reviews
 from cli.drift import repairs
 from cli.drift.repairs import Left, Repair
 from cli.shared.cluster_client import Cluster, RefusedError
@@ -107,7 +108,7 @@ def test_what_is_refused_needs_the_users_consent() -> None:
 def test_a_replacement_of_what_has_not_drifted_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that is none of a drifted object is refused, with the form of names."""
     stack = cast("Stack", SimpleNamespace(backend=None, options="--stack dev"))
-    monkeypatch.setattr(repairs.engine_reviews, "drift", lambda *_: Review("dev", (CHANGED,), drift=True))
+    monkeypatch.setattr(engine_reviews, "drift", lambda *_: Review("dev", (CHANGED,), drift=True))
     with pytest.raises(Problem, match=r"names what has not drifted: Role/a/b\nGive names as KIND/NAMESPACE/NAME"):
         repairs.proposed(stack, cast("Engine", None), cast("Cluster", None), ("ConfigMap/a/changed", "Role/a/b"))
 
