@@ -55,3 +55,5 @@ class Operator(NamedTuple):
     """For operators that `operators` of the settings installs; others have settings of their own."""
     instance: Instance | None = None
     """None: it starts by itself, or `apis.kinds` has its kind."""
+    clusterwide: bool = False
+    """Whether its only install mode is AllNamespaces."""

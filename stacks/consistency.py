@@ -17,6 +17,7 @@ from stacks.checks import (
     name,
     neighbour,
     node,
+    operator,
     order,
     program,
     queue,
@@ -51,6 +52,7 @@ def problems(settings: Settings) -> Iterator[str]:
         return
     yield from release.problems(settings)
     yield from version.problems(settings)
+    yield from operator.problems(settings)
     yield from trainer.problems(settings)
     yield from name.problems(settings)
     yield from tenant.problems(settings)

@@ -3,13 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from pydantic import BaseModel
-
 from apis.names import SCC_EXEMPT_NAMESPACES
 from components.mpi_operator import OPERATOR
-from components.olm_operator import OlmOperatorArgs
 from components.trainer import NAMESPACE
 from stacks.checks.duplicates import repeated
+from stacks.checks.operator import subscriptions
 from stacks.platform import Settings
 from stacks.trainer_settings import UpstreamTrainer
 
@@ -36,7 +34,7 @@ def problems(settings: Settings) -> Iterator[str]:
     """Yield names that are given twice, or that the cluster itself uses."""
     yield from repeated("priority_classes: class_name", (each.class_name for each in settings.priority_classes))
     users: defaultdict[str, list[str]] = defaultdict(list)
-    for place, operator in _operators(settings, ""):
+    for place, operator in subscriptions(settings):
         users[operator.namespace].append(f"{place}.namespace")
         if operator.namespace in _OPENSHIFTS or operator.namespace.startswith("kube-"):
             yield (
@@ -56,13 +54,3 @@ def problems(settings: Settings) -> Iterator[str]:
         # Duplicate tenants are reported where tenants are compared.
         if len({*places}) > 1:
             yield f"{' and '.join(dict.fromkeys(places))}: both create the namespace {namespace}; give each its own"
-
-
-def _operators(part: BaseModel, place: str) -> Iterator[tuple[str, OlmOperatorArgs]]:
-    """Yield every operator of OperatorHub with its path."""
-    for name in type(part).model_fields:
-        value, path = getattr(part, name), f"{place}.{name}".lstrip(".")
-        if isinstance(value, OlmOperatorArgs):
-            yield path, value
-        elif isinstance(value, BaseModel):
-            yield from _operators(value, path)

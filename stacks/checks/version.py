@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pydantic import BaseModel
-
 from components.olm_operator import OlmOperatorArgs
 from stacks.checks import container_native
+from stacks.checks.operator import subscriptions
 from stacks.platform import Settings
 from stacks.releases import RELEASES, KnownVersions, Release, either
 
@@ -51,7 +50,7 @@ def warnings(settings: Settings) -> Iterator[str]:
 
 
 def _unfit(settings: Settings) -> Iterator[_Unfit]:
-    for place, operator in _operators(settings, ""):
+    for place, operator in subscriptions(settings):
         listed = _listed(settings.version, operator.package)
         for field in ("channel", "starting_csv"):
             value = getattr(operator, field) or ""
@@ -62,16 +61,6 @@ def _unfit(settings: Settings) -> Iterator[_Unfit]:
             if (others := _others(settings.version, operator.package)) or listed:
                 elsewhere = tuple(name for name, known in others.items() if found[1] in known.versions)
                 yield _Unfit(f"{place}.{field}", value, found[1], listed, elsewhere)
-
-
-def _operators(part: BaseModel, place: str) -> Iterator[tuple[str, OlmOperatorArgs]]:
-    """Yield the operators of settings with their paths; none is in a list."""
-    for name in type(part).model_fields:
-        value = getattr(part, name)
-        if isinstance(value, OlmOperatorArgs):
-            yield f"{place}{name}", value
-        elif isinstance(value, BaseModel):
-            yield from _operators(value, f"{place}{name}.")
 
 
 def version_of(operator: OlmOperatorArgs) -> str | None:
