@@ -114,7 +114,8 @@ def test_no_special_resource(lab: Lab) -> None:
 def test_no_volume(lab: Lab) -> None:
     """Without the volume pods stay pending, and start when it exists again."""
     # A claim stays while there is a pod that mounts it, ended or not.
-    taken = [lab.take(kinds.JOB, name, "adas") for name in ("nv-nccl-dgx01", "nv-nccl-dgx02")]
+    names = ("nv-nccl-dgx01", "nv-nccl-dgx02")
+    taken = [lab.take(kinds.JOB, name, "adas") for name in names]
     eventually(lambda: not lab.pods("batch.kubernetes.io/job-name in (nv-nccl-dgx01,nv-nccl-dgx02)"), "pods are left")
     claim = lab.take(kinds.PERSISTENT_VOLUME_CLAIM, "adas-data-pvc", "adas")
     with lab.without(kinds.PERSISTENT_VOLUME, "adas-data-pv01") as bring_back:
@@ -130,6 +131,11 @@ def test_no_volume(lab: Lab) -> None:
         own = {key: value for key, value in labels.items() if value != manifest["metadata"]["uid"]}
         manifest["spec"]["template"]["metadata"]["labels"] = own
         lab.put(kinds.JOB, manifest)
+    # They have all GPUs of the quota: the MPI operator would try a later job's pods again after minutes only.
+    eventually(
+        lambda: all(lab.api.get(kinds.JOB, name, "adas").get("status", {}).get("succeeded") for name in names),
+        "the jobs that were put back do not end",
+    )
 
 
 def test_no_csi_driver(lab: Lab) -> None:
