@@ -94,6 +94,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Give a cluster with manually created objects, and no stack."""
     require_tools(FULL)
     with checkout(tmp_path_factory.mktemp("by-hand")) as made:
+        made.change(lambda platform: platform.update(stages=platform["stages"][:1]))  # the job in the way is in it
         made.works("sim", "up")
         assert "nothing to adopt" in made.works("adopt")
         make(made)
@@ -131,8 +132,7 @@ def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: 
     assert objects - {"rdma-device-plugin"} == adopted_names()
 
     killed(lab, "adopt", "--yes")
-    lab.works("adopt", "--yes")
-    assert "would be replaced" in lab.works("adopt")
+    assert "would be replaced" in lab.works("adopt", "--yes")
     assert (identities(lab), values(lab)) == (before, held)
     settings = yaml.safe_load((lab.root / "Pulumi.dev.yaml").read_text())["config"]["hpc:platform"]
     wanted = {
@@ -147,7 +147,6 @@ def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: 
     # What is in the way is the user's to delete.
     lab.take(kinds.JOB, IN_THE_WAY, "adas")
     lab.works("up")
-    assert set(previewed(lab)) == {"same"}
     after = identities(lab)
     kept = {name: uid for name, uid in before.items() if name[2] != IN_THE_WAY}
     assert {name: after.get(name) for name in kept} == kept

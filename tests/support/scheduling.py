@@ -26,7 +26,7 @@ LONGEST = (
     "tests/cluster/test_layers.py",
     f"{STACKS}::test_stack_runs_from_one_command[prod]",
     "tests/cluster/test_adoption.py",
-    "tests/cluster/test_object_store.py",
+    "tests/cluster/dev_in_a_bucket",
     "tests/cluster/test_data_set.py",
     "tests/contract/language/test_language_host.py",
     "tests/policies/test_pack.py",
