@@ -5,6 +5,6 @@ from apis.operator import Operator, Upgrade
 OPERATOR = Operator(
     package="kueue-operator",
     upgrade=Upgrade("Kueue starts again: jobs that run go on, new ones wait until it is back"),
-    # openshift/kueue-operator, bundle/manifests/kueue-operator.clusterserviceversion.yaml
+    # By the bundle of 1.0.1: openshift/kueue-operator, 5e9866c7, installModes.
     clusterwide=True,
 )

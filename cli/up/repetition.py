@@ -28,7 +28,7 @@ class Repetition:
         self._mark = digest(*_ingredients(engine, policies)) if stack.simulated else ""
 
     def begin(self) -> tuple[str, ...]:
-        """Return what the engine is told to omit; the record is gone until the update has succeeded."""
+        """Return the arguments that omit the preview, if any; the record is gone until the update has succeeded."""
         if self._file is None or not self._file.is_file():
             return ()
         recorded = self._file.read_text()

@@ -21,10 +21,10 @@ def list_packages(module: Module, step: Step, running: go.Running) -> int:
     count = 0
     packages = [binary.package for binary in module.binaries]
     for line in go.lines([command, "list", "-mod=readonly", "-deps", *packages], module.folder, running):
-        if line.startswith("go: "):
-            step.update(what=line.removeprefix("go: "))
-        else:
+        if go.names_package(line):
             count += 1
+        else:
+            step.update(what=line.removeprefix("go: "))
     return count
 
 
