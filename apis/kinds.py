@@ -177,6 +177,9 @@ IMAGE_SET_CONFIGURATION = Kind("mirror.openshift.io", "v2alpha1", "ImageSetConfi
 """Where nodes find images of a registry that they do not reach, and what oc-mirror copies, which is not an object of a
 cluster; `./hpc site` writes them."""
 
+JOBS = (JOB.kind, MPI_JOB_V1.kind, JOB_SET.kind, TRAIN_JOB.kind)
+"""Names of the kinds of jobs, of any version."""
+
 _BY_NAME = {(kind.api_version, kind.kind): kind for kind in KINDS}
 
 

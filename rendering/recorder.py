@@ -133,13 +133,14 @@ class _Monitor(mocks.MockMonitor):
         return response
 
     def _transformed(self, item: Registration) -> Registration:
-        """Return a registration after the stack's transforms; the program's change only retain_on_delete."""
+        """Return a registration after the stack's transforms: the program's change its inputs and retain_on_delete."""
         for transform in self.get_registered_transforms():
             opts = pulumi.ResourceOptions(retain_on_delete=item.retain_on_delete)
             args = pulumi.ResourceTransformArgs(True, item.type, item.name, {**item.inputs}, opts)
             result = transform(args)
             if isinstance(result, pulumi.ResourceTransformResult):
-                item = replace(item, retain_on_delete=bool(result.opts.retain_on_delete))
+                retained = bool(result.opts.retain_on_delete)
+                item = replace(item, inputs=plain(result.props), retain_on_delete=retained)
         return item
 
 

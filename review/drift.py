@@ -13,7 +13,6 @@ from review.titles import path as name
 
 _AWAITED = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.IMAGE_STREAM.kind, kinds.MACHINE_CONFIG_POOL.kind)
 """Patches of these kinds only wait for objects of other owners, who may take them away (an operator's upgrade)."""
-_JOBS = (kinds.JOB.kind, "MPIJob", kinds.JOB_SET.kind, kinds.TRAIN_JOB.kind)
 _NOTE = "{} {} has finished and is not on the cluster any more; only another number of its `run` makes it run again"
 _TEXTS = ("data", "stringData")
 
@@ -72,7 +71,7 @@ def _is_gone(step: Mapping[str, Any]) -> bool:
 
 def _is_job(change: Change) -> bool:
     """Whether a change is of a job that has ended, and was not declared to go then."""
-    return change.op is Op.SAME and change.resource.kind in _JOBS and not _goes(change.resource)
+    return change.op is Op.SAME and change.resource.kind in kinds.JOBS and not _goes(change.resource)
 
 
 def _secret_paths(resource: Resource, step: Mapping[str, Any]) -> list[str]:
@@ -99,7 +98,7 @@ def _may_go(resource: Resource) -> bool:
     """
     if resource.is_patch:
         return resource.kind in _AWAITED
-    return resource.kind in _JOBS and _ended(resource)
+    return resource.kind in kinds.JOBS and _ended(resource)
 
 
 def _goes(resource: Resource) -> bool:

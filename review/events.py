@@ -152,9 +152,13 @@ def marked(old: Resource, new: Resource, changed: Iterable[str]) -> Resource:
         elif REDACTED in (paths.value(inputs, path[:-1]), paths.value(inputs, path[:1])):
             whole = path[:-1] if paths.value(inputs, path[:-1]) == REDACTED else path[:1]
             inputs = paths.put(inputs, whole, CHANGED)
-        elif isinstance(texts := paths.value(inputs, path), dict) and set(texts.values()) == {REDACTED}:
+        elif _is_secret(texts := paths.value(inputs, path)):
             inputs = paths.put(inputs, path, dict.fromkeys(texts, CHANGED))
     return new if inputs is new.inputs else replace(new, inputs=inputs)
+
+
+def _is_secret(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value) and all(text == REDACTED for text in value.values())
 
 
 def _replaced_for(steps: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:

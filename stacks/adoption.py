@@ -4,82 +4,57 @@ The engine's own option for it, retain_on_delete, is set in one place, on what t
 `./hpc down`, plain `pulumi destroy`, an object that leaves the settings, and a replacement.
 """
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Annotated, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import pulumi
-from google.protobuf import struct_pb2
-from pydantic import AfterValidator
 
 from apis import kinds
-
-_PATCH = "Patch"
-Transform = Callable[[pulumi.ResourceTransformArgs], pulumi.ResourceTransformResult | None]
-
-
-def named(kind: str, namespace: str, name: str) -> str:
-    """Return an object's name in the settings: `Role/adas/mpi`; without a namespace `Namespace/adas`."""
-    return "/".join(part for part in (kind, namespace, name) if part)
-
-
-def _well_formed(text: str) -> str:
-    parts = text.split("/")
-    if len(parts) not in (2, 3) or not all(parts) or not parts[0][0].isupper() or any(map(str.isspace, text)):
-        raise ValueError(
-            f"{text!r} names no object; write Kind/namespace/name, or Kind/name for one without a namespace"
-        )
-    return text
-
-
-AdoptedObject = Annotated[str, AfterValidator(_well_formed)]
-"""`Kind/namespace/name`, or `Kind/name`."""
+from components.labels import RECOMMENDED
+from stacks import transforms
+from stacks.transforms import Transform
 
 
 def keep(adopted: Collection[str]) -> None:
     """Make the engine never delete these objects.
 
-    Their namespaces and the definitions of their kinds are retained, too. Call it before
-    anything is declared. It is a transform of the engine, not of the SDK, because a namespace is known to the program
-    only as another object's output.
+    Their namespaces and the definitions of their kinds are retained, too. Call it before anything is declared.
     """
     if adopted:
         pulumi.runtime.register_resource_transform(transform(adopted))
 
 
 def transform(adopted: Collection[str]) -> Transform:
-    """Return the transform that sets retain_on_delete on the adopted objects and leaves all others as they are."""
+    """Return the transform that sets retain_on_delete on the adopted objects and leaves all others as they are.
+
+    An adopted object does not get the stack's own labels, which say who created it; a job does, as it is found by them.
+    """
 
     def kept(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
         if not is_kept(adopted, args.type_, args.props):
             return None
         args.opts.retain_on_delete = True
-        args.opts.replacement_trigger = _returned(args.opts.replacement_trigger)
-        return pulumi.ResourceTransformResult(props=args.props, opts=args.opts)
+        kind = args.type_.rpartition(":")[2]
+        is_adopted = transforms.name_of(args.type_, args.props) in adopted and kind not in kinds.JOBS
+        return transforms.result(args, without_labels(args.props) if is_adopted else {})
 
     return kept
 
 
-def _returned(trigger: Any) -> Any:
-    """Return a replacement trigger, e.g. a job's run number, in a form that the SDK takes back from a transform.
-
-    It gives one as a message of its wire, and cannot write that (3.250: `Message must be initialized with a dict`); a
-    dict of the message's fields it can.
-    """
-    if not isinstance(trigger, struct_pb2.Value):
-        return trigger
-    field = trigger.WhichOneof("kind")
-    return {field: getattr(trigger, field)} if field else None
+def without_labels(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the patch that takes the stack's labels from an object; with none left, it declares none."""
+    labels = inputs["metadata"].get("labels")
+    if not isinstance(labels, Mapping):
+        return {}
+    rest = labels.keys() - {*RECOMMENDED}
+    return {"metadata": {"labels": {key: None for key in RECOMMENDED if key in labels} if rest else None}}
 
 
 def is_kept(adopted: Collection[str], token: str, inputs: Mapping[str, Any]) -> bool:
     """Whether an object of this type and these inputs must outlive the stack."""
-    package, _, rest = token.partition(":")
-    kind = rest.rpartition(":")[2]
-    metadata = inputs.get("metadata")
-    if package != "kubernetes" or kind.endswith(_PATCH) or not isinstance(metadata, Mapping):
-        return False
-    namespace, name = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
-    return named(kind, namespace, name) in adopted or _carries(adopted, kind, name, inputs)
+    name = transforms.name_of(token, inputs)
+    kind, _, rest = name.partition("/")
+    return bool(name) and (name in adopted or _carries(adopted, kind, rest, inputs))
 
 
 def _carries(adopted: Collection[str], kind: str, name: str, inputs: Mapping[str, Any]) -> bool:

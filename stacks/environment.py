@@ -20,6 +20,7 @@ from stacks import (
     adoption,
     builds,
     data_sets,
+    extra_fields,
     fabric,
     gpus,
     host,
@@ -167,6 +168,7 @@ def build(
     """
     locked = locks.read(environment, root)
     adoption.keep(environment.adopted)
+    extra_fields.merge(environment.extra)
     opts = pulumi.ResourceOptions(provider=provider(environment, root, checked))
     platform = _platform(environment, known, opts) if environment.has_platform else Platform(settled=opts)
     teams = tenants.build(environment, opts)

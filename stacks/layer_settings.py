@@ -5,13 +5,14 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from components.model import DnsLabel, Model
-from stacks.adoption import AdoptedObject
 from stacks.base_settings import Based
 from stacks.build_settings import BuildSettings
+from stacks.extra_fields import ExtraFields
 from stacks.platform import Settings
 from stacks.programs import Program
 from stacks.suite_settings import SuiteSettings
 from stacks.tenant_settings import PullSecretSettings, TenantSettings
+from stacks.transforms import ObjectName
 from stacks.workload_settings import Stage
 
 TENANTS_PART = ("tenants", "builds", "programs", "stages", "suite", "pull_secret")
@@ -55,8 +56,11 @@ class TenantsFile(Based):
         default=None,
         description="for users with another kubeconfig than the platform's team; None: as in the platform's file",
     )
-    adopted: tuple[AdoptedObject, ...] = Field(
+    adopted: tuple[ObjectName, ...] = Field(
         default=(), description="objects of this stack that existed before it, and remain after it"
+    )
+    extra: ExtraFields = Field(
+        default={}, description="fields of this stack's objects that no other setting has, as in the platform's file"
     )
     pull_secret: PullSecretSettings | None = None
     tenants: tuple[TenantSettings, ...] = Field(min_length=1)
@@ -95,5 +99,5 @@ def on(platform: PlatformLayer, own: TenantsFile, neighbours: tuple[Neighbours, 
     there = {name: getattr(platform, name) for name in platform.model_fields_set - {"layer"}}
     if own.cluster:
         there["cluster"] = platform.cluster.model_copy(update=dict(own.cluster))
-    theirs = {name: getattr(own, name) for name in (*TENANTS_PART, "adopted")}
+    theirs = {name: getattr(own, name) for name in (*TENANTS_PART, "adopted", "extra")}
     return TenantsLayer.model_validate(there | theirs | {"platform": own.platform, "neighbours": neighbours})

@@ -15,10 +15,10 @@ from hardware import profiles, topology
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
 from sites.settings import SiteSettings
-from stacks.adoption import AdoptedObject
 from stacks.base_settings import Based
 from stacks.build_settings import BuildSettings
 from stacks.cluster_settings import ClusterSettings, Nodes, NodeSettings
+from stacks.extra_fields import ExtraFields
 from stacks.fabric_settings import Ethernet, FabricSettings, InfiniBand
 from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, GpuSettings
 from stacks.node_settings import TuningSettings
@@ -30,6 +30,7 @@ from stacks.storage_settings import AnyVolume, ContainerNativeStorage, Directory
 from stacks.suite_settings import SuiteSettings
 from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSettings
 from stacks.trainer_settings import TrainerSettings
+from stacks.transforms import ObjectName
 from stacks.workload_settings import Stage
 
 
@@ -119,10 +120,16 @@ class Settings(Based):
         description="verification jobs that the cluster repeats on a schedule ([suite](suite.md)); None: none",
     )
     protect: bool = Field(default=False, description="refuse to delete shared and stateful objects; on in production")
-    adopted: tuple[AdoptedObject, ...] = Field(
+    adopted: tuple[ObjectName, ...] = Field(
         default=(),
         description="objects that existed before the stack, as Kind/namespace/name; they are never deleted, nor are "
         "their namespaces and CRDs. `./hpc adopt` writes it",
+    )
+    extra: ExtraFields = Field(
+        default={},
+        description="fields that no other setting has, by object (Kind/namespace/name): merged into what the program "
+        "declares, as a JSON merge patch: maps merge, null removes a field, lists are replaced. Policies and reviews "
+        "see the result. `./hpc adopt` writes what an adopted object has and the program does not declare",
     )
 
     @field_validator("operators", mode="before")

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from apis import kinds, merge_patch
 from apis.wording import plural
-from cli.adopt import owners, recorded_inputs
+from cli.adopt import owners
 from cli.adopt.declared import Declared, Known
+from cli.shared import recorded_inputs
 from cli.shared.checkpoints.interrupted import Live
 from cli.shared.cluster_client import RefusedError
 from cli.shared.text import some
@@ -18,13 +20,16 @@ from simulator.plugins.provider.readiness import job
 from simulator.plugins.provider.shapes import Path, prune
 from simulator.plugins.provider.state import field_manager
 from simulator.plugins.provider.values import MISSING, with_dashes
+from stacks.adoption import without_labels
 
 Trial = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 """Given an object: what the cluster would make of it in the place of the one that is there, without doing it."""
 _MUTABLE = frozenset({"Secret", "ConfigMap"})
 """Kinds whose data the stack's provider changes in place (stacks/environment.py)."""
 _SECRET = "Secret"  # noqa: S105 - a kind
-_INVALID = "422"
+_OWN = frozenset({_SECRET, kinds.CUSTOM_RESOURCE_DEFINITION.kind, *kinds.JOBS})
+"""Kinds of which only the metadata stays as it is."""
+_HINT = "pulumi.com/"
 _REPLACE_UNREADY = "pulumi.com/replaceUnready"
 
 
@@ -47,12 +52,17 @@ class Candidate:
     why: str = ""
     written: Mapping[str, Any] = field(default_factory=dict)
     """Its inputs as if a program had made it as it is."""
-    wanted: Mapping[str, Any] = field(default_factory=dict)
-    """What is declared, with the existing values in place of secrets."""
+    desired: Mapping[str, Any] = field(default_factory=dict)
+    """What the program declares once it is adopted, with the existing values in place of secrets."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Merge patch from what is declared now to `desired`, for the settings: the object stays as it is."""
+    hints: Mapping[str, Any] = field(default_factory=dict)
+    """Merge patch with the annotations for the provider, which the next update of the object writes."""
+    differences: tuple[Change, ...] = ()
+    """From the object to what is declared now."""
     changes: tuple[Change, ...] = ()
+    """From the object to `desired`: what the next update changes."""
     warnings: tuple[str, ...] = ()
-    kept: Mapping[str, Any] = field(default_factory=dict)
-    """Fields that no program declares, that a user wrote, and that cannot change: an update would remove them."""
 
     @property
     def adoptable(self) -> bool:
@@ -63,19 +73,6 @@ class Candidate:
     def identifier(self) -> str:
         """Return what a provider finds it by."""
         return "/".join(part for part in (self.declared.namespace, self.declared.name) if part)
-
-    @property
-    def ownership(self) -> dict[str, Any]:
-        """Return the object that `kubectl apply --server-side` gives a second owner: an update then leaves the fields.
-
-        Empty where nothing prevents it.
-        """
-        if not self.kept:
-            return {}
-        keys = ("name", "namespace")
-        metadata = {key: self.live["metadata"][key] for key in keys if key in self.live["metadata"]}
-        identity = {key: self.live[key] for key in ("apiVersion", "kind")}
-        return {**identity, "metadata": metadata, **self.kept}
 
     def before(self, path: Path) -> Any:
         """Return what is at a path now; None where nothing is."""
@@ -99,64 +96,75 @@ def search(objects: Collection[Declared], known: Known, live: Live, trial: Trial
 def judged(one: Declared, live: Mapping[str, Any], trial: Trial) -> Candidate:
     """Return what adopting an object would mean.
 
-    An update takes away what a user wrote and no one declares. What that is, and whether the server allows it, only
-    the server knows; it is queried where there will be an update.
+    An adopted object stays as it is: what differs from the program, and what a user wrote and no one declares, which
+    an update would remove, goes into the settings. A job, and the definition of a kind, are the program's: only their
+    metadata stays.
     """
     if read(live, "metadata", "deletionTimestamp"):
         return Candidate(one, live, State.REFUSED, "it is being deleted")
-    declared = {"apiVersion": one.api_version, "kind": one.kind, **one.item.inputs}
-    declared.pop("status", None)
-    wanted = with_dashes(recorded_inputs.without_secrets(declared, live))
-    manager = field_manager(one.urn, wanted, {})
+    declared = _declared(one, live)
+    manager = field_manager(one.urn, declared, {})
     warnings = tuple(owners.others(live, manager))
-    inputs = recorded_inputs.inputs(live, wanted, {}, {})
-    found = _difference(one, inputs, live, wanted)
-    state, why = _state(one, live, found)
-    if state is not State.DIFFERS or one.kind == _SECRET:
-        return Candidate(one, live, state, why, inputs, wanted, found.changes, warnings)
+    hints = _hints(declared)
+    written = merge_patch.merged(_written(one, live, declared, trial), hints)
+    patch = merge_patch.between(declared, written)
+    extra = {key: part for key, part in patch.items() if key == "metadata" or one.kind not in _OWN}
+    desired = merge_patch.merged(declared, extra)
+    recorded = merge_patch.merged(live, hints)
+    differences, left = (_difference(one, written, recorded, version) for version in (declared, desired))
+    state, why = _state(one, live, left)
+    if state is State.EQUAL and extra:
+        state, why = State.DIFFERS, f"{plural(len(differences.changes), 'field')}, kept"
+    return Candidate(one, live, state, why, written, desired, extra, hints, differences.changes, left.changes, warnings)
+
+
+def _declared(one: Declared, live: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object as the program declares it once it is adopted, with the existing values in place of secrets."""
+    inputs = {"apiVersion": one.api_version, "kind": one.kind, **one.item.inputs}
+    inputs.pop("status", None)
+    if one.kind not in kinds.JOBS:
+        inputs = merge_patch.merged(inputs, without_labels(inputs))
+    declared: dict[str, Any] = with_dashes(recorded_inputs.without_secrets(inputs, live))
+    return declared
+
+
+def _written(one: Declared, live: Mapping[str, Any], declared: Mapping[str, Any], trial: Trial) -> dict[str, Any]:
+    """Return the inputs of an object as if a program had made it as it is.
+
+    Of what a user wrote and no one declares, only the server knows what it would fill in again: it is queried. Where
+    it does not answer, all of it counts.
+    """
     mine = recorded_inputs.owned(live)
-    after, kept, refused = _after_update(live, wanted, mine, trial)
-    if refused:
-        return Candidate(one, live, State.REPLACED, refused, inputs, wanted, found.changes, warnings)
-    if kept:
-        why = f"{', '.join(_leaves(kept))} is not declared, cannot change, and belongs to the creator of the object"
-        return Candidate(one, live, State.REFUSED, why, inputs, wanted, found.changes, warnings, kept)
-    inputs = recorded_inputs.inputs(live, wanted, mine, after)
-    found = _difference(one, inputs, live, wanted)
-    state, why = _state(one, live, found)
-    return Candidate(one, live, state, why, inputs, wanted, found.changes, warnings)
+    if one.kind == _SECRET:
+        return recorded_inputs.inputs(live, declared, recorded_inputs.owned_metadata(mine), {})
+    as_it_is = recorded_inputs.inputs(live, declared, {}, {})
+    return recorded_inputs.inputs(live, declared, mine, _after_update(live, as_it_is, mine, trial))
+
+
+def _hints(declared: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the patch with the annotations that are for the provider: they count as if the object had them."""
+    annotations = read(declared, "metadata", "annotations") or {}
+    hints = {key: text for key, text in annotations.items() if key.startswith(_HINT)}
+    return {"metadata": {"annotations": hints}} if hints else {}
 
 
 def _after_update(
-    live: Mapping[str, Any], wanted: Mapping[str, Any], mine: Mapping[str, Any], trial: Trial
-) -> tuple[Mapping[str, Any], dict[str, Any], str]:
-    """Return the object after an update, which fields of a user stand in its way, and why the server refuses it.
+    live: Mapping[str, Any], desired: Mapping[str, Any], mine: Mapping[str, Any], trial: Trial
+) -> Mapping[str, Any]:
+    """Return the object after an update that takes away what a user wrote and no one declares.
 
-    A server that does not let the user try it is not queried further; the update will show it.
+    What cannot go (a claim's selector, a required field) is gone all the same: it has to be declared.
     """
-    try:
-        return trial(recorded_inputs.updated(live, wanted, mine)) or live, {}, ""
-    except RefusedError as refused:
-        if not refused.reason.startswith(_INVALID):
-            return live, {}, ""
-        reason = refused.reason
-    kept = recorded_inputs.undeclared(live, wanted, mine)
-    try:
-        after = trial(recorded_inputs.updated(live, wanted, recorded_inputs.owned_metadata(mine))) or live
-    except RefusedError:
-        return live, {}, _short(reason)
-    return after, kept, "" if kept else _short(reason)
-
-
-def _short(reason: str) -> str:
-    """Return the first line of a server's message: the rest compares Go's structures."""
-    return reason.partition(", ")[2].splitlines()[0]
-
-
-def _leaves(kept: Mapping[str, Any]) -> list[str]:
-    return [
-        text_of_path((top, key)) for top, inner in kept.items() for key in (inner if isinstance(inner, dict) else ())
-    ]
+    bodies = [recorded_inputs.updated(live, desired, part) for part in (mine, recorded_inputs.owned_metadata(mine))]
+    if bodies[0] == recorded_inputs.updated(live, desired, {}):
+        return live
+    for number, body in enumerate(bodies):
+        try:
+            after = trial(body) or {}
+        except RefusedError:
+            continue
+        return after if number == 0 else {"metadata": after.get("metadata", {})}
+    return {}
 
 
 def _difference(

@@ -60,7 +60,7 @@ def _begin(wanted: Stack) -> Work:
 
 def _print(work: Work, found: list[Candidate], started: list[Candidate]) -> None:
     wanted = work.stack
-    presentation.tables(found, wanted.kubectl)
+    presentation.tables(found)
     labels = {one.label for one in work.program.objects}
     for name in sorted(set(wanted.settings.adopted) - labels):
         text = f"warning: {wanted.file.name} names {name} (adopted), which the stack does not declare"
@@ -71,11 +71,12 @@ def _print(work: Work, found: list[Candidate], started: list[Candidate]) -> None
     if not found and not started:
         text = f"nothing to adopt: the state of stack {wanted.name} knows every object of it that the cluster has"
         print_text(text)
-    missing = {each.declared.label for each in found if each.adoptable} - {*wanted.settings.adopted}
-    if missing:
+    addition = settings_file.addition([each for each in found if each.adoptable], wanted.settings)
+    if {*addition.adopted} - {*wanted.settings.adopted}:
         print_text(
-            f"For {wanted.file.name}, under hpc:platform (--yes writes it): these are never deleted.\n"
-            f"{settings_file.lines({*missing, *wanted.settings.adopted})}"
+            f"For {wanted.file.name}, under hpc:platform (--yes writes it): what is adopted is never deleted, and "
+            "keeps the fields under extra; remove a line there, and the next update changes that field.\n"
+            + addition.lines()
         )
 
 
@@ -98,8 +99,8 @@ def _confirmed(number: int) -> bool:
 
 def _take(work: Work, chosen: list[Candidate], started: list[Candidate]) -> None:
     state_repair.settle(work.stack, work.engine, work.cluster)
-    if settings_file.add(work.stack.file, {each.declared.label for each in chosen}, work.stack.settings.adopted):
-        print_text(f"{work.stack.file.name} names them now (adopted)")
+    if settings_file.add(work.stack.file, settings_file.addition(chosen, work.stack.settings)):
+        print_text(f"{work.stack.file.name} names them now (adopted, extra)")
         work.stack.renew_copy()
     adoption.bring_in(work, chosen)
     taken = [*chosen, *started]

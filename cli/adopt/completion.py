@@ -10,6 +10,7 @@ import copy
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from apis import merge_patch
 from apis.pulumi_values import SIGNATURE
 from cli.adopt.candidates import Candidate
 from simulator.plugins.provider.state import INPUTS
@@ -34,6 +35,7 @@ def completed(
             _complete(resource, candidate)
         elif resource["urn"] in components and not resource.get("inputs"):
             resource["inputs"] = dict(components[resource["urn"]])
+            resource["protect"] = False  # what the import set
     return document
 
 
@@ -47,7 +49,7 @@ def _complete(resource: dict[str, Any], candidate: Candidate) -> None:
         resource["replacementTrigger"] = item.replacement_trigger
     if not _is_imported(resource):
         return
-    outputs = resource.get("outputs") or {}
+    outputs = merge_patch.merged(resource.get("outputs") or {}, candidate.hints)
     if candidate.declared.kind == _SECRET:
         declared = {*_DATA, *item.inputs}
         resource["inputs"] = _only(resource.get("inputs"), declared)

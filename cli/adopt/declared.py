@@ -9,7 +9,7 @@ from cli.shared.paths import ROOT
 from cli.shared.stack import Stack
 from policies.values import read
 from rendering.recorder import Registration, record
-from stacks import adoption, environment
+from stacks import environment, transforms
 from stacks.settings import PROJECT
 
 _ROOT_TYPE = "pulumi:pulumi:Stack$"
@@ -51,7 +51,7 @@ class Declared:
     @property
     def label(self) -> str:
         """Return how the settings name it."""
-        return adoption.named(self.kind, self.namespace, self.name)
+        return transforms.named(self.kind, self.namespace, self.name)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cli.adopt.recorded_inputs import read_entries
+from cli.shared.recorded_inputs import read_entries
 from components.labels import MANAGED_BY, PART_OF
 from policies.values import read
 

@@ -1,7 +1,5 @@
 """What was found, as tables and as a comment; values of secrets are nowhere."""
 
-import json
-import shlex
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -12,16 +10,14 @@ from cli.shared.tables import show_rows
 from review.model import Change, Op, Resource, Review
 from simulator.plugins.provider.diff import Change as PropertyChange
 from simulator.plugins.provider.diff import text_of_path
-from simulator.plugins.provider.shapes import prune
+from simulator.plugins.provider.shapes import Path, prune
 
 _COLOURS = {State.EQUAL: "green", State.DIFFERS: "yellow", State.REPLACED: "red", State.REFUSED: "red"}
 _LONGEST = 60
 _REPLACED = "Change the settings to match the cluster; or, if the object may go, delete it: the next update creates it."
-_OWNER = "hpc-adopted"
-"""Field manager of what no program declares and no update may remove."""
 
 
-def tables(found: Collection[Candidate], kubectl: str) -> None:
+def tables(found: Collection[Candidate]) -> None:
     """Print what was found, the fields that differ, and what to do about objects that are left out."""
     show_rows(
         "On the cluster, and not in the state",
@@ -30,8 +26,8 @@ def tables(found: Collection[Candidate], kubectl: str) -> None:
     )
     show_rows(
         "Fields that differ",
-        ("object", "field", "on the cluster", "declared"),
-        ((each.declared.label, *row) for each in found for row in _fields(each)),
+        ("object", "field", "on the cluster", "declared", "then"),
+        ((each.declared.label, *row) for each in found for row in fields(each)),
     )
     for each in found:
         for warning in each.warnings:
@@ -39,41 +35,27 @@ def tables(found: Collection[Candidate], kubectl: str) -> None:
     replaced = [each.declared.label for each in found if each.state is State.REPLACED]
     if replaced:
         print_text(f"{State.REPLACED}, and left out: {', '.join(replaced)}\n{_REPLACED}")
-    for each in found:
-        if each.ownership:
-            text = (
-                f"{each.declared.label} can be adopted once the field has an owner of its own. This command gives it "
-                f"one and changes no value; then run ./hpc adopt again:\n{ownership(each, kubectl)}"
-            )
-            print_text(text)
 
 
-def ownership(found: Candidate, kubectl: str) -> str:
-    """Return the command that gives fields a second owner."""
-    body = shlex.quote(json.dumps(found.ownership, separators=(",", ":")))
-    return f"echo {body} | {kubectl} apply --server-side --field-manager {_OWNER} -f -"
-
-
-def _fields(found: Candidate) -> Iterator[tuple[str, str, str]]:
-    """Yield field, value on the cluster, and declared value; our own labels, which everything gets, in one row."""
+def fields(found: Candidate) -> Iterator[tuple[str, str, str, str]]:
+    """Yield field, value on the cluster, declared value, and what happens: kept, or changed by the next update."""
     secret = found.declared.kind == "Secret"
-    if any(_is_label(change) for change in found.changes):
-        yield "metadata.labels", "", "labels of the stack"
-    for change in found.changes:
-        if _is_label(change):
-            continue
+    left = {change.path for change in found.changes}
+    for change in found.differences:
         new = "" if is_gone(change) else _shown(change.new)
         old = found.before(change.path)
         shown = "" if old is None else _shown(old)
         hidden = secret and change.path[:1] in (("data",), ("stringData",))
-        yield text_of_path(change.path), REDACTED if hidden and shown else shown, REDACTED if hidden and new else new
+        shown, new = (REDACTED if hidden and text else text for text in (shown, new))
+        yield text_of_path(change.path), shown, new, _then(found, change, left)
 
 
-def _is_label(change: PropertyChange) -> bool:
-    if change.path[:2] != ("metadata", "labels") or is_gone(change):
-        return False
-    keys = change.new if len(change.path) == 2 else change.path[2:]  # noqa: PLR2004
-    return all(str(key).startswith("app.kubernetes.io/") for key in keys)
+def _then(found: Candidate, change: PropertyChange, left: Collection[Path]) -> str:
+    if not found.adoptable:
+        return ""
+    if change.path not in left:
+        return "kept"
+    return "removed" if is_gone(change) else "changed"
 
 
 def _shown(value: Any) -> str:
@@ -85,11 +67,16 @@ def _shown(value: Any) -> str:
 def review(stack: str, found: Collection[Candidate], facts: Any) -> Review:
     """Return what adopting and the update after it mean, for a comment."""
     changes = [
-        Change(Op.ADOPT, _resource(each, prune(each.live, each.written)), _resource(each, each.wanted))
+        Change(Op.ADOPT, _resource(each, prune(each.live, each.written)), _resource(each, each.desired))
         for each in found
         if each.adoptable
     ]
     warnings = [f"{each.declared.label}: {text}" for each in found for text in each.warnings]
+    warnings += [
+        f"{each.declared.label} keeps {', '.join(kept)}, which the program declares otherwise or not at all"
+        for each in found
+        if (kept := [row[0] for row in fields(each) if row[-1] == "kept"])
+    ]
     warnings += [
         f"{each.declared.label} {each.state}: {each.why}; it is left out" for each in found if not each.adoptable
     ]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.diff import commits, engine_reviews, existing_objects, plans, presentation, stack_status
+from cli.diff import commits, engine_reviews, existing_objects, plans, presentation, removed_fields, stack_status
 from cli.shared import session, simulated_release, state_checks
 from cli.shared import stack as stacks
 from cli.shared.console import print_text
@@ -102,5 +102,6 @@ def _with_context(
     cluster = session.cluster(wanted)
     # What an unfinished update has made is there as well, and the next one takes it.
     there = () if known.unsettled else existing_objects.caution(review, cluster.find, wanted.options)
+    lost = () if known.unsettled else removed_fields.cautions(review, cluster.find, cluster.dry_run)
     ending = stack_status.ending(cluster, review.objects(after=False))
-    return replace(known, cautions=(*known.cautions, *there), ending=ending)
+    return replace(known, cautions=(*known.cautions, *there, *lost), ending=ending)

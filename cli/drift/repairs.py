@@ -21,7 +21,7 @@ from cli.shared.text import some
 from review import live, paths, removal
 from review.model import Change, Op, Resource, Review
 from review.titles import path
-from stacks import adoption
+from stacks import transforms
 
 _REPLACES = ("replace", "create-replacement", "delete-replaced")
 _INVALID = "422, "
@@ -182,7 +182,7 @@ def refused(resource: Resource, cluster: Cluster) -> str:
 
 def label(resource: Resource) -> str:
     """Return how a command line names an object."""
-    return adoption.named(resource.kind, resource.namespace, resource.object_name)
+    return transforms.named(resource.kind, resource.namespace, resource.object_name)
 
 
 def _line(change: Change) -> str:

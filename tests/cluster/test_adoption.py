@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -27,6 +26,13 @@ THEIRS_ALONE = "by-hand"
 """A job that no stack declares."""
 IN_THE_WAY = "mofed-test-job"
 """A job with the name and another template than one of the stack."""
+DEFINITION = "mpi-operator-definition"
+REFUSED = {
+    "ConfigMap/kube-system/rdma-devices": "rdma-device-plugin-config",
+    "DaemonSet/kube-system/rdma-shared-dp-ds": "rdma-device-plugin-daemon-set",
+    "SecurityContextConstraints/scc-for-mpi": "mpi-scc-constraints",
+}
+"""Objects with fields that the policies refuse, and their logical names."""
 _FLEETING = ("Pod", "Node", "Event", "EndpointSlice", "Endpoints", "Lease", "ControllerRevision", "ReplicaSet")
 """Kinds of objects that others make and remove as they like."""
 Name = tuple[str, str, str]
@@ -107,26 +113,24 @@ def running(lab: Lab) -> bool:
     return [pod["status"]["phase"] for pod in lab.pods(f"job-name={THEIRS_ALONE}")] == ["Running"]
 
 
-def previewed(lab: Lab) -> dict[str, list[str]]:
-    """Return the operations of a preview, each with the logical names that it is about."""
-    steps = json.loads(lab.works("preview", "--json"))["steps"]
-    found: dict[str, list[str]] = {}
-    for step in steps:
-        found.setdefault(step["op"], []).append(step["urn"].rpartition("::")[2])
+def changes(lab: Lab) -> dict[str, set[str]]:
+    """Return the operations of a preview, each with the logical names that it is about; policies may refuse it."""
+    found: dict[str, set[str]] = {}
+    for step in json.loads(lab.hpc("preview", "--json").stdout)["steps"]:
+        found.setdefault(step["op"], set()).add(step["urn"].rpartition("::")[2])
     return found
 
 
 def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: Path) -> None:
     """Adopting imports existing objects as they are, also after a kill; leaving the stack leaves them in place."""
     before, held = identities(lab), values(lab)
-    give_owner(lab, lab.works("adopt"))
     comment, file = tmp_path / "comment.md", tmp_path / "import.json"
     printed = lab.works("adopt", "-o", str(comment), "--import-file", str(file))
     assert (identities(lab), values(lab)) == (before, held)
     assert "groups[0]" in printed
     assert "would be replaced, and left out: Job/adas/mofed-test-job" in printed
-    assert "spec.selector" not in printed
-    assert "system:authenticated" in comment.read_text()
+    assert "spec.selector" in printed
+    assert "groups" in comment.read_text()
     entries = {each["logicalName"] for each in json.loads(file.read_text())["resources"]}
     objects = {each for each in entries if each not in {"adas", "adas-data", "memlock", "mpi-operator", "mpi-scc"}}
     assert objects - {"rdma-device-plugin"} == adopted_names()
@@ -139,19 +143,30 @@ def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: 
         "/".join(filter(None, name_of(body))) for body in created_manually() if name_of(body)[2] not in left_out()
     }
     assert set(settings["adopted"]) == wanted
+    assert settings["extra"]["SecurityContextConstraints/scc-for-mpi"]["groups"] == ["system:authenticated"]
 
-    steps = previewed(lab)
-    assert set(steps) == {"create", "update", "same"}
-    assert set(steps["update"]) == adopted_names()
+    steps = changes(lab)
+    assert set(steps) == {"create", "same", "update"}
+    assert steps["update"] == {DEFINITION}
+    refused = lab.fails("up")
+    assert all(rule in refused for rule in ("scc-narrow-groups", "image-pinned", "rdma-offered"))
+    mine = {name: fields for name, fields in held.items() if name[2] not in (IN_THE_WAY, "mpijobs.kubeflow.org")}
+    assert values(lab).items() >= mine.items()
 
+    # What the policies refuse goes; nothing else of the user's changes.
+    def decided(platform: dict[str, Any]) -> None:
+        platform["extra"] = {name: fields for name, fields in platform["extra"].items() if name not in REFUSED}
+
+    lab.change(decided)
+    assert changes(lab)["update"] == {DEFINITION, *REFUSED.values()}
     # What is in the way is the user's to delete.
     lab.take(kinds.JOB, IN_THE_WAY, "adas")
     lab.works("up")
-    after = identities(lab)
+    after, then = identities(lab), values(lab)
     kept = {name: uid for name, uid in before.items() if name[2] != IN_THE_WAY}
     assert {name: after.get(name) for name in kept} == kept
-    groups = lab.api.get(kinds.SECURITY_CONTEXT_CONSTRAINTS, "scc-for-mpi")["groups"]
-    assert groups == []
+    assert {"/".join(filter(None, name)) for name in mine if then[name] != held[name]} == {*REFUSED}
+    assert lab.api.get(kinds.NAMESPACE, "adas")["metadata"]["labels"]["team"] == "adas"
 
     lab.works("down")
     left = identities(lab)
@@ -159,20 +174,6 @@ def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: 
     ours = set(after) - set(before)
     assert not [name for name in ours & set(left) if has_our_label(lab, name)]
     eventually(lambda: running(lab), "the user's job does not run any more")
-
-
-def give_owner(lab: Lab, printed: str) -> None:
-    """Run the command that makes a claim with data adoptable, as kubectl does."""
-    assert "PersistentVolumeClaim/adas/adas-data-pvc can be adopted once" in printed
-    (line,) = (line for line in printed.splitlines() if line.startswith("echo "))
-    text, command = line.removeprefix("echo ").split(" | ")
-    (text,), words = shlex.split(text), shlex.split(command)
-    assert words[:5] == ["kubectl", "--kubeconfig", ".sim/default/kubeconfig", "--context", "hpc-sim-default"]
-    assert words[5:] == ["apply", "--server-side", "--field-manager", "hpc-adopted", "-f", "-"]
-    body = json.loads(text)
-    where = kind_of(body).path(body["metadata"]["namespace"], body["metadata"]["name"])
-    cluster = Cluster(lab.kubeconfig, "hpc-sim-default")
-    cluster.request("PATCH", where, body, manager="hpc-adopted", kind="application/apply-patch+yaml")
 
 
 def adopted_names() -> set[str]:

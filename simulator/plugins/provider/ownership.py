@@ -19,10 +19,15 @@ def is_transferable(entry: Properties) -> bool:
     return matches and not entry.get("subresource")
 
 
+def is_ours(entry: Properties) -> bool:
+    """Whether a managedFields entry is of a provider's own creates."""
+    return entry.get("manager") in _OUR_CREATES
+
+
 def forced_in_preview(live: Properties) -> bool:
     """Whether the preview of an update must be forced: a dry run cannot transfer the fields of our create."""
     entries = live.get("metadata", {}).get("managedFields", [])
-    return any(entry.get("operation") == "Update" and entry.get("manager") in _OUR_CREATES for entry in entries)
+    return any(entry.get("operation") == "Update" and is_ours(entry) for entry in entries)
 
 
 def transferred(entries: list[Properties], manager: str, api_version: str) -> list[Properties] | None:

@@ -1,7 +1,5 @@
 """What adopting an object would change, determined before anything happens."""
 
-import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -52,7 +50,7 @@ def refuses(status: str) -> candidates.Trial:
 
 def paths(found: Candidate) -> set[str]:
     """Return the paths that differ."""
-    return {row[0] for row in presentation._fields(found)}
+    return {row[0] for row in presentation.fields(found)}
 
 
 def test_an_object_as_declared_is_equal() -> None:
@@ -64,17 +62,34 @@ def test_an_object_as_declared_is_equal() -> None:
     assert (found.state, found.changes) == (State.EQUAL, ())
 
 
-def test_more_in_a_list_is_a_difference() -> None:
-    """An additional entry of a list is a difference, with its path and value."""
+def test_more_in_a_list_is_kept() -> None:
+    """An additional entry of a list is a difference, with its path and value; it is declared from then on."""
     scc = one("SecurityContextConstraints", "scc-for-mpi")
     found = candidates.judged(scc, created_manually(scc, groups=["system:authenticated"]), takes)
-    assert found.state is State.DIFFERS
-    assert "groups[0]" in paths(found)
-    assert found.before(("groups", 0)) == "system:authenticated"
+    assert (found.state, found.changes) == (State.DIFFERS, ())
+    assert ("groups[0]", "system:authenticated", "", "kept") in [*presentation.fields(found)]
+    assert found.extra["groups"] == ["system:authenticated"]
 
 
-def test_what_an_update_removes_is_reported_and_defaults_are_not() -> None:
-    """Fields that the update would remove are differences, and defaults of the server are not."""
+def test_labels_of_others_stay() -> None:
+    """What a user wrote and no one declares goes into the settings; what others wrote stays by itself."""
+    namespace = one("Namespace", "adas")
+    live = created_manually(namespace)
+    live["metadata"] |= {"labels": {"team": "a", "argocd.argoproj.io/managed-by": "cd", "seen-by": "b"}}
+    live["metadata"]["annotations"] = dict(namespace.item.inputs["metadata"]["annotations"])
+    created: dict[str, Any] = {"f:team": {}, "f:argocd.argoproj.io/managed-by": {}}
+    live["metadata"]["managedFields"] = [
+        written_by("kubectl-create", {"f:metadata": {"f:labels": {".": {}, **created}}}),
+        written_by("a-controller", {"f:metadata": {"f:labels": {"f:seen-by": {}}}}),
+    ]
+    found = candidates.judged(namespace, live, takes)
+    assert found.extra["metadata"]["labels"].items() >= {"team": "a", "argocd.argoproj.io/managed-by": "cd"}.items()
+    assert "seen-by" not in found.extra["metadata"]["labels"]
+    assert found.changes == ()
+
+
+def test_defaults_of_the_server_are_not_kept() -> None:
+    """Of what a user's client wrote, the fields that the server would fill in again are left to it."""
     volume = one("PersistentVolume", "adas-data-pv01")
     live = created_manually(volume)
     live["spec"] = {**live["spec"], "volumeMode": "Filesystem"}
@@ -87,72 +102,32 @@ def test_what_an_update_removes_is_reported_and_defaults_are_not() -> None:
         assert "shelf" not in body["metadata"]["labels"]
         return {**body, "spec": {**body["spec"], "volumeMode": "Filesystem"}}
 
-    assert paths(candidates.judged(volume, live, fills_in)) == {"metadata.labels", "metadata.labels.shelf"}
-    live["metadata"]["managedFields"] = [written_by("a-controller", mine)]
-    assert paths(candidates.judged(volume, live, takes)) == {"metadata.labels"}
+    assert candidates.judged(volume, live, fills_in).extra == {"metadata": {"labels": {"shelf": "3"}}}
+    both = {"metadata": {"labels": {"shelf": "3"}}, "spec": {"volumeMode": "Filesystem"}}
+    assert candidates.judged(volume, live, refuses("403")).extra == both
 
 
-def test_what_cannot_go_needs_an_owner_first() -> None:
-    """An undeclared field that cannot change needs another owner first, by a command that is printed."""
+def test_what_cannot_go_is_kept() -> None:
+    """A field that the server lets no one remove is declared from then on."""
     claim = one("PersistentVolumeClaim", "adas-data-pvc")
     live = created_manually(claim)
     live["spec"] = {**live["spec"], "selector": {"matchLabels": {"dept": "adas"}}}
-    made = written_by("kubectl-create", {"f:spec": {"f:selector": {}}})
-    live["metadata"]["managedFields"] = [made]
+    live["metadata"]["managedFields"] = [written_by("kubectl-create", {"f:spec": {"f:selector": {}}})]
 
     def immutable(body: Mapping[str, Any]) -> Mapping[str, Any]:
         return body if "selector" in body["spec"] else refuses("422")(body) or {}
 
     found = candidates.judged(claim, live, immutable)
-    assert found.state is State.REFUSED
-    assert "spec.selector is not declared, cannot change" in found.why
-    call, body = presentation.ownership(found, "kubectl --context lab").removeprefix("echo ").split(" | ")
-    assert body == f"{'kubectl --context lab'} apply --server-side --field-manager hpc-adopted -f -"
-    assert json.loads(shlex.split(call)[0]) == {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": "adas-data-pvc", "namespace": "adas"},
-        "spec": {"selector": {"matchLabels": {"dept": "adas"}}},
-    }
-
-    live["metadata"]["managedFields"] = [made, {**made, "manager": "hpc-adopted", "operation": "Apply"}]
-    found = candidates.judged(claim, live, immutable)
-    assert (found.state, found.ownership) == (State.DIFFERS, {})
+    assert (found.state, found.changes) == (State.DIFFERS, ())
+    assert found.extra["spec"] == {"selector": {"matchLabels": {"dept": "adas"}}}
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "fields", "why"),
-    [
-        (
-            "RoleBinding",
-            "mpi",
-            {"roleRef": {"apiGroup": "x", "kind": "Role", "name": "other"}},
-            "roleRef.apiGroup and 1",
-        ),
-        ("MPIJob", "nccl-test-01x08", {"spec": {"slotsPerWorker": 1}}, "cannot change in place"),
-    ],
-)
-def test_another_value_where_none_can_change(kind: str, name: str, fields: dict[str, Any], why: str) -> None:
-    """An object that the next update would replace, by the provider's rules or our options, is not adoptable."""
-    each = one(kind, name)
-    found = candidates.judged(each, created_manually(each, **fields), takes)
-    assert found.state is State.REPLACED
-    assert why in found.why
-    assert not found.adoptable
-
-
-def test_what_the_server_would_refuse_is_left_out() -> None:
-    """An object whose change the server refuses is not adoptable, and the server's message says why."""
-    scc = one("SecurityContextConstraints", "scc-for-mpi")
-    found = candidates.judged(scc, created_manually(scc, groups=["x"]), refuses("422"))
-    assert (found.state, found.why) == (State.REPLACED, "spec: is immutable")
-
-
-def test_who_may_only_look_sees_differences() -> None:
-    """A user who may not send a dry run sees the differences nevertheless."""
-    scc = one("SecurityContextConstraints", "scc-for-mpi")
-    found = candidates.judged(scc, created_manually(scc, groups=["x"]), refuses("403"))
-    assert found.state is State.DIFFERS
+def test_a_job_of_another_form_is_left_out() -> None:
+    """A job that the next update would replace is not adoptable: its template is the program's, not the cluster's."""
+    job = one("MPIJob", "nccl-test-01x08")
+    found = candidates.judged(job, created_manually(job, spec={"slotsPerWorker": 1}), takes)
+    assert (found.state, found.adoptable) == (State.REPLACED, False)
+    assert "cannot change in place" in found.why
 
 
 def test_a_kind_that_is_not_shown_does_not_end_the_search() -> None:
@@ -199,7 +174,7 @@ def test_a_secret_shows_no_values() -> None:
     live = created_manually(secret, stringData=None, data={"password": "cGxhbnRlZA==", "username": "cGxhbnRlZA=="})
     found = candidates.judged(Declared(item), live, takes)
     assert found.state is State.DIFFERS
-    assert "cGxhbnRlZA==" not in repr([*presentation._fields(found)])
+    assert "cGxhbnRlZA==" not in repr([*presentation.fields(found)])
     assert "cGxhbnRlZA==" not in repr(presentation.review("dev", [found], {}))
 
 

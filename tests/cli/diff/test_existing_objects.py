@@ -51,7 +51,7 @@ def test_a_cluster_that_does_not_show_it() -> None:
 
 def test_a_diff_says_it_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """A review begins with existing objects, but not where an interrupted update may have created them."""
-    has_all = SimpleNamespace(find=lambda *_: {}, find_all=lambda *_: [])
+    has_all = SimpleNamespace(find=lambda *_: {}, find_all=lambda *_: [], dry_run=None)
     monkeypatch.setattr("cli.shared.session.cluster", lambda _: has_all)
     wanted: Any = SimpleNamespace(options="--stack lab")
     (said,) = diff._with_context(wanted, FOUND, LastUpdate()).cautions

@@ -1,4 +1,4 @@
-"""The inputs of an object that a user created manually, so that an update is compared with them.
+"""The inputs of an object that a user created manually, and what an update would remove of it.
 
 The engine compares a program with the inputs of the update before. An object that no program created has none; with
 the live object in their place, every default of the server would be a difference, and with the new program in
@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from apis.pulumi_values import REDACTED
-from simulator.plugins.provider.ownership import is_transferable
+from simulator.plugins.provider.ownership import is_ours, is_transferable
 
 _MISSING: Any = object()
-_BOOKKEEPING = (
+BOOKKEEPING = (
     "kubectl.kubernetes.io/last-applied-configuration",
     "deprecated.daemonset.template.generation",
     "deployment.kubernetes.io/revision",
@@ -64,12 +64,6 @@ def updated(live: Mapping[str, Any], declared: Mapping[str, Any], mine: Mapping[
     return body
 
 
-def undeclared(live: Mapping[str, Any], declared: Mapping[str, Any], mine: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a user's fields that no one declares, but for metadata and what is in lists."""
-    found = _undeclared(live, declared, mine)
-    return {key: value for key, value in found.items() if key not in ("metadata", *_IDENTITY)}
-
-
 def inputs(
     live: Mapping[str, Any], declared: Mapping[str, Any], mine: Mapping[str, Any], after: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -82,7 +76,7 @@ def inputs(
     metadata = {key: value for key, value in (found.get("metadata") or {}).items() if key not in _SERVER}
     metadata |= {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
     annotations = metadata.pop("annotations", None) or {}
-    annotations = {key: text for key, text in annotations.items() if key not in _BOOKKEEPING}
+    annotations = {key: text for key, text in annotations.items() if key not in BOOKKEEPING}
     if annotations:
         metadata["annotations"] = annotations
     return {**{key: live[key] for key in _IDENTITY if key in live}, **found, "metadata": metadata}
@@ -92,6 +86,11 @@ def read_entries(live: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield who owns which fields of an object; of a server before 1.18, no one any."""
     entries = live.get("metadata", {}).get("managedFields")
     yield from (entry for entry in entries or () if isinstance(entry, dict))
+
+
+def managers(live: Mapping[str, Any]) -> set[str]:
+    """Return the clients whose fields an update takes over."""
+    return {str(entry.get("manager")) for entry in read_entries(live) if is_transferable(entry) and not is_ours(entry)}
 
 
 def without_secrets(declared: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,6 +139,8 @@ def _fields(
     live: Mapping[str, Any], declared: Mapping[str, Any], mine: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any]]:
     for key, value in live.items():
+        if value is None:  # as good as absent
+            continue
         wanted, own = declared.get(key, _MISSING), mine.get(f"f:{key}")
         later = after.get(key, _MISSING)
         if wanted is not _MISSING:
@@ -164,20 +165,6 @@ def _replaced(live: Any, declared: Any, mine: Any) -> Any:
         key: _replaced(live[key], value, (mine or {}).get(f"f:{key}")) if key in live else value
         for key, value in declared.items()
     }
-
-
-def _undeclared(live: Any, declared: Any, mine: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in live.items():
-        own = mine.get(f"f:{key}")
-        if own is None:
-            continue
-        if key not in declared:
-            found[key] = value
-        elif isinstance(value, dict) and isinstance(declared[key], Mapping):
-            inner = _undeclared(value, declared[key], own)
-            found |= {key: inner} if inner else {}
-    return found
 
 
 def _without(live: Any, own: Mapping[str, Any]) -> Any:

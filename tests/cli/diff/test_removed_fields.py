@@ -1,0 +1,50 @@
+"""What an update would remove of fields that users wrote with kubectl."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cli.diff import removed_fields
+from review.sentences import bare
+from tests.support.reviews import made, review, same, updated
+
+NAME = {"name": "gpus", "namespace": "audio"}
+QUOTA: dict[str, Any] = {"metadata": NAME, "spec": {"hard": {"requests.nvidia.com/gpu": "8"}}}
+MORE: dict[str, Any] = {**QUOTA, "spec": {"hard": {"requests.nvidia.com/gpu": "16"}}}
+
+
+def entry(manager: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry of managedFields."""
+    return {"manager": manager, "operation": "Update", "fieldsV1": fields}
+
+
+def live(*_: str) -> dict[str, Any]:
+    """Return the quota with a user's label and scope, and the label of a controller."""
+    users = {"f:metadata": {"f:labels": {"f:team": {}}}, "f:spec": {"f:scopes": {}}}
+    owners = [entry("kubectl-label", users), entry("a-controller", {"f:metadata": {"f:labels": {"f:seen": {}}}})]
+    metadata = {"labels": {"team": "vision", "seen": "b"}, "managedFields": owners}
+    spec = {**QUOTA["spec"], "scopes": ["NotTerminating"]}
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {**QUOTA["metadata"], **metadata}, "spec": spec}
+
+
+def test_a_removal_is_named_with_its_author() -> None:
+    """An update that removes a user's label is named, with who wrote it; what the server fills in again is not."""
+
+    def fills_in(body: Mapping[str, Any]) -> Mapping[str, Any]:
+        assert body["metadata"]["labels"] == {"seen": "b"}
+        return {**body, "spec": {**body["spec"], "scopes": []}}
+
+    before, after = (made("core/v1:ResourceQuota", inputs) for inputs in (QUOTA, MORE))
+    (said,) = map(bare, removed_fields.cautions(review(updated(before, after)), live, fills_in))
+    assert said == (
+        "The update of ResourceQuota audio/gpus removes metadata.labels.team, written with kubectl-label: the program "
+        "does not declare that. To keep it, declare it under extra of the settings."
+    )
+    assert not [*removed_fields.cautions(review(same(before)), live, fills_in)]
+
+
+def test_what_is_declared_is_not_removed() -> None:
+    """What a user wrote and the program declares is not removed, and no trial is sent."""
+    labels = {"metadata": {**QUOTA["metadata"], "labels": {"team": "vision"}}}
+    spec = {"spec": {**MORE["spec"], "scopes": ["NotTerminating"]}}
+    before, after = (made("core/v1:ResourceQuota", inputs) for inputs in (QUOTA, labels | spec))
+    assert not [*removed_fields.cautions(review(updated(before, after)), live, lambda _: None)]
