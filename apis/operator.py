@@ -57,3 +57,5 @@ class Operator(NamedTuple):
     """None: it starts by itself, or `apis.kinds` has its kind."""
     clusterwide: bool = False
     """Whether its only install mode is AllNamespaces."""
+    numbered_channels: bool = False
+    """Whether a channel whose name ends in a minor version, such as v26.3, has versions 26.3.z alone."""

@@ -9,7 +9,7 @@ from pulumi.output import UNKNOWN, Unknown
 from pulumi_kubernetes import apiextensions
 from pydantic import Field
 
-from apis import kinds, names
+from apis import kinds, names, operator_versions
 from components import waits
 from components.component import Component, stateful
 from components.custom_resources import CustomObject
@@ -42,8 +42,9 @@ class OlmOperatorArgs(Model):
 class OlmOperator(Component):
     """Installs one operator.
 
-    The component is done when the installed ClusterServiceVersion is Succeeded; its custom resources depend on it,
-    since the provider retries an unknown kind only a few times. Outputs: `namespace`, `installed_csv`.
+    The component is done when OLM has installed the channel's head (with `approval: Manual`, any version of it) and
+    the ClusterServiceVersion is Succeeded; its custom resources depend on it, since the provider retries an unknown
+    kind only a few times. Outputs: `namespace`, `installed_csv`.
     """
 
     namespace: pulumi.Output[str]
@@ -75,7 +76,7 @@ class OlmOperator(Component):
                 name=args.package,
                 namespace=inside,
                 labels=ours,
-                annotations=waits.wait_for([waits.exists(".status.installedCSV")], timeout=timeout),
+                annotations=waits.wait_for([_installed(args)], timeout=timeout),
             ),
             {"spec": _subscription_spec(args)},
             self.child(),
@@ -98,6 +99,11 @@ class OlmOperator(Component):
             opts=self.child(retain_on_delete=True),
         )
         self.outputs(namespace=inside, installed_csv=installed_csv)
+
+
+def _installed(args: OlmOperatorArgs) -> str:
+    versions = operator_versions.numbered(args.package, args.channel)
+    return waits.installs(versions, automatic=args.approval == "Automatic")
 
 
 def _subscription_spec(args: OlmOperatorArgs) -> dict[str, Any]:

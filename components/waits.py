@@ -32,6 +32,22 @@ def any_condition(*kinds: str) -> str:
     return exists(f'.status.conditions[?({either} && @.status=="True")].type')
 
 
+def installs(versions: str, *, automatic: bool) -> str:
+    """Wait until OLM has installed what a Subscription is to have.
+
+    `versions` is a regular expression for the name of the version, empty for any. If `automatic`, OLM must also have
+    installed what it is about to, and know nothing later in the channel. A Subscription does not report which of its
+    generations OLM has seen: right after a change of the channel its status is that of the former one, and only the
+    name of the version distinguishes the two.
+    """
+    tests = ["@.installedCSV"]
+    if versions:
+        tests.append(f'search(@.installedCSV, "{versions}")')
+    if automatic:
+        tests += ["@.installedCSV == @.currentCSV", '@.state == "AtLatestKnown"']
+    return exists(f"[?({' && '.join(tests)})].installedCSV")
+
+
 def wait_for(expressions: Sequence[str], *, timeout: int) -> dict[str, str]:
     """Return the annotations that make the provider wait for all `expressions`, at most `timeout` seconds."""
     value = expressions[0] if len(expressions) == 1 else json.dumps(list(expressions))

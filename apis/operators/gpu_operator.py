@@ -7,4 +7,5 @@ OPERATOR = Operator(
     upgrade=Upgrade(
         "GPU drivers and device plugins start again, node by node, on {nodes}: jobs there lose their GPUs", "GPUs", True
     ),
+    numbered_channels=True,
 )

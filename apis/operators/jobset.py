@@ -24,4 +24,5 @@ OPERATOR = Operator(
     upgrade=Upgrade(
         "its controller starts again: jobs that run go on; meanwhile new JobSets are refused, and failed ones stay so"
     ),
+    numbered_channels=True,
 )

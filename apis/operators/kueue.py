@@ -7,4 +7,5 @@ OPERATOR = Operator(
     upgrade=Upgrade("Kueue starts again: jobs that run go on, new ones wait until it is back"),
     # By the bundle of 1.0.1: openshift/kueue-operator, 5e9866c7, installModes.
     clusterwide=True,
+    numbered_channels=True,
 )

@@ -9,4 +9,5 @@ OPERATOR = Operator(
         "RDMA devices",
         True,
     ),
+    numbered_channels=True,
 )

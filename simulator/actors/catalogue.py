@@ -1,5 +1,6 @@
 """The simulated catalogue: which version of which operator a Subscription gets."""
 
+from apis.operator_versions import is_later
 from simulator.actors.api import Object
 from simulator.actors.packages import packages
 
@@ -11,8 +12,8 @@ class NotInCatalogueError(ValueError):
 def next_version(spec: Object, installed: str | None) -> str | None:
     """Return the version that a Subscription with this `spec` installs next, None when it has the channel's last.
 
-    The first one is `startingCSV`, or the channel's last. Raise NotInCatalogueError for an unknown package, source,
-    channel or version.
+    The first one is `startingCSV`, or the channel's last. What is later than all of the channel stays: OLM never goes
+    back. Raise NotInCatalogueError for an unknown package, source, channel or version.
     """
     name, source = spec["name"], spec["source"]
     package = packages().get(name)
@@ -33,6 +34,8 @@ def next_version(spec: Object, installed: str | None) -> str | None:
     if installed in versions:
         later = versions[versions.index(installed) + 1 :]
         return later[0] if later else None
+    if installed is not None and is_later(installed, versions[-1]):
+        return None
     # What was installed once goes on from there, whatever the subscription says of its start.
     starting: str = (spec.get("startingCSV") if installed is None else None) or versions[-1]
     if starting not in versions:

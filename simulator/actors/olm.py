@@ -20,6 +20,7 @@ from simulator.manifests import manifest, owner_reference
 
 log = logging.getLogger(__name__)
 
+_LATEST, _AVAILABLE = "AtLatestKnown", "UpgradeAvailable"
 ORPHANS = ("", "cluster-wide rights")
 """Key under which rights whose version is gone are looked for."""
 
@@ -75,7 +76,11 @@ class Olm:
         return [obj for obj in cache.items() if obj["metadata"]["namespace"] == namespace and not pods.deleting(obj)]
 
     def _advance(self, subscription: Object, groups: list[Object]) -> None:
-        """Take a Subscription one step on: resolve, plan, and install once the plan is approved."""
+        """Take a Subscription one step on: resolve, plan, and install once the plan is approved.
+
+        Its states are OLM's: UpgradeAvailable while what is installed has a replacement and no plan, UpgradePending
+        while `currentCSV` is not installed, AtLatestKnown.
+        """
         status = subscription.get("status") or {}
         installed = status.get("installedCSV")
         try:
@@ -86,15 +91,17 @@ class Olm:
             self._fail(subscription, str(error))
             return
         if target is None:
-            if status.get("state") != "AtLatestKnown":
-                self._show(subscription, state="AtLatestKnown", currentCSV=installed)
+            self._show(subscription, state=_LATEST, currentCSV=installed)
             return
+        if installed and status.get("currentCSV") != target and status.get("state") != _AVAILABLE:
+            self._show(subscription, state=_AVAILABLE)
+            return  # its own change wakes it
         plan = self._plan(subscription, target)
+        pending = {"name": plan["metadata"]["name"], "namespace": plan["metadata"]["namespace"]}
+        reference = {"apiVersion": plan["apiVersion"], "kind": plan["kind"], **pending}
+        self._show(subscription, state="UpgradePending", currentCSV=target, installPlanRef=reference)
         if not plan["spec"]["approved"]:
             self._phase(plan, "RequiresApproval")
-            pending = {"name": plan["metadata"]["name"], "namespace": plan["metadata"]["namespace"]}
-            reference = {"apiVersion": plan["apiVersion"], "kind": plan["kind"], **pending}
-            self._show(subscription, state="UpgradePending", currentCSV=target, installPlanRef=reference)
             return
         self._execute(subscription, plan, target, groups[0]["metadata"]["name"], installed)
 
@@ -131,8 +138,7 @@ class Olm:
         if installed:
             self._api.delete(kinds.CLUSTER_SERVICE_VERSION, installed, namespace)
         latest = catalogue.next_version(subscription["spec"], target) is None
-        state = "AtLatestKnown" if latest else "UpgradePending"
-        self._show(subscription, state=state, currentCSV=target, installedCSV=target)
+        self._show(subscription, state=_LATEST if latest else _AVAILABLE, currentCSV=target, installedCSV=target)
 
     def _install(self, version: Object, groups: list[Object]) -> None:
         """Give a version what it needs to run, once, and follow its Deployment."""

@@ -8,6 +8,8 @@ import pytest
 
 from components.mpi_operator_generations import RULES_V1ALPHA2
 from components.olm_operator import OlmOperator, OlmOperatorArgs, installed
+from simulator.plugins.provider.observations import Seen
+from simulator.plugins.provider.wait_annotation import wait_rule
 from tests.support.recorded import component, environment, one, spec
 
 
@@ -40,9 +42,43 @@ def test_ready_means_installed_and_succeeded() -> None:
     recorded = subscribed(starting_csv="nfd.v4.4.0")
     subscription = one(recorded, "Subscription").inputs["metadata"]["annotations"]
     version = one(recorded, "ClusterServiceVersionPatch").inputs["metadata"]
-    assert subscription["pulumi.com/waitFor"] == "jsonpath={.status.installedCSV}"
+    assert subscription["pulumi.com/waitFor"].startswith("jsonpath={[?(@.installedCSV")
     assert version["name"] == "nfd.v4.4.0"
     assert version["annotations"]["pulumi.com/waitFor"] == "jsonpath={.status.phase}=Succeeded"
+
+
+@pytest.mark.parametrize(
+    ("approval", "installed", "current", "state", "ready"),
+    [
+        ("Automatic", "v26.3.2", "v26.3.2", "AtLatestKnown", True),
+        ("Automatic", "v25.10.1", "v25.10.1", "AtLatestKnown", False),  # OLM has not seen the change yet
+        ("Automatic", "v25.10.1", "v26.3.2", "UpgradePending", False),
+        ("Automatic", "v26.3.1", "v26.3.2", "UpgradePending", False),
+        ("Automatic", "v26.3.1", "v26.3.1", "UpgradeAvailable", False),
+        ("Manual", "v26.3.1", "v26.3.2", "UpgradePending", True),
+        ("Manual", "v25.10.1", "v26.3.2", "UpgradePending", False),
+    ],
+)
+def test_the_channel_is_waited_for(approval: str, installed: str, current: str, state: str, ready: bool) -> None:
+    """An operator that had an earlier version is ready when it has one of the channel, and Automatic its head."""
+    package = "gpu-operator-certified"
+    recorded = subscribed(package=package, channel="v26.3", approval=approval)
+    rule = wait_rule(one(recorded, "Subscription").inputs)
+    assert rule is not None
+    status = {"installedCSV": f"{package}.{installed}", "currentCSV": f"{package}.{current}", "state": state}
+    assert rule(Seen({"metadata": {"generation": 2}, "spec": {}, "status": status})).ready is ready
+
+
+@pytest.mark.parametrize("channel", ["stable", "4.4"])
+def test_a_channel_that_names_no_version_of_its_operator_is_no_condition(channel: str) -> None:
+    """Any version that is the latest one known will do where the name of the channel promises none."""
+    recorded = subscribed(package="special-resource-operator", channel=channel)
+    rule = wait_rule(one(recorded, "Subscription").inputs)
+    assert rule is not None
+    assert not rule(Seen({"status": {}})).ready
+    version = "special-resource-operator.v0.0.1"
+    latest = {"installedCSV": version, "currentCSV": version, "state": "AtLatestKnown"}
+    assert rule(Seen({"status": latest})).ready
 
 
 def test_a_subscription_that_is_not_ready_yet_is_previewed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""JSONPath as `pulumi.com/waitFor: jsonpath={...}` uses it: RFC 9535 without its functions (pure)."""
+"""JSONPath as `pulumi.com/waitFor: jsonpath={...}` uses it: RFC 9535 with the functions match and search (pure)."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -22,6 +22,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "<=": lambda left, right: left == right or (_ordered(left, right) and bool(left < right)),
     ">=": lambda left, right: left == right or (_ordered(left, right) and bool(left > right)),
 }
+_FUNCTIONS = {"match": re.fullmatch, "search": re.search}
 _LITERALS = {"true": True, "false": False, "null": None}
 _NOTHING = object()
 
@@ -177,6 +178,8 @@ class _Parser:
             test = self._either()
             self.expect(")")
             return test
+        if self._peek().text in _FUNCTIONS and self._peek(1).text == "(":
+            return self._function()
         left, is_path = self._operand()
         operator = self._peek().text
         if self._peek().kind == "sign" and operator in _COMPARISONS:
@@ -187,6 +190,20 @@ class _Parser:
         if not is_path:
             raise BadPathError(f"{self._text!r}: a value alone is not a test")
         return lambda item: bool(left(item))
+
+    def _function(self) -> Test:
+        function = _FUNCTIONS[self._take().text]
+        self.expect("(")
+        text, _ = self._operand()
+        self.expect(",")
+        pattern, _ = self._operand()
+        self.expect(")")
+
+        def test(item: Any) -> bool:
+            value, expression = _single(text(item)), _single(pattern(item))
+            return isinstance(value, str) and isinstance(expression, str) and bool(function(expression, value))
+
+        return test
 
     def _operand(self) -> tuple[Select, bool]:
         if self._accept("@"):
@@ -200,7 +217,8 @@ class _Parser:
         elif token.kind == "name" and token.text in _LITERALS:
             value = _LITERALS[token.text]
         else:
-            raise BadPathError(f"{self._text!r}: expected a value or @ at {token.at}; functions are not supported")
+            functions = " and ".join(_FUNCTIONS)
+            raise BadPathError(f"{self._text!r}: expected a value or @ at {token.at}; of functions {functions} work")
         return lambda _: [value], False
 
 

@@ -38,6 +38,7 @@ def test_another_channel_goes_on_from_what_is_installed() -> None:
     (former,), (today,) = (bundle.versions for bundle in scale.channels.values())
     wanted = {"name": scale.name, "source": "certified-operators", "channel": "v3.1", "startingCSV": former}
     assert catalogue.next_version(wanted, former) == today
+    assert catalogue.next_version({**wanted, "channel": "stable"}, today) is None, "OLM goes back"
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,11 @@ def test_manual_approval_and_starting_version(user: User, simulated_cluster: Clu
         user.eventually(lambda: pods.phase(user.get(CSV, FIRST, "manual")) == "Succeeded")
         (plan,) = user.eventually(plans)
         assert plan["spec"]["clusterServiceVersionNames"] == [LAST]
+        user.eventually(lambda: status()["state"] == "UpgradePending")
+        assert (status()["installedCSV"], status()["currentCSV"]) == (FIRST, LAST)
+        user.patch(kinds.INSTALL_PLAN, plan["metadata"]["name"], {"spec": {"approved": True}}, "manual")
+        user.eventually(lambda: status()["state"] == "AtLatestKnown")
+        assert status()["installedCSV"] == LAST
     user.eventually(lambda: not user.list(kinds.CLUSTER_ROLE, selector=f"olm.owner={FIRST}")["items"])
 
 

@@ -1,11 +1,17 @@
 """Subscriptions of OLM: resolution, catalogue, unpacking, install plan, and the version that they install.
 
+A Subscription is done when OLM has installed what the program waits for: the head of its channel or, where a user
+approves each plan, a version of it. After a change of the channel its status stays that of the former one for a moment,
+and for good where the channel has no upgrade of what is installed.
+
 OLM resolves again whenever a catalogue changes, and right after the start of one it finds nothing in it: what cannot
 be resolved is a failure only when it lasts. An InstallPlan that has failed stays so. Conditions and reasons:
 operator-framework/api, operators/v1alpha1/subscription_types.go.
 """
 
-from apis import kinds
+import re
+
+from apis import kinds, operator_versions
 from cli.shared import metadata
 from cli.up.waits import pods
 from cli.up.waits.rules import cluster_service_version, install_plan
@@ -14,6 +20,7 @@ from policies.values import read
 
 _LASTING = ("ResolutionFailed", "BundleUnpackFailed")
 _UNHEALTHY = "CatalogSourcesUnhealthy"
+_LATEST = "AtLatestKnown"
 _SLOW = ("BundleUnpacking", "InstallPlanPending", "InstallPlanMissing")
 _CATALOG = "olm.catalogSource"
 """Label of a catalogue's pod."""
@@ -21,14 +28,30 @@ _CATALOG = "olm.catalogSource"
 
 def judge(obj: Object, look: Look) -> Verdict:
     """Return how far a Subscription is."""
-    if read(obj, "status", "installedCSV"):
+    if _done(obj):
         return DONE
     for kind in _LASTING:
         if (condition := met(obj, kind)) is not None:
             return failing(f"{kind}: {reason_of(condition)}", kind)
     if (condition := met(obj, _UNHEALTHY)) is not None:
         return _catalogue(obj, condition, look)
+    installed, latest = read(obj, "status", "installedCSV"), read(obj, "status", "state") == _LATEST
+    if installed and latest and installed == read(obj, "status", "currentCSV"):
+        package, channel = (read(obj, "spec", key) for key in ("name", "channel"))
+        return failing(
+            f"OLM has installed {installed} and offers no upgrade of it to channel {channel}: see the channel's "
+            f"versions with `oc get packagemanifest {package} -o yaml`, and which of them replaces it",
+            "no upgrade",
+        )
     return _installing(obj, look)
+
+
+def _done(obj: Object) -> bool:
+    installed, current, state = (read(obj, "status", key) for key in ("installedCSV", "currentCSV", "state"))
+    package, channel = (str(read(obj, "spec", key) or "") for key in ("name", "channel"))
+    if not installed or not re.search(operator_versions.numbered(package, channel), str(installed)):
+        return False
+    return read(obj, "spec", "installPlanApproval") == "Manual" or (installed == current and state == _LATEST)
 
 
 def _installing(obj: Object, look: Look) -> Verdict:
@@ -47,7 +70,9 @@ def _installing(obj: Object, look: Look) -> Verdict:
     if (condition := met(obj, "InstallPlanFailed")) is not None:
         return failing(f"InstallPlanFailed: {reason_of(condition)}", "InstallPlanFailed")
     slow = next((condition for kind in _SLOW if (condition := met(obj, kind)) is not None), None)
-    return waiting(reason_of(slow) if slow else str(read(obj, "status", "state") or "OLM has not resolved it yet"))
+    text = reason_of(slow) if slow else str(read(obj, "status", "state") or "OLM has not resolved it yet")
+    installed = read(obj, "status", "installedCSV")
+    return waiting(f"{installed} is installed; {text}" if installed else text)
 
 
 def _plan(obj: Object) -> str | None:

@@ -52,7 +52,13 @@ STEP = condition("Installed", "False", "InstallComponentFailed", "error validati
 @pytest.mark.parametrize(
     ("status", "around", "state", "parts"),
     [
-        ({"installedCSV": "nfd.v1"}, NOTHING, "done", ()),
+        ({"installedCSV": "nfd.v1", "currentCSV": "nfd.v1", "state": "AtLatestKnown"}, NOTHING, "done", ()),
+        (
+            {"installedCSV": "nfd.v1", "currentCSV": "nfd.v2", "state": "UpgradePending"},
+            NOTHING,
+            "waiting",
+            ("nfd.v1 is installed", "UpgradePending"),
+        ),
         ({}, NOTHING, "waiting", ("not resolved",)),
         (
             conditions(condition("ResolutionFailed", "True", "ConstraintsNotSatisfiable", NO_CHANNEL)),
@@ -123,6 +129,36 @@ def test_subscriptions(status: dict[str, Any], around: Look, state: str, parts: 
     found = judged(kinds.SUBSCRIPTION, status, around)
     assert found.state == state
     assert (has(found.message, *parts), bool(found.message)) == (True, bool(parts))
+
+
+OLD, NEW = "gpu-operator-certified.v25.10.1", "gpu-operator-certified.v26.3.2"
+UNAPPROVED = {**PLAN, "spec": {"approved": False}, "status": {"phase": "RequiresApproval"}}
+
+
+@pytest.mark.parametrize(
+    ("approval", "installed", "current", "state", "parts"),
+    [
+        ("Automatic", NEW, NEW, "done", ()),
+        ("Automatic", OLD, OLD, "failing", (OLD, "no upgrade", "channel v26.3", "oc get packagemanifest")),
+        ("Manual", OLD, OLD, "failing", (OLD, "no upgrade", "channel v26.3", "oc get packagemanifest")),
+        ("Manual", OLD, NEW, "waiting", ("InstallPlan install-1", "approval", "patch installplan")),
+        ("Manual", NEW, "gpu-operator-certified.v26.3.3", "done", ()),
+    ],
+)
+def test_subscriptions_after_a_change_of_the_channel(
+    approval: str, installed: str, current: str, state: str, parts: tuple[str, ...]
+) -> None:
+    """What is installed must be of the channel: OLM that offers nothing is a failure, a plan waits for its approval."""
+    spec = {"name": "gpu-operator-certified", "channel": "v26.3", "installPlanApproval": approval}
+    status = {
+        "installedCSV": installed,
+        "currentCSV": current,
+        "state": "AtLatestKnown" if installed == current else "UpgradePending",
+        "installPlanRef": {"name": "install-1"},
+    }
+    found = judged(kinds.SUBSCRIPTION, status, look((kinds.INSTALL_PLAN, [UNAPPROVED])), spec=spec)
+    assert found.state == state
+    assert has(found.message, *parts)
 
 
 @pytest.mark.parametrize(
