@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.diff import commits, engine_reviews, existing_objects, plans, presentation, removed_fields, stack_status
-from cli.shared import session, simulated_release, state_checks
+from cli.shared import operator_channels, session, simulated_release, state_checks
 from cli.shared import stack as stacks
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
@@ -70,6 +70,8 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
     unanswered = engine_reviews.unanswered(wanted, running)
     if unanswered and plan is not None:
         raise unanswered  # a plan depends on the cluster's state
+    if not unanswered:
+        operator_channels.require(wanted, session.cluster(wanted))
     session.print_plugins(running.program)
     session.prepare(wanted, running)
     update = stack_status.last_update(wanted)

@@ -1,19 +1,23 @@
 """`./hpc drift`: how the cluster differs from the program."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import typer
 
 from cli.diff import engine_reviews, presentation, stack_status
 from cli.diff.command import JsonOption, OutputOption
-from cli.shared import identity, session, state_checks
+from cli.shared import identity, operator_channels, session, state_checks
 from cli.shared import stack as stacks
-from cli.shared.console import print_text
+from cli.shared.cluster_client import Cluster
+from cli.shared.console import print_text, print_warning
 from cli.shared.errors import Problem
 from cli.shared.exit_status import Judging
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from cli.shared.stack import Stack
 from review.model import Review
+from review.sentences import name as named
+from review.sentences import quoted
 
 DRIFTED, UNDETERMINED = 1, 2
 
@@ -36,8 +40,9 @@ def command(
 ) -> None:
     """Show how the cluster differs from the program.
 
-    Changes nothing. Exit status 0 without drift; 1 with drift, after an interrupted update, or where the settings
-    declare objects that no update has created; 2 where that could not be determined.
+    Changes nothing. Exit status 0 without drift; 1 with drift, after an interrupted update, where the settings
+    declare objects that no update has created, or where an operator has another version than its channel; 2 where that
+    could not be determined.
     """
     with presentation.always(stack, output, as_json, drift=True):
         wanted = stacks.read(stack, name)
@@ -69,7 +74,16 @@ def _looked(wanted: Stack) -> Review:
     ahead = () if update.running else engine_reviews.ahead(wanted, running)
     return replace(
         review,
-        cautions=(*update.cautions(wanted.options), *ahead),
+        cautions=(*update.cautions(wanted.options), *ahead, *_operators(wanted, cluster)),
         unsettled=update.unsettled,
         ending=tuple(ending[key] for key in sorted(ending)),
     )
+
+
+def _operators(wanted: Stack, cluster: Cluster) -> Iterator[str]:
+    """Yield a sentence for each operator whose installed version is not the one that the settings declare."""
+    for each in operator_channels.examine(wanted.settings, cluster):
+        if each.late:
+            yield f"Subscription {named(each.subscription)}: {quoted(each.difference)}"
+        elif each.unread:
+            print_warning(f"{each.place}.channel {each.operator.channel} could not be checked: {each.unread}")

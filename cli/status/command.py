@@ -3,13 +3,14 @@
 from dataclasses import replace
 from functools import partial
 
-from cli.shared import identity, session
+from cli.shared import identity, operator_channels, session
 from cli.shared import stack as stacks
 from cli.shared.console import print_notice
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from cli.shared.stack import Stack
 from cli.status import tables
 from cli.status.overview import OURS, RDMA, Overview, overview
+from cli.status.platform_parts import with_channels
 from simulator import cluster
 
 
@@ -38,4 +39,8 @@ def look(wanted: Stack) -> Overview:
     found = overview(
         partial(served.list, labelSelector=OURS), served.list, settings.version, settings.machine_config_pool
     )
-    return replace(found, expected=found.expected | ({RDMA} if settings.uses_rdma else set()))
+    return replace(
+        found,
+        parts=tuple(with_channels(found.parts, operator_channels.examine(settings, served))),
+        expected=found.expected | ({RDMA} if settings.uses_rdma else set()),
+    )

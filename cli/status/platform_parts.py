@@ -1,12 +1,13 @@
 """The parts of the platform: each kind of object, and what it says of itself."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from apis import kinds
 from apis.kinds import Kind
 from apis.operators import operators
+from cli.shared.operator_channels import Examined
 from policies.values import read
 from stacks.releases import Release
 
@@ -44,6 +45,20 @@ def parts(ours: List, everything: List, release: Release, pool: str) -> Iterable
         if item["metadata"]["name"] == pool:
             updated = condition(item, "Updated")
             yield Part("MachineConfigPool", pool, "Updated" if updated else "Updating", updated)
+
+
+def with_channels(found: Iterable[Part], operators: Iterable[Examined]) -> Iterable[Part]:
+    """Yield the parts; a Subscription whose installed version is not the declared one has both in its state."""
+    compared = {each.subscription: each for each in operators if each.difference or each.unread}
+    for part in found:
+        other = compared.get(part.name) if part.kind == kinds.SUBSCRIPTION.kind and part.good else None
+        if other is None:
+            yield part
+        elif other.unread:
+            text = f"{part.state}; not compared with channel {other.operator.channel}: {other.unread}"
+            yield replace(part, state=text)
+        else:
+            yield replace(part, state=other.difference, good=not other.late)
 
 
 def _subscription(item: Object) -> State:

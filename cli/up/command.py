@@ -1,7 +1,7 @@
 """`./hpc up`: everything from the tools to the finished jobs. `make up` runs it."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +13,7 @@ from cli.drift import repairs
 from cli.shared import (
     identity,
     layers,
+    operator_channels,
     passphrases,
     placements,
     session,
@@ -34,6 +35,7 @@ from cli.shared.tables import show_times
 from cli.status import tables
 from cli.status.command import look
 from cli.status.jobs import FAILED
+from cli.up import installed_operators
 from cli.up.repetition import Repetition
 from cli.up.waits.watcher import Watcher
 from review import events, summary
@@ -89,17 +91,19 @@ def command(
         simulated_release.require_fitting(wanted)
         _tools(wanted, timings)
         running, match = _cluster(wanted, timings)
+        operator_channels.require(wanted, session.cluster(wanted))
         _prepared(wanted, running, match, timings)
         if repair:
             _repaired(wanted, running, timings, replace or ())
         if plan is not None:
             plans.require(plan, plans.ground(wanted, running, engine_reviews.drift(wanted, running)), wanted.options)
         status, account = _update(wanted, running, policies, timings, plan)
+        behind = installed_operators.behind(wanted, session.cluster(wanted)) if status == 0 else ()
     found = look(wanted)
     own = {tenant.namespace for tenant in wanted.settings.tenants}
     failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED and job.namespace in own]
-    if status != 0 or failed:
-        print_notice(verdict(wanted, account, failed))
+    if status != 0 or failed or behind:
+        print_notice(verdict(wanted, account, failed, behind))
         raise typer.Exit(1)
     tables.show(found)
     show_times(timings.steps, peak.bytes if peak else 0)
@@ -164,8 +168,11 @@ def _peak(wanted: Stack) -> Peak | nullcontext[None]:
     return Peak(wanted.home) if wanted.simulated else nullcontext()
 
 
-def verdict(wanted: Stack, account: Account, failed: list[str]) -> str:
-    """Return the last message of an update that failed: messages above are summarised, not repeated."""
+def verdict(wanted: Stack, account: Account, failed: list[str], behind: Sequence[str] = ()) -> str:
+    """Return the last message of an update that failed: messages above are summarised, not repeated.
+
+    `behind`: operators that OLM has not brought to what is declared.
+    """
     lines = [f"stack {wanted.name} is not up"]
     wrong = [message for message in account.messages if message.severity == "error"]
     violations = Counter(message.policy for message in wrong if message.policy)
@@ -189,6 +196,7 @@ def verdict(wanted: Stack, account: Account, failed: list[str]) -> str:
         lines.append("Remove the cause, and run the same command again; it continues from there.")
     lines += [f"failed: {', '.join(account.failed)}"] if account.failed else []
     lines += [f"jobs that failed: {', '.join(failed)}"] if failed else []
+    lines += behind
     lines.append(f"`./hpc status {wanted.options}` shows what is on the cluster.")
     if wanted.simulated:
         lines.append(f"What the engine printed is in {wanted.log}; logs of the cluster are beside it.")
