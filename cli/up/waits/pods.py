@@ -28,16 +28,30 @@ _SLOW = frozenset({"Pulling", "FailedMount", "FailedAttachVolume", "FailedCreate
 
 
 def of_owner(owner: Object, look: Look) -> list[Object]:
-    """Return the pods of a workload's present template: those of an earlier one go when the new ones come."""
+    """Return the pods of a workload that count.
+
+    Those of an earlier template go when the new ones come, except where they stay until they are deleted.
+    """
     owners = {metadata.uid(owner)}
     if owner.get("kind") == kinds.DEPLOYMENT.kind:
         owners = _newest_set(owner, look)
-    mine = (
-        pod
-        for pod in look(kinds.POD, metadata.namespace(owner))
-        if any(metadata.owned_by(pod, each) for each in owners)
-    )
-    return alive(pod for pod in mine if _current(pod, owner))
+    mine = _owned(owners, metadata.namespace(owner), look)
+    return mine if is_on_delete(owner) else [pod for pod in mine if _current(pod, owner)]
+
+
+def outdated(owner: Object, look: Look) -> list[Object]:
+    """Return the pods of a DaemonSet or StatefulSet that have an earlier template."""
+    mine = _owned({metadata.uid(owner)}, metadata.namespace(owner), look)
+    return [pod for pod in mine if not _current(pod, owner)]
+
+
+def is_on_delete(owner: Object) -> bool:
+    """Whether a workload's pods stay as they are until they are deleted."""
+    return read(owner, "spec", "updateStrategy", "type") == "OnDelete"
+
+
+def _owned(owners: set[str], namespace: str, look: Look) -> list[Object]:
+    return alive(pod for pod in look(kinds.POD, namespace) if any(metadata.owned_by(pod, each) for each in owners))
 
 
 def _newest_set(deployment: Object, look: Look) -> set[str]:

@@ -26,8 +26,12 @@ def verdict(obj: Object, look: Look) -> Verdict:
     if progressing.get("status") == "False":
         return failing(reason_of(progressing), "Progressing")
     text = f"{ready} of {wanted} pods are ready"
+    old = len(pods.outdated(obj, look)) if obj.get("kind") != kinds.DEPLOYMENT.kind else 0
+    replaced = (
+        f"; {old} of an earlier template {'stay' if pods.is_on_delete(obj) else 'are being replaced'}" if old else ""
+    )
     why = pods.progress(mine, look)
-    return waiting(f"{text}; {why}" if why else text)
+    return waiting(f"{text}{replaced}; {why}" if why else f"{text}{replaced}")
 
 
 def operands(owner: Object, look: Look) -> Verdict:

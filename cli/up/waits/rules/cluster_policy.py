@@ -1,11 +1,12 @@
 """ClusterPolicies of NVIDIA's GPU operator.
 
-Its condition Error is also met while operands are still starting (reason OperandNotReady), which is not a failure.
+It is not ready while a pod of its driver has an earlier template, and so waits for whoever restarts these pods. Its
+condition Error is also met while operands are still starting (reason OperandNotReady), which is not a failure.
 Source: NVIDIA/gpu-operator, api/nvidia/v1 and internal/conditions.
 """
 
 from apis import kinds
-from cli.up.waits import workloads
+from cli.up.waits import driver_upgrades, workloads
 from cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, conditions, failing, met, reason_of, waiting
 from policies.values import read
 
@@ -25,6 +26,7 @@ def judge(obj: Object, look: Look) -> Verdict:
     if error is not None and error.get("reason") == _RECONCILE_FAILED:
         return failing(reason_of(error), _RECONCILE_FAILED)
     operands = workloads.operands(obj, look)
+    operands = driver_upgrades.beside(operands, driver_upgrades.verdict(obj, driver_upgrades.GPU, look))
     if operands.state != "done":
         return operands
     if state == "ready":

@@ -1,7 +1,7 @@
 """NicClusterPolicies and networks of NVIDIA's network operator: a state of the whole, and one of each part."""
 
 from apis import kinds
-from cli.up.waits import workloads
+from cli.up.waits import driver_upgrades, workloads
 from cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, waiting
 from policies.values import read
 
@@ -16,6 +16,7 @@ def judge(obj: Object, look: Look) -> Verdict:
     if state == "ignore":
         return failing("ignored: the operator acts on the one policy nic-cluster-policy only", state)
     operands = workloads.operands(obj, look)
+    operands = driver_upgrades.beside(operands, driver_upgrades.verdict(obj, driver_upgrades.NETWORK, look))
     if operands.bad:
         return operands
     parts = [part for part in read(obj, "status", "appliedStates") or () if isinstance(part, dict)]

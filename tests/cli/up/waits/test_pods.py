@@ -91,13 +91,17 @@ DAEMON_SET = {
 
 
 def test_pods_of_an_earlier_template_are_not_judged() -> None:
-    """Pods of an earlier template, which are about to be replaced, are not judged."""
+    """Pods of an earlier template are not judged where they are about to be replaced; with OnDelete they stay."""
     old = pod("old", ended(1, 9), owner="plugin-uid", labels={"pod-template-generation": "1"})
     new = pod("new", waits("ContainerCreating"), owner="plugin-uid", labels={"pod-template-generation": "2"})
     found = workloads.verdict(DAEMON_SET, look((kinds.POD, [old, new])))
     assert found.state == "waiting"
-    assert has(found.message, "1 of 2 pods", "pod new", "container main", "ContainerCreating")
+    assert has(found.message, "1 of 2 pods", "1 of an earlier template are being replaced", "pod new", "container main")
     assert "pod old" not in found.message
+    on_delete = {**DAEMON_SET, "spec": {"updateStrategy": {"type": "OnDelete"}}}
+    found = workloads.verdict(on_delete, look((kinds.POD, [old, new])))
+    assert found.state == "failing"
+    assert has(found.message, "pod ns/old", "exit code 1", "9 restarts")
     assert workloads.verdict(DAEMON_SET, look((kinds.POD, [{**old, "metadata": new["metadata"]}]))).state == "failing"
 
 
