@@ -26,6 +26,14 @@ class OlmOperatorArgs(Model):
     channel: str = Field(description="update channel, e.g. stable; the operator follows its head")
     source: DnsName = Field(default="redhat-operators", description="catalogue source")
     source_namespace: DnsLabel = Field(default="openshift-marketplace", description="namespace of the catalogue source")
+    subscription: DnsName | None = Field(
+        default=None, description="name of the Subscription; None: the package's. An existing one has its own"
+    )
+    operator_group: DnsName | None = Field(
+        default=None,
+        description="name of the namespace's OperatorGroup; None: the package's. With two in a namespace OLM installs "
+        "nothing, so an existing one is named",
+    )
     starting_csv: str | None = Field(default=None, description="version to install first; None for the channel's head")
     approval: Literal["Automatic", "Manual"] = Field(
         default="Automatic", description="Manual keeps the version until a user approves each install plan"
@@ -65,7 +73,7 @@ class OlmOperator(Component):
         CustomObject(
             f"{name}-operator-group",
             kinds.OPERATOR_GROUP,
-            k8s.meta.v1.ObjectMetaArgs(name=args.package, namespace=inside, labels=ours),
+            k8s.meta.v1.ObjectMetaArgs(name=args.operator_group or args.package, namespace=inside, labels=ours),
             {"spec": group_spec},
             self.child(),
         )
@@ -73,7 +81,7 @@ class OlmOperator(Component):
             f"{name}-subscription",
             kinds.SUBSCRIPTION,
             k8s.meta.v1.ObjectMetaArgs(
-                name=args.package,
+                name=args.subscription or args.package,
                 namespace=inside,
                 labels=ours,
                 annotations=waits.wait_for([_installed(args)], timeout=timeout),

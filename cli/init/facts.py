@@ -70,6 +70,8 @@ class Subscription:
     approval: str
     watches: tuple[str, ...] | None = None
     """Namespaces by its OperatorGroup, empty: all; None: it has not exactly one."""
+    group: str = ""
+    """Name of its OperatorGroup; empty: it has not exactly one."""
     trouble: str = ""
     """Why it is not installed; empty: it is."""
 
@@ -163,15 +165,17 @@ def subscriptions(
     found: Iterable[Object], versions: Iterable[Object], groups: Iterable[Object]
 ) -> Iterator[Subscription]:
     """Yield the subscriptions; `versions` are the ClusterServiceVersions, `groups` the OperatorGroups."""
-    watched: dict[str, list[tuple[str, ...]]] = {}
+    watched: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for group in groups:
-        targets = read(group, "spec", "targetNamespaces")
-        names = tuple(map(str, targets)) if isinstance(targets, list) else ()
-        watched.setdefault(metadata.namespace(group), []).append(names)
+        namespaces = read(group, "spec", "targetNamespaces")
+        names = tuple(map(str, namespaces)) if isinstance(namespaces, list) else ()
+        watched.setdefault(metadata.namespace(group), []).append((metadata.name(group), names))
     phases = {(metadata.namespace(one), metadata.name(one)): one for one in versions}
     for obj in found:
         installed = read(obj, "status", "installedCSV")
         version = phases.get((metadata.namespace(obj), str(installed)))
+        own = watched.get(metadata.namespace(obj), [])
+        name, targets = own[0] if len(own) == 1 else ("", None)
         yield Subscription(
             package=str(read(obj, "spec", "name") or ""),
             name=metadata.name(obj),
@@ -180,7 +184,8 @@ def subscriptions(
             source=str(read(obj, "spec", "source") or ""),
             source_namespace=str(read(obj, "spec", "sourceNamespace") or ""),
             approval=str(read(obj, "spec", "installPlanApproval") or "Automatic"),
-            watches=own[0] if len(own := watched.get(metadata.namespace(obj), [])) == 1 else None,
+            watches=targets,
+            group=name,
             trouble=_trouble(obj, installed, version),
         )
 

@@ -45,7 +45,7 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
         yield Decision(
             path,
             f"{there[0].package} has a Subscription already, {there[0].namespace}/{there[0].name}"
-            + (trouble or f"; `./hpc adopt --stack {stack}` imports it into the stack unchanged"),
+            + (trouble or f"; `./hpc adopt --stack {stack}` imports it into the stack as it is"),
             mark=MARK if trouble else REVIEW,
         )
         return
@@ -78,6 +78,8 @@ def _follow(wanted: dict[str, Any], there: Subscription) -> None:
     if there.watches is not None:
         wanted["own_namespace_only"] = there.watches == (there.namespace,)
     wanted["channel"] = there.channel or wanted["channel"]
+    names = {"subscription": there.name, "operator_group": there.group}
+    wanted |= {field: name for field, name in names.items() if name and name != there.package}
     _set_source(wanted, there.source, there.source_namespace)
     wanted.pop("starting_csv", None)
     if there.approval != "Automatic":

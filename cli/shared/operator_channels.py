@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apis import kinds, operator_versions
-from cli.shared import metadata
+from cli.shared import metadata, operator_conflicts
 from cli.shared.cluster_client import Cluster, RefusedError
 from cli.shared.console import print_warning
 from cli.shared.errors import Problem
@@ -53,6 +53,8 @@ class Examined:
     """Of the Subscription, in OLM's word."""
     unread: str = ""
     """Why it could not be compared."""
+    conflicts: tuple[str, ...] = ()
+    """Why OLM would install nothing, for what exists under other names."""
 
     @property
     def versions(self) -> tuple[str, ...]:
@@ -146,11 +148,15 @@ def require(stack: Stack, cluster: Cluster) -> None:
     for each in found:
         if each.unread:
             print_warning(f"{each.place}.channel {each.operator.channel} could not be checked: {each.unread}")
-    if problems := [each.problem for each in found if each.problem]:
+    if problems := [
+        *(text for each in found for text in each.conflicts),
+        *(each.problem for each in found if each.problem),
+    ]:
         raise Problem(
-            f"{stack.platform_file.name} declares what the catalogues of this cluster do not have; nothing was "
+            f"{stack.platform_file.name} declares operators that OLM cannot install on this cluster; nothing was "
             "changed\n" + "\n".join(problems),
-            "`oc get packagemanifests` lists what they have.",
+            "`oc get packagemanifests` lists what the catalogues have, `oc get subscriptions,operatorgroups -A` what "
+            "exists.",
         )
 
 
@@ -158,6 +164,7 @@ def _examined(place: str, operator: OlmOperatorArgs, cluster: Cluster) -> Examin
     try:
         there = _subscription(operator, cluster)
         offer = _offer(operator, cluster)
+        conflicting = tuple(operator_conflicts.conflicts(place, operator, cluster))
     except RefusedError as error:
         return Examined(place, operator, unread=error.reason)
     served = offer is not None or cluster.get(f"/apis/{kinds.PACKAGE_MANIFEST.api_version}") is not None
@@ -168,6 +175,7 @@ def _examined(place: str, operator: OlmOperatorArgs, cluster: Cluster) -> Examin
         installed=str(read(there, "status", "installedCSV") or ""),
         state=str(read(there, "status", "state") or ""),
         subscription=f"{metadata.namespace(there)}/{metadata.name(there)}" if there else "",
+        conflicts=conflicting,
         unread="" if served else f"the cluster does not serve {kinds.PACKAGE_MANIFEST.api_version}",
     )
 

@@ -72,6 +72,7 @@ def test_a_subscription_elsewhere_is_followed() -> None:
         "source": "mirror",
         "approval": "Manual",
         "own_namespace_only": False,
+        "operator_group": "g",
     }
     assert "`./hpc adopt --stack site`" in said
 

@@ -1,0 +1,44 @@
+"""Subscriptions and OperatorGroups that exist under other names than those of the settings: OLM bears no second one."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from apis import kinds
+from cli.shared import metadata
+from cli.shared.cluster_client import Cluster
+from components.olm_operator import OlmOperatorArgs
+from policies.values import read
+
+
+def conflicts(place: str, operator: OlmOperatorArgs, cluster: Cluster) -> Iterator[str]:
+    """Yield why OLM would not install an operator, with the setting that names what exists."""
+    yield from _subscriptions(place, operator, cluster.list(kinds.SUBSCRIPTION))
+    yield from _groups(place, operator, cluster.list(kinds.OPERATOR_GROUP, operator.namespace))
+
+
+def _subscriptions(place: str, operator: OlmOperatorArgs, existing: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    own = (operator.namespace, operator.subscription or operator.package)
+    for subscription in existing:
+        if read(subscription, "spec", "name") != operator.package:
+            continue
+        namespace, name = metadata.namespace(subscription), metadata.name(subscription)
+        if (namespace, name) == own:
+            continue
+        remedy = f"set {place}.subscription to {name}, and adopt it"
+        if namespace != operator.namespace:
+            remedy = f"set {place}.namespace to {namespace} and {remedy.removeprefix('set ')}"
+        yield (
+            f"{place}: the cluster has Subscription {namespace}/{name} to {operator.package}, and two would install it "
+            f"twice; {remedy}, or delete it"
+        )
+
+
+def _groups(place: str, operator: OlmOperatorArgs, existing: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    own = operator.operator_group or operator.package
+    others = sorted({metadata.name(group) for group in existing} - {own})
+    if others:
+        yield (
+            f"{place}: namespace {operator.namespace} has OperatorGroup {others[0]}, and with a second OLM installs "
+            f"nothing there (TooManyOperatorGroups); set {place}.operator_group to {others[0]}, and adopt it, or "
+            "delete it"
+        )
