@@ -57,5 +57,9 @@ class Operator(NamedTuple):
     """None: it starts by itself, or `apis.kinds` has its kind."""
     clusterwide: bool = False
     """Whether its only install mode is AllNamespaces."""
+    api_groups: tuple[str, ...] = ()
+    """Groups of its kinds: where it is installed, in whatever way, the cluster serves one of them."""
+    images: tuple[str, ...] = ()
+    """Names of its controller's image, without registry and folder, in its distributions."""
     numbered_channels: bool = False
     """Whether a channel whose name ends in a minor version, such as v26.3, has versions 26.3.z alone."""

@@ -11,6 +11,7 @@ from apis import kinds
 from components import waits
 from components.component import Component
 from components.custom_resources import CustomObject
+from components.installable import Installable
 from components.labels import labels
 from components.model import DnsName, Model, Seconds
 from components.operand import ImageName, Operand, Repository
@@ -80,7 +81,7 @@ class GpuStack(Model):
     )
 
 
-class GpuOperatorArgs(GpuStack):
+class GpuOperatorArgs(Installable, GpuStack):
     """The one ClusterPolicy of the cluster."""
 
     policy: DnsName = Field(default="gpu-cluster-policy", description="name; the one of the operator's own sample")
@@ -205,6 +206,9 @@ class GpuOperator(Component):
 
     def __init__(self, name: str, args: GpuOperatorArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpu:GpuOperator", name, args, opts)
+        if args.installed:
+            self.outputs(policy=pulumi.Output.from_input(args.policy))
+            return
         policy = CustomObject(
             f"{name}-policy",
             kinds.CLUSTER_POLICY,

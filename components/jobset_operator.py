@@ -12,15 +12,16 @@ from apis.operators.jobset import JOB_SET_OPERATOR
 from components import waits
 from components.component import Component, stateful
 from components.custom_resources import CustomObject
+from components.installable import Installable
 from components.labels import labels
-from components.model import Model, Seconds
+from components.model import Seconds
 from components.timeouts import DEFAULTS
 
 NAME = "cluster"
 """The operator acts on no other name."""
 
 
-class JobSetOperatorArgs(Model):
+class JobSetOperatorArgs(Installable):
     """How long the object is waited for, and what may delete it."""
 
     ready_timeout: Seconds = Field(default=DEFAULTS.controller, description="seconds until the controller is available")
@@ -38,6 +39,9 @@ class JobSetOperator(Component):
 
     def __init__(self, name: str, args: JobSetOperatorArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("operators:JobSetOperator", name, args, opts)
+        if args.installed:
+            self.outputs(instance=pulumi.Output.from_input(NAME))
+            return
         instance = CustomObject(
             f"{name}-instance",
             JOB_SET_OPERATOR,

@@ -15,8 +15,9 @@ from apis import kinds
 from components import waits
 from components.component import Component
 from components.custom_resources import CustomObject
+from components.installable import Installable
 from components.labels import labels
-from components.model import Model, Seconds
+from components.model import Seconds
 from components.timeouts import DEFAULTS
 
 NAME = "cluster"
@@ -25,7 +26,7 @@ NAME = "cluster"
 Framework = Literal["BatchJob", "MPIJob", "JobSet", "PyTorchJob", "TrainJob", "Pod", "Deployment", "StatefulSet"]
 
 
-class KueueOperatorArgs(Model):
+class KueueOperatorArgs(Installable):
     """What Kueue manages, in namespaces with the label kueue.openshift.io/managed=true (Tenant: `queued`)."""
 
     frameworks: tuple[Framework, ...] = Field(
@@ -77,6 +78,9 @@ class KueueOperator(Component):
 
     def __init__(self, name: str, args: KueueOperatorArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("operators:KueueOperator", name, args, opts)
+        if args.installed:
+            self.outputs(instance=pulumi.Output.from_input(NAME))
+            return
         instance = CustomObject(
             f"{name}-instance",
             kinds.KUEUE,

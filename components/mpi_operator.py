@@ -9,8 +9,9 @@ from pydantic import Field, model_validator
 from apis.kinds import Kind
 from components import rights, waits
 from components.component import Component, stateful
+from components.installable import Installable
 from components.labels import labels
-from components.model import DnsLabel, Image, Model, Seconds
+from components.model import DnsLabel, Image, Seconds
 from components.mpi_operator_generations import GENERATIONS, Generation, schema_former
 from components.timeouts import DEFAULTS
 
@@ -21,7 +22,7 @@ QPS, BURST = 50, 100
 simulated cluster): requests wait for their turn, and after each event in the meantime the job's queue waits longer."""
 
 
-class MpiOperatorImages(Model):
+class MpiOperatorImages(Installable):
     """Images of the MPI operator, shared by settings and component."""
 
     image: Image = Field(description="operator image, of a version that serves the release's MPIJob (R-3.4.4-1)")
@@ -64,6 +65,10 @@ class MpiOperator(Component):
         super().__init__("mpi:MpiOperator", name, args, opts)
         self._labels = labels(OPERATOR, "mpi")
         kind = args.kind
+        if args.installed:
+            outputs = {"namespace": args.namespace, "ready": kind.api_version}
+            self.outputs(**{key: pulumi.Output.from_input(text) for key, text in outputs.items()})
+            return
         generation = GENERATIONS[kind.version]
         apiextensions = k8s.apiextensions.v1
         definition = apiextensions.CustomResourceDefinition(

@@ -11,6 +11,7 @@ from apis import kinds, names
 from components import waits
 from components.component import Component
 from components.custom_resources import CustomObject
+from components.installable import Installable
 from components.labels import labels
 from components.model import Model, Seconds
 from components.operand import ImageName, Operand, Repository
@@ -82,7 +83,7 @@ class AdapterStack(Model):
     )
 
 
-class NetworkOperatorArgs(AdapterStack):
+class NetworkOperatorArgs(Installable, AdapterStack):
     """The one NicClusterPolicy of the cluster."""
 
     link_layer: Literal["InfiniBand", "Ethernet"] = Field(description="of the ports that are shared")
@@ -188,6 +189,10 @@ class NetworkOperator(Component):
 
     def __init__(self, name: str, args: NetworkOperatorArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("rdma:NetworkOperator", name, args, opts)
+        offered = [names.RDMA_PREFIX + device.resource_name for device in args.devices]
+        if args.installed:
+            self.outputs(resources=pulumi.Output.from_input(offered))
+            return
         policy = CustomObject(
             f"{name}-policy",
             kinds.NIC_CLUSTER_POLICY,
@@ -199,5 +204,4 @@ class NetworkOperator(Component):
             {"spec": spec(args)},
             self.child(),
         )
-        offered = [names.RDMA_PREFIX + device.resource_name for device in args.devices]
         self.outputs(resources=policy.id.apply(lambda _: offered))

@@ -13,8 +13,9 @@ from apis import kinds
 from components import waits
 from components.component import Component
 from components.custom_resources import CustomObject
+from components.installable import Installable
 from components.labels import labels
-from components.model import DnsName, Model, Seconds
+from components.model import DnsName, Seconds
 from components.timeouts import DEFAULTS
 from components.tolerations import GPU_TAINT, Toleration
 
@@ -27,7 +28,7 @@ CONFIGURED = (
 """When a policy holds on its nodes. Older versions call one Available, too, that has no node yet (NoMatchingNode)."""
 
 
-class NmStateArgs(Model):
+class NmStateArgs(Installable):
     """Where the agents run."""
 
     node_selector: dict[str, str] = Field(
@@ -71,6 +72,9 @@ class NmState(Component):
         wait = None
         if args.ready_timeout is not None:
             wait = waits.wait_for([waits.condition("Available")], timeout=args.ready_timeout)
+        if args.installed:
+            self.outputs(instance=pulumi.Output.from_input(NAME))
+            return
         instance = CustomObject(
             f"{name}-instance",
             kinds.NMSTATE,

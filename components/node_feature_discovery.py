@@ -12,6 +12,7 @@ from apis.kinds import Kind
 from components import waits
 from components.component import Component
 from components.custom_resources import CustomObject
+from components.installable import Installable
 from components.labels import labels
 from components.model import DnsLabel, DnsName, Model, Seconds
 from components.timeouts import DEFAULTS
@@ -39,7 +40,7 @@ class NodeFeatureWorker(Model):
     )
 
 
-class NodeFeatureDiscoveryArgs(Model):
+class NodeFeatureDiscoveryArgs(Installable):
     """The custom resource that the operator acts on."""
 
     kind: Kind = Field(description="API generation, from the release")
@@ -95,6 +96,9 @@ class NodeFeatureDiscovery(Component):
         self, name: str, args: NodeFeatureDiscoveryArgs, *, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("nodes:NodeFeatureDiscovery", name, args, opts)
+        if args.installed:
+            self.outputs(instance=pulumi.Output.from_input(args.instance))
+            return
         resource = CustomObject(
             f"{name}-instance",
             args.kind,

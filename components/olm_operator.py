@@ -1,24 +1,29 @@
 """An operator from OperatorHub: namespace, operator group and subscription, up to the installed version."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi.output import UNKNOWN, Unknown
 from pulumi_kubernetes import apiextensions
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from apis import kinds, names, operator_versions
 from components import waits
 from components.component import Component, stateful
 from components.custom_resources import CustomObject
+from components.installable import Installable
 from components.labels import labels
-from components.model import DnsLabel, DnsName, Model, Seconds
+from components.model import DnsLabel, DnsName, Seconds
 from components.timeouts import DEFAULTS
 
+_OF_SUBSCRIPTIONS = frozenset(
+    {"source", "source_namespace", "subscription", "operator_group", "starting_csv", "approval"}
+)
 
-class OlmOperatorArgs(Model):
+
+class OlmOperatorArgs(Installable):
     """One OLM subscription."""
 
     namespace: DnsLabel = Field(description="where the operator runs; the component creates it")
@@ -46,6 +51,12 @@ class OlmOperatorArgs(Model):
     )
     protect: bool = Field(default=False, description="refuse to delete the namespace")
 
+    @model_validator(mode="after")
+    def _of_another_tool(self) -> Self:
+        if self.installed and (fields := sorted(self.model_fields_set & _OF_SUBSCRIPTIONS)):
+            raise ValueError(f"{fields[0]} is of a Subscription, and with `installed` the stack has none; leave it out")
+        return self
+
 
 class OlmOperator(Component):
     """Installs one operator.
@@ -60,6 +71,9 @@ class OlmOperator(Component):
 
     def __init__(self, name: str, args: OlmOperatorArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("operators:OlmOperator", name, args, opts)
+        if args.installed:
+            self.outputs(namespace=pulumi.Output.from_input(args.namespace), installed_csv=pulumi.Output.from_input(""))
+            return
         ours = labels(args.package, "operators")
         monitoring = {names.CLUSTER_MONITORING: "true"} if args.cluster_monitoring else {}
         namespace = k8s.core.v1.Namespace(

@@ -12,6 +12,7 @@ from apis import kinds
 from components import waits
 from components.component import Component, stateful
 from components.custom_resources import CustomObject
+from components.installable import Installable
 from components.labels import labels
 from components.model import Account, DnsLabel, DnsName, Model, Seconds, merged_by
 from components.timeouts import DEFAULTS
@@ -97,7 +98,7 @@ class ScaleClusters(Model):
         return self
 
 
-class ScaleCsiArgs(ScaleClusters):
+class ScaleCsiArgs(Installable, ScaleClusters):
     """The custom resource, of either generation of the driver."""
 
     generation: Generation = Field(default="2.0", description="of the driver, from the release (platform-facts 1.9)")
@@ -195,6 +196,9 @@ class ScaleCsi(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("storage:ScaleCsi", name, args, opts)
+        if args.installed:
+            self.outputs(driver=pulumi.Output.from_input(PRODUCT))
+            return
         product = {"product": PRODUCT, **labels(PRODUCT, "storage")}
         secrets = [
             k8s.core.v1.Secret(

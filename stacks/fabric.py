@@ -63,6 +63,7 @@ def _network_operator(
 ) -> NetworkOperator:
     installed = install("network-operator", plugin.operator, settings, opts)
     args = NetworkOperatorArgs(
+        installed=plugin.operator.installed,
         link_layer="InfiniBand" if isinstance(settings.fabric, InfiniBand) else "Ethernet",
         devices=devices,
         **fields_of(AdapterStack, plugin),
@@ -104,7 +105,11 @@ def _policies(settings: Settings) -> int:
 
 def _agents(settings: Settings, operator: OlmOperatorArgs, opts: pulumi.ResourceOptions) -> NmState:
     installed = install("nmstate-operator", operator, settings, opts)
-    return NmState("nmstate", NmStateArgs(ready_timeout=settings.timeouts.agents), opts=after(opts, installed))
+    return NmState(
+        "nmstate",
+        NmStateArgs(installed=operator.installed, ready_timeout=settings.timeouts.agents),
+        opts=after(opts, installed),
+    )
 
 
 def port_networks(

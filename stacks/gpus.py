@@ -88,6 +88,7 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
     monitored = gpu.operator.model_copy(update={"cluster_monitoring": gpu.monitoring is not None})
     installed = install("gpu-operator", monitored, settings, opts)
     args = GpuOperatorArgs(
+        installed=gpu.operator.installed,
         gpu=settings.profile.gpu,
         **fields_of(GpuStack, gpu),
         gpudirect=gpudirect(settings) if gpu.driver else None,
@@ -105,7 +106,12 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
 def monitoring(settings: Settings, gpu: GpuOperatorSettings, wanted: MonitoringSettings) -> GpuMonitoringArgs:
     """Return what the GPU Operator's exporter monitors of the stack's machines."""
     limits = Limits(**fields_of(Thresholds, wanted), **_machines(settings))
-    return GpuMonitoringArgs(namespace=gpu.operator.namespace, limits=limits, dashboards=wanted.dashboards)
+    return GpuMonitoringArgs(
+        namespace=gpu.operator.namespace,
+        limits=limits,
+        exporter_list=not gpu.operator.installed,
+        dashboards=wanted.dashboards,
+    )
 
 
 def exporter_monitoring(settings: Settings, wanted: ExporterSettings) -> GpuMonitoringArgs:

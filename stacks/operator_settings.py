@@ -51,7 +51,7 @@ def completed(settings: Any, release: str | None) -> Any:
     wanted = {name: given for name, given in settings.items() if name in _RECOMMENDED and isinstance(given, Mapping)}
     if problems := [text for name, given in wanted.items() if (text := _problem(name, given, known))]:
         raise ValueError("; ".join(problems))
-    return {**settings, **{name: _subscription(name, known) | dict(given) for name, given in wanted.items()}}
+    return {**settings, **{name: _subscription(name, known, given) | dict(given) for name, given in wanted.items()}}
 
 
 def _problem(name: str, given: Mapping[str, Any], release: Release) -> str:
@@ -71,12 +71,12 @@ def _problem(name: str, given: Mapping[str, Any], release: Release) -> str:
     return ""
 
 
-def _subscription(name: str, release: Release) -> dict[str, Any]:
+def _subscription(name: str, release: Release, given: Mapping[str, Any]) -> dict[str, Any]:
     recommended = _RECOMMENDED[name]
     return {
         "package": operators()[name].package,
         "namespace": recommended.namespace,
-        "source": recommended.source,
+        **({} if given.get("installed") else {"source": recommended.source}),
         "own_namespace_only": recommended.own_namespace_only,
         "channel": recommended.channels.get(release.name),
     }

@@ -56,6 +56,7 @@ def node_features(settings: Settings, opts: pulumi.ResourceOptions) -> list[Node
         return []
     installed = install("nfd-operator", operator, settings, opts)
     args = NodeFeatureDiscoveryArgs(
+        installed=operator.installed,
         kind=kind,
         namespace=operator.namespace,
         instance=settings.version.node_feature_discovery_instance,
@@ -81,7 +82,11 @@ def added(settings: Settings, opts: pulumi.ResourceOptions) -> Added:
         found.resources.append(install("cert-manager", settings.operators.cert_manager, settings, opts))
     if settings.operators.jobset:
         installed = install("jobset-operator", settings.operators.jobset, settings, opts)
-        args = JobSetOperatorArgs(ready_timeout=settings.timeouts.controller, protect=settings.protect)
+        args = JobSetOperatorArgs(
+            installed=settings.operators.jobset.installed,
+            ready_timeout=settings.timeouts.controller,
+            protect=settings.protect,
+        )
         jobset = JobSetOperator("jobset", args, opts=after(opts, installed, *found.resources))
         found.resources.append(jobset)
         found.ready.append(jobset.instance)

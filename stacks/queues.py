@@ -32,7 +32,9 @@ def operator(
         needed.append(install("cert-manager", wanted.cert_manager, settings, opts))
     installed = install("kueue-operator", wanted.operator, settings, opts)
     frameworks = (*KueueOperatorArgs().frameworks, *(("TrainJob",) if settings.trainer else ()))
-    args = KueueOperatorArgs(frameworks=frameworks, ready_timeout=settings.timeouts.kueue)
+    args = KueueOperatorArgs(
+        installed=wanted.operator.installed, frameworks=frameworks, ready_timeout=settings.timeouts.kueue
+    )
     return [KueueOperator("kueue", args, opts=after(opts, installed, *needed))]
 
 

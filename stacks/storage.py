@@ -86,6 +86,7 @@ def _driver(
     assert generation is not None  # noqa: S101 - releases without it refuse the storage settings
     operator = install("scale-csi-operator", storage.operator, settings, opts)
     args = ScaleCsiArgs(
+        installed=storage.operator.installed,
         generation=generation,
         namespace=storage.operator.namespace,
         **fields_of(ScaleClusters, storage),

@@ -4,6 +4,8 @@ from apis.operator import Operator, Recommended, Upgrade
 
 OPERATOR = Operator(
     package="openshift-cert-manager-operator",
+    api_groups=("cert-manager.io",),
+    images=("cert-manager-controller",),
     recommended=Recommended(
         namespace="cert-manager-operator", own_namespace_only=False, channels={"4.20": "stable-v1"}
     ),

@@ -12,6 +12,8 @@ from apis.operator import Instance, Operator, Recommended, Upgrade
 JOB_SET_OPERATOR = Kind("operator.openshift.io", "v1", "JobSetOperator", "jobsetoperators", "Cluster")
 OPERATOR = Operator(
     package="job-set",
+    api_groups=("jobset.x-k8s.io",),
+    images=("jobset",),
     recommended=Recommended(
         namespace="openshift-jobset-operator",
         channels=dict.fromkeys(("4.18", "4.19", "4.20", "4.21", "4.22"), "stable-v1.0"),

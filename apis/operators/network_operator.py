@@ -4,6 +4,8 @@ from apis.operator import Operator, Upgrade
 
 OPERATOR = Operator(
     package="nvidia-network-operator",
+    api_groups=("mellanox.com",),
+    images=("network-operator",),
     upgrade=Upgrade(
         "network drivers and RDMA device plugins start again, node by node, on {nodes}: jobs there lose their network",
         "RDMA devices",

@@ -4,6 +4,8 @@ from apis.operator import Operator, Upgrade
 
 OPERATOR = Operator(
     package="kubernetes-nmstate-operator",
+    api_groups=("nmstate.io",),
+    images=("kubernetes-nmstate-operator",),
     upgrade=Upgrade(
         "its handlers start again on {nodes} and apply the declared network again: who manages it differently cuts "
         "nodes off"

@@ -7,9 +7,8 @@ from typing import Any
 
 from apis import kinds, merge_patch
 from apis.wording import plural
-from cli.adopt import owners
 from cli.adopt.declared import Declared, Known
-from cli.shared import recorded_inputs
+from cli.shared import owners, recorded_inputs
 from cli.shared.checkpoints.interrupted import Live
 from cli.shared.cluster_client import RefusedError
 from cli.shared.text import some

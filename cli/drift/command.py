@@ -84,6 +84,7 @@ def _operators(wanted: Stack, cluster: Cluster) -> Iterator[str]:
     """Yield a sentence for each operator whose installed version is not the one that the settings declare."""
     for each in operator_channels.examine(wanted.settings, cluster):
         if each.late:
-            yield f"Subscription {named(each.subscription)}: {quoted(each.difference)}"
+            subject = f"Subscription {named(each.subscription)}" if each.subscription else named(each.operator.package)
+            yield f"{subject}: {quoted(each.difference)}"
         elif each.unread:
             print_warning(f"{each.place}.channel {each.operator.channel} could not be checked: {each.unread}")

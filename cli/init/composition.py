@@ -133,8 +133,8 @@ def _noticed(settings: dict[str, Any], cluster: Cluster, release: Release, stack
         if foreign:
             namespace, _, deployment = foreign[0].partition("/")
             remedy = (
-                f"remove it (`oc delete deployment -n {namespace} {deployment}`), or leave this out, and the stack has "
-                "no MPI jobs"
+                f"set `installed: true` here where it serves {release.mpi_job.api_version if release.mpi_job else ''} "
+                f"MPIJobs, and the stack uses it; or remove it (`oc delete deployment -n {namespace} {deployment}`)"
             )
         yield Decision(
             ("mpi_operator",),

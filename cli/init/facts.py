@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apis.names import GPU_RESOURCE, NODE_ROLE, SCC_MCS, SCC_UID_RANGE
+from apis.operators import operators
 from apis.quantity import amount
-from cli.shared import metadata
+from cli.shared import metadata, owners, unmanaged_operators
 from policies.values import read
 from simulator.names import SIMULATED_BY
 
@@ -72,8 +73,24 @@ class Subscription:
     """Namespaces by its OperatorGroup, empty: all; None: it has not exactly one."""
     group: str = ""
     """Name of its OperatorGroup; empty: it has not exactly one."""
+    tool: str = ""
+    """What manages it, e.g. Argo CD application gpus; empty: no mark of a tool."""
     trouble: str = ""
     """Why it is not installed; empty: it is."""
+
+
+@dataclass(frozen=True)
+class Controller:
+    """The Deployment of an operator that OLM did not install."""
+
+    package: str
+    """Of the same operator in the catalogue."""
+    namespace: str
+    name: str
+    version: str
+    """Major and minor version by its image; empty: unknown."""
+    tool: str
+    """What manages it; empty: no mark of a tool."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +124,8 @@ class Cluster:
     subscriptions: tuple[Subscription, ...] = ()
     without_subscription: tuple[str, ...] = ()
     """NAMESPACE/NAME of versions of operators that no subscription has installed."""
+    controllers: tuple[Controller, ...] = ()
+    """Of operators that OLM did not install."""
     storage_classes: tuple[StorageClass, ...] = ()
     sccs: tuple[str, ...] = ()
     mtu: int | None = None
@@ -186,6 +205,7 @@ def subscriptions(
             approval=str(read(obj, "spec", "installPlanApproval") or "Automatic"),
             watches=targets,
             group=name,
+            tool=next(owners.tools(obj), ""),
             trouble=_trouble(obj, installed, version),
         )
 
@@ -216,9 +236,22 @@ def mpi_operators(deployments: Iterable[Object]) -> Iterator[str]:
     """Yield the Deployments of controllers of MPIJobs."""
     for one in deployments:
         for container in _maps(one, "spec", "template", "spec", "containers"):
-            image = str(container.get("image", "")).rpartition("/")[2].partition("@")[0].partition(":")[0]
-            if image in _MPI_OPERATORS:
+            if unmanaged_operators.image_name(str(container.get("image", ""))) in _MPI_OPERATORS:
                 yield f"{metadata.namespace(one)}/{metadata.name(one)}"
+                break
+
+
+def controllers(deployments: Iterable[Object]) -> Iterator[Controller]:
+    """Yield the operators' Deployments that OLM did not make."""
+    packages = {image: operator.package for operator in operators().values() for image in operator.images}
+    for one in deployments:
+        if "olm.owner" in metadata.labels(one):
+            continue
+        for image in unmanaged_operators.images(one):
+            if package := packages.get(unmanaged_operators.image_name(image)):
+                version = unmanaged_operators.minor_version(image.rpartition(":")[2])
+                tool = next(owners.tools(one), "")
+                yield Controller(package, metadata.namespace(one), metadata.name(one), version, tool)
                 break
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cli.init.decision import MARK, REVIEW, Decision, Path
-from cli.init.facts import ALL_NAMESPACES, OWN_NAMESPACE, Cluster, Package, Subscription
+from cli.init.facts import ALL_NAMESPACES, OWN_NAMESPACE, Cluster, Controller, Package, Subscription
 from cli.shared.text import some
 from stacks.releases import Release
 
@@ -38,9 +38,18 @@ def fit(settings: dict[str, Any], cluster: Cluster, release: Release, stack: str
 def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Release, stack: str) -> Iterator[Decision]:
     name = wanted["package"]
     there = [one for one in cluster.subscriptions if one.package == name]
+    owner = _owner(there, [one for one in cluster.controllers if one.package == name])
+    if owner is not None:
+        _use(wanted, owner)
+        yield Decision(
+            path,
+            f"{name} is installed in {owner.namespace}, {_by(owner)}: the stack uses it and leaves it as it is. To let "
+            "the stack manage it, remove `installed` here, and the operator there",
+            mark=REVIEW,
+        )
+        return
     if there:
-        if there[0].namespace != _GLOBAL:
-            _follow(wanted, there[0])
+        _follow(wanted, there[0])
         trouble = _trouble(there)
         yield Decision(
             path,
@@ -73,6 +82,29 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
         )
 
 
+def _owner(there: list[Subscription], controllers: list[Controller]) -> Subscription | Controller | None:
+    """Return how an operator is installed, where it is not for the stack to manage."""
+    if len(there) == 1 and not there[0].trouble and (there[0].tool or there[0].namespace == _GLOBAL):
+        return there[0]
+    return controllers[0] if controllers and not there else None
+
+
+def _by(owner: Subscription | Controller) -> str:
+    if owner.tool:
+        return f"managed by {owner.tool}"
+    return "for all namespaces" if isinstance(owner, Subscription) else "without OLM"
+
+
+def _use(wanted: dict[str, Any], owner: Subscription | Controller) -> None:
+    """Make a subscription one that the stack does not manage."""
+    channel = owner.channel if isinstance(owner, Subscription) else wanted["channel"]
+    if isinstance(owner, Controller) and owner.version:
+        channel = _VERSION.sub(lambda match: match[0].replace(f"{match[1]}.{match[2]}", owner.version), channel)
+    package = wanted["package"]
+    wanted.clear()
+    wanted |= {"installed": True, "package": package, "namespace": owner.namespace, "channel": channel}
+
+
 def _follow(wanted: dict[str, Any], there: Subscription) -> None:
     wanted["namespace"] = there.namespace
     if there.watches is not None:
@@ -92,11 +124,6 @@ def _trouble(there: list[Subscription]) -> str:
     if len(there) > 1:
         others = some([f"{one.namespace}/{one.name}" for one in there[1:]])
         return f", and also {others}: two operators would act on the same objects; delete all Subscriptions but one"
-    if first.namespace == _GLOBAL:
-        return (
-            ", in OpenShift's own namespace, which a stack cannot manage: delete that Subscription and its "
-            "ClusterServiceVersion; the stack then installs it in a namespace of its own"
-        )
     if first.trouble:
         return f", and half-installed: {first.trouble}; repair or delete it before the first update"
     return ""

@@ -35,6 +35,7 @@ def read(cluster: Cluster) -> facts.Cluster:
     mtu = value(network, "status", "clusterNetworkMTU")
     kube_system = next((one for one in namespaces if metadata.name(one) == "kube-system"), {})
     packages = map(facts.package, asked.all(kinds.PACKAGE_MANIFEST))
+    deployments = asked.all(kinds.DEPLOYMENT)
     return facts.Cluster(
         version=version,
         uid=metadata.uid(kube_system),
@@ -43,11 +44,12 @@ def read(cluster: Cluster) -> facts.Cluster:
         packages={one.name: one for one in packages},
         subscriptions=tuple(facts.subscriptions(subscriptions, versions, operator_groups)),
         without_subscription=tuple(facts.without_subscription(subscriptions, versions)),
+        controllers=tuple(facts.controllers(deployments)),
         storage_classes=tuple(map(facts.storage_class, asked.all(kinds.STORAGE_CLASS))),
         sccs=tuple(map(metadata.name, asked.all(kinds.SECURITY_CONTEXT_CONSTRAINTS))),
         mtu=mtu if isinstance(mtu, int) else None,
         namespaces={metadata.name(one): facts.namespace(one) for one in namespaces},
-        mpi_operators=tuple(facts.mpi_operators(asked.all(kinds.DEPLOYMENT))),
+        mpi_operators=tuple(facts.mpi_operators(deployments)),
         unread=tuple(asked.refused),
     )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apis import kinds, operator_versions
-from cli.shared import metadata, operator_conflicts
+from cli.shared import metadata, operator_conflicts, unmanaged_operators
 from cli.shared.cluster_client import Cluster, RefusedError
 from cli.shared.console import print_warning
 from cli.shared.errors import Problem
@@ -53,6 +53,8 @@ class Examined:
     """Of the Subscription, in OLM's word."""
     unread: str = ""
     """Why it could not be compared."""
+    unmanaged: bool = False
+    """Whether another tool has installed it, so that no channel is compared."""
     conflicts: tuple[str, ...] = ()
     """Why OLM would install nothing, for what exists under other names."""
 
@@ -66,7 +68,7 @@ class Examined:
         """Why OLM cannot install what is declared; empty where it can."""
         wanted = self.operator
         where = f"catalogue {wanted.source_namespace}/{wanted.source}"
-        if self.unread:
+        if self.unread or self.unmanaged:
             return ""
         if self.offer is None:
             return f"{self.place}.package {wanted.package}: {where} does not have it; correct package or source"
@@ -108,6 +110,8 @@ class Examined:
     @property
     def difference(self) -> str:
         """How what is installed differs from what is declared; empty where it does not, or is not installed yet."""
+        if self.unmanaged:
+            return next(iter(self.conflicts), "")
         if not self.installed or self.unread:
             return ""
         if self.problem:
@@ -142,7 +146,7 @@ def require(stack: Stack, cluster: Cluster) -> None:
     """
     for attempt in range(_ATTEMPTS):
         found = examine(stack.settings, cluster)
-        if attempt + 1 == _ATTEMPTS or not any(each.offer is None and not each.unread for each in found):
+        if attempt + 1 == _ATTEMPTS or all(each.offer or each.unread or each.unmanaged for each in found):
             break
         time.sleep(_PAUSE)
     for each in found:
@@ -162,6 +166,9 @@ def require(stack: Stack, cluster: Cluster) -> None:
 
 def _examined(place: str, operator: OlmOperatorArgs, cluster: Cluster) -> Examined:
     try:
+        if operator.installed:
+            problem = unmanaged_operators.problem(place, operator, cluster)
+            return Examined(place, operator, conflicts=(problem,) if problem else (), unmanaged=True)
         there = _subscription(operator, cluster)
         offer = _offer(operator, cluster)
         conflicting = tuple(operator_conflicts.conflicts(place, operator, cluster))

@@ -35,13 +35,15 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from repeated("priority_classes: class_name", (each.class_name for each in settings.priority_classes))
     users: defaultdict[str, list[str]] = defaultdict(list)
     for place, operator in subscriptions(settings):
+        if operator.installed:
+            continue
         users[operator.namespace].append(f"{place}.namespace")
         if operator.namespace in _OPENSHIFTS or operator.namespace.startswith("kube-"):
             yield (
                 f"{place}.namespace {operator.namespace} is OpenShift's own, and the operator gets one of its "
                 f"own; give another, e.g. {operator.package}"
             )
-    if settings.mpi_operator:
+    if settings.mpi_operator and not settings.mpi_operator.installed:
         users[OPERATOR].append("mpi_operator")
     if isinstance(settings.trainer, UpstreamTrainer):
         users[NAMESPACE].append("trainer")

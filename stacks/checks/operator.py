@@ -13,7 +13,7 @@ def problems(settings: Settings) -> Iterator[str]:
     """Yield every operator that is to watch its own namespace only and supports no less than the whole cluster."""
     clusterwide = {operator.package for operator in operators().values() if operator.clusterwide}
     for place, operator in subscriptions(settings):
-        if operator.own_namespace_only and operator.package in clusterwide:
+        if operator.own_namespace_only and not operator.installed and operator.package in clusterwide:
             yield (
                 f"{place}.own_namespace_only: {operator.package} has no install mode but AllNamespaces: OLM would end "
                 "with UnsupportedOperatorGroup; set it to false"

@@ -63,7 +63,7 @@ def test_the_channel_is_waited_for(approval: str, installed: str, current: str, 
     """An operator that had an earlier version is ready when it has one of the channel, and Automatic its head."""
     package = "gpu-operator-certified"
     recorded = subscribed(package=package, channel="v26.3", approval=approval)
-    rule = wait_rule(one(recorded, "Subscription").inputs)
+    rule = wait_rule({**one(recorded, "Subscription").inputs})
     assert rule is not None
     status = {"installedCSV": f"{package}.{installed}", "currentCSV": f"{package}.{current}", "state": state}
     assert rule(Seen({"metadata": {"generation": 2}, "spec": {}, "status": status})).ready is ready
@@ -73,7 +73,7 @@ def test_the_channel_is_waited_for(approval: str, installed: str, current: str, 
 def test_a_channel_that_names_no_version_of_its_operator_is_no_condition(channel: str) -> None:
     """Any version that is the latest one known will do where the name of the channel promises none."""
     recorded = subscribed(package="special-resource-operator", channel=channel)
-    rule = wait_rule(one(recorded, "Subscription").inputs)
+    rule = wait_rule({**one(recorded, "Subscription").inputs})
     assert rule is not None
     assert not rule(Seen({"status": {}})).ready
     version = "special-resource-operator.v0.0.1"

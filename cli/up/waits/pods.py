@@ -47,7 +47,7 @@ def outdated(owner: Object, look: Look) -> list[Object]:
 
 def is_on_delete(owner: Object) -> bool:
     """Whether a workload's pods stay as they are until they are deleted."""
-    return read(owner, "spec", "updateStrategy", "type") == "OnDelete"
+    return bool(read(owner, "spec", "updateStrategy", "type") == "OnDelete")
 
 
 def _owned(owners: set[str], namespace: str, look: Look) -> list[Object]:

@@ -77,13 +77,40 @@ def test_a_subscription_elsewhere_is_followed() -> None:
     assert "`./hpc adopt --stack site`" in said
 
 
+def deployed(name: str, namespace: str, image: str, **annotations: str) -> dict[str, Any]:
+    """Return the Deployment of a controller."""
+    pods = {"spec": {"containers": [{"name": name, "image": image}]}}
+    body = obj(name, namespace, spec={"template": pods})
+    body["metadata"]["annotations"] = annotations
+    return body
+
+
+def test_what_another_tool_manages_is_used_as_it_is() -> None:
+    """An operator of Argo CD, of Helm, or of OpenShift's namespace for all, is used, with its channel or version."""
+    done: dict[str, Any] = {
+        "CLUSTER_SERVICE_VERSION": [obj("nfd.v4.20", "openshift-operators", status={"phase": "Succeeded"})]
+    }
+    found, (said,) = fitted(NFD, SUBSCRIPTION=[GLOBAL], **done)
+    assert found == {"installed": True, "package": "nfd", "namespace": "openshift-operators", "channel": "stable"}
+    assert "for all namespaces: the stack uses it" in said
+
+    managed = subscription("nfd", "nfd", "4.19", installedCSV="nfd.v4.19")
+    managed["metadata"]["annotations"] = {"argocd.argoproj.io/tracking-id": "gpus:x"}
+    done = {"CLUSTER_SERVICE_VERSION": [obj("nfd.v4.19", "nfd", status={"phase": "Succeeded"})]}
+    found, (said,) = fitted(NFD, SUBSCRIPTION=[managed], **done)
+    assert found == {"installed": True, "package": "nfd", "namespace": "nfd", "channel": "4.19"}
+    assert "managed by Argo CD application gpus:x" in said
+
+    image = "nvcr.io/nvidia/gpu-operator:v25.10.1"
+    chart = deployed("gpu-operator", "gpus", image, **{"meta.helm.sh/release-name": "gpu-operator"})
+    found, (said,) = fitted(GPU, DEPLOYMENT=[chart])
+    assert found == {"installed": True, "package": GPU["package"], "namespace": "gpus", "channel": "v25.10"}
+    assert "managed by Helm release gpu-operator" in said
+
+
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        (
-            {"SUBSCRIPTION": [GLOBAL]},
-            "own namespace, which a stack cannot manage: delete that Subscription",
-        ),
         (
             {"SUBSCRIPTION": [subscription("nfd", "a", "stable"), subscription("nfd", "b", "stable")]},
             "a/nfd, and also b/nfd: two operators would act on the same objects; delete all",

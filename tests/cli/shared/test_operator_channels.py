@@ -106,7 +106,7 @@ def test_a_channel_that_the_catalogue_does_not_have_is_refused() -> None:
 def test_a_package_is_looked_for_in_its_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two catalogues with a package the declared one counts; one that has no such package is read again first."""
     wanted, pauses = stack(), list[float]()
-    monkeypatch.setattr(operator_channels.time, "sleep", pauses.append)
+    monkeypatch.setattr("time.sleep", pauses.append)
     other = manifest(GPU, "community-operators", {"alpha": ("v1",)})
     listed = f"{kinds.PACKAGE_MANIFEST.path('openshift-marketplace')}?catalog={CATALOGUE}"
     operator_channels.require(wanted, hub(wanted, **{at(GPU): other, listed: {"items": [manifest(GPU, "", CHANNELS)]}}))

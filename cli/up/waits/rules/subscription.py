@@ -51,7 +51,7 @@ def _done(obj: Object) -> bool:
     package, channel = (str(read(obj, "spec", key) or "") for key in ("name", "channel"))
     if not installed or not re.search(operator_versions.numbered(package, channel), str(installed)):
         return False
-    return read(obj, "spec", "installPlanApproval") == "Manual" or (installed == current and state == _LATEST)
+    return bool(read(obj, "spec", "installPlanApproval") == "Manual" or (installed == current and state == _LATEST))
 
 
 def _installing(obj: Object, look: Look) -> Verdict:

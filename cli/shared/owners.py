@@ -13,6 +13,8 @@ _MARKS = {
     "argocd.argoproj.io/tracking-id": "Argo CD application",
     "kustomize.toolkit.fluxcd.io/name": "Flux kustomization",
     "helm.toolkit.fluxcd.io/name": "Flux release",
+    "argocd.argoproj.io/instance": "Argo CD application",
+    "hypershift.openshift.io/managed-by": "HyperShift",
     "olm.owner": "operator",
 }
 """Labels and annotations by which tools find what is theirs."""
@@ -26,14 +28,19 @@ def others(live: Mapping[str, Any], manager: str) -> Iterator[str]:
         if isinstance(owner, Mapping):
             yield f"{owner.get('kind')} {owner.get('name')} owns it, and it goes with that"
     labels = read(live, "metadata", "labels") or {}
-    annotations = read(live, "metadata", "annotations") or {}
     by = labels.get(MANAGED_BY)
     if by and not (by == "pulumi" and labels.get(_PART) == PART_OF):
         yield f"its label names {by} as its manager"
-    for key, what in _MARKS.items():
-        if (value := {**labels, **annotations}.get(key)) is not None:
-            yield f"{what} {value} has it"
+    yield from (f"{tool} has it" for tool in tools(live))
     yield from _managers(live, manager)
+
+
+def tools(live: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the tools whose marks an object has, with the name of their unit: `Argo CD application gpus`."""
+    marks = {**(read(live, "metadata", "labels") or {}), **(read(live, "metadata", "annotations") or {})}
+    for key, tool in _MARKS.items():
+        if (unit := marks.get(key)) is not None:
+            yield f"{tool} {unit}"
 
 
 def _managers(live: Mapping[str, Any], manager: str) -> Iterator[str]:
