@@ -76,6 +76,9 @@ class TenantNamespace(Model):
     namespace: DnsLabel = Field(description="name of the tenant, which jobs and builds give as `tenant`")
     uid_range: IdRange = Field(description="unique per tenant; OpenShift keeps existing values (E-17)")
     mcs: McsLabel = Field(description="SELinux level of its pods, unique per tenant")
+    quota_name: DnsName = Field(
+        default="gpus", description="name of the ResourceQuota; an existing one of GPUs keeps its own"
+    )
     container_resources: ContainerResources | None = Field(
         default=None, description="for containers that declare none; None: no LimitRange"
     )
@@ -157,7 +160,7 @@ class Tenant(Component):
         account = k8s.core.v1.ServiceAccount(f"{name}-account", metadata=meta(ACCOUNT), opts=self.child())
         quota = k8s.core.v1.ResourceQuota(
             f"{name}-quota",
-            metadata=meta("gpus"),
+            metadata=meta(args.quota_name),
             spec=k8s.core.v1.ResourceQuotaSpecArgs(hard=_quotas(args)),
             opts=self.child(),
         )

@@ -143,8 +143,21 @@ def _is_hint(path: Path) -> bool:
     return path[:2] == ("metadata", "annotations") and str(path[-1]).startswith(HINTS)
 
 
+def _are_hints(value: Any, path: Path) -> bool:
+    """Whether a value is all annotations of an object, and each of them a hint."""
+    return (
+        path == ("metadata", "annotations") and isinstance(value, Mapping) and all(_is_hint((*path, k)) for k in value)
+    )
+
+
 def _may_be_absent(value: Any, path: Path, rules: Fields) -> bool:
-    return _is_hint(path) or path in rules.owned or _nothing(value) or path in (("stringData",), _NAMESPACE)
+    return (
+        _is_hint(path)
+        or _are_hints(value, path)
+        or path in rules.owned
+        or _nothing(value)
+        or path in (("stringData",), _NAMESPACE)
+    )
 
 
 def _name(path: Path) -> str:

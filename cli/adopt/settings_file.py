@@ -74,7 +74,7 @@ def add(file: Path, added: Addition) -> bool:
 
 
 def _lines(key: str, value: Any, indent: str) -> str:
-    text = yaml.dump({key: value}, Dumper=_Dumper, sort_keys=False, width=100, allow_unicode=True)
+    text = yaml.dump({key: value}, Dumper=_Dumper, sort_keys=True, width=100, allow_unicode=True)
     return "".join(f"{indent}{line}" if line.strip() else line for line in text.splitlines(keepends=True))
 
 

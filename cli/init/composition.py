@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cli.init import node_ranges, operators, places, workloads
+from cli.init import gpu_policy, node_ranges, operators, places, workloads
 from cli.init.decision import MARK, REVIEW, Decision
 from cli.init.examples import Example
 from cli.init.facts import Cluster, Connection
@@ -49,6 +49,7 @@ def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[G
     }
     decisions = [*_missing_state(cluster), *_nodes(settings, groups, files)]
     decisions += operators.fit(settings, cluster, release, name)
+    decisions += gpu_policy.fit(settings, cluster)
     decisions += _jobs(settings, example.settings, ours, names)
     decisions += fit_tenants(settings, cluster, _gpus(ours) * len(names), name)
     decisions += _noticed(settings, cluster, release, name)

@@ -103,12 +103,26 @@ class StorageClass:
 
 @dataclass(frozen=True)
 class Namespace:
-    """The ids that OpenShift has given a namespace."""
+    """The ids that OpenShift has given a namespace, and its share of the GPUs."""
 
     uid_range: tuple[int, int] | None
     """First id and size; None: not given yet."""
     mcs: str | None
     """SELinux level; None: not given yet."""
+    quota: tuple[str, int] | None = None
+    """Name of its ResourceQuota of GPUs, and how many; None: none, or several."""
+
+
+@dataclass(frozen=True)
+class GpuPolicy:
+    """What the GPU Operator's ClusterPolicy has of the settings; None: it leaves it to the operator."""
+
+    mig: str | None
+    driver: bool
+    """Whether the operator brings the driver."""
+    driver_version: str | None
+    gds: bool
+    gdrcopy: bool
 
 
 @dataclass(frozen=True)
@@ -131,6 +145,8 @@ class Cluster:
     mtu: int | None = None
     """Of the pod network, bytes."""
     namespaces: Mapping[str, Namespace] = field(default_factory=dict)
+    gpu_policy: GpuPolicy | None = None
+    """None: no ClusterPolicy, or several."""
     mpi_operators: tuple[str, ...] = ()
     """NAMESPACE/NAME of Deployments that act on MPIJobs."""
     unread: tuple[str, ...] = ()
@@ -225,11 +241,38 @@ def storage_class(obj: Object) -> StorageClass:
     return StorageClass(metadata.name(obj), default)
 
 
-def namespace(obj: Object) -> Namespace:
-    """Return what is known of a namespace."""
+def namespace(obj: Object, quotas: Iterable[Object] = ()) -> Namespace:
+    """Return what is known of a namespace; `quotas` are those of all namespaces."""
+    gpus = [
+        (metadata.name(quota), int(amount(share) or 0))
+        for quota in quotas
+        if metadata.namespace(quota) == metadata.name(obj)
+        for share in [read(quota, "spec", "hard", f"requests.{GPU_RESOURCE}")]
+        if share is not None
+    ]
     own = metadata.annotations(obj)
     found = _UID_RANGE.fullmatch(own.get(SCC_UID_RANGE, ""))
-    return Namespace((int(found[1]), int(found[2])) if found else None, own.get(SCC_MCS) or None)
+    return Namespace(
+        (int(found[1]), int(found[2])) if found else None, own.get(SCC_MCS) or None, gpus[0] if len(gpus) == 1 else None
+    )
+
+
+def gpu_policy(policies: Iterable[Object]) -> GpuPolicy | None:
+    """Return what is known of the one ClusterPolicy."""
+    first: Object
+    others: list[Object]
+    first, *others = [*policies, {}]
+    if not first or others != [{}]:
+        return None
+    driver = read(first, "spec", "driver", "enabled") is not False
+    strategy, version = read(first, "spec", "mig", "strategy"), read(first, "spec", "driver", "version")
+    return GpuPolicy(
+        mig=str(strategy) if strategy else None,
+        driver=driver,
+        driver_version=str(version) if version else None,
+        gds=read(first, "spec", "gds", "enabled") is True,
+        gdrcopy=read(first, "spec", "gdrcopy", "enabled") is True,
+    )
 
 
 def mpi_operators(deployments: Iterable[Object]) -> Iterator[str]:

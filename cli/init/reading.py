@@ -31,6 +31,7 @@ def read(cluster: Cluster) -> facts.Cluster:
     versions = asked.all(kinds.CLUSTER_SERVICE_VERSION)
     subscriptions, operator_groups = asked.all(kinds.SUBSCRIPTION), asked.all(kinds.OPERATOR_GROUP)
     namespaces = asked.all(kinds.NAMESPACE)
+    quotas = asked.all(kinds.RESOURCE_QUOTA)
     network = asked.one(kinds.NETWORK_CONFIG, NETWORK_CONFIG)
     mtu = value(network, "status", "clusterNetworkMTU")
     kube_system = next((one for one in namespaces if metadata.name(one) == "kube-system"), {})
@@ -48,7 +49,8 @@ def read(cluster: Cluster) -> facts.Cluster:
         storage_classes=tuple(map(facts.storage_class, asked.all(kinds.STORAGE_CLASS))),
         sccs=tuple(map(metadata.name, asked.all(kinds.SECURITY_CONTEXT_CONSTRAINTS))),
         mtu=mtu if isinstance(mtu, int) else None,
-        namespaces={metadata.name(one): facts.namespace(one) for one in namespaces},
+        namespaces={metadata.name(one): facts.namespace(one, quotas) for one in namespaces},
+        gpu_policy=facts.gpu_policy(asked.all(kinds.CLUSTER_POLICY)),
         mpi_operators=tuple(facts.mpi_operators(deployments)),
         unread=tuple(asked.refused),
     )

@@ -3,18 +3,36 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cli.init.decision import Decision
-from cli.init.facts import Cluster
+from cli.init.decision import REVIEW, Decision
+from cli.init.facts import Cluster, Namespace
 from cli.shared.text import some
+from components.tenant import TenantNamespace
 
 _BLOCK = 10_000
 """Ids of a namespace's range: as many as OpenShift gives."""
 _CATEGORIES = 1024
 _CLAIM = "claim"
+_JOBS = ("builds", "stages", "suite")
+"""Settings that name tenants."""
+_QUOTA = TenantNamespace.model_fields["quota_name"].default
 
 
 def fit(settings: dict[str, Any], cluster: Cluster, gpus: int, stack: str) -> Iterator[Decision]:
-    """Change the tenants, in place; yield what is left to decide. `gpus` is how many there are, 0: not known."""
+    """Change the tenants, in place; yield what is left to decide. `gpus` is how many there are, 0: not known.
+
+    Where namespaces have a quota of GPUs, these are the tenants, as they are; else they are the example's.
+    """
+    teams = {name: there for name, there in sorted(cluster.namespaces.items()) if there.quota and there.uid_range}
+    if teams and settings.get("tenants"):
+        settings["tenants"] = [_tenant(name, there) for name, there in teams.items()]
+        left_out = [field for field in _JOBS if settings.pop(field, None)]
+        yield Decision(
+            ("tenants",),
+            f"these namespaces have a quota of GPUs: {some([*teams])}. `./hpc adopt --stack {stack}` imports them as "
+            f"they are. The example's {' and '.join(left_out) or 'jobs'} are left out, as they are of other tenants",
+            mark=REVIEW,
+        )
+        return
     tenants = settings.get("tenants", [])
     taken = [each.uid_range for each in cluster.namespaces.values() if each.uid_range]
     levels = {each.mcs for each in cluster.namespaces.values() if each.mcs}
@@ -31,6 +49,23 @@ def fit(settings: dict[str, Any], cluster: Cluster, gpus: int, stack: str) -> It
                 f"stages, or import it with `./hpc adopt --stack {stack}`",
             )
         yield from _data(tenant, index, settings, cluster)
+
+
+def _tenant(name: str, there: Namespace) -> dict[str, Any]:
+    """Return the settings of a team that exists, with all that the cluster says of it."""
+    assert there.uid_range is not None  # noqa: S101 - it is a team by that
+    assert there.quota is not None  # noqa: S101
+    first, size = there.uid_range
+    quota, gpus = there.quota
+    return {
+        "namespace": name,
+        "uid_range": {"start": first} | ({"size": size} if size != _BLOCK else {}),
+        **({"mcs": there.mcs} if there.mcs else {}),
+        "run_as_uid": first,
+        "run_as_gid": first,
+        "gpu_quota": gpus,
+        **({"quota_name": quota} if quota != _QUOTA else {}),
+    }
 
 
 def _free_block(own: dict[str, Any], taken: list[tuple[int, int]]) -> tuple[int, int]:

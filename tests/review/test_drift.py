@@ -71,6 +71,7 @@ def looked(
             None,
         ),
         ("b/v1:C", {"metadata": {"annotations": {"pulumi.com/waitFor": "x"}}}, {"metadata": {"annotations": {}}}, None),
+        ("b/v1:C", {"metadata": {"annotations": {"pulumi.com/waitFor": "x"}}}, {"metadata": {}}, None),
         ("b/v1:C", {"spec": {"x-kubernetes-map-type": "a"}}, {"spec": {"x_kubernetes_map_type": "a"}}, None),
         (
             "security.openshift.io/v1:SecurityContextConstraints",
