@@ -141,6 +141,7 @@ KINDS: tuple[Kind, ...] = (
     *operators.kinds(),
 )
 
+INFRASTRUCTURE = Kind("config.openshift.io", "v1", "Infrastructure", "infrastructures", "Cluster")
 CLUSTER_VERSION = Kind("config.openshift.io", "v1", "ClusterVersion", "clusterversions", "Cluster")
 PACKAGE_MANIFEST = Kind("packages.operators.coreos.com", "v1", "PackageManifest", "packagemanifests")
 """What OpenShift says of itself and of OperatorHub; `./hpc init` reads it."""

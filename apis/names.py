@@ -83,6 +83,8 @@ PROJECT_NODE_SELECTOR = "openshift.io/node-selector"
 """On a namespace: what OpenShift adds to its pods' selectors in place of the cluster's default."""
 NETWORK_CONFIG = "cluster"
 """Name of the one Network of config.openshift.io, whose status describes the pod network."""
+INFRASTRUCTURE = "cluster"
+"""Name of the one Infrastructure of config.openshift.io, whose status says where the control plane runs."""
 CLUSTER_VERSION = "version"
 """Name of the one ClusterVersion, whose status names the release of OpenShift."""
 

@@ -145,9 +145,9 @@ def _is_hint(path: Path) -> bool:
 
 def _are_hints(value: Any, path: Path) -> bool:
     """Whether a value is all annotations of an object, and each of them a hint."""
-    return (
-        path == ("metadata", "annotations") and isinstance(value, Mapping) and all(_is_hint((*path, k)) for k in value)
-    )
+    if path != ("metadata", "annotations") or not isinstance(value, Mapping):
+        return False
+    return all(_is_hint((*path, key)) for key in value)
 
 
 def _may_be_absent(value: Any, path: Path, rules: Fields) -> bool:

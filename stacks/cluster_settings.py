@@ -22,6 +22,11 @@ class ClusterSettings(Model):
     context: str = Field(min_length=1, description="context in the kubeconfig")
     identifier: DnsName = Field(description="identity of the cluster; fixed as long as the stack has objects")
     simulated: bool = Field(default=False, description="whether `./hpc up` starts a simulated cluster for it")
+    hosted: bool = Field(
+        default=False,
+        description="the control plane is hosted (HyperShift): NodePools of the management cluster configure the "
+        "nodes, and the stack declares no MachineConfig; their configuration lifts the limit of locked memory",
+    )
     uid: Annotated[str, Field(pattern=_UID)] | None = Field(
         default=None,
         description="UID of its namespace kube-system, which the first `./hpc up` prints; an update or preview "

@@ -38,7 +38,7 @@ def build(
 ) -> list[Memlock | PoolRollout]:
     """Configure the nodes; return what waits until their pool runs with all of it."""
     version = settings.version.ignition_version
-    if version is None:
+    if version is None or settings.cluster.hosted:
         return []
     if settings.machine_config_pool not in BUILT_IN:
         at_once = {"at_once": settings.tuning.at_once} if settings.tuning else {}

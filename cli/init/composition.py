@@ -47,7 +47,7 @@ def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[G
         "nodes": [],
         **{key: value for key, value in given.items() if key not in left_out},
     }
-    decisions = [*_missing_state(cluster), *_nodes(settings, groups, files)]
+    decisions = [*_hosted(settings, cluster), *_missing_state(cluster), *_nodes(settings, groups, files)]
     decisions += operators.fit(settings, cluster, release, name)
     decisions += gpu_policy.fit(settings, cluster)
     decisions += _jobs(settings, example.settings, ours, names)
@@ -62,6 +62,21 @@ def _cluster(name: str, cluster: Cluster, reached: Connection) -> dict[str, Any]
     if cluster.simulated:
         return {**found, "simulated": True}
     return found | ({"uid": cluster.uid} if cluster.uid else {})
+
+
+def _hosted(settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
+    """Leave out what only MachineConfigs can do where the control plane is hosted."""
+    if not cluster.hosted:
+        return
+    settings["cluster"]["hosted"] = True
+    for field in ("machine_config_pool", "tuning"):
+        settings.pop(field, None)
+    yield Decision(
+        ("cluster",),
+        "the control plane is hosted, so NodePools of the management cluster configure the nodes: RDMA as an ordinary "
+        "user needs LimitMEMLOCK=infinity for crio.service there (docs/existing-cluster.md)",
+        mark=REVIEW,
+    )
 
 
 def _missing_state(cluster: Cluster) -> Iterator[Decision]:

@@ -142,6 +142,8 @@ class Cluster:
     """Of operators that OLM did not install."""
     storage_classes: tuple[StorageClass, ...] = ()
     sccs: tuple[str, ...] = ()
+    hosted: bool = False
+    """Whether its control plane runs elsewhere (HyperShift)."""
     mtu: int | None = None
     """Of the pod network, bytes."""
     namespaces: Mapping[str, Namespace] = field(default_factory=dict)

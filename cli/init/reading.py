@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from apis import kinds
 from apis.kinds import Kind
-from apis.names import CLUSTER_VERSION, NETWORK_CONFIG
+from apis.names import CLUSTER_VERSION, INFRASTRUCTURE, NETWORK_CONFIG
 from cli.init import facts
 from cli.shared import metadata
 from cli.shared.cluster_client import Cluster, RefusedError
@@ -33,6 +33,7 @@ def read(cluster: Cluster) -> facts.Cluster:
     namespaces = asked.all(kinds.NAMESPACE)
     quotas = asked.all(kinds.RESOURCE_QUOTA)
     network = asked.one(kinds.NETWORK_CONFIG, NETWORK_CONFIG)
+    infrastructure = asked.one(kinds.INFRASTRUCTURE, INFRASTRUCTURE)
     mtu = value(network, "status", "clusterNetworkMTU")
     kube_system = next((one for one in namespaces if metadata.name(one) == "kube-system"), {})
     packages = map(facts.package, asked.all(kinds.PACKAGE_MANIFEST))
@@ -48,6 +49,7 @@ def read(cluster: Cluster) -> facts.Cluster:
         controllers=tuple(facts.controllers(deployments)),
         storage_classes=tuple(map(facts.storage_class, asked.all(kinds.STORAGE_CLASS))),
         sccs=tuple(map(metadata.name, asked.all(kinds.SECURITY_CONTEXT_CONSTRAINTS))),
+        hosted=value(infrastructure, "status", "controlPlaneTopology") == "External",
         mtu=mtu if isinstance(mtu, int) else None,
         namespaces={metadata.name(one): facts.namespace(one, quotas) for one in namespaces},
         gpu_policy=facts.gpu_policy(asked.all(kinds.CLUSTER_POLICY)),

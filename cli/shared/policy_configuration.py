@@ -49,6 +49,7 @@ def _derived(settings: Settings) -> dict[str, dict[str, Any]]:
     storage = settings.scale_pods
     derived: dict[str, dict[str, Any]] = {
         "volume-cluster": {"container_native": list(storage.known_clusters) if storage else []},
+        "memlock-raised": {"elsewhere": settings.cluster.hosted},
         "gpu-limit": {"maximum": _gpus(settings)},
         "scc-mpi-subjects": {"without": [tenant.namespace for tenant in settings.tenants if not tenant.rdma]},
         "scale-node-label": {"nodes": [node.name for node in settings.nodes if node.scale_client]},

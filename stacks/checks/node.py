@@ -14,10 +14,24 @@ _MASTER, _WORKER = BUILT_IN
 def problems(settings: Settings) -> Iterator[str]:
     """Yield what no pool's nodes, or no pods on them, can be given."""
     yield from _roles(settings)
+    yield from _hosted(settings)
     kubelet = settings.tuning.kubelet if settings.tuning else None
     found = list(_kubelet(settings, kubelet)) if kubelet else []
     # What jobs have left follows from what the kubelet reserves.
     yield from found or _reserve(settings, kubelet.reserved if kubelet else 0)
+
+
+def _hosted(settings: Settings) -> Iterator[str]:
+    if not settings.cluster.hosted:
+        return
+    pool = settings.machine_config_pool not in BUILT_IN
+    needs = {"tuning": settings.tuning, "machine_config_pool": pool, "storage": settings.scale_pods}
+    for field, value in needs.items():
+        if value:
+            yield (
+                f"{field} needs MachineConfigs, which a cluster with a hosted control plane (cluster.hosted) does not "
+                "have: configure its NodePools, and leave it out"
+            )
 
 
 def _roles(settings: Settings) -> Iterator[str]:

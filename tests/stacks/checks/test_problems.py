@@ -233,3 +233,12 @@ def test_a_port_is_offered_to_all_pods_of_a_node(hca_max: int, refused: bool) ->
         assert parse(wrong, "test").fabric
         return
     expect_refusal(wrong, f"fabric.hca_max {hca_max} … 8 pods … 2 of RDMA tests …; give 10")
+
+
+def test_a_hosted_control_plane_needs_no_machine_configs() -> None:
+    """Tuning and a pool are refused where NodePools configure the nodes; without them no MachineConfig is declared."""
+    hosted = changed("h100-roce", cluster__hosted=True)
+    expect_refusal(hosted, "tuning needs MachineConfigs … NodePools")
+    wanted = parse(changed("h100-roce", cluster__hosted=True, tuning=None, machine_config_pool="worker"), "test")
+    recorded = component(lambda: environment.build(wanted, environment.placeholder_accounts(wanted, "nobody"), ROOT))
+    assert not [item.name for item in recorded if "machineconfiguration" in item.type]

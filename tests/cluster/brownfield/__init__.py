@@ -1,0 +1,1 @@
+"""Clusters that were set up manually, and are adopted."""
