@@ -158,12 +158,23 @@ def _size(workload: Started, wanted: Layout, settings: Settings) -> Iterator[str
     if workload.shm_gib > part.memory_gib:
         yield f"shm_gib {workload.shm_gib} is more than the pod's memory of {part.memory_gib} GiB; lower it"
     yield from numa.problems(wanted, part.cpus, settings)
-    quota = settings.most_gpus(settings.tenant(workload.tenant))
-    if not workload.instance and wanted.total_gpus > quota:
+    if not workload.instance:
+        yield from _quota(workload.tenant, wanted, settings)
+
+
+def _quota(namespace: str, wanted: Layout, settings: Settings) -> Iterator[str]:
+    tenant = settings.tenant(namespace)
+    limit, queues = settings.most_gpus(tenant), settings.queues
+    if wanted.total_gpus <= limit:
+        return
+    takes = f"layout {wanted} takes {wanted.total_gpus} GPUs, and tenant {namespace}"
+    if queues and queues.cohort:
         yield (
-            f"layout {wanted} takes {wanted.total_gpus} GPUs, and tenant {workload.tenant} has a gpu_quota of {quota}; "
-            "lower the one or raise the other"
+            f"{takes}, whose gpu_quota is {tenant.gpu_quota}, may hold {limit} at most, the quotas of all tenants of "
+            f"cohort {queues.cohort}; lower the layout, or raise a quota"
         )
+    else:
+        yield f"{takes} has a gpu_quota of {limit}; lower the one or raise the other"
 
 
 def _shown(free: Mapping[str, int]) -> str:

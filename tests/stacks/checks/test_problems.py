@@ -208,8 +208,11 @@ def test_the_release_names_the_clusters_registry() -> None:
 
 
 def test_a_cohort_lends_what_its_tenants_have() -> None:
-    """A cohort lends no GPUs outside its tenants' quotas."""
-    expect_refusal(changed("prod", tenants__2__gpu_quota=0), "layout 04x08 … 32 GPUs … tenant adas … gpu_quota of 24")
+    """A cohort lends no GPUs outside its tenants' quotas: the message has the tenant's own quota, and all of them."""
+    expect_refusal(
+        changed("prod", tenants__2__gpu_quota=0),
+        "layout 04x08 … 32 GPUs … tenant adas, whose gpu_quota is 16, may hold 24 at most … cohort …; lower … raise",
+    )
 
 
 @pytest.mark.parametrize(
