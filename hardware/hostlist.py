@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import Any
 
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 PATTERN = r"^[-.a-z0-9]*(\[[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*\])?[-.a-z0-9]*$"
@@ -25,10 +26,13 @@ def folded(hosts: Iterable[str]) -> str:
 def expanded(name: str) -> tuple[str, ...]:
     """Return the hosts that a name means: itself, or with ranges as many.
 
-    Raises ValueError for a range that ends before it starts, and for too many hosts.
+    Raises ValueError for brackets without numbers, a range that ends before it starts or has numbers of two widths, and
+    for too many hosts.
     """
     found = _RANGES.fullmatch(name)
     if found is None:
+        if "[" in name or "]" in name:
+            raise ValueError(f"{name}: the brackets hold no range of numbers; write e.g. gpu[01-04] or gpu[01-04,07]")
         return (name,)
     hosts: list[str] = []
     for part in found[2].split(","):
@@ -36,10 +40,31 @@ def expanded(name: str) -> tuple[str, ...]:
         numbers = range(int(first), int(last or first) + 1)
         if not numbers:
             raise ValueError(f"{name}: the range {part} ends before it starts; correct it")
+        if last.startswith("0") and len(first) != len(last):
+            padded = f"{int(first):0{len(last)}d}-{last}"
+            raise ValueError(
+                f"{name}: the range {part} has numbers of two widths; write {padded} or {int(first)}-{int(last)}, as "
+                "the names have them"
+            )
         if len(numbers) + len(hosts) > MOST:
             raise ValueError(f"{name}: the range has more than {MOST} nodes; correct it")
         hosts += [f"{found[1]}{number:0{len(first)}d}{found[3]}" for number in numbers]
     return tuple(hosts)
+
+
+def required(name: Any) -> Any:
+    """Return a name as it is; raise ValueError as `expanded` does."""
+    if isinstance(name, str):
+        expanded(name)
+    return name
+
+
+def expanded_or_same(name: str) -> tuple[str, ...]:
+    """Return the hosts that a name means; of one that `required` refuses the name."""
+    try:
+        return expanded(name)
+    except ValueError:
+        return (name,)
 
 
 def _prefix(name: str) -> tuple[str, int]:

@@ -69,6 +69,8 @@ class NodeSettings(Model):
 
     _machine: Profile | None = PrivateAttr(default=None)
 
+    _hosts = field_validator("name", mode="before")(hostlist.required)
+
     @field_validator("profile")
     @classmethod
     def _known_profile(cls, name: str | None, info: ValidationInfo) -> str | None:
@@ -148,7 +150,7 @@ def _one(node: Any) -> Iterator[Any]:
     if not isinstance(name, str):
         yield node
         return
-    yield from ({**node, "name": each} for each in hostlist.expanded(name))
+    yield from ({**node, "name": each} for each in hostlist.expanded_or_same(name))
 
 
 Nodes = Annotated[

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from apis.nccl import Transport
 from components.data_set import DataSetName
@@ -180,6 +180,8 @@ class JobWorkload(ProgramWorkload):
     )
     gpus: int = Field(default=1, gt=0, le=16, description="GPUs of its pod")
 
+    _hosts = field_validator("node", mode="before")(hostlist.required)
+
 
 class IndexedWorkload(ProgramWorkload):
     """Inference over a data set: pods that each process a slice of it, and a reducer after them (R-5.3-11)."""
@@ -214,12 +216,17 @@ def _on_each(workloads: Any) -> Any:
 
 def _one(workload: Any) -> Iterator[Any]:
     node = workload.get("node") if isinstance(workload, Mapping) and workload.get("kind") == "job" else None
-    names = hostlist.expanded(node) if isinstance(node, str) else ()
+    names = hostlist.expanded_or_same(node) if isinstance(node, str) else ()
     if not names or names == (node,):
         yield workload
         return
     for name in names:
         yield {**workload, "name": f"{workload.get('name')}-{name.partition('.')[0]}", "node": name}
+
+
+def entries(workloads: Any) -> list[int]:
+    """Return for every workload the index of its entry in the settings, where a node with a range is one entry."""
+    return [index for index, workload in enumerate(workloads) for _ in _one(workload)]
 
 
 class Stage(Model):

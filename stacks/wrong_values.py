@@ -7,9 +7,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from hardware import data_files
-from stacks import field_names
+from stacks import cluster_settings, field_names, workload_settings
 from stacks.bases import Whole
-from stacks.cluster_settings import entries
 
 _SECRET = re.compile(r"secret|passw|token|credential|login", re.IGNORECASE)
 """Names of fields whose values are not shown: users may write a secret into one that describes it."""
@@ -46,18 +45,28 @@ def _without_consequences(errors: Sequence[Any]) -> Sequence[Any]:
 
 
 def _as_written(errors: Sequence[Any], data: Any) -> Iterator[Any]:
-    """Yield the errors with places as in the file: nodes with a range are one entry, and a variant has its field."""
+    """Yield the errors with places as in the file, where a variant has its field."""
     for error in errors:
+        at = _entries(error["loc"], data)
         match error:
-            case {"loc": ("nodes", int(index), *rest)}:
-                yield {**error, "loc": ("nodes", entries(data["nodes"])[index], *rest)}
-            case {"type": "union_tag_invalid", "loc": at, "ctx": {"discriminator": field, "tag": tag, **more}}:
+            case {"type": "union_tag_invalid", "ctx": {"discriminator": field, "tag": tag, **more}}:
                 text = f"Input should be one of {more['expected_tags']}"
                 yield {**error, "loc": (*at, field.strip("'")), "msg": text, "input": tag}
-            case {"type": "union_tag_not_found", "loc": at, "ctx": {"discriminator": field}}:
+            case {"type": "union_tag_not_found", "ctx": {"discriminator": field}}:
                 yield {**error, "loc": (*at, field.strip("'")), "msg": "Field required", "input": None}
             case _:
-                yield error
+                yield {**error, "loc": at}
+
+
+def _entries(place: Sequence[str | int], data: Any) -> tuple[str | int, ...]:
+    """Return a place with the indices of entries as in the file: nodes, and jobs on nodes, with a range are one."""
+    match place:
+        case ("nodes", int(index), *rest):
+            return ("nodes", cluster_settings.entries(data["nodes"])[index], *rest)
+        case ("stages", int(stage), "workloads", int(index), *rest):
+            entries = workload_settings.entries(data["stages"][stage]["workloads"])
+            return ("stages", stage, "workloads", entries[index], *rest)
+    return tuple(place)
 
 
 def _path(place: Sequence[str | int], data: Any, model: type[BaseModel]) -> Iterator[str | int]:
@@ -84,6 +93,7 @@ def _line(error: Any, whole: Whole, model: type[BaseModel]) -> str:
     value, unknown = error["input"], error["type"] == "extra_forbidden"
     # Logs are read by many: the value of an unknown field, or of a secret's name, may be a secret.
     public = not unknown and not _SECRET.search(path.rpartition(".")[2])
+    public = public and not (isinstance(value, str) and len(value) > 1 and value in message)
     shown = f" (value: {value!r})" if public and isinstance(value, str | int | float | bool) else ""
     return f"  {path}: {message}{shown}{_remedy(error, data, model)}"
 

@@ -123,6 +123,27 @@ def test_nodes_of_a_range_are_one_entry(field: str, expected: str) -> None:
     expect_message(text, f"hpc:platform.nodes.{last}.{field}: {expected}")
 
 
+def test_a_wrong_range_is_reported_at_its_name_alone() -> None:
+    """Jobs on nodes of a range that means none are not reported, too."""
+    data = settings_of("dev")
+    del data["nodes"][6]
+    data["nodes"][5]["name"] = "dgx[1-02].ocp4.scale.ibm.com"
+    text = message(data)
+    assert "1 wrong" in text
+    expect_message(text, "nodes.5.name: dgx[1-02].ocp4.scale.ibm.com: the range 1-02 …; write 01-02 or 1-2")
+
+
+def test_jobs_on_nodes_of_a_range_are_one_entry() -> None:
+    """An error of a job on many nodes is reported once, and later entries by their own place."""
+    data = settings_of("dev")
+    job = {"kind": "job", "tenant": "adas", "name": "a", "program": "cuda-vector-add"}
+    data["stages"][0]["workloads"] = [job | {"node": "dgx[01-02]", "gpus": 0}, job | {"name": "b", "gpus": 17}]
+    text = message(data)
+    assert "2 wrong" in text
+    expect_message(text, "stages.0.workloads.0.gpus: … (value: 0)")
+    expect_message(text, "stages.0.workloads.1.gpus: … (value: 17)")
+
+
 def test_errors_do_not_show_what_may_be_a_secret() -> None:
     """Values of unknown fields, and of fields for secrets, are not printed."""
     data = settings_of("dev")
