@@ -1,8 +1,11 @@
 """Reads YAML in C, which takes a tenth of the time."""
 
+from pathlib import Path
 from typing import Any
 
 import yaml
+
+from apis.yaml_errors import FileError, described
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEPTH = 5_000
@@ -29,6 +32,18 @@ class _Loader(LOADER):  # type: ignore[misc]  # which of the two it is, the mach
         super().flatten_mapping(node)
 
 
+class _MarkedLoader(yaml.SafeLoader):
+    """A safe loader that marks values which do not exist."""
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        """Return the value of a node; raise ConstructorError for a date or a number that does not exist."""
+        try:
+            return super().construct_object(node, deep)  # type: ignore[no-untyped-call]
+        except ValueError as error:
+            problem = f"a date or a number that does not exist ({error}); correct it, or quote it"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
+
+
 def _refuse_twice(node: yaml.MappingNode) -> None:
     seen: set[str] = set()
     for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
@@ -38,7 +53,7 @@ def _refuse_twice(node: yaml.MappingNode) -> None:
 
 
 def read(text: str) -> Any:
-    """Return the content of a text of one document; raise yaml.YAMLError, whose message quotes the line or the reason.
+    """Return the content of a text of one document; raise TextError, with place, reason and remedy in one line.
 
     Raises RecursionError for a text that is nested too deeply.
     """
@@ -46,15 +61,30 @@ def read(text: str) -> Any:
         return yaml.safe_load(text)
     try:
         return yaml.load(text, _Loader)  # noqa: S506 - a safe loader
-    except TwiceError:
-        raise
-    except yaml.YAMLError:
-        # libyaml gives the place, and does not quote.
-        return yaml.safe_load(text)
-    except ValueError as error:
-        raise yaml.YAMLError(
-            f"a date or a number of the text does not exist ({error}); correct it, or quote it"
-        ) from error
+    except TwiceError as error:
+        raise described(error, text) from None
+    except (yaml.YAMLError, ValueError):
+        return _again(text)
+
+
+def read_file(path: Path, name: str) -> Any:
+    """Return the content of a file of one document; raise FileError, which calls it `name`, and OSError."""
+    try:
+        return read(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise FileError(f"{name}: is not text in UTF-8; save it as such") from None
+    except RecursionError:
+        raise FileError(f"{name}: is nested too deeply; correct it") from None
+    except yaml.YAMLError as error:
+        raise FileError(f"{name}:{error}") from None
+
+
+def _again(text: str) -> Any:
+    """Read a wrong text by PyYAML's own loader, whose errors have the reason and where the part begins."""
+    try:
+        return yaml.load(text, _MarkedLoader)  # noqa: S506 - a safe loader
+    except yaml.YAMLError as error:
+        raise described(error, text) from None
 
 
 def read_all(text: str) -> list[Any]:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from apis import yaml_text
+from apis.yaml_errors import FileError
 
 ROOT = Path(__file__).resolve().parent.parent
 SUFFIX = ".yaml"
@@ -49,11 +49,11 @@ def shown(path: Path) -> str:
 def read(path: Path) -> dict[str, Any]:
     """Return the fields of a file; raise DataFileError where it cannot be read or holds something else."""
     try:
-        content = yaml_text.read(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataFileError(f"{shown(path)}: cannot be read ({error}); correct the path or the file") from None
-    except (yaml.YAMLError, RecursionError) as error:
-        raise DataFileError(f"{shown(path)}: is not YAML; correct it: {error}") from None
+        content = yaml_text.read_file(path, shown(path))
+    except OSError as error:
+        raise DataFileError(f"{shown(path)}: cannot be read ({error.strerror}); correct the path") from None
+    except FileError as error:
+        raise DataFileError(str(error)) from None
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise DataFileError(f"{shown(path)}: holds no fields; write `field: value` lines")
     return content

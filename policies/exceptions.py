@@ -7,10 +7,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import Field, PrivateAttr, ValidationError
 
 from apis import yaml_nodes, yaml_text
+from apis.yaml_errors import FileError
 from hardware.model import Model
 from policies.configuration import EXCEPTIONS, unknown_rule
 from policies.findings import Finding, Severity
@@ -70,11 +70,12 @@ def load(path: Path = FILE) -> tuple[RuleException, ...]:
     """Read a YAML list of exceptions; raise ExceptionsError for one that is not well formed or names no rule."""
     rules = {rule.name for rule in RULES}
     try:
-        text = path.read_text()
-        content: Any = yaml_text.read(text)
-        node = yaml_nodes.composed(text)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
-        raise ExceptionsError(f"cannot read the exceptions in {path}: {error}") from error
+        content: Any = yaml_text.read_file(path, str(path))
+        node = yaml_nodes.composed(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ExceptionsError(f"cannot read the exceptions in {path}: {error.strerror}; correct the path") from None
+    except FileError as error:
+        raise ExceptionsError(f"cannot read the exceptions: {error}") from None
     if not isinstance(content or [], list):
         raise ExceptionsError(f"{path}: a list of exceptions is wanted, with rule, object, reason and expires each")
     found = []

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from apis import yaml_text
+from apis.yaml_errors import FileError
 from hardware import data_files
 from stacks import merging
 from stacks.base_settings import Based
@@ -123,11 +123,11 @@ def _name(path: str, own: Part, root: Path) -> str:
 def _read(name: str, own: Part, root: Path) -> Part:
     """Return the settings in a base."""
     try:
-        content = yaml_text.read((root / name).read_text())
+        content = yaml_text.read_file(root / name, name)
     except OSError as error:
         raise _wrong(own, "base", f"cannot read {name!r} ({error.strerror}); correct the path") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{name} is not YAML: {error}") from None
+    except FileError as error:
+        raise SettingsError(str(error)) from None
     place: Place = ()
     if isinstance(content, Mapping) and "config" in content:
         config, place = content["config"], (SETTING,)

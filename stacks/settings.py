@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from apis import yaml_text
+from apis.yaml_errors import FileError
 from stacks import bases, consistency, layer_settings, machines, wrong_values
 from stacks.bases import KEY, PROJECT, SETTING, Whole
 from stacks.layer_settings import TENANTS_PART, Neighbours, PlatformLayer, TenantsFile
@@ -143,8 +143,8 @@ def whole(stack: str, root: Path) -> Whole:
 def _content(path: Path) -> Any:
     """Return what a file holds under our key; None where it has none."""
     try:
-        content = yaml_text.read(path.read_text())
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path.name} is not YAML: {error}") from None
+        content = yaml_text.read_file(path, path.name)
+    except FileError as error:
+        raise SettingsError(str(error)) from None
     config = content.get("config") if isinstance(content, Mapping) else None
     return config.get(SETTING) if isinstance(config, Mapping) else None

@@ -21,6 +21,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
+from apis import yaml_errors
 from cli.check.scalars import resolve
 from policies.values import Tree
 
@@ -107,11 +108,10 @@ def documents(text: str, aliases: Aliases, plain: dict[str, Any]) -> Iterator[Do
             if type(event) is DocumentStartEvent:
                 yield _Builder(parser.get_event, aliases, plain).build()
     except yaml.MarkedYAMLError as error:
-        context = f" ({error.context})" if error.context else ""
         mark = error.problem_mark or error.context_mark
         key = error.context_mark if error.context == _KEY_WITHOUT_COLON else None
         raise NotReadable(
-            f"is not YAML: {error.problem}{context}", mark.index if mark else 0, key.index if key else None
+            f"is not YAML: {yaml_errors.reason(error, text)}", mark.index if mark else 0, key.index if key else None
         ) from None
     finally:
         parser.dispose()

@@ -153,9 +153,7 @@ def _secrets(stack: str, root: Path) -> dict[str, str]:
         if not isinstance(content, Mapping):
             raise _UnreadableError("the file has no mapping")
         return dict(_sealed(content.get("config"), ""))
-    except yaml.YAMLError as error:
-        raise _UnreadableError(_line(str(getattr(error, "problem", None) or error))) from error
-    except (stack_settings.SettingsError, OSError, UnicodeDecodeError, RecursionError) as error:
+    except (stack_settings.SettingsError, yaml.YAMLError, OSError, UnicodeDecodeError, RecursionError) as error:
         raise _UnreadableError(_line(str(error))) from error
 
 

@@ -124,9 +124,9 @@ def test_a_port_is_next_to_the_gpus_at_its_shortest_path(tmp_path: Path) -> None
         ({name: SITE[name] for name in SITE if name != "source"}, "source: missing"),
         (SITE | {"base": "hgx-h900"}, "base: .*'hgx-h900'.*known: dgx-a100"),
         (SITE | {"name": "another"}, "name: .*'another'.*remove it"),
-        ("gpus: 8\ngpus: 4\n", "gpus is given twice; remove one\n.*line 2, column 1"),
-        ("gpus: [", "is not YAML; correct it"),
-        ("source: 2027-13-31", "is not YAML; correct it: .*month must be in 1..12.*correct it, or quote it"),
+        ("gpus: 8\ngpus: 4\n", "2:1: gpus is given twice; remove one$"),
+        ("gpus: [", "1:8: the text ends within brackets; close them"),
+        ("source: 2027-13-31", "1:9: .*month must be in 1..12.*correct it, or quote it"),
         (SITE | {"hcas": [SITE["hcas"][0] | {"pci": "00000000:9B:00.0"}]}, "hcas.0.pci: .*in that form.*9B"),  # type: ignore[index]
         (SITE | {"pci_vendors": "10de"}, "pci_vendors: .*write a list.*'10de'"),
         ("- gpus", "holds no fields"),
@@ -134,7 +134,7 @@ def test_a_port_is_next_to_the_gpus_at_its_shortest_path(tmp_path: Path) -> None
 )
 def test_wrong_files_name_file_field_value_and_remedy(tmp_path: Path, content: object, message: str) -> None:
     """A wrong file is refused, with all that a user needs to correct it."""
-    with pytest.raises(DataFileError, match=f"(?s)our-hgx.yaml: .*{message}"):
+    with pytest.raises(DataFileError, match=f"(?s)our-hgx.yaml:.*{message}"):
         read_machine(written(tmp_path, content))
 
 

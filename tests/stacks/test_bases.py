@@ -83,7 +83,7 @@ def test_the_engine_gets_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"base": 5}, "hpc:platform.base: … string (value: 5); write the path"),
         ({"base": ""}, "hpc:platform.base: … at least 1 … (value: '')"),
         ({"base": "bases/empty.yaml"}, "hpc:platform.base: 'bases/empty.yaml' has no settings; write them there"),
-        ({"base": "bases/text.yaml"}, "bases/text.yaml is not YAML: "),
+        ({"base": "bases/text.yaml"}, "bases/text.yaml:1:5: the text ends within brackets; close them"),
         (
             {"base": "bases/lab.yaml", "without": "stages"},
             "hpc:platform.without: … (value: 'stages'); write a list",

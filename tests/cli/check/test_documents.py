@@ -121,8 +121,8 @@ def test_a_duplicate_key_is_reported_and_its_last_value_read() -> None:
         ("? [a]\n: b", "as a key"),
         ("{{ .Values.x }}: 1", "as a key"),
         ("a: &a [x]\nb: {*a : 1}", "as a key"),
-        ("a: b: c", "is not YAML: mapping values are not allowed"),
-        ('a: "open', "is not YAML: found unexpected end of stream"),
+        ("a: b: c", "is not YAML: a colon inside a value; quote the value"),
+        ('a: "open', "is not YAML: a quote that is never closed; close it"),
     ],
 )
 def test_unreadable(text: str, message: str) -> None:

@@ -170,7 +170,7 @@ def test_secrets_of_settings_are_compared_and_not_shown() -> None:
     ("text", "reason"),
     [
         ("config: {}\nconfig: {}\n", "config is given twice"),
-        ("config: [\n", "expected the node content"),
+        ("config: [\n", "within brackets; close them"),
         ("- a\n", "no mapping"),
         ("config: \xff\n", "can't decode byte 0xff"),
         ("", "Pulumi.dev.yaml is missing"),
