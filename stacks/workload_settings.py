@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from apis.nccl import Transport
 from components.data_set import DataSetName
 from components.job_args import Folder, JobChoices
-from components.layout import Layout
+from components.layout import Layout, also_short
 from components.model import DnsLabel, DnsName, Image, MigSize, Model, Quantity, Seconds
 from components.outcome import Wait
 from components.rdma_perftest import RdmaPair
@@ -127,7 +127,11 @@ class SpanningWorkload(ProgramWorkload):
 
     name: DnsLabel = Field(description="prefix of the job's name; its layout follows")
     suffix: str = Field(default="", pattern=r"^(-[a-z0-9]+)?$", description="suffix of the job's name")
-    layout: Layout | None = Field(default=None, description="pods and GPUs of each; or give gpus")
+    layout: Layout | None = Field(
+        default=None,
+        description="pods and GPUs of each, as {pods: 2, gpus: 8} or 2x8; or give gpus",
+        json_schema_extra=also_short,
+    )
     gpus: int | None = Field(
         default=None,
         gt=0,

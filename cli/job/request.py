@@ -1,6 +1,5 @@
 """What a user wants to run, as a stage of the stack's settings: a pure function of settings and options."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from apis.nccl import Transport
 from cli.shared.errors import Problem
+from components.layout import numbers
 from stacks import consistency, layouts
 from stacks.checks.program import unknown
 from stacks.platform import Settings
@@ -15,7 +15,6 @@ from stacks.workload_settings import Stage, Workload
 
 _STAGE = "job"
 _WORKLOADS: TypeAdapter[Workload] = TypeAdapter(Workload)
-_LAYOUT = re.compile(r"(\d{1,3})x(\d{1,2})(?:x\d{1,3})?")
 
 
 @dataclass(frozen=True)
@@ -114,13 +113,14 @@ def _size(request: Request, settings: Settings) -> dict[str, Any]:
 
 
 def _layout(text: str, request: Request) -> dict[str, int]:
-    found = _LAYOUT.fullmatch(text)
-    if found is None:
+    try:
+        found = numbers(text)
+    except ValueError:
         raise Problem(
             f"--layout {text} is not PODSxGPUS",
             "Write pods and the GPUs of each, e.g. 2x8; `./hpc place --gpus N` lists those that fit.",
-        )
-    pods, gpus = int(found[1]), int(found[2])
+        ) from None
+    pods, gpus = found["pods"], found["gpus"]
     for option, given, meant in (("--gpus", request.gpus, pods * gpus), ("--nodes", request.nodes, pods)):
         if given not in (None, meant):
             raise Problem(f"{option} {given}: --layout {text} has {meant} of them", f"Leave {option} out.")

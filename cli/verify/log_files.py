@@ -1,19 +1,17 @@
 """Logs of a job that someone has as files, and what the options say of that job."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from apis.nccl import Transport
 from cli.shared.errors import Problem
+from components.layout import Layout
 from evidence import metrics
 from evidence.model import Reading
 from evidence.verdict import RDMA_TEST, Ended, Fabric, Job, Request, Shape
 from hardware.data_files import DataFileError
 from hardware.profiles import PROFILES, Profile
 from stacks.programs import PROGRAMS, Program, read_program
-
-_LAYOUT = re.compile(r"(\d{1,3})x(\d{1,2})(?:x\d{1,3})?")
 
 
 def request(
@@ -58,10 +56,11 @@ def shape(layout: str | None) -> Shape | None:
     """Return the shape that a layout such as 02x08 means, or 16x01x02 with the nodes. Raises Problem for another."""
     if layout is None:
         return None
-    found = _LAYOUT.fullmatch(layout)
-    if found is None or not int(found[1]) or not int(found[2]):
-        raise Problem(f"--layout {layout!r} is not a layout", "Write pods x GPUs of each, e.g. 02x08.")
-    return Shape(pods=int(found[1]), gpus=int(found[2]))
+    try:
+        found = Layout.model_validate(layout)
+    except ValueError:
+        raise Problem(f"--layout {layout!r} is not a layout", "Write pods x GPUs of each, e.g. 02x08.") from None
+    return Shape(pods=found.pods, gpus=found.gpus)
 
 
 def default_fabric(machine: Profile | None, transport: Transport | None) -> Fabric | None:

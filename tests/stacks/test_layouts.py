@@ -160,3 +160,24 @@ def test_errors_are_settings_errors() -> None:
     """A layout that cannot be planned is an error of the settings."""
     with pytest.raises(SettingsError):
         parse(lab([AGGREGATED | {"gpus": 99}]), "test")
+
+
+@pytest.mark.parametrize(("text", "fields"), [("2x8", (2, 8, None)), ("02x08x02", (2, 8, 2))])
+def test_a_layout_has_a_short_form(text: str, fields: tuple[int, ...]) -> None:
+    """Settings take the form of `--layout` and of the jobs' names, too."""
+    settings = parse(lab([AGGREGATED | {"layout": text}]), "test")
+    found = only(settings).layout
+    assert found
+    assert (found.pods, found.gpus, found.nodes) == fields
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2 nodes", "workloads.0.layout: '2 nodes' is no layout; write pods x GPUs of each, e.g. 2x8, or {pods: 2"),
+        ("0x8", "workloads.0.layout.pods: … greater than 0"),
+    ],
+)
+def test_a_text_that_is_no_layout_is_refused_with_both_forms(text: str, expected: str) -> None:
+    """A wrong short form is refused with what to write, and its numbers by their field."""
+    expect_refusal(lab([AGGREGATED | {"layout": text}]), expected)
