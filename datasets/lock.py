@@ -13,7 +13,7 @@ from typing import Annotated, Any, Self
 from pydantic import AwareDatetime, Field, StringConstraints, ValidationError, model_validator
 
 from datasets.errors import DataSetError
-from hardware import data_files
+from hardware import data_files, field_errors
 from hardware.model import Model
 
 SEAL = "seal"
@@ -99,7 +99,7 @@ def read(path: Path, shown: str | None = None) -> Lock:
         return Lock.model_validate(content)
     except ValidationError as errors:
         found = "; ".join(
-            f"{'.'.join(map(str, error['loc']))}: {data_files.message(error)}".removeprefix(": ")
+            f"{'.'.join(map(str, error['loc']))}: {field_errors.problem(error)}".removeprefix(": ")
             for error in errors.errors(include_url=False)
         )
         raise DataSetError(f"{name}: {found}; {again}") from None

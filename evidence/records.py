@@ -18,6 +18,7 @@ from evidence.model import Reading, Unknown
 from evidence.node_facts import NODE_FACTS, NodeFacts
 from evidence.tools import PARSERS
 from evidence.verdict import Job, Status, Verdict
+from hardware import field_errors
 from hardware.model import Model
 
 SCHEMA_VERSION = 2
@@ -230,7 +231,9 @@ def _loaded(content: Mapping[str, Any], where: str) -> Run:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise RecordsError(f"{where}, is not a run of schema {SCHEMA_VERSION}: {field}: {first['msg']}") from None
+        raise RecordsError(
+            f"{where}, is not a run of schema {SCHEMA_VERSION}: {field_errors.sentence(first, field)}"
+        ) from None
     except (AttributeError, KeyError, TypeError) as error:
         raise RecordsError(f"{where}, is not a run of schema {SCHEMA_VERSION}: {error!r}") from None
 

@@ -1,6 +1,5 @@
 """Data files, of machines and of releases: read, checked against their model, and discovered in their folder."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -9,30 +8,10 @@ from pydantic import BaseModel, ValidationError
 
 from apis import yaml_text
 from apis.yaml_errors import FileError
+from hardware import field_errors
 
 ROOT = Path(__file__).resolve().parent.parent
 SUFFIX = ".yaml"
-REMEDIES = {
-    "missing": "; add it",
-    "extra_forbidden": "; remove it or correct its name",
-    "literal_error": "; write one of these",
-    "enum": "; write one of these",
-    "string_type": "; write text, a number in quotes",
-    "string_pattern_mismatch": "; write it in that form",
-    "bool_type": "; write true or false",
-    "bool_parsing": "; write true or false",
-    "int_type": "; write a whole number",
-    "int_parsing": "; write a whole number",
-    "tuple_type": "; write a list, e.g. [a, b]",
-    "model_type": "; write its fields below it",
-    "too_short": "; write one more",
-    "too_long": "; leave some out",
-}
-"""Remedies by pydantic's name of an error; messages with a bound or a type are their own."""
-_WORDS = (("a valid tuple", "a list"), ("Tuple should", "List should"), ("a valid dictionary", "a map, e.g. {a: b}"))
-"""What pydantic calls by Python's names."""
-_CLASS = re.compile(r" or instance of \w+")
-"""The class that pydantic would take as well."""
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
@@ -79,19 +58,11 @@ def causes(errors: Sequence[Any]) -> list[Any]:
     ]
 
 
-def message(error: Any) -> str:
-    """Return what an error says, in the words of YAML."""
-    text: str = error["msg"].removeprefix("Value error, ")
-    for python, yaml_s in _WORDS:
-        text = text.replace(python, yaml_s)
-    return _CLASS.sub("", text)
-
-
 def _line(error: Any) -> str:
     place = ".".join(map(str, error["loc"]))
-    text = message(error) + REMEDIES.get(error["type"], "")
-    value = "" if error["type"] == "missing" or not place else f" (value: {error['input']!r})"
-    return f"  {place}: {text}{value}" if place else f"  {text}"
+    if not place or error["type"] == "missing":
+        return f"  {field_errors.sentence(error, place)}"
+    return f"  {place}: {field_errors.problem(error)} (value: {error['input']!r}){field_errors.remedy(error)}"
 
 
 class DataFiles(Mapping[str, T], Generic[T]):

@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from hardware import field_errors
 from policies.findings import Severity, Undetermined
 from policies.rule import AnyRule, P, Rule
 from policies.rules import RULES
@@ -172,7 +173,8 @@ def _parameters(rule: AnyRule, fields: Mapping[str, Any]) -> Any:
     except ValidationError as error:
         known = ", ".join(rule.parameters.model_fields) or "none"
         lines = (
-            f"{rule.name}.{'.'.join(map(str, each['loc']))}: {each['msg']} (is {each['input']!r}; parameters: {known})"
+            f"{rule.name}.{'.'.join(map(str, each['loc']))}: {field_errors.problem(each)} (value: {each['input']!r})"
+            f"{field_errors.remedy(each)}; parameters: {known}"
             for each in error.errors()
         )
         raise ConfigurationError("\n".join(lines)) from None

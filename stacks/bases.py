@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from apis import yaml_text
 from apis.yaml_errors import FileError
-from hardware import data_files
+from hardware import field_errors
 from stacks import merging
 from stacks.base_settings import Based
 from stacks.origins import Part, Place, parts
@@ -106,7 +106,7 @@ def _given(own: Part) -> tuple[Based, Part]:
         first = errors.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"]))
         remedy = _REMEDIES[field.partition(".")[0]]
-        raise _wrong(own, field, f"{data_files.message(first)} (value: {first['input']!r}); {remedy}") from None
+        raise _wrong(own, field, f"{field_errors.problem(first)} (value: {first['input']!r}); {remedy}") from None
     return given, replace(own, content={key: part for key, part in own.content.items() if key not in _FIELDS})
 
 

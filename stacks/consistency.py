@@ -5,6 +5,7 @@ from itertools import chain
 
 from pydantic import ValidationError
 
+from hardware import field_errors
 from stacks.checks import (
     bond,
     container_native,
@@ -66,9 +67,7 @@ def problems(settings: Settings) -> Iterator[str]:
     try:
         settings.profile  # noqa: B018 - raises for ports that the machine does not have
     except ValidationError as error:
-        yield from (
-            f"ports: {each['msg'].removeprefix('Value error, ').replace(': hcas: ', ': ')}" for each in error.errors()
-        )
+        yield from (f"ports: {field_errors.argument(each).replace(': hcas: ', ': ')}" for each in error.errors())
         return
     machines = [*fabric.ports(settings), *node.problems(settings)]
     yield from machines

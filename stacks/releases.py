@@ -44,8 +44,8 @@ def _version_of(kind: str) -> BeforeValidator:
         known = [each for each in kinds.KINDS if each.kind == kind]
         found = next((each for each in known if value in (each, each.api_version)), None)
         if found is None:
-            expected = either(each.api_version for each in known)
-            raise PydanticCustomError("literal_error", f"{kind} has no such version here, but {expected}")
+            expected = f"a version of {kind}: {either(each.api_version for each in known)}"
+            raise PydanticCustomError("literal_error", "is not {expected}", {"expected": expected})
         return found
 
     return BeforeValidator(find)
@@ -222,7 +222,8 @@ def _known(value: Any) -> str:
     if isinstance(value, str) and value in RELEASES:
         return value
     quoted = ", in quotes" if isinstance(value, float) else ""
-    raise PydanticCustomError("literal_error", f"Input should be {either(map(repr, RELEASES))}{quoted}")
+    expected = f"{either(map(repr, RELEASES))}{quoted}"
+    raise PydanticCustomError("literal_error", "is not {expected}", {"expected": expected})
 
 
 ReleaseName = Annotated[str, BeforeValidator(_known)]

@@ -6,23 +6,13 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from hardware import data_files
+from hardware import data_files, field_errors
 from stacks import cluster_settings, field_names, workload_settings
 from stacks.bases import Whole
 
 _SECRET = re.compile(r"secret|passw|token|credential|login", re.IGNORECASE)
 """Names of fields whose values are not shown: users may write a secret into one that describes it."""
-_REMEDIES = {
-    **data_files.REMEDIES,
-    "missing": "; add it: docs/settings.md describes it",
-    "string_pattern_mismatch": "; write it in that form: docs/settings.md describes it",
-    "ip_v4_address": "; write one as 192.168.1.2",
-    "ip_v4_interface": "; write an address with its prefix, as 192.168.1.2/24",
-    "ip_v4_network": "; write the network's own address and prefix, as 192.168.1.0/24",
-    "union_tag_invalid": "; write one of these",
-    "union_tag_not_found": "; add it: docs/settings.md lists them",
-}
-"""Remedies where the settings' page says more than those of every file."""
+_MISSING = "; add it: docs/settings.md describes it"
 _NO_TENANTS = (
     "; name one, or write `layer: platform` in place of it: a platform without tenants (docs/layers.md)",
     "; name one: the last tenant is removed with its whole stack (docs/layers.md)",
@@ -49,11 +39,10 @@ def _as_written(errors: Sequence[Any], data: Any) -> Iterator[Any]:
     for error in errors:
         at = _entries(error["loc"], data)
         match error:
-            case {"type": "union_tag_invalid", "ctx": {"discriminator": field, "tag": tag, **more}}:
-                text = f"Input should be one of {more['expected_tags']}"
-                yield {**error, "loc": (*at, field.strip("'")), "msg": text, "input": tag}
+            case {"type": "union_tag_invalid", "ctx": {"discriminator": field, "tag": tag}}:
+                yield {**error, "loc": (*at, field.strip("'")), "input": tag}
             case {"type": "union_tag_not_found", "ctx": {"discriminator": field}}:
-                yield {**error, "loc": (*at, field.strip("'")), "msg": "Field required", "input": None}
+                yield {**error, "loc": (*at, field.strip("'")), "input": None}
             case _:
                 yield {**error, "loc": at}
 
@@ -89,7 +78,7 @@ def _path(place: Sequence[str | int], data: Any, model: type[BaseModel]) -> Iter
 
 def _line(error: Any, whole: Whole, model: type[BaseModel]) -> str:
     path, data = whole.shown([*_path(error["loc"], whole.data, model)]), whole.data
-    message = data_files.message(error)
+    message = field_errors.problem(error)
     value, unknown = error["input"], error["type"] == "extra_forbidden"
     # Logs are read by many: the value of an unknown field, or of a secret's name, may be a secret.
     public = not unknown and not _SECRET.search(path.rpartition(".")[2])
@@ -104,8 +93,8 @@ def _remedy(error: Any, data: Any, model: type[BaseModel]) -> str:
         return _NO_TENANTS["platform" in data]
     if error["type"] == "extra_forbidden":
         meant = field_names.closest(model, error["loc"], _written(error["loc"][:-1], data))
-        return f"; did you mean {meant}?" if meant else _REMEDIES["extra_forbidden"]
-    return _REMEDIES.get(error["type"], "")
+        return f"; did you mean {meant}?" if meant else field_errors.remedy(error)
+    return _MISSING if error["type"] in ("missing", "union_tag_not_found") else field_errors.remedy(error)
 
 
 def _written(place: Sequence[str | int], data: Any) -> Collection[str]:

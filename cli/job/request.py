@@ -8,6 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from apis.nccl import Transport
 from cli.shared.errors import Problem
 from components.layout import numbers
+from hardware import field_errors
 from stacks import consistency, layouts
 from stacks.checks.program import unknown
 from stacks.platform import Settings
@@ -143,7 +144,8 @@ def _require_own_name(workload: Workload, settings: Settings) -> None:
 
 
 def _message(error: Any) -> str:
-    if error["type"] == "value_error":
-        return str(error["msg"]).removeprefix("Value error, ")
+    problem, remedy = field_errors.problem(error), field_errors.remedy(error)
+    if error["type"] in field_errors.OWN:
+        return problem
     _, option, *inside = map(str, error["loc"])
-    return f"--{option}: {' '.join([*inside, error['msg']])} (value: {error['input']!r})"
+    return f"--{option}: {' '.join([*inside, problem])} (value: {error['input']!r}){remedy}"

@@ -16,6 +16,7 @@ from cli.shared.errors import Problem
 from cli.shared.output import write_text
 from evidence.model import Reading, Unknown
 from evidence.reader import read
+from hardware import field_errors
 from hardware.profiles import Profile
 
 _SHOWN = 3
@@ -93,7 +94,7 @@ def found_in(readings: Sequence[Reading]) -> Found:
         Profile.model_validate({**found.fields, "name": "-", "source": "-"})
     except ValidationError as wrong:
         faults = [
-            f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
+            f"{'.'.join(map(str, error['loc']))}: {field_errors.problem(error)} (value: {error['input']!r})"
             for error in wrong.errors()
             if error["type"] != "missing"
         ]

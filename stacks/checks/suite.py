@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from apis import kinds
 from apis.api_lifecycle import LIVES
+from hardware import field_errors
 from stacks import suites
 from stacks.platform import Settings
 from stacks.suite_settings import SuiteSettings
@@ -23,7 +24,7 @@ def problems(settings: Settings) -> Iterator[str]:
         suites.arguments_of(suite, settings)
     except ValidationError as error:
         for each in error.errors():
-            yield f"suite: {each['msg'].removeprefix('Value error, ')} (a run's name ends with its round and repeat)"
+            yield f"suite: {field_errors.argument(each)} (a run's name ends with its round and repeat)"
 
 
 def _names(suite: SuiteSettings, settings: Settings) -> Iterator[str]:

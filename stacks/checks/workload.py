@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from apis.nccl import Transport
 from apis.quantity import parsed
 from components.layout import Layout
-from hardware import topology
+from hardware import field_errors, topology
 from hardware.placement import fits
 from stacks import images, layouts
 from stacks.checks import checkpoint, data_use, instance, numa, resources
@@ -292,4 +292,4 @@ def _arguments(workload: Started, settings: Settings) -> Iterator[str]:
         arguments(workload, settings)
     except ValidationError as errors:
         for error in errors.errors(include_url=False):
-            yield error["msg"].removeprefix("Value error, ")
+            yield field_errors.argument(error)

@@ -102,7 +102,7 @@ def test_a_port_is_next_to_the_gpus_at_its_shortest_path(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (SITE | {"memory_gib": 0}, "memory_gib: .*greater than 0.*value: 0"),
+        (SITE | {"memory_gib": 0}, "memory_gib: is not above 0 .*value: 0"),
         (SITE | {"colour": "blue"}, "colour: .*remove it"),
         (SITE | {"cpu_cores": 100}, "numa: give each of the CPUs 0-199"),
         (SITE | {"gpu": "hopper/h900"}, "gpu: hopper has no GPU 'h900'; known: h100-80gb-hbm3"),
@@ -127,8 +127,11 @@ def test_a_port_is_next_to_the_gpus_at_its_shortest_path(tmp_path: Path) -> None
         ("gpus: 8\ngpus: 4\n", "2:1: gpus is given twice; remove one$"),
         ("gpus: [", "1:8: the text ends within brackets; close them"),
         ("source: 2027-13-31", "1:9: .*month must be in 1..12.*correct it, or quote it"),
-        (SITE | {"hcas": [SITE["hcas"][0] | {"pci": "00000000:9B:00.0"}]}, "hcas.0.pci: .*in that form.*9B"),  # type: ignore[index]
-        (SITE | {"pci_vendors": "10de"}, "pci_vendors: .*write a list.*'10de'"),
+        (
+            SITE | {"hcas": [SITE["hcas"][0] | {"pci": "00000000:9B:00.0"}]},
+            "hcas.0.pci: is not a PCI address .*9B.*; write e.g. 0000:18:00.0",
+        ),  # type: ignore[index]
+        (SITE | {"pci_vendors": "10de"}, "pci_vendors: is not a list .*'10de'.*write a list"),
         ("- gpus", "holds no fields"),
     ],
 )

@@ -80,8 +80,8 @@ def test_the_engine_gets_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"base": "bases/none.yaml"}, "hpc:platform.base: … 'bases/none.yaml' (No such file …); correct the path"),
         ({"base": "../lab.yaml"}, "hpc:platform.base: '../lab.yaml' is outside of the project's folder …; move it"),
         ({"base": "/etc/lab.yaml"}, "hpc:platform.base: '/etc/lab.yaml' is outside …; move it"),
-        ({"base": 5}, "hpc:platform.base: … string (value: 5); write the path"),
-        ({"base": ""}, "hpc:platform.base: … at least 1 … (value: '')"),
+        ({"base": 5}, "hpc:platform.base: is not text (value: 5); write the path"),
+        ({"base": ""}, "hpc:platform.base: needs 1 or more characters (value: '')"),
         ({"base": "bases/empty.yaml"}, "hpc:platform.base: 'bases/empty.yaml' has no settings; write them there"),
         ({"base": "bases/text.yaml"}, "bases/text.yaml:1:5: the text ends within brackets; close them"),
         (

@@ -102,7 +102,7 @@ def test_a_team_finds_the_cluster_by_its_own_kubeconfig(root: Path) -> None:
                 "hpc:platform.layer: …; remove it",
             ),
         ),
-        (TENANTS, lambda own: own.update(tenants=[]), ("hpc:platform.tenants: … at least 1",)),
+        (TENANTS, lambda own: own.update(tenants=[]), ("hpc:platform.tenants: has 0 entries and needs 1",)),
         (
             TENANTS,
             lambda own: own.update(platform="nowhere"),

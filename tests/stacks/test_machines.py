@@ -76,7 +76,7 @@ def test_a_broken_machine_names_its_field(tmp_path: Path) -> None:
     """A wrong field of a machine file is named with file and value, which ends the message."""
     (tmp_path / "a.yaml").write_text(OURS.replace("1024", "none"))
     with pytest.raises(
-        SettingsError, match=r"(?s)hpc:platform\.machines\.0: .*a\.yaml: 1 wrong.*memory_gib: .*'none'\)$"
+        SettingsError, match=r"(?s)hpc:platform\.machines\.0: .*a\.yaml: 1 wrong.*memory_gib: .*'none'\); write one$"
     ):
         parse(on("a", machines=["a.yaml"]), "test", root=tmp_path)
 

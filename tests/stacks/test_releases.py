@@ -33,7 +33,11 @@ def test_every_file_is_a_release() -> None:
 @pytest.mark.parametrize(
     ("name", "edit", "expected"),
     [
-        ("4.20.yaml", lambda text: text.replace('"1.33"', "1.33"), "4.20.yaml … kubernetes: … in quotes … 1.33"),
+        (
+            "4.20.yaml",
+            lambda text: text.replace('"1.33"', "1.33"),
+            "4.20.yaml … kubernetes: … (value: 1.33); … in quotes",
+        ),
         ("4.20.yaml", lambda text: text + "lack: {}", "4.20.yaml … lack: … remove it"),
         ("4.20.yaml", lambda text: text.replace("simulated_as: current\n", ""), "4.20.yaml … simulated_as: … add it"),
         (
@@ -41,7 +45,7 @@ def test_every_file_is_a_release() -> None:
             lambda text: text.replace('simulated_kubernetes: "1.34"\n', ""),
             "simulated_kubernetes None … give both, or neither",
         ),
-        ("4.20.yaml", lambda text: text.replace("v2beta1", "v3"), "4.20.yaml … mpi_job: … one of … kubeflow.org/v3"),
+        ("4.20.yaml", lambda text: text.replace("v2beta1", "v3"), "4.20.yaml … mpi_job: … kubeflow.org/v3'); … one of"),
         (
             "4.20.yaml",
             lambda text: re.sub("support:(\n  .*)+", "", text),

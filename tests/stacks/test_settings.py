@@ -197,7 +197,7 @@ def test_a_tenant_that_is_given_twice_is_reported_once() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "expected"),
     [
-        ("protect", "maybe", "protect: … 'maybe' …; write true or false"),
+        ("protect", "maybe", "protect: is not true or false (value: 'maybe'); write one"),
         ("cluster", None, "cluster: …; write its fields below it"),
     ],
 )
@@ -278,7 +278,9 @@ def test_cluster_ids_are_strings() -> None:
     """A cluster id must be a string, which JSON does not round (policy 10)."""
     data = settings_of("dev")
     data["storage"]["clusters"][0]["id"] = 16217308676014575381
-    expect_refusal(data, "storage.clusters.0.id: … string")
+    expect_refusal(
+        data, "storage.clusters.0.id: is not text (value: 16217308676014575381); write text, a number in quotes"
+    )
 
 
 def test_exactly_one_cluster_is_local() -> None:
@@ -311,7 +313,7 @@ def test_the_last_tenant_can_go(edit: Callable[[dict[str, Any]], object]) -> Non
     ("edit", "remedy"),
     [
         (lambda data: data.pop("nodes"), "platform.nodes: …; add it"),
-        (lambda data: data.update(nodes=[]), "platform.nodes: …; write one more"),
+        (lambda data: data.update(nodes=[]), "platform.nodes: …; add what is missing"),
         (
             lambda data: data["tenants"][0].update(namespace=7),
             "tenants.0.namespace: … (value: 7); write text, a number in",
@@ -320,11 +322,18 @@ def test_the_last_tenant_can_go(edit: Callable[[dict[str, Any]], object]) -> Non
             lambda data: data.update(site={"name_servers": ["dns"]}),
             "site.name_servers.0: … (value: 'dns'); write one as",
         ),
-        (lambda data: data["tenants"][0].update(namespace="A B"), "tenants.0.namespace: …; write it in that form"),
+        (
+            lambda data: data["tenants"][0].update(namespace="A B"),
+            "tenants.0.namespace: is not a name …; write e.g. team-a",
+        ),
+        (
+            lambda data: data["tenants"][0]["data"].update(capacity="10TB"),
+            "data.capacity: is not a quantity of Kubernetes (value: '10TB'); write e.g. 10Ti",
+        ),
         (lambda data: data.update(release="9.9"), "platform.release: …; write one of these"),
     ],
 )
-def test_what_pydantic_says_has_a_remedy(edit: Callable[[dict[str, Any]], object], remedy: str) -> None:
+def test_errors_of_types_and_bounds_have_a_remedy(edit: Callable[[dict[str, Any]], object], remedy: str) -> None:
     """Errors of types and bounds have a remedy."""
     data = settings_of("dev")
     edit(data)

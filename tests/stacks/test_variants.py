@@ -57,7 +57,7 @@ def test_roce_without_networks_is_refused() -> None:
     """RoCE needs networks, without which pods have no address on a port."""
     content = data("nvaie-roce")
     del content["fabric"]["networks"]
-    expect_refusal(content, "fabric.networks: Field required; add it")
+    expect_refusal(content, "fabric.networks: is missing; add it")
     content["fabric"]["plugin"] = {"kind": "daemon-set", "image": "mellanox/k8s-rdma-shared-dev-plugin:v1"}
     expect_refusal(content, "fabric.plugin … 'network-operator' (value: 'daemon-set')")
 

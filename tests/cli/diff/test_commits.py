@@ -131,7 +131,7 @@ more = {"seen": {"environment": dict(os.environ), "network": reached, "path": sy
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ({"wrong": "hpc:platform.nodes: Field required"}, "hpc:platform.nodes: Field required"),
+        ({"wrong": "hpc:platform.nodes: is missing"}, "hpc:platform.nodes: is missing"),
         ({"code": "raise ValueError('no such thing')"}, "does not render: ValueError: no such thing"),
         ({"code": "import os; os._exit(7)"}, "does not render: it ended with 7"),
     ],

@@ -100,14 +100,17 @@ def test_layouts(options: list[str], layout: tuple[int, int]) -> None:
         (["train-torch", "-t", "training", "-g", "17"], "17 GPUs wanted, 16 free; wait, or ask for fewer"),
         (["train-torch", "-t", "training", "--layout", "3x8"], "layout 03x08 does not fit on 2 nodes with 8 free GPUs"),
         (["train-torch", "-t", "training", "--layout", "8"], "--layout 8 is not PODSxGPUS\nWrite pods and the GPUs"),
-        (["train-torch", "-t", "training", "--layout", "0x8"], "--layout: pods Input should be greater than 0"),
+        (
+            ["train-torch", "-t", "training", "--layout", "0x8"],
+            "--layout: pods is not above 0 (value: 0); raise it",
+        ),
         (["train-torch", "-t", "training", "--layout", "2x8", "-g", "8"], "--gpus 8: --layout 2x8 has 16 of them"),
         (["train-torch", "-t", "training", "--layout", "2x8"], "job training/train-torch-02x08 is the stack's own"),
         (
             ["train-torch", "-t", "training", "-g", "8", "--kind", "mpi"],
             "--kind mpi: program train-torch is not started",
         ),
-        (["train-torch", "-t", "training", "-g", "8", "--name", "A_b"], "--name: String should match pattern"),
+        (["train-torch", "-t", "training", "-g", "8", "--name", "A_b"], "--name: is not a name of lower-case letters"),
         (
             ["cuda-vector-add", "-t", "training", "-g", "8", "--nodes", "2"],
             "--nodes 2: program cuda-vector-add runs in",

@@ -207,7 +207,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "nvaie-roce",
         {"builds__0__source__ofed": {"version": "5.2-2.2.4.0"}},
-        "builds.0.source.ofed.sha256: Field required; add it",
+        "builds.0.source.ofed.sha256: is missing; add it",
     ),
     (
         "nvaie-roce",

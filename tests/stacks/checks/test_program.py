@@ -49,7 +49,7 @@ def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
         ({"command": "python train.py"}, "programs.train.command: …; write a list"),
         ({"kinds": ["slurm"]}, "programs.train.kinds.0: … (value: 'slurm'); write one of these"),
         ({"kinds": ["torch"], "command": ["torchrun", "a.py"]}, "command starts torchrun …; leave the word out"),
-        ({"kinds": []}, "programs.train.kinds: …; write one more"),
+        ({"kinds": []}, "programs.train.kinds: …; add what is missing"),
         ({"command": []}, "programs.train: command is empty, and mpirun …; write it, or leave mpi out of kinds"),
         ({"command": ["{program}"]}, "programs.train: command has {program} …; set on_volume, or in_image"),
         ({"command": ["x", "{largest}"]}, "programs.train: largest_mib None, … command has {largest}; give both"),
@@ -58,7 +58,7 @@ def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
         ({"mounts": {"/data": "../sets"}}, "mounts./data.folder: leaves the volume …; write a path from its root"),
         ({"mounts": {"/data": "/sets"}}, "mounts./data.folder: leaves the volume …; write a path from its root"),
         ({"mounts": {"/dev": ""}}, "mounts: /dev/shm is inside /dev, which hides it; mount one of them elsewhere"),
-        ({"mounts": {"/data": {"volume": "A"}}}, "mounts./data.volume: … (value: 'A'); write it in that form"),
+        ({"mounts": {"/data": {"volume": "A"}}}, "mounts./data.volume: … is not a name … (value: 'A'); write e.g."),
         ({"mounts": {"/data": {"volumes": "a"}}}, "mounts./data.volumes: …; did you mean volume?"),
         (
             {"metrics": [{"name": "x", "pattern": "loss"}]},

@@ -22,7 +22,11 @@ DRIVER = {"packages": ["nvidia-driver"]}
         ("hosts__host_driver", DRIVER, "site.hosts.host_driver: … special-resource-operator … leave it out"),
         ("hosts__container_runtime", "crio", "site.hosts.container_runtime: 'crio' … 3.11, not 4.4; leave it out"),
         ("hosts__release", "8.4", "release 8.4 … rhel7; give one of 7.x"),
-        ("hosts__setup_packages", ["http://a/b.rpm"], "site.hosts.setup_packages.0: … 'http://a/b.rpm' … in that form"),
+        (
+            "hosts__setup_packages",
+            ["http://a/b.rpm"],
+            "site.hosts.setup_packages.0: is not a URL by https … 'http://a/b.rpm' … write e.g. https://",
+        ),
         ("networks__daemon__port", "mlx5_9", "daemon.port: mlx5_9 … dgx1-v100-16gb; use one of mlx5_0, mlx5_1"),
         ("networks__daemon__addresses", {DGX: "10.10.12.1"}, f"{DGX}: 10.10.12.1 is outside of 10.10.11.0/24; give"),
         ("networks__daemon__addresses", {DGX: "10.10.11.255"}, f"{DGX}: 10.10.11.255 … broadcast address; give"),

@@ -35,7 +35,7 @@ def test_partitions_that_cannot_be(partition: dict[str, Any], expected: str) -> 
             "scheduler.images: no build is called tensorflw; use one",
         ),
         ({"controller": "dgx001"}, "site.scheduler.controller: dgx001 is a GPU node, … name another host"),
-        ({"controller": "master_01"}, "site.scheduler.controller: … (value: 'master_01'); write it in that form"),
+        ({"controller": "master_01"}, "site.scheduler.controller: … is not a name … (value: 'master_01'); write e.g."),
         ({"volumes": {"dta": "/lustre"}}, "site.scheduler.volumes: no volume is called dta; use one of data"),
     ],
 )

@@ -21,7 +21,7 @@ from tests.support.stack_settings import changed, expect_refusal
         ({"stages": ["training"]}, "suite: tenant training has no verification jobs in training …; … name `workloads`"),
         ({"schedule": "0 2 * * 9"}, "suite.schedule: day of the week '9' …; give 0 to 6 … (value: '0 2 * * 9')"),
         ({"time_zone": "Mars/Base"}, "suite.time_zone: is not a time zone …; write e.g. … (value: 'Mars/Base')"),
-        ({"repeats": 10}, "suite.repeats: … less than or equal to 9 (value: 10)"),
+        ({"repeats": 10}, "suite.repeats: exceeds 9 (value: 10); lower it"),
         ({"image": "ose-cli"}, "suite.image: … (value: 'ose-cli')"),
     ],
 )
