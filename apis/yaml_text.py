@@ -38,7 +38,7 @@ class _MarkedLoader(yaml.SafeLoader):
     def construct_object(self, node: Any, deep: bool = False) -> Any:
         """Return the value of a node; raise ConstructorError for a date or a number that does not exist."""
         try:
-            return super().construct_object(node, deep)  # type: ignore[no-untyped-call]
+            return super().construct_object(node, deep)
         except ValueError as error:
             problem = f"a date or a number that does not exist ({error}); correct it, or quote it"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None

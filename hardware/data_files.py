@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from apis import yaml_text
 from apis.yaml_errors import FileError
-from hardware import field_errors
+from hardware import field_errors, positions
 
 ROOT = Path(__file__).resolve().parent.parent
 SUFFIX = ".yaml"
@@ -43,7 +43,7 @@ def checked(model: type[M], fields: Mapping[str, Any], path: Path) -> M:
     try:
         return model.model_validate(dict(fields))
     except ValidationError as errors:
-        found = [_line(error) for error in causes(errors.errors(include_url=False))]
+        found = [_line(error, path) for error in causes(errors.errors(include_url=False))]
         raise DataFileError(f"{shown(path)}: {len(found)} wrong\n" + "\n".join(found)) from None
 
 
@@ -58,11 +58,13 @@ def causes(errors: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _line(error: Any) -> str:
-    place = ".".join(map(str, error["loc"]))
+def _line(error: Any, file: Path) -> str:
+    place = error["loc"]
+    where = positions.located(shown(file), file, place, of_key=error["type"] == "extra_forbidden")
+    named = f"  {where}: {positions.path(place)}" if where != shown(file) else f"  {positions.path(place)}"
     if not place or error["type"] == "missing":
-        return f"  {field_errors.sentence(error, place)}"
-    return f"  {place}: {field_errors.problem(error)} (value: {error['input']!r}){field_errors.remedy(error)}"
+        return f"  {field_errors.sentence(error, named.strip())}"
+    return f"{named}: {field_errors.problem(error)} (value: {error['input']!r}){field_errors.remedy(error)}"
 
 
 class DataFiles(Mapping[str, T], Generic[T]):

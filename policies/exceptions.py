@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr, ValidationError
 
 from apis import yaml_nodes, yaml_text
 from apis.yaml_errors import FileError
-from hardware import field_errors
+from hardware import field_errors, positions
 from hardware.model import Model
 from policies.configuration import EXCEPTIONS, unknown_rule
 from policies.findings import Finding, Severity
@@ -85,10 +85,10 @@ def load(path: Path = FILE) -> tuple[RuleException, ...]:
         try:
             read = RuleException.model_validate(entry).at(str(path), line)
         except ValidationError as error:
-            lines = (field_errors.sentence(each, ".".join(map(str, each["loc"]))) for each in error.errors())
-            raise ExceptionsError(f"{path}, exception {number}: {'; '.join(lines)}") from None
+            reasons = "; ".join(field_errors.sentence(each, positions.path(each["loc"])) for each in error.errors())
+            raise ExceptionsError(f"{path}:{line}: exception {number}: {reasons}") from None
         if read.rule not in rules:
-            raise ExceptionsError(f"{path}, exception {number}: rule: {unknown_rule(read.rule, rules)}")
+            raise ExceptionsError(f"{path}:{line}: exception {number}: rule: {unknown_rule(read.rule, rules)}")
         found.append(read)
     return tuple(found)
 

@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from hardware.profiles import PROFILES, Profile, missing, read_machine
+from stacks.origins import Place
 
 FIELD = "machines"
 
 
-def read(data: Any, root: Path) -> tuple[dict[str, Profile], list[str]]:
-    """Return the machines that `data` names by name, and what is wrong with the others; files are below `root`."""
+def read(data: Any, root: Path) -> tuple[dict[str, Profile], list[tuple[Place, str]]]:
+    """Return the machines that `data` names by name, and what is wrong at which place; files are below `root`."""
     found: dict[str, Profile] = {}
-    wrong = []
+    wrong: list[tuple[Place, str]] = []
     for index, path in enumerate(_paths(data)):
         name = Path(path).stem
         try:
@@ -21,7 +22,7 @@ def read(data: Any, root: Path) -> tuple[dict[str, Profile], list[str]]:
                 raise ValueError(f"{path}: {name} is a machine of {there}, too; give the file another name")
             found[name] = read_machine(root / path)
         except ValueError as error:
-            wrong.append(f"{FIELD}.{index}: {error}")
+            wrong.append(((FIELD, index), str(error)))
     return found, wrong
 
 

@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from apis import yaml_text
 from apis.yaml_errors import FileError
-from stacks import bases, consistency, layer_settings, machines, wrong_values
+from stacks import bases, consistency, field_places, layer_settings, machines, wrong_values
 from stacks.bases import KEY, PROJECT, SETTING, Whole
 from stacks.layer_settings import TENANTS_PART, Neighbours, PlatformLayer, TenantsFile
 from stacks.platform import Settings
@@ -45,7 +44,7 @@ def parse(data: Any, source: str, stack: str = "", root: Path = ROOT) -> Setting
 def _read(model: type[M], given: Whole, root: Path = ROOT) -> M:
     own, problems = machines.read(given.data, root)
     if problems:
-        raise wrong(given.source, [f"  {given.located(problem)}" for problem in problems])
+        raise wrong(given.source, [f"  {given.shown(place)}{problem}" for place, problem in problems])
     try:
         return model.model_validate(given.data, context=own)
     except ValidationError as errors:
@@ -54,13 +53,17 @@ def _read(model: type[M], given: Whole, root: Path = ROOT) -> M:
 
 def _checked(settings: S, own: Whole, platform: Whole | None = None) -> S:
     """Return `settings` unless they contradict each other; what tenants have is in `own`, all else in `platform`."""
-    found = []
-    for problem in consistency.problems(settings):
-        file, text = (own if platform is None or problem.startswith(TENANTS_PART) else platform).about(problem)
-        found.append(f"  {text}" if file == own.source else f"  {file}: {text}")
+    found = [f"  {_where(problem, settings, own, platform)}{problem}" for problem in consistency.problems(settings)]
     if found:
         raise wrong(own.source, found)
     return settings
+
+
+def _where(problem: str, settings: Settings, own: Whole, platform: Whole | None) -> str:
+    """Return where the message of a rule says that its setting is."""
+    given = own if platform is None or problem.startswith(TENANTS_PART) else platform
+    where = given.where(field_places.as_written(field_places.of_problem(problem, settings), given.data))
+    return where if where or given is own else f"{given.source}: "
 
 
 def _on_platform(given: Whole, stack: str, root: Path) -> Settings:
@@ -75,7 +78,7 @@ def _on_platform(given: Whole, stack: str, root: Path) -> Settings:
             )
         platform = _checked(_read(PlatformLayer, there, root), there)
     except SettingsError as error:
-        raise SettingsError(f"{given.source}: {SETTING}.platform: {own.platform!r} cannot be used\n{error}") from None
+        raise SettingsError(f"{given.shown(('platform',))}{own.platform!r} cannot be used\n{error}") from None
     neighbours = tuple(
         Neighbours(file=each.source, tenants=_read(TenantsFile, each).tenants)
         for name, each in _tenants(own.platform, root)
@@ -131,20 +134,18 @@ def file(stack: str, root: Path) -> Path:
 def load(stack: str, root: Path) -> Settings:
     """Return the settings of `stack` from its file below `root`, without the engine."""
     path = file(stack, root)
-    return parse(_content(path), path.name, stack, root)
+    return parse(_content(path), path.relative_to(root).as_posix(), stack, root)
 
 
 def whole(stack: str, root: Path) -> Whole:
     """Return what the file of `stack` says over its bases, as it is written: nothing of it is checked."""
     path = file(stack, root)
-    return bases.whole(_content(path), path.name, root)
+    return bases.whole(_content(path), path.relative_to(root).as_posix(), root)
 
 
 def _content(path: Path) -> Any:
     """Return what a file holds under our key; None where it has none."""
     try:
-        content = yaml_text.read_file(path, path.name)
+        return bases.content(path)
     except FileError as error:
         raise SettingsError(str(error)) from None
-    config = content.get("config") if isinstance(content, Mapping) else None
-    return config.get(SETTING) if isinstance(config, Mapping) else None

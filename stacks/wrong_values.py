@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from hardware import data_files, field_errors
-from stacks import cluster_settings, field_names, workload_settings
+from stacks import field_names, field_places
 from stacks.bases import Whole
 
 _SECRET = re.compile(r"secret|passw|token|credential|login", re.IGNORECASE)
@@ -37,7 +37,7 @@ def _without_consequences(errors: Sequence[Any]) -> Sequence[Any]:
 def _as_written(errors: Sequence[Any], data: Any) -> Iterator[Any]:
     """Yield the errors with places as in the file, where a variant has its field."""
     for error in errors:
-        at = _entries(error["loc"], data)
+        at = field_places.as_written(error["loc"], data)
         match error:
             case {"type": "union_tag_invalid", "ctx": {"discriminator": field, "tag": tag}}:
                 yield {**error, "loc": (*at, field.strip("'")), "input": tag}
@@ -45,17 +45,6 @@ def _as_written(errors: Sequence[Any], data: Any) -> Iterator[Any]:
                 yield {**error, "loc": (*at, field.strip("'")), "input": None}
             case _:
                 yield {**error, "loc": at}
-
-
-def _entries(place: Sequence[str | int], data: Any) -> tuple[str | int, ...]:
-    """Return a place with the indices of entries as in the file: nodes, and jobs on nodes, with a range are one."""
-    match place:
-        case ("nodes", int(index), *rest):
-            return ("nodes", cluster_settings.entries(data["nodes"])[index], *rest)
-        case ("stages", int(stage), "workloads", int(index), *rest):
-            entries = workload_settings.entries(data["stages"][stage]["workloads"])
-            return ("stages", stage, "workloads", entries[index], *rest)
-    return tuple(place)
 
 
 def _path(place: Sequence[str | int], data: Any, model: type[BaseModel]) -> Iterator[str | int]:
@@ -77,14 +66,14 @@ def _path(place: Sequence[str | int], data: Any, model: type[BaseModel]) -> Iter
 
 
 def _line(error: Any, whole: Whole, model: type[BaseModel]) -> str:
-    path, data = whole.shown([*_path(error["loc"], whole.data, model)]), whole.data
+    place, data = [*_path(error["loc"], whole.data, model)], whole.data
     message = field_errors.problem(error)
     value, unknown = error["input"], error["type"] == "extra_forbidden"
     # Logs are read by many: the value of an unknown field, or of a secret's name, may be a secret.
-    public = not unknown and not _SECRET.search(path.rpartition(".")[2])
+    public = not unknown and not _SECRET.search(str(place[-1]) if place else "")
     public = public and not (isinstance(value, str) and len(value) > 1 and value in message)
     shown = f" (value: {value!r})" if public and isinstance(value, str | int | float | bool) else ""
-    return f"  {path}: {message}{shown}{_remedy(error, data, model)}"
+    return f"  {whole.shown(place, of_key=unknown)}{message}{shown}{_remedy(error, data, model)}"
 
 
 def _remedy(error: Any, data: Any, model: type[BaseModel]) -> str:

@@ -62,6 +62,6 @@ def _values(part: Any, path: list[str], place: str = "") -> Iterator[tuple[str, 
         yield place, part
     elif path[0] == "*" and isinstance(part, Iterable) and not isinstance(part, Mapping):
         for index, item in enumerate(part):
-            yield from _values(item, path[1:], f"{place}.{index}")
+            yield from _values(item, path[1:], f"{place}[{index}]")
     elif isinstance(part, BaseModel) and path[0] in type(part).model_fields:
         yield from _values(getattr(part, path[0]), path[1:], f"{place}.{path[0]}".lstrip("."))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apis.yaml_nodes import composed, line, value
+from apis.yaml_nodes import composed, line, position, value
 
 TEXT = """\
 config:
@@ -29,6 +29,22 @@ config:
 def test_the_line_of_a_path_or_of_what_would_hold_it(path: tuple[str | int, ...], expected: int) -> None:
     """A key and an entry have their own line; what is missing has that of the nearest part."""
     assert line(composed(TEXT), path) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "of_key", "expected"),
+    [
+        (("config", "nodes", 0, "cpus"), False, (4, 11)),
+        (("config", "nodes", 0, "cpus"), True, (4, 5)),
+        (("config", "nodes"), False, (2, 3)),
+        (("config", "nodes", 1), False, (5, 5)),
+        (("config", "nodes", 1, "cpus"), False, (5, 5)),
+        (("nodes",), False, None),
+    ],
+)
+def test_the_position_of_a_value(path: tuple[str | int, ...], of_key: bool, expected: tuple[int, int] | None) -> None:
+    """A value has its line and column; one below its key, and one that is missing, has those of what holds it."""
+    assert position(composed(TEXT), path, of_key=of_key) == expected
 
 
 def test_a_value_by_its_keys() -> None:

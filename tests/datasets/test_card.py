@@ -76,7 +76,7 @@ def test_a_card_of_the_users_own(tmp_path: Path) -> None:
     [
         ({"classes": {"Car": ["#ff0000"], "Bus": ["#ff0000"]}}, ("classes", "#ff0000", "Car", "Bus", "remove one")),
         ({"classes": {"Car": []}}, ("classes.Car", "no colour", "give at least one")),
-        ({"classes": {"Car": ["red"]}}, ("classes.Car.0", "'red'")),
+        ({"classes": {"Car": ["red"]}}, ("classes.Car[0]", "'red'")),
         ({"classes": {"Car": ["#ff0000"], "car!": ["#00ff00"]}}, ("tag car", "rename one")),
         ({"classes": {"Front": ["#ff0000"]}}, ("tag front", "rename one")),
         ({"classes": {"2 wheels": ["#ff0000"]}}, ("'2 wheels'", "'2_wheels'", "begin with a letter")),

@@ -128,9 +128,9 @@ def test_a_port_is_next_to_the_gpus_at_its_shortest_path(tmp_path: Path) -> None
         ("gpus: [", "1:8: the text ends within brackets; close them"),
         ("source: 2027-13-31", "1:9: .*month must be in 1..12.*correct it, or quote it"),
         (
-            SITE | {"hcas": [SITE["hcas"][0] | {"pci": "00000000:9B:00.0"}]},
-            "hcas.0.pci: is not a PCI address .*9B.*; write e.g. 0000:18:00.0",
-        ),  # type: ignore[index]
+            SITE | {"hcas": [SITE["hcas"][0] | {"pci": "00000000:9B:00.0"}]},  # type: ignore[index]
+            r"hcas\[0\].pci: is not a PCI address .*9B.*; write e.g. 0000:18:00.0",
+        ),
         (SITE | {"pci_vendors": "10de"}, "pci_vendors: is not a list .*'10de'.*write a list"),
         ("- gpus", "holds no fields"),
     ],

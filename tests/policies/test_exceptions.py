@@ -112,7 +112,7 @@ def test_a_wrong_entry_names_itself_and_the_field(entry: str, field: str, tmp_pa
     )
     with pytest.raises(ExceptionsError) as error:
         load(path)
-    assert f"{path}, exception 2: {field}: " in str(error.value)
+    assert f"{path}:2: exception 2: {field}: " in str(error.value)
 
 
 def test_a_rule_that_does_not_exist_is_refused(tmp_path: Path) -> None:

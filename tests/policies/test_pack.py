@@ -156,4 +156,4 @@ def test_wrong_exceptions_are_one_line(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, copy], cwd=copy, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
-    assert "exceptions.yaml, exception 1: expires: " in line
+    assert "exceptions.yaml:1: exception 1: expires: " in line

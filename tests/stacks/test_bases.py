@@ -77,26 +77,26 @@ def test_the_engine_gets_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({"base": "bases/none.yaml"}, "hpc:platform.base: … 'bases/none.yaml' (No such file …); correct the path"),
-        ({"base": "../lab.yaml"}, "hpc:platform.base: '../lab.yaml' is outside of the project's folder …; move it"),
-        ({"base": "/etc/lab.yaml"}, "hpc:platform.base: '/etc/lab.yaml' is outside …; move it"),
-        ({"base": 5}, "hpc:platform.base: is not text (value: 5); write the path"),
-        ({"base": ""}, "hpc:platform.base: needs 1 or more characters (value: '')"),
-        ({"base": "bases/empty.yaml"}, "hpc:platform.base: 'bases/empty.yaml' has no settings; write them there"),
+        ({"base": "bases/none.yaml"}, "base: … 'bases/none.yaml' (No such file …); correct the path"),
+        ({"base": "../lab.yaml"}, "base: '../lab.yaml' is outside of the project's folder …; move it"),
+        ({"base": "/etc/lab.yaml"}, "base: '/etc/lab.yaml' is outside …; move it"),
+        ({"base": 5}, "base: is not text (value: 5); write the path"),
+        ({"base": ""}, "base: needs 1 or more characters (value: '')"),
+        ({"base": "bases/empty.yaml"}, "base: 'bases/empty.yaml' has no settings; write them there"),
         ({"base": "bases/text.yaml"}, "bases/text.yaml:1:5: the text ends within brackets; close them"),
         (
             {"base": "bases/lab.yaml", "without": "stages"},
-            "hpc:platform.without: … (value: 'stages'); write a list",
+            "without: … (value: 'stages'); write a list",
         ),
         (
             {"base": "bases/lab.yaml", "without": ["gpu.mig"]},
-            "hpc:platform.without.0: bases/lab.yaml has no gpu.mig; …",
+            "without[0]: bases/lab.yaml has no gpu.mig; …",
         ),
-        ({"without": ["stages"]}, "hpc:platform.without: there is no base …; name one, or remove this"),
+        ({"without": ["stages"]}, "without: there is no base …; name one, or remove this"),
         ({"base": "./bases/../Pulumi.site.yaml"}, "Pulumi.site.yaml -> Pulumi.site.yaml: …; leave one out"),
         (
             {"base": "bases/a.yaml"},
-            "bases/b.yaml: 1 wrong base: bases/a.yaml -> bases/b.yaml -> bases/a.yaml: …; leave",
+            "bases/b.yaml: 1 wrong bases/b.yaml:1:7: base: bases/a.yaml -> bases/b.yaml -> bases/a.yaml: …; leave",
         ),
         ({"base": "bases/sealed.yaml"}, "bases/sealed.yaml: 1 wrong … state.backend: an encrypted value …; move it"),
     ],
@@ -128,16 +128,16 @@ def test_a_wrong_value_is_named_by_the_file_that_has_it(root: Path) -> None:
         },
     )
     write(root, {"base": "bases/site.yaml", "colour": "blue", "tenants": [{"namespace": "own"}]})
-    assert "\n  bases/site.yaml: machines.0: " in message(root)
+    expect_message(message(root), "\n  bases/site.yaml:5:3: machines[0]: … machines/none.yaml: cannot be read")
     content = yaml.safe_load((root / "bases" / "site.yaml").read_text())
     base(root, "site", {key: value for key, value in content.items() if key != "machines"})
     text = message(root)
     assert text.startswith("Pulumi.site.yaml: ")
-    expect_message(text, "\n  bases/site.yaml: fabric.hca_max: … (value: 0)")
-    expect_message(text, "\n  bases/site.yaml: tenants.0.gpu_quota: … (value: 'many')")
-    expect_message(text, "\n  bases/site.yaml: nodes.0.free_gpu: …; did you mean free_gpus?")
-    expect_message(text, "\n  hpc:platform.colour: …; remove it")
-    expect_message(text, "\n  hpc:platform.tenants.0.mcs: …; add it")
+    expect_message(text, "\n  bases/site.yaml:3:12: fabric.hca_max: … (value: 0)")
+    expect_message(text, "\n  bases/site.yaml: … tenants[0].gpu_quota: … (value: 'many')")
+    expect_message(text, "\n  bases/site.yaml: … nodes[0].free_gpu: …; did you mean free_gpus?")
+    expect_message(text, "\n  Pulumi.site.yaml:4:5: colour: …; remove it")
+    expect_message(text, "\n  Pulumi.site.yaml:6:7: tenants[0].mcs: …; add it")
 
 
 def test_a_wrong_value_in_a_stacks_file_is_named_by_the_path_there(root: Path) -> None:
@@ -145,16 +145,16 @@ def test_a_wrong_value_in_a_stacks_file_is_named_by_the_path_there(root: Path) -
     file = root / "bases" / "lab.yaml"
     file.write_text(file.read_text().replace("profile: dgx1-v100-16gb", "profile: dgx9", 1))
     write(root, {"base": "bases/lab.yaml", "without": ["nodes.master01.ocp4.scale.ibm.com"]})
-    expect_message(message(root), "\n  bases/lab.yaml: hpc:platform.nodes.5.profile: … 'dgx9'; known")
+    expect_message(message(root), "\n  bases/lab.yaml:18:68: nodes[5].profile: … 'dgx9'; known")
 
 
 def test_a_rule_names_the_base_that_its_setting_is_in(root: Path) -> None:
     """A rule across settings names the file of the setting that its message begins with."""
     base(root, "pool", {"base": "bases/lab.yaml", "machine_config_pool": "master"})
     write(root, {"base": "bases/pool.yaml"})
-    expect_message(message(root), "\n  bases/pool.yaml: machine_config_pool")
+    expect_message(message(root), "\n  bases/pool.yaml:2:22: machine_config_pool")
     write(root, {"base": "bases/lab.yaml", "machine_config_pool": "master"})
-    expect_message(message(root), "\n  hpc:platform: machine_config_pool")
+    expect_message(message(root), "\n  Pulumi.site.yaml:4:26: machine_config_pool")
 
 
 def test_layers_may_have_bases(root: Path) -> None:
@@ -168,13 +168,13 @@ def test_layers_may_have_bases(root: Path) -> None:
     assert load("site", root).model_dump(exclude={"cluster"}) == expected
     assert tenants_of("two-layers", root) == ["site"]
     base(root, "tenants", {"platform": "two-layers", "pull_secret": {"registry": "nvcr.io"}})
-    expect_message(message(root), "\n  bases/tenants.yaml: pull_secret.registry: …; did you mean registries?")
+    expect_message(message(root), "\n  bases/tenants.yaml:3:3: pull_secret.registry: …; did you mean registries?")
     base(root, "tenants", {"platform": "two-layers"})
     file = root / "stacks" / "bases" / "today-queues.yaml"
     file.write_text(f"{file.read_text()}  launchers: {{cpus: 4, memory_gib: 8}}\n")
     tenants["stages"][1]["workloads"][0]["launcher"] = {"cpu": "400", "memory": "1Gi"}
     write(root, {**tenants, "base": "bases/tenants.yaml"})
-    expect_message(message(root), "\n  stacks/bases/today-queues.yaml: queues.launchers.cpus 4: …")
+    expect_message(message(root), "\n  stacks/bases/today-queues.yaml: … queues.launchers.cpus 4: …")
 
 
 def test_the_base_is_that_of_the_same_checkout(root: Path) -> None:

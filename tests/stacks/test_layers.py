@@ -84,29 +84,29 @@ def test_a_team_finds_the_cluster_by_its_own_kubeconfig(root: Path) -> None:
             lambda own: own.update(tenants=[{"namespace": "a"}], builds=[]),
             (
                 "Pulumi.two-layers.yaml: 2 wrong",
-                "hpc:platform.tenants: … tenants",
-                "hpc:platform.builds: … tenants",
+                "tenants: … tenants",
+                "builds: … tenants",
             ),
         ),
         (
             PLATFORM,
             lambda own: own.update(layer="tenants"),
-            ("hpc:platform.layer: … 'platform' (value: 'tenants')",),
+            ("layer: … 'platform' (value: 'tenants')",),
         ),
         (
             TENANTS,
             lambda own: own.update(nodes=[], layer="platform"),
             (
                 "Pulumi.two-layers-tenants.yaml: 2 wrong",
-                "hpc:platform.nodes: …; remove it",
-                "hpc:platform.layer: …; remove it",
+                "nodes: …; remove it",
+                "layer: …; remove it",
             ),
         ),
-        (TENANTS, lambda own: own.update(tenants=[]), ("hpc:platform.tenants: has 0 entries and needs 1",)),
+        (TENANTS, lambda own: own.update(tenants=[]), ("tenants: has 0 entries and needs 1",)),
         (
             TENANTS,
             lambda own: own.update(platform="nowhere"),
-            ("Pulumi.two-layers-tenants.yaml: hpc:platform.platform: 'nowhere' … ", "known stacks:"),
+            ("Pulumi.two-layers-tenants.yaml: … platform: 'nowhere' … ", "known stacks:"),
         ),
         (
             TENANTS,
@@ -143,14 +143,14 @@ def test_errors_between_both_files_name_the_file(root: Path) -> None:
     change(root, TENANTS, wrong)
     text = message(TENANTS, root)
     assert "Pulumi.two-layers-tenants.yaml: 1 wrong" in text
-    expect_message(text, "  hpc:platform: stages: job nccl-test-02x08 … tenant 'nobody'")
+    expect_message(text, "  stages: job nccl-test-02x08 … tenant 'nobody'")
     shutil.copy(ROOT / "stacks" / "examples" / f"{TENANTS}.yaml", root / f"Pulumi.{TENANTS}.yaml")
     change(root, TENANTS, large)
-    assert "\n  Pulumi.two-layers.yaml: hpc:platform: queues.launchers.cpus 4: " in message(TENANTS, root)
+    assert "\n  Pulumi.two-layers.yaml:53:5: queues.launchers.cpus 4: " in message(TENANTS, root)
     change(root, PLATFORM, lambda own: own.update(release="5.0"))
     text = message(TENANTS, root)
     assert "two-layers' cannot be used" in text
-    assert "Pulumi.two-layers.yaml: 1 wrong\n  hpc:platform.release" in text
+    assert "Pulumi.two-layers.yaml: 1 wrong\n  Pulumi.two-layers.yaml:69:14: release: " in text
 
 
 @pytest.mark.parametrize(

@@ -174,8 +174,8 @@ def test_a_layout_has_a_short_form(text: str, fields: tuple[int, ...]) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("2 nodes", "workloads.0.layout: '2 nodes' is no layout; write pods x GPUs of each, e.g. 2x8, or {pods: 2"),
-        ("0x8", "workloads.0.layout.pods: is not above 0 (value: 0); raise it"),
+        ("2 nodes", "workloads[0].layout: '2 nodes' is no layout; write pods x GPUs of each, e.g. 2x8, or {pods: 2"),
+        ("0x8", "workloads[0].layout.pods: is not above 0 (value: 0); raise it"),
     ],
 )
 def test_a_text_that_is_no_layout_is_refused_with_both_forms(text: str, expected: str) -> None:

@@ -51,11 +51,11 @@ def test_a_stack_brings_its_own_machine(tmp_path: Path) -> None:
         (
             {},
             ["machines/none.yaml"],
-            "machines.0: … machines/none.yaml: … correct the path",
+            "machines[0]: … machines/none.yaml: … correct the path",
         ),
-        ({"dgx-h100.yaml": OURS}, ["dgx-h100.yaml"], "machines.0: dgx-h100.yaml: … give the file another name"),
-        ({"hgx-h100.yaml": OURS}, ["hgx-h100.yaml"], "machines.0: hgx-h100.yaml: … give the file another name"),
-        ({"a.yaml": OURS}, ["a.yaml", "a.yaml"], "machines.1: a.yaml: … this list … give the file another name"),
+        ({"dgx-h100.yaml": OURS}, ["dgx-h100.yaml"], "machines[0]: dgx-h100.yaml: … give the file another name"),
+        ({"hgx-h100.yaml": OURS}, ["hgx-h100.yaml"], "machines[0]: hgx-h100.yaml: … give the file another name"),
+        ({"a.yaml": OURS}, ["a.yaml", "a.yaml"], "machines[1]: a.yaml: … this list … give the file another name"),
     ],
 )
 def test_wrong_machines_are_refused(tmp_path: Path, files: dict[str, str], named: list[str], expected: str) -> None:
@@ -64,7 +64,7 @@ def test_wrong_machines_are_refused(tmp_path: Path, files: dict[str, str], named
         (tmp_path / name).write_text(text)
     with pytest.raises(SettingsError) as caught:
         parse(on("dgx-h100", machines=named), "test", root=tmp_path)
-    expect_message(str(caught.value), f"hpc:platform.{expected}")
+    expect_message(str(caught.value), expected)
 
 
 def test_one_machine_is_a_list_too() -> None:
@@ -76,7 +76,7 @@ def test_a_broken_machine_names_its_field(tmp_path: Path) -> None:
     """A wrong field of a machine file is named with file and value, which ends the message."""
     (tmp_path / "a.yaml").write_text(OURS.replace("1024", "none"))
     with pytest.raises(
-        SettingsError, match=r"(?s)hpc:platform\.machines\.0: .*a\.yaml: 1 wrong.*memory_gib: .*'none'\); write one$"
+        SettingsError, match=r"(?s)machines\[0\]: .*a\.yaml: 1 wrong.*a\.yaml:2:13: memory_gib: .*'none'\); write one$"
     ):
         parse(on("a", machines=["a.yaml"]), "test", root=tmp_path)
 
@@ -86,7 +86,7 @@ def test_a_misspelt_profile_names_the_machines_of_the_stack(tmp_path: Path) -> N
     (tmp_path / "our-dgx.yaml").write_text(OURS)
     with pytest.raises(SettingsError) as caught:
         parse(on("our-dxg", machines=["our-dgx.yaml"]), "test", root=tmp_path)
-    expect_message(str(caught.value), "nodes.2.profile: … 'our-dxg'; known: dgx-a100 … this stack has our-dgx")
+    expect_message(str(caught.value), "nodes[2].profile: … 'our-dxg'; known: dgx-a100 … this stack has our-dgx")
 
 
 def test_what_no_source_gives_is_named() -> None:
@@ -101,7 +101,7 @@ def test_what_no_source_gives_is_named() -> None:
 def test_a_machine_that_sites_complete_is_refused() -> None:
     """A machine that is to be completed on site is refused with its fields."""
     expect_refusal(
-        on("hgx-h100"), "nodes.2.profile: … 'hgx-h100' is incomplete: cpu_cores … `base: hgx-h100` … `machines`"
+        on("hgx-h100"), "nodes[2].profile: … 'hgx-h100' is incomplete: cpu_cores … `base: hgx-h100` … `machines`"
     )
 
 

@@ -80,13 +80,13 @@ def test_a_wrong_release_hides_what_would_follow_from_it() -> None:
     del data["release"]
     text = message(data)
     assert "2 wrong" in text
-    expect_message(text, "hpc:platform.releese: …; did you mean release?")
+    expect_message(text, "releese: …; did you mean release?")
 
 
 @pytest.mark.parametrize(("release", "expected"), [("9.9", "'9.9'"), (4.20, "in quotes … 4.2"), (None, "'4.20'")])
 def test_an_unknown_release_is_refused_with_the_known_ones(release: object, expected: str) -> None:
     """A release without a file is refused by path; a number is to be written in quotes."""
-    expect_refusal(data("dev") | {"release": release}, f"hpc:platform.release: … '3.11', … '4.4' … {expected} …; write")
+    expect_refusal(data("dev") | {"release": release}, f"release: … '3.11', … '4.4' … {expected} …; write")
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def _models(part: Any) -> list[type[BaseModel]]:
             None,
             "mpi_operator.kubectl_delivery_image … missing … OpenShift 4.4",
         ),
-        ("dev", "tenants.0.data.long_handle", True, "tenants.0.data.long_handle: OpenShift 4.4 … version 3"),
+        ("dev", "tenants.0.data.long_handle", True, "tenants[0].data.long_handle: OpenShift 4.4 … version 3"),
         (
             "redpaper-today",
             "storage",

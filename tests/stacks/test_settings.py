@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hardware import positions
 from stacks import workloads
 from stacks.layer_settings import TENANTS_PART
 from stacks.settings import Settings, SettingsError, known, load, parse
@@ -70,9 +71,9 @@ def test_all_errors_are_reported_at_once_with_path_value_and_remedy() -> None:
     data["nodes"][5]["profile"] = "dgx9"
     text = message(data)
     assert "Pulumi.test.yaml: 3 wrong" in text
-    expect_message(text, "hpc:platform.colour: …; remove it")
-    expect_message(text, "hpc:platform.fabric.hca_max … (value: 0)")
-    expect_message(text, "hpc:platform.nodes.5.profile … 'dgx9'; known: dgx-a100, … dgx1-v100-16gb")
+    expect_message(text, "colour: …; remove it")
+    expect_message(text, "fabric.hca_max … (value: 0)")
+    expect_message(text, "nodes[5].profile … 'dgx9'; known: dgx-a100, … dgx1-v100-16gb")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_a_mistyped_field_is_reported_with_the_one_that_it_is_close_to(
     for each in place:
         part = part[each]
     part[name] = 1
-    expect_refusal(data, f"{'.'.join(map(str, ('hpc:platform', *place, name)))}: …; {meant}")
+    expect_refusal(data, f"{positions.path((*place, name))}: …; {meant}")
 
 
 def test_the_nodes_of_a_job_are_its_layout() -> None:
@@ -104,9 +105,9 @@ def test_the_nodes_of_a_job_are_its_layout() -> None:
     data = settings_of("dev")
     job = data["stages"][2]["workloads"][0]
     job["nodes"] = 2
-    expect_refusal(data, "hpc:platform.stages.2.workloads.0.nodes: …; remove it or correct its name")
+    expect_refusal(data, "stages[2].workloads[0].nodes: …; remove it or correct its name")
     del job["layout"]
-    expect_refusal(data, "hpc:platform.stages.2.workloads.0.nodes: …; did you mean layout: {pods, gpus}?")
+    expect_refusal(data, "stages[2].workloads[0].nodes: …; did you mean layout: {pods, gpus}?")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_nodes_of_a_range_are_one_entry(field: str, expected: str) -> None:
     data["nodes"][last][field] = "dgx9"
     text = message(data)
     assert "Pulumi.test.yaml: 1 wrong" in text
-    expect_message(text, f"hpc:platform.nodes.{last}.{field}: {expected}")
+    expect_message(text, f"nodes[{last}].{field}: {expected}")
 
 
 def test_a_wrong_range_is_reported_at_its_name_alone() -> None:
@@ -130,7 +131,7 @@ def test_a_wrong_range_is_reported_at_its_name_alone() -> None:
     data["nodes"][5]["name"] = "dgx[1-02].ocp4.scale.ibm.com"
     text = message(data)
     assert "1 wrong" in text
-    expect_message(text, "nodes.5.name: dgx[1-02].ocp4.scale.ibm.com: the range 1-02 …; write 01-02 or 1-2")
+    expect_message(text, "nodes[5].name: dgx[1-02].ocp4.scale.ibm.com: the range 1-02 …; write 01-02 or 1-2")
 
 
 def test_jobs_on_nodes_of_a_range_are_one_entry() -> None:
@@ -140,8 +141,8 @@ def test_jobs_on_nodes_of_a_range_are_one_entry() -> None:
     data["stages"][0]["workloads"] = [job | {"node": "dgx[01-02]", "gpus": 0}, job | {"name": "b", "gpus": 17}]
     text = message(data)
     assert "2 wrong" in text
-    expect_message(text, "stages.0.workloads.0.gpus: … (value: 0)")
-    expect_message(text, "stages.0.workloads.1.gpus: … (value: 17)")
+    expect_message(text, "stages[0].workloads[0].gpus: … (value: 0)")
+    expect_message(text, "stages[0].workloads[1].gpus: … (value: 17)")
 
 
 def test_errors_do_not_show_what_may_be_a_secret() -> None:
@@ -153,8 +154,8 @@ def test_errors_do_not_show_what_may_be_a_secret() -> None:
     data["state"] = {"backend": "postgres://user:planted@db/x", "secrets_provider": "hashivault/planted"}
     text = message(data)
     assert "planted" not in text
-    expect_message(text, "hpc:platform.storage.clusters.0.secret: … ")
-    expect_message(text, "hpc:platform.storage.clusters.0.password: …; remove it")
+    expect_message(text, "storage.clusters[0].secret: … ")
+    expect_message(text, "storage.clusters[0].password: …; remove it")
     data = settings_of("dev")
     data["state"] = {"secrets_provider": "hashivault/planted"}
     data["fabric"]["kind"] = "shown"
@@ -182,7 +183,7 @@ def test_a_wrong_item_is_reported_once() -> None:
     data["nodes"][0]["roles"] = ["boss"]
     text = message(data)
     assert "1 wrong" in text
-    assert "hpc:platform.nodes.0.roles.0" in text
+    assert "nodes[0].roles[0]" in text
 
 
 def test_a_tenant_that_is_given_twice_is_reported_once() -> None:
@@ -212,7 +213,7 @@ def test_rules_over_several_fields_name_the_settings_themselves() -> None:
     """A problem between settings begins with the setting's path."""
     data = settings_of("dev")
     data["nodes"][0]["name"] = data["nodes"][1]["name"]
-    expect_refusal(data, "  hpc:platform: nodes 'master02.ocp4.scale.ibm.com' … ")
+    expect_refusal(data, "  nodes 'master02.ocp4.scale.ibm.com' … ")
 
 
 @pytest.mark.parametrize(
@@ -279,7 +280,7 @@ def test_cluster_ids_are_strings() -> None:
     data = settings_of("dev")
     data["storage"]["clusters"][0]["id"] = 16217308676014575381
     expect_refusal(
-        data, "storage.clusters.0.id: is not text (value: 16217308676014575381); write text, a number in quotes"
+        data, "storage.clusters[0].id: is not text (value: 16217308676014575381); write text, a number in quotes"
     )
 
 
@@ -312,25 +313,25 @@ def test_the_last_tenant_can_go(edit: Callable[[dict[str, Any]], object]) -> Non
 @pytest.mark.parametrize(
     ("edit", "remedy"),
     [
-        (lambda data: data.pop("nodes"), "platform.nodes: …; add it"),
-        (lambda data: data.update(nodes=[]), "platform.nodes: …; add what is missing"),
+        (lambda data: data.pop("nodes"), "nodes: …; add it"),
+        (lambda data: data.update(nodes=[]), "nodes: …; add what is missing"),
         (
             lambda data: data["tenants"][0].update(namespace=7),
-            "tenants.0.namespace: … (value: 7); write text, a number in",
+            "tenants[0].namespace: … (value: 7); write text, a number in",
         ),
         (
             lambda data: data.update(site={"name_servers": ["dns"]}),
-            "site.name_servers.0: … (value: 'dns'); write one as",
+            "site.name_servers[0]: … (value: 'dns'); write one as",
         ),
         (
             lambda data: data["tenants"][0].update(namespace="A B"),
-            "tenants.0.namespace: is not a name …; write e.g. team-a",
+            "tenants[0].namespace: is not a name …; write e.g. team-a",
         ),
         (
             lambda data: data["tenants"][0]["data"].update(capacity="10TB"),
             "data.capacity: is not a quantity of Kubernetes (value: '10TB'); write e.g. 10Ti",
         ),
-        (lambda data: data.update(release="9.9"), "platform.release: …; write one of these"),
+        (lambda data: data.update(release="9.9"), "release: …; write one of these"),
     ],
 )
 def test_errors_of_types_and_bounds_have_a_remedy(edit: Callable[[dict[str, Any]], object], remedy: str) -> None:

@@ -154,7 +154,7 @@ def test_a_job_with_a_range_of_nodes_is_one_on_each() -> None:
     workload["node"] = "dgx[03-02].h100.example.com"
     with pytest.raises(SettingsError, match=r"dgx\[03-02\]\S+: the range 03-02 ends before it starts"):
         parse(content, "test")
-    with pytest.raises(SettingsError, match=r"stages\.0\.workloads\.0.*node"):
+    with pytest.raises(SettingsError, match=r"stages\[0\]\.workloads\[0\].*node"):
         parse(example("h100-roce", MPI | IMAGE | {"node": "dgx[02-04].h100.example.com"}), "test")
 
 

@@ -127,7 +127,7 @@ def test_an_unknown_machine_gets_a_file_to_complete(init: Run, project: Path) ->
     (command,) = (line for line in text.splitlines() if "./hpc machine discover" in line)
     assert command.startswith(f"# ./hpc machine discover --kubeconfig kubeconfig --context {CONTEXT} --node gpu-1")
     assert yaml_text.read(text) == {"base": "hgx-h100", "model": "SYS-821GE-TNHR", "source": "labels of node gpu-1"}
-    assert "machines.0: " in printed
+    assert has(printed, "Pulumi.site.yaml:", ": machines[0]: ")
     assert has(printed, "cpu_cores, memory_gib, numa, link_layer, ports, hcas", "missing")
 
 

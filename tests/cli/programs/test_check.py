@@ -44,9 +44,13 @@ def test_a_log_gives_values(tmp_path: Path) -> None:
         (PROGRAM, "throughput: 1\n", "all in warm_up"),
         (PROGRAM, "throughput: 1 throughput: 2\n", "line 1: throughput: 1 throughput: 2"),
         (PROGRAM.replace("[nccl]", "[ncccl]"), LOG, "prints: no such tool: ncccl"),
-        (PROGRAM.replace("[job]", "job"), LOG, "1 wrong\n  kinds: is not a list (value: 'job'); write a list, e.g. [a, b]"),
+        (
+            PROGRAM.replace("[job]", "job"),
+            LOG,
+            "train.yaml:3:8: kinds: is not a list (value: 'job'); write a list, e.g. [a, b]",
+        ),
         (PROGRAM.replace("[job]", "[jobs]"), LOG, "1 wrong\n"),
-        (PROGRAM.replace("[job]", "[jobs]"), LOG, "kinds.0: is not 'mpi', 'torch', 'job' or 'indexed'"),
+        (PROGRAM.replace("[job]", "[jobs]"), LOG, "kinds[0]: is not 'mpi', 'torch', 'job' or 'indexed'"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, program: str, log: str, expected: str) -> None:

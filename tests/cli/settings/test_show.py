@@ -64,7 +64,12 @@ def test_whatever_the_values_are_the_output_is_yaml(value: Any) -> None:
         file = Path(folder) / "Pulumi.random.yaml"
         file.write_text(yaml.safe_dump(content))
         for origins in (False, True):
-            assert yaml_text.read(document.write(Whole(data, file.name), file, file.parent, origins=origins)) == content
+            assert (
+                yaml_text.read(
+                    document.write(Whole(data, data, file.name, file.parent), file, file.parent, origins=origins)
+                )
+                == content
+            )
 
 
 def test_a_file_without_settings_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

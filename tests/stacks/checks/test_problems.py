@@ -103,9 +103,9 @@ def test_layouts_fit_a_numa_node_where_they_must(
         (
             "dev",
             {"volumes": {"kind": "cache", "secret": "bucket"}},
-            "storage.classes.0.volumes.kind: OpenShift 4.4 … cache; … independent-fileset, …",
+            "storage.classes[0].volumes.kind: OpenShift 4.4 … cache; … independent-fileset, …",
         ),
-        ("dev", {"expandable": True}, "storage.classes.0.expandable: OpenShift 4.4 …; leave it out"),
+        ("dev", {"expandable": True}, "storage.classes[0].expandable: OpenShift 4.4 …; leave it out"),
     ],
 )
 def test_releases_refuse_what_their_drivers_and_apis_lack(stack: str, settings: dict[str, Any], expected: str) -> None:
@@ -123,7 +123,7 @@ def test_releases_refuse_what_their_drivers_and_apis_lack(stack: str, settings: 
         ("/mnt/ess3000//adas/", "tenants: data … perception … adas"),
         ("/mnt/ess3000/adas/maps", "perception … inside /mnt/ess3000/adas of adas"),
         ("/mnt/x/../ess3000", "adas … inside /mnt/x/../ess3000 of perception"),
-        ("/mnt/ess3000/a;path=/b", "tenants.1.data.path"),
+        ("/mnt/ess3000/a;path=/b", "tenants[1].data.path"),
         ("/mnt/ess3000/adas2", None),
     ],
 )
@@ -145,7 +145,7 @@ def test_the_order_of_categories_means_nothing(level: str) -> None:
 @pytest.mark.parametrize("level", ["s0:c5,c5", "s0:c9999,c1", "s0:c1024,c1", "s0:c1"])
 def test_levels_have_two_categories_of_selinux(level: str) -> None:
     """A level needs two different categories of c0 to c1023."""
-    assert "tenants.1.mcs" in message(changed("prod", tenants__1__mcs=level))
+    assert "tenants[1].mcs" in message(changed("prod", tenants__1__mcs=level))
 
 
 @pytest.mark.parametrize(
@@ -219,8 +219,8 @@ def test_a_cohort_lends_what_its_tenants_have() -> None:
     ("settings", "expected"),
     [
         ({"tenants__0__uid_range": {"start": 1075480000, "size": 2**31}}, "tenants … uid_range … 2147483647"),
-        ({"tenants__0__run_as_gid": 2**32}, "tenants.0.run_as_gid: … 2147483647"),
-        ({"tuning__further_arguments": ["two words"]}, "tuning.further_arguments.0"),
+        ({"tenants__0__run_as_gid": 2**32}, "tenants[0].run_as_gid: … 2147483647"),
+        ({"tuning__further_arguments": ["two words"]}, "tuning.further_arguments[0]"),
     ],
 )
 def test_what_nodes_and_pods_refuse_is_refused_before(settings: dict[str, Any], expected: str) -> None:

@@ -47,7 +47,7 @@ def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
     ("program", "expected"),
     [
         ({"command": "python train.py"}, "programs.train.command: …; write a list"),
-        ({"kinds": ["slurm"]}, "programs.train.kinds.0: … (value: 'slurm'); write one of these"),
+        ({"kinds": ["slurm"]}, "programs.train.kinds[0]: … (value: 'slurm'); write one of these"),
         ({"kinds": ["torch"], "command": ["torchrun", "a.py"]}, "command starts torchrun …; leave the word out"),
         ({"kinds": []}, "programs.train.kinds: …; add what is missing"),
         ({"command": []}, "programs.train: command is empty, and mpirun …; write it, or leave mpi out of kinds"),
@@ -62,7 +62,7 @@ def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
         ({"mounts": {"/data": {"volumes": "a"}}}, "mounts./data.volumes: …; did you mean volume?"),
         (
             {"metrics": [{"name": "x", "pattern": "loss"}]},
-            "programs.train.metrics.0.pattern: has 0 groups; put parentheses around the number … (value: 'loss')",
+            "programs.train.metrics[0].pattern: has 0 groups; put parentheses around the number … (value: 'loss')",
         ),
         ({"environment": {"A B": "1"}}, "programs.train.environment.A B"),
         ({"checkpoint": "/data/c"}, "checkpoint /data/c, … has no {checkpoint}; give both, or neither"),

@@ -25,7 +25,7 @@ DRIVER = {"packages": ["nvidia-driver"]}
         (
             "hosts__setup_packages",
             ["http://a/b.rpm"],
-            "site.hosts.setup_packages.0: is not a URL by https … 'http://a/b.rpm' … write e.g. https://",
+            "site.hosts.setup_packages[0]: is not a URL by https … 'http://a/b.rpm' … write e.g. https://",
         ),
         ("networks__daemon__port", "mlx5_9", "daemon.port: mlx5_9 … dgx1-v100-16gb; use one of mlx5_0, mlx5_1"),
         ("networks__daemon__addresses", {DGX: "10.10.12.1"}, f"{DGX}: 10.10.12.1 is outside of 10.10.11.0/24; give"),

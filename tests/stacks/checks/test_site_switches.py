@@ -44,8 +44,8 @@ def test_a_cable_that_cannot_be(ports: dict[str, str | None], expected: str) -> 
 @pytest.mark.parametrize(
     ("stack", "fields", "expected"),
     [
-        ("redpaper-4.4", {"others": {"1/1": "storage"}}, "site.switches.0: ports: 1/1 is used twice; leave one out"),
-        ("redpaper-4.4", {"dialect": "eos"}, "switches.0.dialect: … 'onyx-ib' … 'comware' (value: 'eos'); write one"),
+        ("redpaper-4.4", {"others": {"1/1": "storage"}}, "site.switches[0]: ports: 1/1 is used twice; leave one out"),
+        ("redpaper-4.4", {"dialect": "eos"}, "switches[0].dialect: … 'onyx-ib' … 'comware' (value: 'eos'); write one"),
         (
             "redpaper-4.4",
             {"gateway": "10.0.0.1"},
@@ -59,7 +59,7 @@ def test_a_cable_that_cannot_be(ports: dict[str, str | None], expected: str) -> 
         ),
         ("redpaper-4.4", {"management": "192.168.1.20/24"}, "management 192.168.1.20 … taken by dgx02.ocp4 … give"),
         ("redpaper-4.4", {"management": None}, "gateway: 192.168.1.1 has no effect without management; give"),
-        ("h100-roce", {"dialect": "nvue-5.19"}, "switches.0.dialect: … 'nvue-5.18' … (value: 'nvue-5.19'); write"),
+        ("h100-roce", {"dialect": "nvue-5.19"}, "switches[0].dialect: … 'nvue-5.18' … (value: 'nvue-5.19'); write"),
         (
             "h100-roce",
             {"mtu": 1500},
@@ -142,7 +142,7 @@ def test_a_bond_has_one_switch() -> None:
             "uplinks.swp18 leaf-2/swp17: at leaf-2 swp17 is used twice",
         ),
         ({"swp17": "leaf-2/swp1"}, "leaf-1: uplinks.swp17 leaf-2/swp1: at leaf-2 swp1 is used twice; leave one out"),
-        ({"swp1": "leaf-2/swp17"}, "site.switches.0: ports: swp1 is used twice; leave one out of ports, others and"),
+        ({"swp1": "leaf-2/swp17"}, "site.switches[0]: ports: swp1 is used twice; leave one out of ports, others and"),
         ({"swp17": "leaf-2/swp17s0", "swp18": "leaf-2/swp17"}, "at leaf-2 swp17 is used twice, … as swp17s0"),
         ({"swp17": "leaf-2/1/17"}, "at leaf-2 '1/17' is not a port of this dialect; write it as swp1"),
         ({"swp17": "leaf2/swp17"}, "no switch is called leaf2; correct it to leaf-2, or add the switch"),

@@ -43,7 +43,7 @@ def _roce(places: list[dict[str, str]], **topology: Any) -> dict[str, Any]:
         (
             [{"rack": "a"}],
             {"levels": [{"name": "rack"}]},
-            "queues.topology.levels.0: level rack: label is missing; give",
+            "queues.topology.levels[0]: level rack: label is missing; give",
         ),
         (
             [{"leaf": "a"}],

@@ -90,11 +90,11 @@ def test_classes_that_the_cluster_must_have() -> None:
 @pytest.mark.parametrize(
     ("volumes", "mounts", "expected"),
     [
-        ([SETS | {"kind": "nfs"}], {}, "tenants.0.volumes.0.kind: … 'scratch' … 'nfs'); write one of these"),
+        ([SETS | {"kind": "nfs"}], {}, "tenants[0].volumes[0].kind: … 'scratch' … 'nfs'); write one of these"),
         (
             [SETS | {"access_mode": "ReadWriteTwice"}],
             {},
-            "volumes.0.access_mode: … (value: 'ReadWriteTwice'); write one",
+            "volumes[0].access_mode: … (value: 'ReadWriteTwice'); write one",
         ),
         ([SETS, SETS], {}, "volumes: name sets of training is given twice; give each its own"),
         (
@@ -109,7 +109,7 @@ def test_classes_that_the_cluster_must_have() -> None:
             "volumes.sets.storage_class static of training is not a class; name one",
         ),
         ([LAKE], {}, "volumes.lake of training is a directory, and storage is missing; give it, or a claim"),
-        ([SCRATCH | {"read_only": True}], {}, "tenants.0.volumes.0.read_only: …; remove it or correct its name"),
+        ([SCRATCH | {"read_only": True}], {}, "tenants[0].volumes[0].read_only: …; remove it or correct its name"),
         (
             [SETS],
             {"/a": {"volume": "set"}},
@@ -146,7 +146,9 @@ def test_releases_without_ephemeral_volumes() -> None:
     """Kubernetes 1.17 would drop the volume's source, and the pod would be refused."""
     content = data("dev")
     content["tenants"][0]["volumes"] = [SCRATCH]
-    expect_refusal(content, "tenants.0.volumes.0.kind: OpenShift 4.4 does not support scratch; use directory, claim or")
+    expect_refusal(
+        content, "tenants[0].volumes[0].kind: OpenShift 4.4 does not support scratch; use directory, claim or"
+    )
 
 
 def test_directories_of_two_tenants_are_compared_by_volume() -> None:
