@@ -6,6 +6,7 @@ from typing import Any
 
 from cli.machine.facts import NODE, Facts
 from cli.machine.rails import Port, Rails, choose
+from hardware.adapters import model_of
 from hardware.profiles.records import MELLANOX_PCI_VENDOR
 
 _SAME_NODE = ("PIX", "PXB", "PHB", "NODE")
@@ -83,12 +84,12 @@ def rate(facts: Facts, name: str) -> int | None:
 
 
 def adapter(facts: Facts, found: Rails) -> str | None:
-    """Return the model of the rails' adapter; None where it is not known, or there are several."""
+    """Return the model of the rails' adapter, its CA type where no name is known; None where there are several."""
     chips = {facts.get(port.name, "CA type") for port in found.ports}
     if len(chips) != 1 or None in chips:
         return None
     (chip,) = chips
-    return str(facts.get(chip, "adapter") or chip)
+    return str(facts.get(chip, "adapter") or model_of(str(chip)) or chip)
 
 
 def pci(facts: Facts, name: str) -> str | None:

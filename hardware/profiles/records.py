@@ -97,7 +97,7 @@ class Ports(Model):
 
     count: int = Field(gt=0, description="ports of one machine")
     rate_gbps: int = Field(gt=0, description="line rate of a port in Gb/s")
-    adapter: str = Field(description="model of the adapter, as the source document has it")
+    adapter: str = Field(description="model of the adapter, as the source document has it, or its CA type")
 
 
 class NumaNode(Model):

@@ -66,6 +66,13 @@ def test_the_file_of_a_dgx_h100_is_complete(tmp_path: Path) -> None:
     assert [device.name for device in made.other_devices] == ["mlx5_1", "mlx5_2", "mlx5_7", "mlx5_8"]
 
 
+@pytest.mark.parametrize(("ca_type", "model"), [("MT4129", "ConnectX-7"), ("MT4135", "MT4135")])
+def test_an_adapter_without_lspci(ca_type: str, model: str) -> None:
+    """Where no lspci names the adapter, its model is that of its CA type, or the CA type where no one knows that."""
+    outputs = [printed(f"dgx-h100.{part}") for part in ("topo", "ibdev2netdev", "ibstat", "node")]
+    assert found(*(text.replace("MT4129", ca_type) for text in outputs)).fields["ports"]["adapter"] == model
+
+
 def test_all_outputs_in_one_file_with_blanks_for_tabs() -> None:
     """Outputs that were copied from a terminal into one file, whose tabs are blanks then, are all read."""
     text = "".join(printed(f"dgx-h100.{part}") for part in ("node", "topo", "ibdev2netdev", "pci-and-labels", "ibstat"))

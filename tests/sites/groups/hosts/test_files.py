@@ -114,16 +114,27 @@ def test_an_operator_sets_roces_class_on_coreos() -> None:
     assert {each["name"]: each["value"] for each in spec["template"]["rawNvConfig"]}["CNP_DSCP_P1"] == "48"
 
 
+@pytest.mark.parametrize("ca_type", ["MT4129", "MT4135"])
+def test_the_class_is_for_an_adapter_with_a_ca_type(ca_type: str) -> None:
+    """A machine file whose adapter is a CA type, as `machine from-logs` writes one, names its adapters by it."""
+    ports = PROFILES["dgx-h100"].ports.model_copy(update={"adapter": ca_type})
+    spec = yaml_text.read(kit.files(_of_machine({"ports": ports}))["nic-configuration.yaml"])["spec"]
+    assert spec["nicSelector"]["nicType"] == f"{int(ca_type.removeprefix('MT')):x}"
+
+
 def test_a_port_without_an_address_is_open() -> None:
     """Without PCI addresses the object would change every adapter of the type, so it is not written."""
-    found = kit.of("h100-roce")
-    machine = PROFILES["dgx-h100"].model_copy(
-        update={"hcas": tuple(each.model_copy(update={"pci": None}) for each in PROFILES["dgx-h100"].hcas)}
-    )
-    hosts = tuple(host.model_copy(update={"machine": machine if host.machine else None}) for host in found.hosts)
-    without = found.model_copy(update={"hosts": hosts})
+    without = _of_machine({"hcas": tuple(each.model_copy(update={"pci": None}) for each in PROFILES["dgx-h100"].hcas)})
     assert "nic-configuration.yaml" not in kit.files(without)
     assert [each.remedy for each in kit.missing(without)] == ["give them in a machine file of your own (`machines`)"]
+
+
+def _of_machine(changes: dict[str, Any]) -> Site:
+    """Return the site of h100-roce with a machine that differs."""
+    found = kit.of("h100-roce")
+    machine = PROFILES["dgx-h100"].model_copy(update=changes)
+    hosts = tuple(host.model_copy(update={"machine": machine if host.machine else None}) for host in found.hosts)
+    return found.model_copy(update={"hosts": hosts})
 
 
 @pytest.mark.parametrize(("traffic_class", "priority"), [(106, 3), (104, 3), (130, 4)])
