@@ -14,7 +14,10 @@ from stacks.monitoring_files import files
 DashboardsOption = Annotated[
     bool,
     typer.Option(
-        "--dashboards", help="Write dashboards for Grafana, alertmanager.yaml and rules, in place of manifests."
+        "--dashboards",
+        help="Write files for monitoring in place of manifests: dashboards for Grafana; alertmanager.yaml with "
+        "gpu.monitoring.notify; prometheus-rules.yaml where the cluster's Prometheus accepts no rules of others "
+        "(OpenShift 3.11). Elsewhere the rules are a PrometheusRule among the manifests.",
     ),
 ]
 
@@ -28,7 +31,8 @@ def command(output: FolderOption, stack: StackOption = DEFAULT_STACK, *, dashboa
                 f"stack {stack} has no dashboards and no receivers",
                 "Name a stack whose gpu.monitoring has `dashboards` or `notify`, or one with gpu.exporter.",
             )
-        print_text(f"{len(manifests.write_files(found, output))} files for monitoring of stack {stack} in {output}")
+        names = ", ".join(file.name for file in manifests.write_files(found, output))
+        print_text(f"{len(found)} files for monitoring of stack {stack} in {output}: {names}")
         return
     written = manifests.write(manifests.registrations(stack), output)
     print_text(f"{len(written)} manifests of stack {stack} in {output}")

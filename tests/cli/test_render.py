@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from cli.app import app
 from cli.shared.errors import Problem
+from tests.support.messages import has
 from tests.support.recorded import environment
 
 
@@ -34,7 +35,14 @@ def test_dashboards_are_written_in_place_of_manifests(tmp_path: Path) -> None:
     found = {file.name: json.loads(file.read_text())["uid"] for file in tmp_path.glob("hpc-*")}
     assert found == {f"{name}.json": name for name in ("hpc-gpus", "hpc-infiniband", "hpc-tenants")}
     assert "3 files for monitoring of stack prod" in output
+    assert has(" ".join(output.split()), *found)
     assert not list(tmp_path.glob("*.yaml"))
+
+
+def test_the_help_says_when_there_are_rules() -> None:
+    """The help names each file with the condition under which it is written."""
+    text = " ".join(run("--help").replace("│", " ").split())
+    assert has(text, "gpu.monitoring.notify", "prometheus-rules.yaml where the cluster's Prometheus accepts no rules")
 
 
 def test_rules_are_written_for_a_prometheus_of_the_site(tmp_path: Path) -> None:
