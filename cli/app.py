@@ -62,7 +62,7 @@ COMMANDS = {
     "check": _Entry(
         "cli.check.command",
         _REVIEW,
-        "Check manifests against the policies, without a cluster.",
+        "Check a stack, or manifests in files, without a cluster.",
         "docs/policies/README.md",
     ),
     "diff": _Entry(

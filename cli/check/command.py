@@ -1,20 +1,22 @@
-"""`./hpc check`: the policies over plain manifests, without an engine and without a cluster."""
+"""`./hpc check`: settings, and the policies over a stack or over plain manifests; no engine and no cluster."""
 
 import io
 import os
 import sys
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 from apis.garbage_collection import no_collection
-from cli.check.examination import Result, examine
+from cli.check.examination import Result, examine, examine_stack
 from cli.check.reports import REPORTS, Format, text
 from cli.check.sources import sources
 from cli.check.stack_objects import of_stack
 from cli.shared.errors import explain, print_error
+from cli.shared.options import DEFAULT_STACK
 from policies import exceptions
 from policies.check import Checker
 from policies.configuration import Configuration, ConfigurationError, divided, merged, unknown_rule, with_file
@@ -33,7 +35,13 @@ Files = Annotated[
 ]
 MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Further files, without -f.")]
 StackOption = Annotated[
-    str | None, typer.Option("--stack", "-s", help="Stack whose machines and objects the files are checked against.")
+    str | None,
+    typer.Option(
+        "--stack",
+        "-s",
+        help=f"Stack to check (default: {DEFAULT_STACK}); with files, the one whose machines and objects they are "
+        "checked against.",
+    ),
 ]
 SeverityOption = Annotated[
     Severity | None,
@@ -45,7 +53,10 @@ VerboseOption = Annotated[
 FormatOption = Annotated[Format, typer.Option("--format", help="Format of the report.")]
 CompleteOption = Annotated[
     bool,
-    typer.Option("--complete", help="The files (and the stack) are complete: references must resolve within them."),
+    typer.Option(
+        "--complete",
+        help="The files (and the stack) are complete: references must resolve within them. A stack alone is.",
+    ),
 ]
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="JSON: levels and parameters of rules, as for the policy pack.")
@@ -69,33 +80,31 @@ def command(
     exempt: ExceptionsOption = exceptions.FILE,
     rules: RulesOption = None,
 ) -> None:
-    """Check manifests against the policies, without a cluster.
+    """Check a stack, or manifests in files, without a cluster.
+
+    Without files: a stack's settings and, by the policies, the manifests that it would apply. With files: these, by
+    the policies.
 
     Exit status 0: no mandatory findings; 1: mandatory findings (with --severity advisory, any findings); 2: something
-    could not be read.
+    could not be read, or settings are wrong.
     """
     names = [*(file or ()), *(more or ())]
-    if not names:
-        own = f"; the manifests of {stack} are what ./hpc render --stack {stack} -o DIR writes" if stack else ""
-        raise typer.BadParameter(f"name files, folders or - for standard input{own}", param_hint="-f")
     with no_collection():
         try:
             chosen = _chosen(rules)
-            settings, context = of_stack(stack)
-            content, general = divided(with_file(merged(_FILES, settings), config))
+            declared = of_stack(stack or DEFAULT_STACK) if stack or not names else None
+            defaults = merged(_FILES if names else {}, declared.configuration if declared else {})
+            content, general = divided(with_file(defaults, config))
             checker = Checker(chosen, Configuration(content))
             known = [entry for entry in exceptions.load(exempt) if entry.rule in {rule.name for rule in chosen}]
         except Exception as error:
             _refuse(error)
-        result = examine(
-            sources(names),
-            checker,
-            context=context,
-            complete=complete or general.complete is True,
-            exempt=known,
-            ended=general.ended,
-            today=date.today(),
-        )
+        if declared and not names:
+            whole, run = general.complete is not False, partial(examine_stack, declared)
+        else:
+            around = declared.together if declared else ()
+            whole, run = general.complete is True, partial(examine, sources(names), context=around)
+        result = run(checker, complete=complete or whole, exempt=known, ended=general.ended, today=date.today())
         if severity is Severity.MANDATORY:
             result.findings = [each for each in result.findings if each.finding.severity is Severity.MANDATORY]
         listed = verbose or severity is Severity.ADVISORY

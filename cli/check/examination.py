@@ -1,4 +1,4 @@
-"""The rules over files: what they find, with file, line and column, and what could not be read."""
+"""The rules over files, or over a stack: what they find, with file, line and column, and what could not be read."""
 
 import re
 from collections import defaultdict
@@ -10,6 +10,7 @@ from typing import cast
 from cli.check.documents import Aliases, Document, NotReadable, documents
 from cli.check.places import offsets
 from cli.check.sources import Source
+from cli.check.stack_objects import StackObjects
 from cli.check.texts import Chunk, chunks, decode
 from cli.shared import faults
 from policies import exceptions
@@ -31,12 +32,15 @@ _TEMPLATE_HINT = "is a template that is not rendered ({{ }}): check what `helm t
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an object comes from: the document of a chunk of a file, and the object's place in it."""
+    """Where an object comes from: the document of a chunk of a file, and the object's place in it.
+
+    None is the chunk of an object that a stack declares: `file` is that of its settings then.
+    """
 
     file: str
-    chunk: Chunk
-    document: int
-    path: Path
+    chunk: Chunk | None = None
+    document: int = 0
+    path: Path = ()
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -51,7 +55,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A finding with the place of its field."""
+    """A finding with the place of its field; lines and columns are 0 for an object that a stack declares."""
 
     file: str
     line: int
@@ -93,21 +97,52 @@ def examine(
     subjects = [each for file in files for each in _read(file, result, names)]
     own = {_identity(each) for each in subjects}
     inventory = Inventory([*subjects, *(each for each in context if _identity(each) not in own)], complete=complete)
+    _judge(result, subjects, inventory, checker, exempt=exempt, ended=ended, today=today)
+    if not subjects and not result.problems:
+        result.problems.append(_nothing(names))
+    return result
+
+
+def examine_stack(
+    stack: StackObjects,
+    checker: Checker,
+    *,
+    complete: bool = True,
+    exempt: Sequence[RuleException] = (),
+    ended: Severity | None = Severity.MANDATORY,
+    today: date,
+) -> Result:
+    """Run the rules over the objects that a stack declares; what they find is located in its settings' file."""
+    result = Result(files=1, notes=[Notice(stack.file, 0, 0, warning) for warning in stack.warnings])
+    subjects = [Obj(each.tree, Origin(stack.file)) for each in stack.declared]
+    inventory = Inventory([*subjects, *stack.beside], complete=complete)
+    _judge(result, subjects, inventory, checker, exempt=exempt, ended=ended, today=today)
+    return result
+
+
+def _judge(
+    result: Result,
+    subjects: Sequence[Obj],
+    inventory: Inventory,
+    checker: Checker,
+    *,
+    exempt: Sequence[RuleException],
+    ended: Severity | None,
+    today: date,
+) -> None:
+    """Add to the result what the rules find."""
     tally = Tally()
     found = list(exceptions.waive(_findings(checker, subjects, inventory, result), exempt, today, tally))
     if secrets := secret_texts(subjects):
         found = [redact(finding, secrets) for finding in found]
     result.findings = sorted([*_located(found), *_ended(exempt, today, ended)], key=_order)
-    if complete:
+    if inventory.complete:
         result.notes += _unused((entry for entry in exempt if entry.rule in checker.rules), tally)
-    if not subjects and not result.problems:
-        result.problems.append(_nothing(names))
     result.problems.sort()
     result.notes.sort()
     result.objects = len(subjects)
     result.pods = sum(len(each.pods) for each in subjects)
     result.excepted = tally.excepted
-    return result
 
 
 def _read(file: Source, result: Result, names: list[str]) -> Iterator[Obj]:
@@ -190,7 +225,8 @@ def _findings(checker: Checker, subjects: Iterable[Obj], inventory: Inventory, r
         except Exception as error:  # a fault of a rule must not hide what the others find elsewhere
             message = f"a rule failed: {faults.recorded(error, f'checking {subject}')}"
             origin = cast("Origin", subject.origin)
-            result.problems.append(Notice(origin.file, origin.chunk.line, 1, message))
+            place = (origin.chunk.line, 1) if origin.chunk else (0, 0)
+            result.problems.append(Notice(origin.file, *place, message))
 
 
 def _located(findings: Iterable[Finding]) -> Iterator[Located]:
@@ -199,6 +235,9 @@ def _located(findings: Iterable[Finding]) -> Iterator[Located]:
         documents_of[id(finding.origin.chunk), finding.origin.document].append(finding)
     for (_, number), group in documents_of.items():
         origin: Origin = group[0].origin
+        if origin.chunk is None:
+            yield from (Located(origin.file, 0, 0, finding) for finding in group)
+            continue
         paths = [(*finding.origin.path, *finding.path) for finding in group]
         found = offsets(origin.chunk.text, number, set(paths))
         places = origin.chunk.positions(found[path] for path in paths)

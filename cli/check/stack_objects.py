@@ -1,20 +1,49 @@
-"""What files are checked against, of a stack: how its rules are configured, and its objects."""
+"""What a stack declares, for a check of it, or of files against it: its rules' configuration and its objects."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from policies.objects import Obj, objects
 
 
-def of_stack(name: str | None) -> tuple[dict[str, Any], Sequence[Obj]]:
-    """Return the rules' configuration and the objects of a stack; nothing of either for None."""
-    if name is None:
-        return {}, ()
+@dataclass(frozen=True)
+class StackObjects:
+    """What the settings of a stack declare; they are without errors."""
+
+    file: str
+    """The stack's file, relative to the repository."""
+    configuration: dict[str, Any]
+    """Levels and parameters of the rules."""
+    declared: Sequence[Obj]
+    beside: Sequence[Obj]
+    """Objects of the platform that the stack depends on, where that is a stack of its own."""
+    together: Sequence[Obj]
+    """Both; several patches of an object are one."""
+    warnings: Sequence[str]
+    """What may be wrong with the settings."""
+
+
+def of_stack(name: str) -> StackObjects:
+    """Return what a stack declares; raise SettingsError for wrong settings."""
     # Imported here: they bring Pulumi, which takes half a second that a check of files alone need not wait.
     from cli.shared.paths import ROOT  # noqa: PLC0415
     from cli.shared.policy_configuration import configuration  # noqa: PLC0415
     from rendering.manifests import beside, manifests, registrations  # noqa: PLC0415
-    from stacks.settings import load  # noqa: PLC0415
+    from stacks import settings  # noqa: PLC0415
+    from stacks.checks import version  # noqa: PLC0415
 
-    rendered = manifests((*beside(name, ROOT), *registrations(name, ROOT)))
-    return configuration(load(name, ROOT)), [each for manifest in rendered for each in objects(manifest)]
+    wanted = settings.load(name, ROOT)
+    own, others = registrations(name, ROOT), beside(name, ROOT)
+    declared, around, together = (
+        [each for manifest in manifests(recorded) for each in objects(manifest)]
+        for recorded in (own, others, (*others, *own))
+    )
+    return StackObjects(
+        file=str(settings.file(name, ROOT).relative_to(ROOT)),
+        configuration=configuration(wanted),
+        declared=declared,
+        beside=around,
+        together=together,
+        warnings=tuple(version.warnings(wanted)),
+    )

@@ -103,11 +103,11 @@ def _text(manifests: list[dict[str, Any]]) -> str:
 
 
 def _examined(manifest: str, job: str, stack: str) -> Result:
-    configuration, context = of_stack(stack)
+    declared = of_stack(stack)
     found = examine(
         [Source(job, manifest.encode())],
-        Checker(RULES, Configuration(configuration)),
-        context=context,
+        Checker(RULES, Configuration(declared.configuration)),
+        context=declared.together,
         complete=True,
         exempt=exceptions.load(exceptions.FILE),
         ended=None,

@@ -17,7 +17,7 @@
 ```
 
 Findings are sorted by file, line, column and rule. `doubt` is null, "unverified-value" or "unverified-link"; `column`
-and `line` count from 1 and are 0 where a notice is about a file as a whole.
+and `line` count from 1 and are 0 where a notice is about a file as a whole, and of objects that a stack declares.
 """
 
 import json

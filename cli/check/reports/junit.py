@@ -47,11 +47,15 @@ def _mandatory(each: Located) -> bool:
 
 
 def _line(each: Located) -> str:
-    return visible(f"{each.file}:{each.line}:{each.column}: {each.finding}")
+    return visible(f"{_place(each)}: {each.finding}")
 
 
 def _notice(each: Notice) -> str:
-    return visible(f"{each.file}:{each.line}:{each.column}: {each.message}")
+    return visible(f"{_place(each)}: {each.message}")
+
+
+def _place(each: Located | Notice) -> str:
+    return f"{each.file}:{each.line}:{each.column}" if each.line else each.file
 
 
 def _message(lines: list[str], what: str) -> str:

@@ -1,8 +1,8 @@
 """The report for a terminal: mandatory findings, then advisory ones with --verbose, else how many there are.
 
 Within a file, findings of the same rule of one object are one group; what to do is written once for each rule in a
-file. Each finding begins with file, line and column, so that an editor can jump there. Lines end at the terminal's
-width.
+file. Each finding begins with file, line and column, so that an editor can jump there; one of an object that a stack
+declares names the field. Lines end at the terminal's width.
 """
 
 import shutil
@@ -75,10 +75,10 @@ def _file(found: list[Located], width: int) -> Iterator[str]:
     for group in _groups(found):
         for number, each in enumerate(group):
             finding = each.finding
-            message = visible(f"{finding.subject}: {finding.message}")
+            message = visible(f"{finding.subject if each.line else finding.place}: {finding.message}")
             level, rule = (finding.severity, finding.rule) if number == 0 else ("", "")
             styled = typer.style(f"{level:{_LEVEL}}", fg=_COLOURS[finding.severity])
-            head = f"{_where(each):{place_width}}{_GAP}{styled}{_GAP}"
+            head = f"{_where(each):{place_width}}{_GAP if place_width else ''}{styled}{_GAP}"
             if width - margin < _READABLE:
                 yield head + typer.style(rule, bold=True)
                 yield from (f"{_INDENT}{line}" for line in _below(message, width - len(_INDENT)))
@@ -105,7 +105,7 @@ def _groups(found: Iterable[Located]) -> Iterable[list[Located]]:
 
 
 def _where(each: Located) -> str:
-    return visible(f"{each.file}:{each.line}:{each.column}")
+    return visible(f"{each.file}:{each.line}:{each.column}") if each.line else ""
 
 
 def _below(text: str, width: int) -> Iterable[str]:

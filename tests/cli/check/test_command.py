@@ -6,7 +6,10 @@ from unittest.mock import ANY
 
 import pytest
 
+from apis import yaml_text
 from cli.check.command import CLEAN, FOUND, UNREADABLE, command
+from cli.check.stack_objects import StackObjects
+from policies.objects import Obj
 from tests.support.commands import finished
 from tests.support.messages import has
 
@@ -57,7 +60,6 @@ def test_files(pod: str) -> None:
     status, output = _run("-f", pod, "-", "--rules", "gpu-limit")
     assert (status, "2 files, 2 objects" in output) == (FOUND, True)
     assert "(standard input):4:" in output
-    assert _run()[0] == UNREADABLE
 
 
 @pytest.mark.parametrize(
@@ -76,11 +78,37 @@ def test_wrong_arguments(arguments: tuple[str, str], message: str) -> None:
     assert message in output
 
 
-def test_a_stack_alone_names_what_writes_its_manifests() -> None:
-    """--stack adds objects to those that are checked; alone it is refused with what to check."""
-    status, output = _run("--stack", "dev")
-    assert status == UNREADABLE
-    assert "render --stack dev -o" in output
+def test_a_stack_is_checked_without_files(tmp_path: Path) -> None:
+    """Without files the stack's own objects are checked as complete; findings have its file, object and field."""
+    assert has(_run()[1], "1 file", "objects", "0 findings")
+    path = tmp_path / "config.json"
+    path.write_text('{"image-registry": {"registries": ["registry.example.com"]}}')
+    status, output = _run("--stack", "dev", "--config", str(path), "--format", "json")
+    first = json.loads(output)["findings"][0]
+    assert (status, first["file"], first["line"], first["rule"]) == (FOUND, "Pulumi.dev.yaml", 0, "image-registry")
+    text = " ".join(_run("--config", str(path))[1].split())
+    assert has(text, "Pulumi.dev.yaml", "Job adas/", "spec.template.spec.containers[0].image:", "comes from")
+    assert ":0:" not in text
+
+
+def test_a_link_of_a_stack_must_end_in_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A missing end of a link is a finding of a stack, and undetermined where its configuration says it is a part."""
+    job = Obj(yaml_text.read(POD))
+    stack = StackObjects("Pulumi.x.yaml", {}, [job], (), [job], ["queues.operator.channel: not listed"])
+    monkeypatch.setattr("cli.check.command.of_stack", lambda _: stack)
+    path = tmp_path / "config.json"
+    path.write_text('{"whole-stack": {"complete": false}}')
+    whole, part = (_run("--rules", "gpu-quota", "-v", *more)[1] for more in ((), ("--config", str(path))))
+    assert ("of them undetermined" in whole, "of them undetermined" in part) == (False, True)
+    assert has(whole, "Pulumi.x.yaml", "note", "queues.operator.channel: not listed")
+
+
+def test_wrong_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings that are refused exit with 2, and all that is wrong with them."""
+    (tmp_path / "Pulumi.x.yaml").write_text("config: {hpc:platform: {layout: 2x8}}\n")
+    monkeypatch.setattr("cli.shared.paths.ROOT", tmp_path)
+    status, output = _run("--stack", "x")
+    assert (status, has(output, "Pulumi.x.yaml", "layout")) == (UNREADABLE, True)
 
 
 def test_configuration(pod: str, tmp_path: Path) -> None:
