@@ -1,15 +1,21 @@
-"""The findings of the policies, grouped by rule: what ends the update first, then what is new."""
+"""The findings of the policies, grouped by rule and message: what ends the update first, then what is new."""
 
+import re
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from apis.wording import plural
 from review.indexed_review import IndexedReview
 from review.model import Finding
 from review.section import Line, Section
-from review.sentences import name, quoted
+from review.sentences import enumerated, name, quoted
 
-_ONE = 400
+_LONGEST = 400
 """Characters of a message that are shown."""
+_OBJECTS = 20
+"""Objects with the same finding that are named."""
+_PLACE = re.compile(r"(?P<object>[A-Z]\w* (?:\S*\(no name\)|\S+?))(?:, .+)?")
+"""Where a finding of the pack is: the object, and perhaps a container and a field."""
 
 
 def find(indexed: IndexedReview) -> Section | None:
@@ -28,16 +34,45 @@ def find(indexed: IndexedReview) -> Section | None:
 
 
 def _line(advisory: bool, old: bool, policy: str, remedy: str, messages: list[str]) -> Line:
-    level = "advisory" if advisory else "mandatory"
-    age = ", not new" if old else ""
-    do = f" {quoted(remedy, _ONE)}." if remedy else ""
-    messages = sorted(messages)
+    head = f"{name(policy)} ({'advisory' if advisory else 'mandatory'}{', not new' if old else ''})"
+    do = f" {quoted(remedy, _LONGEST)}." if remedy else ""
     if len(messages) == 1:
-        return Line(f"{name(policy)} ({level}{age}): {messages[0]}.{do}", alarm=not advisory)
-    return Line(
-        f"{name(policy)} ({level}{age}), {plural(len(messages), 'time')}.{do}", tuple(messages), alarm=not advisory
-    )
+        return Line(f"{head}: {quoted(messages[0], _LONGEST)}.{do}", alarm=not advisory)
+    head += f", {plural(len(messages), 'time')}"
+    groups = _by_message(messages)
+    if len(groups) == 1:
+        ((message, places),) = groups.items()
+        return Line(f"{head}: {quoted(message, _LONGEST)}.{do}", tuple(_listed(places)), alarm=not advisory)
+    return Line(f"{head}.{do}", tuple(_details(groups)), alarm=not advisory)
+
+
+def _by_message(messages: Iterable[str]) -> dict[str, list[str]]:
+    """Return the objects of each message; none of one that names no object."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for text in sorted(messages):
+        place, _, message = text.partition(": ")
+        subject = _PLACE.fullmatch(place) if message else None
+        if subject is None:
+            groups[text] = []
+        else:
+            groups[message].append(subject["object"])
+    return groups
+
+
+def _details(groups: dict[str, list[str]]) -> Iterator[str]:
+    for message, places in groups.items():
+        shown = quoted(message, _LONGEST)
+        if len(places) > 1:
+            yield f"{shown}, {plural(len(places), 'time')}: {', '.join(_listed(places))}"
+        else:
+            yield ": ".join((*map(name, places), shown))
+
+
+def _listed(places: Iterable[str]) -> Iterator[str]:
+    """Yield the objects as one text, where there are any."""
+    if found := [name(place) for place in dict.fromkeys(places)]:
+        yield enumerated(found, _OBJECTS)
 
 
 def _message(finding: Finding) -> str:
-    return quoted(finding.message, _ONE).removesuffix(".")
+    return finding.message.removesuffix(".")

@@ -1,20 +1,23 @@
 """The report for a terminal: mandatory findings, then advisory ones with --verbose, else how many there are.
 
-Within a file, findings of the same rule of one object are one group; what to do is written once for each rule in a
-file. Each finding begins with file, line and column, so that an editor can jump there; one of an object that a stack
-declares names the field. Lines end at the terminal's width.
+Equal findings of several objects are one group with their number, those of several files before all others. Within a
+file, other findings of the same rule of one object are one group. What to do is written once for each rule in a file.
+Rules that need the same undetermined value are named together. A finding begins with file, line and column, so that an
+editor can jump there; one of an object that a stack declares names the field. Lines end at the terminal's width.
 """
 
 import shutil
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import typer
 
 from apis.wording import plural
 from cli.check.examination import Located, Notice, Result
-from policies.findings import Severity
+from policies.findings import Finding, Severity
 from review.sentences import visible
 
 _COLOURS = {Severity.MANDATORY: typer.colors.RED, Severity.ADVISORY: typer.colors.YELLOW}
@@ -45,9 +48,9 @@ def _lines(result: Result, width: int, *, advisories: bool) -> Iterator[str]:
     by_level = {level: [each for each in result.findings if each.finding.severity is level] for level in Severity}
     for level, found in by_level.items():
         if level is Severity.MANDATORY or advisories:
-            for file, mine in groupby(found, key=lambda each: each.file):
-                yield typer.style(visible(file), bold=True, underline=True)
-                yield from _file(list(mine), width)
+            for heading, mine in _headed(_joined(found)):
+                yield typer.style(visible(heading), bold=True, underline=True)
+                yield from _findings(mine, width)
                 yield ""
     if (hidden := len(by_level[Severity.ADVISORY])) and not advisories:
         yield f"{plural(hidden, 'advisory finding')} not shown; list with --verbose"
@@ -66,42 +69,117 @@ def _notice(notice: Notice, word: str, styled: str, width: int) -> Iterator[str]
         yield from (f"{_INDENT}{line}" for line in more)
 
 
-def _file(found: list[Located], width: int) -> Iterator[str]:
-    """Yield the findings of one file and severity, those of the same rule of one object one after another."""
-    place_width = max(len(_where(each)) for each in found)
-    rule_width = max(len(each.finding.rule) for each in found)
-    margin = place_width + _LEVEL + rule_width + 3 * len(_GAP)
+def _headed(found: Sequence[Located]) -> Iterator[tuple[str, list[Located]]]:
+    """Yield findings with a heading: first those that several files have, then the others by file."""
+    files: dict[tuple[str, str, str], set[str]] = {}
+    for each in found:
+        files.setdefault(_same(each), set()).add(each.file)
+    if shared := [each for each in found if len(files[_same(each)]) > 1]:
+        yield "several files", shared
+    alone = [each for each in found if len(files[_same(each)]) == 1]
+    yield from ((file, list(mine)) for file, mine in groupby(alone, key=lambda each: each.file))
+
+
+def _findings(found: Sequence[Located], width: int) -> Iterator[str]:
+    """Yield the findings below one heading, in groups."""
+    groups = _groups(found)
+    columns = _Columns(
+        width,
+        place=max(len(_where(each)) for each in found),
+        rule=max(len(group[0].finding.rule) for group in groups),
+    )
     advised: set[tuple[str, str]] = set()
-    for group in _groups(found):
+    for group in groups:
+        same = _same(group[0]) == _same(group[-1]) and len(group) > 1
+        if same:
+            first = group[0].finding
+            yield from columns.line("", first, f"{first.message} ({len(group)} times):", first.rule)
         for number, each in enumerate(group):
             finding = each.finding
-            message = visible(f"{finding.subject if each.line else finding.place}: {finding.message}")
-            level, rule = (finding.severity, finding.rule) if number == 0 else ("", "")
-            styled = typer.style(f"{level:{_LEVEL}}", fg=_COLOURS[finding.severity])
-            head = f"{_where(each):{place_width}}{_GAP if place_width else ''}{styled}{_GAP}"
-            if width - margin < _READABLE:
-                yield head + typer.style(rule, bold=True)
-                yield from (f"{_INDENT}{line}" for line in _below(message, width - len(_INDENT)))
+            place = finding.subject if each.line else finding.place
+            if same:
+                yield from columns.subject(_where(each), place)
             else:
-                first, *more = _wrapped(message, width - margin, width - 2 * len(_INDENT))
-                yield f"{head}{typer.style(f'{rule:{rule_width}}', bold=True)}{_GAP}{first}"
-                yield from (f"{_INDENT}{_INDENT}{line}" for line in more)
+                rule = finding.rule if number == 0 else ""
+                yield from columns.line(_where(each), finding, f"{place}: {finding.message}", rule)
             advice = finding.rule, finding.remedy
             last = number + 1 == len(group) or group[number + 1].finding.remedy != finding.remedy
-            if last and advice not in advised:
+            if last and finding.remedy and advice not in advised:
                 advised.add(advice)
                 yield from _below(f"{visible(finding.remedy)}.", width)
 
 
-def _groups(found: Iterable[Located]) -> Iterable[list[Located]]:
-    """Return the findings by object and rule, objects and their rules in the order of their first findings.
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of the findings of a file: place, severity, rule and message."""
+
+    width: int
+    place: int
+    rule: int
+
+    def line(self, where: str, finding: Finding, message: str, rule: str) -> Iterator[str]:
+        """Yield a finding; severity and rule are blank without `rule`, as of those after the first of an object."""
+        text = visible(message)
+        margin = self.place + _LEVEL + self.rule + 3 * len(_GAP)
+        styled = typer.style(f"{finding.severity if rule else '':{_LEVEL}}", fg=_COLOURS[finding.severity])
+        head = f"{where:{self.place}}{_GAP if self.place else ''}{styled}{_GAP}"
+        if self.width - margin < _READABLE:
+            yield head + typer.style(rule, bold=True)
+            yield from (f"{_INDENT}{line}" for line in _below(text, self.width - len(_INDENT)))
+        else:
+            first, *more = _wrapped(text, self.width - margin, self.width - 2 * len(_INDENT))
+            yield f"{head}{typer.style(f'{rule:{self.rule}}', bold=True)}{_GAP}{first}"
+            yield from (f"{_INDENT}{_INDENT}{line}" for line in more)
+
+    def subject(self, where: str, subject: str) -> Iterator[str]:
+        """Yield one of several objects with the same finding."""
+        text = visible(subject)
+        head = f"{where:{self.place}}{_GAP}" if self.place else _INDENT
+        if self.width - len(head) < _SHORTEST:
+            yield head
+            yield from _below(text, self.width)
+        else:
+            first, *more = _wrapped(text, self.width - len(head), self.width - 2 * len(_INDENT))
+            yield f"{head}{first}"
+            yield from (f"{_INDENT}{_INDENT}{line}" for line in more)
+
+
+def _groups(found: Sequence[Located]) -> list[list[Located]]:
+    """Return the findings in groups, in the order of their first ones: equal ones, and others by object and rule.
 
     All findings of an object have its origin, which no other object has.
     """
-    objects: dict[int, dict[str, list[Located]]] = {}
+    numbers = Counter(map(_same, found))
+    groups: dict[object, list[Located]] = {}
     for each in found:
-        objects.setdefault(id(each.finding.origin), {}).setdefault(each.finding.rule, []).append(each)
-    return (group for rules in objects.values() for group in rules.values())
+        alone = id(each.finding.origin), each.finding.rule
+        groups.setdefault(_same(each) if numbers[_same(each)] > 1 else alone, []).append(each)
+    return [*groups.values()]
+
+
+def _same(each: Located) -> tuple[str, str, str]:
+    """Return what equal findings of several objects have in common."""
+    return each.finding.rule, each.finding.message, each.finding.remedy
+
+
+def _joined(found: Iterable[Located]) -> list[Located]:
+    """Return the findings, those as one in which several rules need the same undetermined value or link."""
+    groups: dict[object, list[Located]] = {}
+    for each in found:
+        finding = each.finding
+        place = id(finding.origin), finding.container, finding.path, finding.message
+        groups.setdefault(place if finding.undetermined else id(each), []).append(each)
+    return [_of_rules(group) for group in groups.values()]
+
+
+def _of_rules(group: Sequence[Located]) -> Located:
+    first, *others = group
+    if not others:
+        return first
+    names = ", ".join(dict.fromkeys(each.finding.rule for each in group))
+    message = f"{first.finding.message}. Rules that need it: {names}"
+    label = str(first.finding.undetermined)
+    return replace(first, finding=first.finding._replace(rule=label, message=message, remedy=""))
 
 
 def _where(each: Located) -> str:

@@ -37,15 +37,34 @@ def _width(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")  # whatever the terminal is that the tests run in
 
 
-def test_text_says_a_remedy_once_for_a_file() -> None:
-    """A remedy is shown once in a file."""
-    lines = _text(examined(**{"f.yaml": f"{manifest()}---\n{manifest()}", "g.yaml": manifest()}))
-    assert [line.partition("  ")[0] for line in lines if line] == [
-        *("f.yaml", "f.yaml:9:11", "", "f.yaml:19:11", "g.yaml", "g.yaml:9:11", ""),
-        lines[-1],
+def test_text_groups_equal_findings() -> None:
+    """Equal findings are one with its number and, by place, its objects; those of several files have one remedy."""
+    lines = _text(examined(**{"f.yaml": f"{manifest()}---\n{manifest('p')}", "g.yaml": manifest("q")}))
+    assert lines[0] == "several files"
+    assert re.fullmatch(rf" +mandatory  {RULE}  asks for rdma/shared_ib0: 2.*", lines[1])
+    assert "(3 times):" in " ".join(lines[1:3])
+    assert [line for line in lines if "Pod" in line] == [
+        "f.yaml:9:11   Pod x, main",
+        "f.yaml:19:11  Pod p, main",
+        "g.yaml:9:11   Pod q, main",
     ]
-    messages = [line.index("Pod x") for line in lines if "Pod x" in line]
-    assert messages[0] == messages[1]
+    assert sum(line.startswith('    Write "1"') for line in lines) == 1
+    assert lines[-1] == "2 files, 3 objects, 3 pods, 3 findings (3 mandatory, 0 advisory)"
+
+
+def test_text_names_rules_that_need_one_value_together() -> None:
+    """A value that is unknown is one finding with the rules that need it."""
+    template = (
+        "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata: {name: t}\nparameters: [{name: GPUS}]\n"
+        "objects: [{apiVersion: v1, kind: Pod, metadata: {name: x, namespace: a}, spec: {containers: [{name: c, "
+        "image: registry.example.com/a:1.0, resources: {limits: {nvidia.com/gpu: '${GPUS}'}}}]}}]\n"
+    )
+    rules = [rule for rule in RULES if rule.name in ("gpu-limit", "gpu-memory-limit", "gpu-whole-or-slice")]
+    result = examine([Source("f", template.encode())], Checker(rules), today=TODAY)
+    assert len(result.findings) > 1
+    report = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", text.report(result, advisories=True)).split())
+    assert report.count("is unknown until the update") == 1
+    assert all(each.finding.rule in report.partition("Rules that need it: ")[2] for each in result.findings)
 
 
 @pytest.mark.parametrize("columns", [60, 100, 200])
@@ -74,7 +93,7 @@ def test_text_says_which_pod_of_a_job() -> None:
     replica = f"{{template: {{spec: {{containers: [{container}]}}}}}}"
     job = f"spec: {{mpiReplicaSpecs: {{Launcher: {replica}, Worker: {replica}}}}}"
     lines = _text(examined(f=f"apiVersion: kubeflow.org/v1\nkind: MPIJob\nmetadata: []\n{job}\n"))
-    assert [role for line in lines for role in ("Launcher", "Worker") if f"MPIJob (no name), {role}, c: " in line] == [
+    assert [role for line in lines for role in ("Launcher", "Worker") if f"MPIJob (no name), {role}, c" in line] == [
         "Launcher",
         "Worker",
     ]
@@ -116,9 +135,9 @@ def _mixed(*, advisories: bool, **files: str) -> list[str]:
 
 def test_text_lists_mandatory_findings_first() -> None:
     """Mandatory findings of all files come before the first advisory one."""
-    shown = _mixed(advisories=True, f=MIXED, g=MIXED)
-    assert [line.partition(":")[0] for line in shown] == ["f", "f", "g", "g", "f", "g"]
-    assert ["advisory" in line for line in shown] == [False] * 4 + [True] * 2
+    found = examine([Source(name, MIXED.encode()) for name in "fg"], BOTH, today=TODAY)
+    report = text.report(found, advisories=True).rpartition("\n")[0]
+    assert re.findall("mandatory|advisory", report) == ["mandatory", "mandatory", "advisory"]
 
 
 def test_text_counts_advisory_findings() -> None:
@@ -146,7 +165,7 @@ def test_text_groups_findings_of_one_rule_of_an_object() -> None:
 
 def test_text_keeps_objects_of_one_name_apart() -> None:
     """Objects with the same name in one file are two groups."""
-    shown = _mixed(advisories=False, f=f"{MIXED}---\n{MIXED}")
+    shown = _mixed(advisories=False, f=f"{MIXED}---\n{MIXED.replace(': 2', ': 3')}")
     assert [RULE in line for line in shown] == [True, False, True, False]
 
 

@@ -20,9 +20,24 @@ def test_findings_are_grouped_and_ordered() -> None:
     assert reported(findings.find, found) == [
         "! gpu-limit (mandatory): Job a/b: asks for 1.5. Ask for whole GPUs.",
         "! old (mandatory, not new): known.",
-        "image-pinned (advisory), 2 times. Pin it.",
-        "  Job a/b: has no digest",
-        "  Job a/x: has no digest",
+        "image-pinned (advisory), 2 times: has no digest. Pin it.",
+        "  Job a/b and Job a/x",
+    ]
+
+
+def test_equal_findings_are_one_with_their_objects() -> None:
+    """A rule that finds the same of several objects, and other things too, names the objects of each message."""
+    same = [
+        f"{kind} a/{name}, container c, spec.containers[0].image: comes from b"
+        for kind, name in (("Pod", "x"), ("Pod", "y"), ("Job", "(no name)"))
+    ]
+    messages = [*same, "Pod a/z: comes from c", "no object of ours: at all"]
+    found = review(findings=[Finding("image-registry", mandatory=True, message=message) for message in messages])
+    assert reported(findings.find, found) == [
+        "! image-registry (mandatory), 5 times.",
+        "  comes from b, 3 times: Job a/(no name), Pod a/x and Pod a/y",
+        "  Pod a/z: comes from c",
+        "  no object of ours: at all",
     ]
 
 
