@@ -1,6 +1,6 @@
 """Exceptions to the rules, as data: rule, object, reason, expiry."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from fnmatch import fnmatchcase
@@ -15,6 +15,7 @@ from hardware import field_errors, positions
 from hardware.model import Model
 from policies.configuration import EXCEPTIONS, unknown_rule
 from policies.findings import Finding, Severity
+from policies.objects import Obj
 from policies.rules import RULES
 
 FILE = Path(__file__).with_name("exceptions.yaml")
@@ -53,6 +54,11 @@ class RuleException(Model):
     def name(self) -> str:
         """What messages call it."""
         return f"exception to {self.rule} for {self.object}"
+
+    @property
+    def subject(self) -> str:
+        """The object that it names, without a container."""
+        return self.object.partition(", ")[0]
 
     def matches(self, finding: Finding) -> bool:
         """Return whether it is about this finding."""
@@ -111,6 +117,12 @@ def waive(
             yield finding._replace(message=f"{finding.message} (its exception ended on {mine[0].expires})")
         else:
             counts.excepted += 1
+
+
+def concerning(exceptions: Iterable[RuleException], subjects: Collection[Obj]) -> tuple[RuleException, ...]:
+    """Return the exceptions that name one of the examined objects: others belong to stacks that are not examined."""
+    names = {str(subject) for subject in subjects}
+    return tuple(entry for entry in exceptions if any(fnmatchcase(name, entry.subject) for name in names))
 
 
 def unused(exceptions: Iterable[RuleException], tally: Tally) -> Iterator[RuleException]:

@@ -135,9 +135,10 @@ def _judge(
     found = list(exceptions.waive(_findings(checker, subjects, inventory, result), exempt, today, tally))
     if secrets := secret_texts(subjects):
         found = [redact(finding, secrets) for finding in found]
-    result.findings = sorted([*_located(found), *_ended(exempt, today, ended)], key=_order)
+    concerning = exceptions.concerning(exempt, subjects)
+    result.findings = sorted([*_located(found), *_ended(concerning, today, ended)], key=_order)
     if inventory.complete:
-        result.notes += _unused((entry for entry in exempt if entry.rule in checker.rules), tally)
+        result.notes += _unused((entry for entry in concerning if entry.rule in checker.rules), tally)
     result.problems.sort()
     result.notes.sort()
     result.objects = len(subjects)
@@ -255,9 +256,7 @@ def _ended(exempt: Sequence[RuleException], today: date, severity: Severity | No
 
 def _unused(exempt: Iterable[RuleException], tally: Tally) -> Iterator[Notice]:
     for entry in exceptions.unused(exempt, tally):
-        yield Notice(
-            *entry.place, 1, f"the {entry.name} is about no finding in these files; delete it when nothing needs it"
-        )
+        yield Notice(*entry.place, 1, f"the {entry.name} is about no finding; delete it when nothing needs it")
 
 
 def _nothing(names: Sequence[str]) -> Notice:

@@ -58,7 +58,7 @@ class Examination:
         links = (finding for checker in self._links for finding in checker.check(subjects, inventory.fresh()))
         found = self._diagnostics(links, subjects, secrets)
         if self._ended is not None:
-            ended = exceptions.ended(self._waived, self._today)
+            ended = exceptions.ended(exceptions.concerning(self._waived, subjects), self._today)
             found += [Diagnostic(finding.rule, self._ended, root, str(finding)) for finding in ended]
         return found
 

@@ -242,7 +242,15 @@ def test_level_of_exceptions() -> None:
     day = date(2026, 7, 1)
     for level, count in (("advisory", 1), ("disabled", 0)):
         servicer = Servicer([], {"exceptions": {}}, level, [_exception(date(2026, 6, 30))], day)
-        assert [entry.enforcementLevel for entry in servicer.analyze_stack([])] == [0] * count
+        pod = _pod()
+        assert [entry.enforcementLevel for entry in servicer.analyze_stack([(POD, pod, "x")])] == [0] * count
+
+
+def test_an_ended_exception_of_another_stack_is_not_reported() -> None:
+    """An exception that names no object of the stack is none of its business."""
+    other = _exception(date(2026, 6, 30)).model_copy(update={"object": "Job */of-another-stack*"})
+    servicer = Servicer([], exceptions=[other], today=date(2026, 7, 1))
+    assert servicer.analyze_stack([(POD, _pod(), "x")]) == []
 
 
 @pytest.mark.parametrize("case", [case for case in cases() if case.rule == "credentials-in-secrets"], ids=str)

@@ -103,20 +103,25 @@ def test_exceptions() -> None:
     advice = examine(files, CHECKER, exempt=[entry], ended=Severity.ADVISORY, today=date(2026, 6, 2))
     assert {each.finding.severity for each in advice.findings} == {Severity.MANDATORY, Severity.ADVISORY}
     assert len(examine(files, CHECKER, exempt=[entry], ended=None, today=date(2026, 6, 2)).findings) == 1
+    elsewhere = entry.model_copy(update={"object": "Job */of-another-stack*"})
+    assert [
+        each.finding.rule for each in examine(files, CHECKER, exempt=[elsewhere], today=date(2026, 6, 2)).findings
+    ] == [RULE]
 
 
 def test_exceptions_are_counted_and_missed() -> None:
-    """Excepted findings are counted; with --complete, exceptions that match none are listed."""
+    """Excepted findings are counted; with --complete, exceptions for examined objects that match none are listed."""
     files = [Source("f", manifest().encode())]
     used, idle = (
         RuleException(rule=RULE, object=name, reason="known since the start", expires=TODAY).at("g", line)
-        for line, name in enumerate(("Pod x, main", "Pod gone"), start=1)
+        for line, name in enumerate(("Pod x, main", "Pod x, other"), start=1)
     )
+    elsewhere = used.model_copy(update={"object": "Job */of-another-stack*"})
     disabled = RuleException(rule="gpu-limit", object="Pod y", reason="known since the start", expires=TODAY)
-    result = examine(files, CHECKER, exempt=[used, idle, disabled], complete=True, today=TODAY)
+    result = examine(files, CHECKER, exempt=[used, idle, disabled, elsewhere], complete=True, today=TODAY)
     assert (result.findings, result.excepted) == ([], 1)
     ((file, line, message),) = ((each.file, each.line, each.message) for each in result.notes)
-    assert (file, line, "Pod gone" in message) == ("g", 2, True)
+    assert (file, line, "Pod x, other" in message) == ("g", 2, True)
     assert examine(files, CHECKER, exempt=[used, idle], today=TODAY).notes == []
     assert "1 excepted" in REPORTS[Format.TEXT](result)
     assert json.loads(REPORTS[Format.JSON](result))["summary"]["excepted"] == 1
