@@ -15,7 +15,10 @@ EVERY = "*"
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of object: `group` is empty for the core API; `pod_templates` are paths to `PodTemplateSpec`s."""
+    """One kind of object: `group` is empty for the core API; `pod_templates` are paths to `PodTemplateSpec`s.
+
+    `images` are paths to references to images outside of them.
+    """
 
     group: str
     version: str
@@ -24,6 +27,7 @@ class Kind:
     scope: Scope = "Namespaced"
     other_versions: tuple[str, ...] = ()
     pod_templates: tuple[Path, ...] = ()
+    images: tuple[Path, ...] = ()
 
     @property
     def api_version(self) -> str:

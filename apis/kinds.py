@@ -63,13 +63,26 @@ OPERATOR_GROUP = Kind("operators.coreos.com", "v1", "OperatorGroup", "operatorgr
 SUBSCRIPTION = Kind("operators.coreos.com", "v1alpha1", "Subscription", "subscriptions")
 CLUSTER_SERVICE_VERSION = Kind("operators.coreos.com", "v1alpha1", "ClusterServiceVersion", "clusterserviceversions")
 INSTALL_PLAN = Kind("operators.coreos.com", "v1alpha1", "InstallPlan", "installplans")
-CATALOG_SOURCE = Kind("operators.coreos.com", "v1alpha1", "CatalogSource", "catalogsources")
+CATALOG_SOURCE = Kind(
+    "operators.coreos.com", "v1alpha1", "CatalogSource", "catalogsources", images=(("spec", "image"),)
+)
 
+_OPERAND: tuple[Path, ...] = (("spec", "operand", "image"),)
 NODE_FEATURE_DISCOVERY_V1ALPHA1 = Kind(
-    "nfd.openshift.io", "v1alpha1", "NodeFeatureDiscovery", "nodefeaturediscoveries", other_versions=("v1",)
+    "nfd.openshift.io",
+    "v1alpha1",
+    "NodeFeatureDiscovery",
+    "nodefeaturediscoveries",
+    other_versions=("v1",),
+    images=_OPERAND,
 )
 NODE_FEATURE_DISCOVERY_V1 = Kind(
-    "nfd.openshift.io", "v1", "NodeFeatureDiscovery", "nodefeaturediscoveries", other_versions=("v1alpha1",)
+    "nfd.openshift.io",
+    "v1",
+    "NodeFeatureDiscovery",
+    "nodefeaturediscoveries",
+    other_versions=("v1alpha1",),
+    images=_OPERAND,
 )
 SPECIAL_RESOURCE_V1ALPHA1 = Kind(
     "sro.openshift.io", "v1alpha1", "SpecialResource", "specialresources", other_versions=("v1beta1",)

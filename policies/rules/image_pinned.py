@@ -6,12 +6,17 @@ from functools import lru_cache
 
 from pydantic import Field
 
+from apis.kinds import CATALOG_SOURCE
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Rule
+from policies.rule import ALL_KINDS, Parameters, Rule
 from policies.views.images import filled_in, parse
+from policies.views.object_images import images
 from policies.violation import Violation
+
+_FOLLOWS = (CATALOG_SOURCE.group, CATALOG_SOURCE.kind)
+"""A catalogue follows its tag on purpose: OLM pulls it again, and subscriptions name the versions."""
 
 
 class ImagePinned(Parameters):
@@ -31,6 +36,13 @@ def _examine(subject: Obj, _: Inventory, parameters: ImagePinned) -> Iterator[Vi
             continue
         if reference and (fault := _fault(reference, parameters.moving_tags, parameters.digest_only)):
             yield container.violation(fault, "image")
+    if (subject.group, subject.kind) == _FOLLOWS:
+        return
+    for image in images(subject):
+        if image.late:
+            yield subject.unverified(image.late, *image.path)
+        elif fault := _fault(image.reference, parameters.moving_tags, parameters.digest_only):
+            yield subject.violation(fault, *image.path)
 
 
 @lru_cache(maxsize=4096)
@@ -49,7 +61,8 @@ def _fault(reference: str, moving: tuple[str, ...], digest_only: bool) -> str:
 
 IMAGE_PINNED = Rule(
     name="image-pinned",
-    what="Every image is named by a digest, or by a tag that its owner does not move.",
+    what="Every image, of containers, builds and operators' custom resources, is named by a digest, or by a tag that "
+    "its owner does not move.",
     why="Workers that pull at different times get different builds under one tag: MPI ends with `mpirun noticed that "
     "process rank ... exited`, or results cannot be repeated. The tag latest is pulled again at every start (its "
     "default imagePullPolicy is Always), and an old tag may be gone (ErrImagePull).",
@@ -58,4 +71,5 @@ IMAGE_PINNED = Rule(
     severity=Severity.MANDATORY,
     parameters=ImagePinned,
     examine=_examine,
+    kinds=ALL_KINDS,
 )

@@ -9,8 +9,9 @@ from pydantic import Field
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Rule
+from policies.rule import ALL_KINDS, Parameters, Rule
 from policies.views.images import DOCKER_HUB, parse
+from policies.views.object_images import images
 from policies.violation import Violation
 
 _LONGEST = 253
@@ -48,6 +49,12 @@ def _examine(subject: Obj, _: Inventory, parameters: ImageRegistry) -> Iterator[
         if reference and (fault := _fault(reference, parameters.registries, parameters.more)) is not None:
             message, remedy = fault
             yield container.violation(f"image {reference} {message}", "image").with_remedy(remedy)
+    for image in images(subject):
+        if image.late:
+            yield subject.unverified(image.late, *image.path)
+        elif (fault := _fault(image.reference, parameters.registries, parameters.more)) is not None:
+            message, remedy = fault
+            yield subject.violation(f"image {image.reference} {message}", *image.path).with_remedy(remedy)
 
 
 @lru_cache(maxsize=4096)
@@ -95,7 +102,8 @@ def _or_add(meant: str, written: str) -> str:
 
 IMAGE_REGISTRY = Rule(
     name="image-registry",
-    what="Every image comes from one of the known registries and names its organisation.",
+    what="Every image, of containers, builds, catalogues and operators' custom resources, comes from one of the known "
+    "registries and names its organisation.",
     why="A misspelt registry (nvcv.io for nvcr.io) fails only when a pod starts on a node: ErrImagePull, no such host. "
     "A short name is looked up in the node's own list of registries, so two nodes may pull different images; one that "
     "was built and never pushed ends in ImagePullBackOff.",
@@ -104,4 +112,5 @@ IMAGE_REGISTRY = Rule(
     severity=Severity.MANDATORY,
     parameters=ImageRegistry,
     examine=_examine,
+    kinds=ALL_KINDS,
 )

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from policies.views.named_images import named, of_containerfile
+from policies.views.named_images import named
+from policies.views.object_images import of_containerfile
 
 
 def build(**spec: Any) -> dict[str, Any]:
@@ -36,10 +37,13 @@ def test_images_of_a_build() -> None:
     found = named(
         [
             build(strategy={"dockerStrategy": {"from": base}}, output={"to": image}, source={"git": {"uri": "x"}}),
-            build(strategy={"dockerStrategy": {"from": stream}}, source={"dockerfile": "FROM a/b:1"}),
+            build(
+                strategy={"dockerStrategy": {"from": stream}}, source={"dockerfile": "FROM a/x:1\nFROM a/replaced:1"}
+            ),
+            build(strategy={"dockerStrategy": {}}, source={"dockerfile": "FROM ${BASE}\nFROM a/b:1"}),
         ]
     )
-    assert found.whole == {"quay.io/a/base:1", "a/b:1"}
+    assert found.whole == {"quay.io/a/base:1", "a/x:1", "a/b:1", "${BASE}"}
     assert found.built == {"quay.io/a/pushed:1"}
     assert found.unread == {"tenant/image"}
 
