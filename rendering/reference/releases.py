@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rendering.reference import markdown, tables
+from stacks.gpu_drivers import gpu_drivers
 from stacks.releases import RELEASES, Release
 
 FILE = tables.ROOT / "docs" / "releases.md"
@@ -26,6 +27,7 @@ def pages() -> dict[Path, str]:
 
 
 def _page() -> str:
+    drivers = gpu_drivers()
     packages = {each.name: each.package for release in RELEASES.values() for each in release.operators}
     heads = ("release", *(f"{name} (`{package}`)" if package else name for name, package in packages.items()))
     return f"""# Releases
@@ -52,6 +54,15 @@ version that is listed only for other releases is refused. A version that is lis
 warns of it.
 
 {markdown.table(heads, (_versions(release, packages) for release in RELEASES.values() if release.operators))}
+
+## Drivers of the GPU Operator
+
+A `gpu.driver.version` that NVIDIA does not list for the operator's version is refused, unless that version lists others
+of a branch that is still supported: {" and ".join(map(str, drivers.active.branches))} ({drivers.active.source}).
+The operator's version is that of its channel; a channel such as `stable` names none. The lists are in
+[gpu_drivers.yaml](../stacks/gpu_drivers.yaml), with their source.
+
+{markdown.table(("GPU Operator", "drivers"), ((name, ", ".join(listed)) for name, listed in drivers.operators.items()))}
 """
 
 

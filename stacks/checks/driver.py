@@ -2,12 +2,19 @@
 
 from collections.abc import Iterator
 
+from apis.operators.gpu_operator import OPERATOR
 from components.gpu_operator import unfit
+from stacks.checks.operator import subscriptions
+from stacks.checks.version import version_of
 from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin
+from stacks.gpu_drivers import gpu_drivers
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.gpus import gpudirect
 from stacks.platform import Settings
+from stacks.releases import either
 from stacks.workload_settings import Unstarted
+
+_DRIVER = "gpu.driver.version"
 
 
 def problems(settings: Settings) -> Iterator[str]:
@@ -15,7 +22,10 @@ def problems(settings: Settings) -> Iterator[str]:
     gpu = settings.gpu
     if not isinstance(gpu, GpuOperatorSettings):
         return
-    yield from (f"gpu.{problem}" for problem in unfit(gpu, settings.profile.gpu, gpudirect(settings)))
+    found = [f"gpu.{problem}" for problem in unfit(gpu, settings.profile.gpu, gpudirect(settings))]
+    yield from found
+    if gpu.driver and not any(problem.startswith(_DRIVER) for problem in found):
+        yield from _unlisted(settings, gpu.driver.version)
     yield from _peer_memory(settings, gpu)
     if gpu.gdrcopy and gpu.driver is None:
         yield (
@@ -36,6 +46,29 @@ def problems(settings: Settings) -> Iterator[str]:
             f"gpu.mig {gpu.mig}: the jobs of `stages` count on whole GPUs, all that the nodes have; set with "
             "`free_gpus` which GPUs of a node stay whole, or turn gpu.mig to none"
         )
+
+
+def _unlisted(settings: Settings, driver: str) -> Iterator[str]:
+    """Yield that the operator's version does not support the driver; nothing for a channel without a version."""
+    drivers, architecture = gpu_drivers(), settings.profile.architecture
+    for place, operator in subscriptions(settings):
+        version = version_of(operator)
+        if operator.package != OPERATOR.package or version is None or drivers.supports(version, driver):
+            continue
+        fitting = [each for each in drivers.newest(version) if architecture.accepts_driver(each)]
+        whole = [str(each) for each in drivers.active_with(version) if architecture.accepts_driver(f"{each}.0")]
+        others = [
+            each
+            for known in settings.version.operators
+            if known.package == operator.package
+            for each in known.versions
+            if each in drivers.operators and drivers.supports(each, driver)
+        ]
+        use = ([f"use {either(fitting)}"] if fitting else []) + (
+            [f"another of branch {either(whole)}"] if whole else []
+        )
+        use += [f"GPU Operator {either(others)} in {place}"] if others else []
+        yield f"{_DRIVER} {driver}: GPU Operator {version} does not list it ({drivers.source}); {', or '.join(use)}"
 
 
 def _peer_memory(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:

@@ -318,7 +318,7 @@ ALLOWED: list[tuple[str, dict[str, Any]]] = [
             "stages": stages(ADAS),
         },
     ),
-    ("prod", {"gpu__driver__version": "515.65.01"}),
+    ("prod", {"gpu__driver__version": "535.309.01"}),
     ("prod", {"gpu__driver": None, "gpu__gdrcopy": False}),
     ("prod", {"gpu__gds": True, "gpu__gds_file_systems": {"weka": "wekafs"}}),
     ("prod", {"gpu__mig": "mixed", "stages": []}),

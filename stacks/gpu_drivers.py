@@ -1,0 +1,60 @@
+"""Drivers that versions of the GPU Operator support, as `gpu_drivers.yaml` lists them."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from hardware.data_files import checked, read
+from hardware.model import Model
+
+FILE = Path(__file__).with_name("gpu_drivers.yaml")
+Driver = Annotated[str, StringConstraints(pattern=r"^[0-9]{3}\.[0-9]{2,3}(\.[0-9]{2})?$")]
+
+
+class ActiveBranches(Model):
+    """Branches of drivers that NVIDIA supports."""
+
+    branches: tuple[int, ...] = Field(min_length=1)
+    source: str
+
+
+class GpuDrivers(Model):
+    """What NVIDIA lists."""
+
+    source: str
+    operators: Mapping[str, tuple[Driver, ...]] = Field(
+        description="major and minor version of the operator -> its drivers, from the newest on"
+    )
+    active: ActiveBranches
+
+    def supports(self, operator: str, driver: str) -> bool:
+        """Return whether a version of the operator supports a driver; True for one that is not listed at all."""
+        listed = self.operators.get(operator)
+        if listed is None or driver in listed:
+            return True
+        return _branch(driver) in self.active_with(operator)
+
+    def active_with(self, operator: str) -> Sequence[int]:
+        """Return the active branches that a version of the operator lists."""
+        listed = {*map(_branch, self.operators[operator])}
+        return [branch for branch in self.active.branches if branch in listed]
+
+    def newest(self, operator: str) -> Sequence[str]:
+        """Return the newest driver of each branch that a version of the operator lists, from the newest on."""
+        found: dict[int, str] = {}
+        for driver in self.operators[operator]:
+            found.setdefault(_branch(driver), driver)
+        return tuple(found.values())
+
+
+def _branch(driver: str) -> int:
+    return int(driver.partition(".")[0])
+
+
+@cache
+def gpu_drivers() -> GpuDrivers:
+    """Return the lists; raise DataFileError for a wrong file."""
+    return checked(GpuDrivers, read(FILE), FILE)
