@@ -135,23 +135,42 @@ class Operator(PodActor):
 
 
 def ready(daemon_sets: Iterable[Object | None]) -> bool:
-    """Return whether all DaemonSets are there and have a pod ready on each of their nodes, at least one."""
+    """Return whether all DaemonSets are there and have a pod ready on each of their nodes, at least one.
+
+    None may have an earlier template.
+    """
     return all(
         one is not None
         and (status := one.get("status") or {}).get("desiredNumberScheduled", 0) > 0
         and status.get("numberReady", 0) == status["desiredNumberScheduled"]
         and status.get("observedGeneration") == one["metadata"]["generation"]
+        and _replaced(one, status)
         for one in daemon_sets
     )
 
 
 def settled(one: Object | None) -> bool:
-    """Return whether a DaemonSet is there and none of its pods is missing; without a node to be on, none is."""
+    """Return whether a DaemonSet is there, and none of its pods is missing or, with OnDelete, of an earlier template.
+
+    Without a node to be on, none is missing.
+    """
     if one is None:
         return False
     status = one.get("status") or {}
     current: bool = status.get("observedGeneration") == one["metadata"]["generation"]
-    return current and bool(status.get("numberAvailable", 0) == status.get("desiredNumberScheduled", 0))
+    available: bool = status.get("numberAvailable", 0) == status.get("desiredNumberScheduled", 0)
+    return current and available and _replaced(one, status)
+
+
+def _replaced(one: Object, status: Object) -> bool:
+    """Return whether no pod has an earlier template, of a DaemonSet whose pods stay until they are deleted.
+
+    Both of NVIDIA's operators wait for that (gpu-operator, controllers/object_controls.go; network-operator,
+    pkg/state/state_skel.go).
+    """
+    if ((one.get("spec") or {}).get("updateStrategy") or {}).get("type") != "OnDelete":
+        return True
+    return bool(status.get("updatedNumberScheduled", 0) == status.get("desiredNumberScheduled", 0))
 
 
 def nodes_where(runtime: Runtime, images: frozenset[str], part: str = "") -> dict[str, list[Object]]:

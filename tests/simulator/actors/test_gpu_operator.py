@@ -128,10 +128,13 @@ def test_a_node_with_its_own_driver_gets_no_other() -> None:
     assert found["nvidia.com/gpu.deploy.device-plugin"] == "true"
 
 
-def daemon_set(desired: int, available: int, *, observed: int = 1) -> Object:
-    """Return a DaemonSet of generation 1."""
+def daemon_set(desired: int, available: int, *, observed: int = 1, updated: int | None = None) -> Object:
+    """Return a DaemonSet of generation 1; with `updated` pods of the present template its strategy is OnDelete."""
     status = {"observedGeneration": observed, "desiredNumberScheduled": desired, "numberAvailable": available}
-    return {"metadata": {"generation": 1}, "status": status}
+    if updated is None:
+        return {"metadata": {"generation": 1}, "status": status}
+    spec = {"updateStrategy": {"type": "OnDelete"}}
+    return {"metadata": {"generation": 1}, "spec": spec, "status": status | {"updatedNumberScheduled": updated}}
 
 
 @pytest.mark.parametrize(
@@ -142,11 +145,13 @@ def daemon_set(desired: int, available: int, *, observed: int = 1) -> Object:
         ({HAS_GPU: "true"}, {"state-driver": None}, "notReady", "OperandNotReady"),
         ({HAS_GPU: "true"}, {"state-driver": daemon_set(2, 1)}, "notReady", "OperandNotReady"),
         ({HAS_GPU: "true"}, {"state-driver": daemon_set(0, 0, observed=0)}, "notReady", "OperandNotReady"),
+        ({HAS_GPU: "true"}, {"state-driver": daemon_set(2, 2, updated=1)}, "notReady", "OperandNotReady"),
+        ({HAS_GPU: "true"}, {"state-driver": daemon_set(2, 2, updated=2)}, "ready", "Reconciled"),
         ({HAS_GPU: "true"}, {"state-driver": daemon_set(0, 0), "x": daemon_set(1, 1)}, "ready", "Reconciled"),
     ],
 )
 def test_state_of_a_policy(labels: dict[str, str], sets: dict[str, Object | None], state: str, reason: str) -> None:
-    """A ClusterPolicy is ready when all its pods are, and where no node has a GPU."""
+    """A ClusterPolicy is ready when all its pods are, with the present driver, and where no node has a GPU."""
     found = gpu_operator.status({"metadata": {"name": "p"}}, sets, [node(labels)])
     assert found["state"] == state
     assert reason in {one["reason"] for one in found["conditions"]}
