@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.diff import commits, engine_reviews, existing_objects, plans, presentation, removed_fields, stack_status
-from cli.shared import operator_channels, session, simulated_release, state_checks
+from cli.shared import constraints, operator_channels, session, simulated_release, state_checks
 from cli.shared import stack as stacks
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
@@ -15,6 +15,7 @@ from cli.shared.options import DEFAULT_STACK, OtherName, PolicyOption, StackOpti
 from cli.shared.policy_configuration import settled
 from cli.shared.stack import Stack
 from review.model import Review
+from review.titles import path
 
 OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="File for the comment, in Markdown.")]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="File for the same content as JSON.")]
@@ -105,5 +106,7 @@ def _with_context(
     # What an unfinished update has made is there as well, and the next one takes it.
     there = () if known.unsettled else existing_objects.caution(review, cluster.find, wanted.options)
     lost = () if known.unsettled else removed_fields.cautions(review, cluster.find, cluster.dry_run)
+    own = {(each.kind, path(each)) for after in (False, True) for each in review.objects(after=after)}
+    others = constraints.cautions(constraints.examine(wanted.settings, cluster, own))
     ending = stack_status.ending(cluster, review.objects(after=False))
-    return replace(known, cautions=(*known.cautions, *there, *lost), ending=ending)
+    return replace(known, cautions=(*known.cautions, *there, *lost, *others), ending=ending)

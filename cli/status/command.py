@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from cli.shared import identity, operator_channels, session
+from cli.shared import constraints, identity, operator_channels, session
 from cli.shared import stack as stacks
 from cli.shared.console import print_notice
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
@@ -42,5 +42,6 @@ def look(wanted: Stack) -> Overview:
     return replace(
         found,
         parts=tuple(with_channels(found.parts, operator_channels.examine(settings, served))),
+        constraints=tuple(constraints.examine(settings, served)),
         expected=found.expected | ({RDMA} if settings.uses_rdma else set()),
     )

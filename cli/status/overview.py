@@ -8,6 +8,7 @@ from apis import kinds
 from apis.names import GPU_RESOURCE, RDMA_PREFIX, SCC_UID_RANGE
 from apis.quantity import whole
 from apis.suite import SUITE
+from cli.shared.constraints import Constraint
 from cli.status.jobs import Job, jobs
 from cli.status.platform_parts import List, Object, Part, condition, parts, volume
 from components.labels import PART_OF
@@ -68,6 +69,8 @@ class Overview:
     nodes: tuple[Node, ...]
     expected: frozenset[str] = frozenset({GPU_RESOURCE})
     """Resources that nodes are to offer, which are shown even where none does: `nvidia.com/gpu`, `rdma/*`."""
+    constraints: tuple[Constraint, ...] = ()
+    """What others set for the stack's pods."""
 
 
 def overview(ours: List, everything: List, release: Release, pool: str) -> Overview:

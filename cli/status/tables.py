@@ -45,6 +45,11 @@ def show(found: Overview) -> None:
             for queue in found.queues
         ),
     )
+    show_rows(
+        "Not of this stack, and deciding about its pods",
+        ("kind", "name", "what it sets"),
+        ((each.kind, each.name, f"[yellow]{escape(each.text)}[/]") for each in found.constraints),
+    )
     _nodes(found.nodes, found.expected)
     show_rows(
         "Jobs",

@@ -10,6 +10,7 @@ from cli.diff import existing_objects
 from cli.diff.stack_status import LastUpdate
 from cli.shared.cluster_client import RefusedError
 from cli.shared.errors import Problem
+from cli.shared.stack import read
 from review.sentences import bare
 from tests.support.reviews import created, made, review, same
 
@@ -51,9 +52,9 @@ def test_a_cluster_that_does_not_show_it() -> None:
 
 def test_a_diff_says_it_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """A review begins with existing objects, but not where an interrupted update may have created them."""
-    has_all = SimpleNamespace(find=lambda *_: {}, find_all=lambda *_: [], dry_run=None)
+    has_all = SimpleNamespace(find=lambda *_: {}, find_all=lambda *_: [], list=lambda *_: [], dry_run=None)
     monkeypatch.setattr("cli.shared.session.cluster", lambda _: has_all)
-    wanted: Any = SimpleNamespace(options="--stack lab")
+    wanted: Any = SimpleNamespace(options="--stack lab", settings=read("dev").settings)
     (said,) = diff._with_context(wanted, FOUND, LastUpdate()).cautions
     assert bare(said).startswith("4 objects of those to be created are on the cluster already")
     (said,) = diff._with_context(wanted, FOUND, LastUpdate(cut_off=True)).cautions

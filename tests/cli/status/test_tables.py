@@ -10,6 +10,7 @@ from rich.console import Console
 from cli import sim
 from cli.shared import console
 from cli.shared import tables as shared_tables
+from cli.shared.constraints import Constraint
 from cli.shared.stack import read
 from cli.status import tables
 from cli.status.command import dead
@@ -30,6 +31,7 @@ FOUND = Overview(
     jobs=(Job("MPIJob", "adas", "nccl-test-01x08", "Created", ("dgx01",), 2.0, ("exceeded quota: [gpus]",)),),
     nodes=(Node("dgx01.ocp4.scale.ibm.com", "worker", ready=True, gpus=8, rdma=_RAILS, slices={}),),
     queues=(),
+    constraints=(Constraint("ResourceQuota", "adas/team-quota", "requests.nvidia.com/gpu 8 of 16, pods 0 of 50"),),
 )
 
 
@@ -51,6 +53,7 @@ def test_nothing_is_cut_at_80_columns(narrow: io.StringIO) -> None:
     assert "node                      roles   ready  nvidia.com/gpu  rdma/*" in lines
     assert any(line.startswith("dgx01.ocp4.scale.ibm.com  worker  yes    8 ") for line in lines)
     assert any(line.startswith("SecurityContextConstraints  scc-for-mpi") for line in lines)
+    assert any(line.startswith("ResourceQuota  adas/team-quota  requests.nvidia.com/gpu 8 of 16") for line in lines)
     assert all(rail in text for rail in _RAILS)
 
 

@@ -1,0 +1,166 @@
+"""Objects that the stack does not manage and that decide about its pods, in the namespaces that it has.
+
+Quotas, defaults and limits count beside its own ones; a queue of the same cohort takes GPUs from it; which SCC admits a
+pod depends on every SCC that its account may use. It only reads.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apis import kinds
+from apis.kinds import Kind
+from cli.shared import metadata
+from cli.shared.cluster_client import Cluster, RefusedError
+from cli.shared.errors import Problem
+from cli.shared.text import some
+from components.labels import PART_OF
+from policies.values import entries, mapping, read
+from review.sentences import name, quoted
+from stacks.checks.operator import subscriptions
+from stacks.platform import Settings
+
+Object = Mapping[str, Any]
+Look = Callable[..., Sequence[Object]]
+"""List a kind, in a namespace if one is named."""
+_OURS = "app.kubernetes.io/part-of"
+_SCC_ROLE, _ACCOUNTS, _ACCOUNT = "system:openshift:scc:", "system:serviceaccounts:", "system:serviceaccount:"
+_EVERYONE = frozenset({"system:authenticated", "system:serviceaccounts"})
+_OF_EVERYONE = frozenset({"restricted", "restricted-v2", "restricted-v3"})
+"""OpenShift's own for everyone."""
+_LIMITS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """One object, and what it sets."""
+
+    kind: str
+    name: str
+    """NAMESPACE/NAME, or NAME; empty where the kind cannot be read."""
+    text: str
+
+
+def examine(settings: Settings, cluster: Cluster, own: Collection[tuple[str, str]] = ()) -> list[Constraint]:
+    """Return the constraints of others on a stack; `own`: kind and name of what it declares, labelled or not yet.
+
+    A kind that cannot be read is among them, with the reason.
+    """
+    refused: dict[str, Constraint] = {}
+
+    def look(kind: Kind, namespace: str = "") -> Sequence[Object]:
+        try:
+            return cluster.list(kind, namespace)
+        except Problem as error:
+            why = error.reason if isinstance(error, RefusedError) else str(error).splitlines()[0]
+            refused[kind.kind] = Constraint(kind.kind, "", f"could not be read: {why}")
+            return ()
+
+    tenants = {tenant.namespace for tenant in settings.tenants}
+    operators = {operator.namespace for _, operator in subscriptions(settings)}
+    found = [each for each in constraints(tenants, operators, look) if (each.kind, each.name) not in own]
+    return [*found, *refused.values()]
+
+
+def cautions(found: Sequence[Constraint]) -> Iterator[str]:
+    """Yield a sentence for each constraint, for a review."""
+    for each in found:
+        if not each.name:
+            yield f"Whether others have a {each.kind} for the stack's pods could not be determined: {quoted(each.text)}"
+            continue
+        yield f"{each.kind} {name(each.name)} is not of this stack and decides about its pods: {quoted(each.text)}"
+
+
+def constraints(tenants: Collection[str], operators: Collection[str], look: Look) -> Iterator[Constraint]:
+    """Yield what others set for pods in the namespaces of tenants and operators."""
+    spaces = {*tenants, *operators}
+    for kind, describe in ((kinds.RESOURCE_QUOTA, _quota), (kinds.LIMIT_RANGE, _limits)):
+        for obj in look(kind):
+            if metadata.namespace(obj) in spaces and _foreign(obj):
+                yield _constraint(kind, obj, describe(obj))
+    for obj in look(kinds.CLUSTER_RESOURCE_QUOTA):
+        selected = sorted(spaces & {str(each.get("namespace")) for each in entries(obj, "status", "namespaces")})
+        if selected and _foreign(obj):
+            yield _constraint(kinds.CLUSTER_RESOURCE_QUOTA, obj, f"{', '.join(selected)}: {_quota(obj, 'total')}")
+    yield from _queues(tenants, look)
+    yield from _sccs(tenants, look)
+
+
+def _queues(tenants: Collection[str], look: Look) -> Iterator[Constraint]:
+    for obj in look(kinds.LOCAL_QUEUE):
+        if metadata.namespace(obj) in tenants and _foreign(obj):
+            yield _constraint(kinds.LOCAL_QUEUE, obj, f"of ClusterQueue {read(obj, 'spec', 'clusterQueue')}")
+    queues = look(kinds.CLUSTER_QUEUE)
+    cohorts = {_cohort(obj) for obj in queues if not _foreign(obj)} - {""}
+    for obj in queues:
+        if _foreign(obj) and _cohort(obj) in cohorts:
+            yield _constraint(kinds.CLUSTER_QUEUE, obj, f"shares cohort {_cohort(obj)}")
+
+
+def _sccs(tenants: Collection[str], look: Look) -> Iterator[Constraint]:
+    for obj in look(kinds.SECURITY_CONTEXT_CONSTRAINTS):
+        named = [*entries(obj, "users"), *entries(obj, "groups")]
+        reached = [str(each) for each in named if each in _EVERYONE or _is_in(str(each), tenants)]
+        if reached and _foreign(obj) and metadata.name(obj) not in _OF_EVERYONE:
+            text = f"priority {read(obj, 'priority') or 0}, for {some(reached, _SHOWN)}"
+            yield _constraint(kinds.SECURITY_CONTEXT_CONSTRAINTS, obj, text)
+    for tenant in sorted(tenants):
+        for obj in look(kinds.ROLE_BINDING, tenant):
+            if _foreign(obj) and _gives_scc(obj):
+                yield _constraint(kinds.ROLE_BINDING, obj, _binding(obj, entries(obj, "subjects")))
+    for obj in look(kinds.CLUSTER_ROLE_BINDING):
+        subjects = [each for each in entries(obj, "subjects") if _is_of(each, tenants)]
+        if subjects and _foreign(obj) and _gives_scc(obj):
+            yield _constraint(kinds.CLUSTER_ROLE_BINDING, obj, _binding(obj, subjects))
+
+
+def _gives_scc(binding: Object) -> bool:
+    return str(read(binding, "roleRef", "name")).startswith(_SCC_ROLE)
+
+
+def _binding(obj: Object, subjects: Sequence[Any]) -> str:
+    named = [f"{each.get('kind')} {each.get('name')}" for each in subjects]
+    return f"SCC {str(read(obj, 'roleRef', 'name')).removeprefix(_SCC_ROLE)} for {some(named, _SHOWN)}"
+
+
+def _is_of(subject: Any, tenants: Collection[str]) -> bool:
+    return subject.get("namespace") in tenants or _is_in(str(subject.get("name")), tenants)
+
+
+def _is_in(subject: str, tenants: Collection[str]) -> bool:
+    if subject.startswith(_ACCOUNTS):
+        return subject.removeprefix(_ACCOUNTS) in tenants
+    return subject.startswith(_ACCOUNT) and subject.removeprefix(_ACCOUNT).partition(":")[0] in tenants
+
+
+def _quota(obj: Object, *part: str) -> str:
+    hard = mapping(obj, "status", *part, "hard") or mapping(obj, "spec", *(("quota",) if part else ()), "hard")
+    used = mapping(obj, "status", *part, "used")
+    devices = sorted(hard, key=lambda resource: ("/" not in resource, resource))
+    return some([f"{each} {used.get(each, 0)} of {hard[each]}" for each in devices], _SHOWN)
+
+
+def _limits(obj: Object) -> str:
+    return some(
+        [
+            f"{limit.get('type')} {key} {resource} {value}"
+            for limit in entries(obj, "spec", "limits")
+            for key in _LIMITS
+            for resource, value in sorted(mapping(limit, key).items())
+        ],
+        _SHOWN,
+    )
+
+
+def _cohort(queue: Object) -> str:
+    return str(read(queue, "spec", "cohortName") or read(queue, "spec", "cohort") or "")
+
+
+def _foreign(obj: Object) -> bool:
+    return metadata.labels(obj).get(_OURS) != PART_OF
+
+
+def _constraint(kind: Kind, obj: Object, text: str) -> Constraint:
+    inside = metadata.namespace(obj)
+    return Constraint(kind.kind, f"{inside}/{metadata.name(obj)}" if inside else metadata.name(obj), text)
