@@ -51,6 +51,8 @@ class Examined:
     """NAMESPACE/NAME."""
     state: str = ""
     """Of the Subscription, in OLM's word."""
+    plan: str = ""
+    """Name of the newest InstallPlan, in the namespace of the Subscription."""
     unread: str = ""
     """Why it could not be compared."""
     unmanaged: bool = False
@@ -181,6 +183,7 @@ def _examined(place: str, operator: OlmOperatorArgs, cluster: Cluster) -> Examin
         offer,
         installed=str(read(there, "status", "installedCSV") or ""),
         state=str(read(there, "status", "state") or ""),
+        plan=str(read(there, "status", "installPlanRef", "name") or ""),
         subscription=f"{metadata.namespace(there)}/{metadata.name(there)}" if there else "",
         conflicts=conflicting,
         unread="" if served else f"the cluster does not serve {kinds.PACKAGE_MANIFEST.api_version}",

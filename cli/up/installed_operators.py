@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from cli.shared.cluster_client import Cluster
 from cli.shared.console import print_text
-from cli.shared.operator_channels import examine
+from cli.shared.operator_channels import Examined, examine
 from cli.shared.stack import Stack
+from cli.up.waits.rules import install_plan
 
 _PAUSE = 2.0
 _MOVING = ("UpgradeAvailable", "UpgradePending")
@@ -35,9 +36,16 @@ def behind(
             moved = now
         if now - moved >= limits.failed_after or now - begin >= limits.operator:
             return tuple(f"{each.place}: {each.difference} (Subscription {each.subscription})" for each in late)
-        for text in (f"waits for Subscription {each.subscription}: {each.difference}" for each in late):
+        for text in map(_text, late):
             if text not in printed:
                 printed.add(text)
                 print_text(text)
         pause(_PAUSE)
     return ()
+
+
+def _text(late: Examined) -> str:
+    text = f"waits for Subscription {late.subscription}: {late.difference}"
+    if late.operator.approval == "Manual" and late.state == "UpgradePending" and late.plan:
+        return f"{text}; InstallPlan {late.plan} {install_plan.approval(late.operator.namespace, late.plan)}"
+    return text

@@ -63,7 +63,7 @@ def manifest(
 
 def subscription(installed: str, state: str = "AtLatestKnown") -> dict[str, Any]:
     """Return the list of the namespace of the GPU Operator, with its Subscription."""
-    status = {"installedCSV": f"{GPU}.{installed}", "state": state}
+    status = {"installedCSV": f"{GPU}.{installed}", "state": state, "installPlanRef": {"name": "install-1"}}
     return {"items": [{"metadata": {"name": "gpu", "namespace": NAMESPACE}, "spec": {"name": GPU}, "status": status}]}
 
 
@@ -198,6 +198,11 @@ def test_an_update_waits_for_operators_and_ends_when_olm_does_nothing(capsys: py
     assert installed_operators.behind(wanted, there, lambda: now[0], pause) == ()
     assert now[0] > 100
     assert has(capsys.readouterr().out, f"Subscription {NAMESPACE}/gpu", "v26.3.1", "behind", "v26.3.2")
+
+    by_hand = stack(approval="Manual")
+    there.answers[SUBSCRIPTIONS], now[0] = subscription("v25.10.1", "UpgradePending"), 90.0
+    assert installed_operators.behind(by_hand, there, lambda: now[0], pause) == ()
+    assert has(capsys.readouterr().out, "v25.10.1", f"oc -n {NAMESPACE} patch installplan install-1", "approved")
 
     there.answers[SUBSCRIPTIONS] = subscription("v25.10.1")
     begin = now[0]

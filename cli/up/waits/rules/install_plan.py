@@ -17,9 +17,13 @@ def judge(obj: Object, _look: Look) -> Verdict:
         wrong = [reason_of(one) for one in conditions(obj).values() if one.get("status") == "False"]
         return failed("; ".join(wrong) or str(read(obj, "status", "message") or "Failed"))
     if phase == "RequiresApproval" or read(obj, "spec", "approved") is False:
-        patch = f"oc -n {metadata.namespace(obj)} patch installplan {metadata.name(obj)} --type merge -p '{_APPROVED}'"
-        return waiting(f"waits for a user's approval: `{patch}`")
+        return waiting(approval(metadata.namespace(obj), metadata.name(obj)))
     return waiting(phase or "Planning")
+
+
+def approval(namespace: str, name: str) -> str:
+    """Return that an InstallPlan waits for a user, with the command."""
+    return f"waits for a user's approval: `oc -n {namespace} patch installplan {name} --type merge -p '{_APPROVED}'`"
 
 
 RULE = Rule(kinds.INSTALL_PLAN.group, (kinds.INSTALL_PLAN.kind,), judge)
