@@ -57,8 +57,8 @@ def images(subject: Obj) -> Iterator[ObjectImage]:
         if reference := subject.text(*path):
             yield ObjectImage(reference, path)
     if subject.group and not subject.has_pods:
-        for path, tree in _holders(subject.tree, (), subject.group in _NVIDIA):
-            yield from _operand(Part(subject, path, tree))
+        for place, tree in _holders(subject.tree, (), subject.group in _NVIDIA):
+            yield from _operand(Part(subject, place, tree))
 
 
 def _holders(tree: Tree, path: Path, whole: bool) -> Iterator[tuple[Path, Mapping[str, Tree]]]:
