@@ -5,6 +5,7 @@ differences of single objects, the most important first. What does not fit is co
 """
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 
@@ -22,9 +23,11 @@ LEAST = 6_000
 """The smallest limit: what is never cut has room in it."""
 _OBJECT = 5_000
 """Characters that the difference of one object may take."""
+_WHOLE = 10_000
+"""Lines of an object's difference in a review that has no limit."""
 _SHORTEST = 40
 """Characters of a line of a section, hardly any has fewer: more lines than fit by this are not even written."""
-_RESERVED = 700
+_RESERVED = 1_000
 """Characters for the line that counts what was left out."""
 _SHARE = 0.7
 """Of the space, what sections may take while there are differences to show."""
@@ -32,22 +35,22 @@ _LADDER = (*((None, details) for details in (20, 5, 2, 1, 0)), *((lines, 0) for 
 """How sections shrink: at most so many lines, with so many details each."""
 
 
-def write(review: Review, *, limit: int = 60_000) -> str:
-    """Return Markdown of at most `limit` characters; the same review gives the same text.
+def write(review: Review, *, limit: int | None = 60_000) -> str:
+    """Return Markdown of at most `limit` characters, or all of it for None; the same review gives the same text.
 
     Its first line is hidden and names the stack, so that a bot finds its comment again. Raises ValueError for a limit
     below LEAST.
     """
-    if limit < LEAST:
+    if limit is not None and limit < LEAST:
         raise ValueError(f"a limit of {limit} characters is too small for a comment; use {LEAST} or more")
     indexed = IndexedReview(review)
     head = "\n\n".join(_head(review, indexed))
-    room = limit - len(head) - _RESERVED
+    room = (sys.maxsize if limit is None else limit) - len(head) - _RESERVED
     changed = shown(review)
     body, cut = _sections(list(sections(indexed)), int(room * _SHARE) if changed else room)
     room -= len(body)
     reported = f"\n\n{body}" if body else ""
-    return f"{head}{reported}{_differences(indexed, changed, room, cut)}\n"
+    return f"{head}{reported}{_differences(indexed, changed, room, cut, whole=limit is None)}\n"
 
 
 def marker(stack: str, command: str = "diff") -> str:
@@ -71,8 +74,8 @@ def _head(review: Review, indexed: IndexedReview) -> Iterator[str]:
         yield markdown.sentence(limits)
 
 
-def _sections(found: list[Section], room: int) -> tuple[str, bool]:
-    """Return the sections within `room`, and whether anything was left out.
+def _sections(found: list[Section], room: int) -> tuple[str, list[str]]:
+    """Return the sections within `room`, and the titles of those that were shortened.
 
     Those that are not vital shrink first, the last ones first.
     """
@@ -80,27 +83,36 @@ def _sections(found: list[Section], room: int) -> tuple[str, bool]:
     texts = [markdown.written(each, most, most) for each in found]
     order = sorted(range(len(found)), key=lambda index: (found[index].vital, -index))
     size = sum(map(len, texts)) + 2 * len(texts)
-    cut = any(len(each.lines) > most for each in found)
+    cut = {index for index, each in enumerate(found) if len(each.lines) > most}
     for vital in (False, True):
         for lines, details in _LADDER:
             for index in order:
                 if size <= room:
-                    return "\n\n".join(texts), cut
+                    return "\n\n".join(texts), _titles(found, cut)
                 if found[index].vital is vital:
                     shorter = markdown.written(found[index], lines, details)
                     size += len(shorter) - len(texts[index])
-                    texts[index], cut = shorter, True
-    return "\n\n".join(texts), cut
+                    if shorter != texts[index]:
+                        texts[index] = shorter
+                        cut.add(index)
+    return "\n\n".join(texts), _titles(found, cut)
 
 
-def _differences(indexed: IndexedReview, changed: list[Change], room: int, cut: bool) -> str:
+def _titles(found: list[Section], cut: set[int]) -> list[str]:
+    """Return titles of sections without what their brackets count."""
+    return [found[index].title.partition(" (")[0] for index in sorted(cut)]
+
+
+def _differences(
+    indexed: IndexedReview, changed: list[Change], room: int, cut: list[str], *, whole: bool = False
+) -> str:
     """Return what differs in each object, folded, the most important first as long as there is room."""
     blocks: list[tuple[str, str]] = []
     left: list[Change] = []
     for change in sorted(changed, key=importance):
         if _is_reported(indexed, change):
             continue
-        block = "" if left else _difference(indexed, change)
+        block = "" if left else _difference(indexed, change, whole=whole)
         if left or len(block) + 2 > room:
             left.append(change)
         else:
@@ -109,7 +121,7 @@ def _differences(indexed: IndexedReview, changed: list[Change], room: int, cut: 
     text = "\n\n### Differences of single objects\n\n" if blocks else ""
     text += "\n\n".join(block for _, block in blocks)
     if left or cut:
-        text += f"\n\n{markdown.sentence(_left_out(indexed, left))}"
+        text += f"\n\n{markdown.sentence(_left_out(indexed, left, cut))}"
     return text
 
 
@@ -118,11 +130,11 @@ def _is_reported(indexed: IndexedReview, change: Change) -> bool:
     return bool(change.op is Op.REPLACE and indexed.raised(change)) and not difference(change)
 
 
-def _difference(indexed: IndexedReview, change: Change) -> str:
+def _difference(indexed: IndexedReview, change: Change, *, whole: bool) -> str:
     lines, size = [], 0
-    for line in difference(change):
+    for line in difference(change, _WHOLE) if whole else difference(change):
         size += len(line) + 1
-        if size > _OBJECT:
+        if size > _OBJECT and not whole:
             lines.append("… more lines differ")
             break
         lines.append(line)
@@ -131,13 +143,16 @@ def _difference(indexed: IndexedReview, change: Change) -> str:
     return markdown.folded(title, body)
 
 
-def _left_out(indexed: IndexedReview, left: list[Change]) -> str:
+def _left_out(indexed: IndexedReview, left: list[Change], cut: list[str]) -> str:
+    """Return what was left out: of which sections, and the differences of which objects."""
     command = "drift" if indexed.review.drift else "diff"
     how = f"{name(f'./hpc {command} --stack {indexed.review.stack}')} shows all of it."
+    lines = f"lines of {enumerated(cut)}" if cut else ""
     if not left:
-        return f"Lists above were shortened to keep this comment within its limit; {how}"
+        return f"Left out to keep this comment within its limit: {lines}; {how}"
     kinds = Counter((change.resource.kind, indexed.done(change)) for change in left)
     ranked = sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
     listed = enumerated([f"{number:,} {name(kind, 60)} {done}" for (kind, done), number in ranked], 5)
     what = f"the differences of {plural(len(left), 'object')} ({listed})"
-    return f"Left out to keep this comment within its limit: {what}; {how}"
+    also = f", and {lines}" if lines else ""
+    return f"Left out to keep this comment within its limit: {what}{also}; {how}"

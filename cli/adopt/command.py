@@ -86,11 +86,10 @@ def _write(work: Work, found: list[Candidate], output: Path | None, import_to: P
         write_text(import_to, json.dumps(content, indent=4) + "\n")
     if output is not None:
         # Half of the platform's rules come with it.
-        from cli.diff import settings_facts  # noqa: PLC0415
-        from review import comment  # noqa: PLC0415
+        from cli.diff import comment_file, settings_facts  # noqa: PLC0415
 
         review = presentation.review(work.stack.name, found, settings_facts.of(work.stack.settings))
-        write_text(output, comment.write(review))
+        comment_file.write(output, review)
 
 
 def _confirmed(number: int) -> bool:

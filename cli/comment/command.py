@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from cli.comment import whole
 from cli.comment.hosts import ForbiddenError, thread
 from cli.comment.thread import marker, publish
 from cli.shared.console import print_notice, print_text
@@ -18,7 +19,8 @@ _SUMMARY = "GITHUB_STEP_SUMMARY"
 def command(file: FileArgument) -> None:
     """Put a review onto a CI job's pull request.
 
-    There is one comment of each kind: an earlier one of this command is edited.
+    There is one comment of each kind: an earlier one of this command is edited. A comment that was shortened links to
+    the job's artefacts, for the whole review.
 
     Works in a job of GitHub Actions (GITHUB_TOKEN) or GitLab CI (HPC_GITLAB_TOKEN). Where there is no pull request, or
     the token may not write, as for those of forks, GitHub shows it as the job's summary.
@@ -34,6 +36,7 @@ def command(file: FileArgument) -> None:
             f"{file} does not begin with the hidden line by which a comment is found again",
             "Name what `./hpc diff --stack STACK -o FILE` wrote.",
         )
+    body += whole.sentence(file, os.environ)
     try:
         found = thread(os.environ)
         if found is not None:

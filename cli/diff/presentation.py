@@ -7,10 +7,11 @@ from pathlib import Path
 
 import typer
 
+from cli.diff import comment_file
 from cli.shared.console import console, print_text
 from cli.shared.errors import Problem, explain
 from cli.shared.output import write_text
-from review import comment, json_data, terminal
+from review import json_data, terminal
 from review.model import Review
 
 
@@ -19,10 +20,11 @@ def present(review: Review, output: Path | None, as_json: Path | None) -> None:
 
     Differences of single objects, often thousands of lines, are shown where no file has them.
     """
-    _files(review, output, as_json)
+    whole = _files(review, output, as_json)
     console.print(terminal.write(review, differences=output is None), markup=False, end="")
     if output is not None:
-        print_text(f"the comment, with what differs in each object, is in {output}")
+        longer = f"; it was shortened, and the whole review is in {whole}" if whole else ""
+        print_text(f"the comment, with what differs in each object, is in {output}{longer}")
 
 
 @contextmanager
@@ -32,9 +34,7 @@ def always(stack: str, output: Path | None, as_json: Path | None, *, drift: bool
     Earlier files are removed first, so that a command which is killed leaves none either.
     """
     for path in filter(None, (output, as_json)):
-        if path.is_file() and not path.is_symlink():  # not /dev/stdout
-            with suppress(OSError):
-                path.unlink()
+        comment_file.remove(path)
     try:
         yield
     except typer.Exit:
@@ -51,8 +51,8 @@ def refused(review: Review) -> bool:
     return bool(review.failed or review.unanswered) or any(finding.mandatory for finding in review.findings)
 
 
-def _files(review: Review, output: Path | None, as_json: Path | None) -> None:
-    if output is not None:
-        write_text(output, comment.write(review))
+def _files(review: Review, output: Path | None, as_json: Path | None) -> Path | None:
+    whole = comment_file.write(output, review) if output is not None else None
     if as_json is not None:
         write_text(as_json, json.dumps(json_data.of(review), indent=1, sort_keys=True) + "\n")
+    return whole

@@ -307,7 +307,20 @@ def test_lists_that_are_cut_are_reported() -> None:
     assert len(found) <= 20_000
     assert "Policy findings (9,000 mandatory: the update is refused)" in found
     assert re.search(r"- … \d+ more lines, \d+ of them marked ⚠️|  - … \d+ more", found)
-    assert "Lists above were shortened" in found
+    assert "Left out to keep this comment within its limit: lines of Policy findings; `./hpc diff" in found
+
+
+def test_without_a_limit_nothing_is_left_out() -> None:
+    """A review without a limit has every object, every line of its difference, and every line of the sections."""
+    data = {f"key{n:03}": "x" * 80 for n in range(200)}
+    maps = [made("core/v1:ConfigMap", {"metadata": {"name": f"c{n}"}, "data": data}) for n in range(9)]
+    findings = tuple(Finding(f"rule-{n}", mandatory=True, message=f"{n} " + "x" * 300) for n in range(900))
+    found = review(*map(created, maps), findings=findings)
+    short, whole = comment.write(found), comment.write(found, limit=None)
+    assert ("Left out" in short, "… more lines differ" in short) == (True, True)
+    assert ("Left out" in whole, "… more" in whole) == (False, False)
+    assert (whole.count("key199"), whole.count("(mandatory)")) == (9, 900)
+    assert broken(whole) == []
 
 
 def test_a_limit_that_cannot_be_kept_is_refused() -> None:

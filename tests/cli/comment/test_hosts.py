@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from werkzeug.wrappers import Request, Response
 
 from cli.app import app
-from cli.comment import hosts
+from cli.comment import hosts, whole
 from cli.comment.thread import marker
 from cli.shared.errors import Problem
 from tests.support.http_server import as_json, serving
@@ -162,6 +162,42 @@ def test_a_host_that_is_away(github: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """A host that does not answer is a message without the token."""
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:1")
     assert "does not answer" in _run(github, 1)
+
+
+def test_a_shortened_review_links_to_the_whole_one(host: Host, github: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comment beside whose file the whole review is links to the job's artefacts, on the server of the host."""
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://github.example.com")
+    monkeypatch.setenv("GITHUB_RUN_ID", "42")
+    (github.parent / "comment.whole.md").write_text(BODY * 2)
+    _run(github)
+    (found,) = host.comments
+    link = "[this job](https://github.example.com/lab/hpc/actions/runs/42#artifacts)"
+    assert found["body"] == f"{BODY}\nThe whole review is `comment.whole.md`, an artefact of {link}.\n"
+
+
+@pytest.mark.parametrize(
+    ("environment", "address"),
+    [
+        (
+            {"GITLAB_CI": "true", "CI_JOB_URL": "https://git/j/7", "CI_PROJECT_DIR": "."},
+            "https://git/j/7/artifacts/file/o/d.whole.md",
+        ),
+        ({"GITLAB_CI": "true", "CI_JOB_URL": "https://git/j/7"}, "https://git/j/7/artifacts/browse"),
+        ({"GITLAB_CI": "true"}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_artefacts_of_a_job(
+    environment: dict[str, str], address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On GitLab the link leads to the file, where it is in the project; elsewhere the sentence has no link."""
+    monkeypatch.chdir(tmp_path)
+    file = Path("o", "d.md")
+    assert whole.sentence(file, environment) == ""
+    file.parent.mkdir()
+    whole.file_of(file).write_text("all of it")
+    job = f"[this job]({address})" if address else "the job that wrote this"
+    assert f"`d.whole.md`, an artefact of {job}." in whole.sentence(file, environment)
 
 
 @pytest.mark.parametrize(("first", "found"), [(SIGN, SIGN), ("# dev", ""), ("<!-- open", ""), ("", "")])
