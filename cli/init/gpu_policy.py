@@ -1,12 +1,15 @@
 """Settings of the GPU Operator, as the cluster's ClusterPolicy has them."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from cli.init.decision import REVIEW, Decision
 from cli.init.facts import Cluster
+from stacks.gpu_drivers import gpu_drivers
 
 _OPERATOR = "gpu-operator"
+_VERSION = re.compile(r"(\d+\.\d+)$")
 
 
 def fit(settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
@@ -20,11 +23,21 @@ def fit(settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
         gpu[field] = getattr(policy, field)
     if not policy.driver:
         gpu["driver"] = None
-    elif policy.driver_version and isinstance(gpu.get("driver"), dict):
-        gpu["driver"]["version"] = policy.driver_version
+    elif isinstance(gpu.get("driver"), dict):
+        gpu["driver"]["version"] = policy.driver_version or _default(gpu)
     yield Decision(
         ("gpu",),
         "MIG, driver and GPUDirect Storage as the cluster's ClusterPolicy has them; `./hpc adopt` keeps its other "
         "fields",
         mark=REVIEW,
     )
+
+
+def _default(gpu: dict[str, Any]) -> str:
+    """Return the driver that the settings name, where the operator's version supports it; else its newest."""
+    named, channel = str(gpu["driver"]["version"]), str(gpu.get("operator", {}).get("channel", ""))
+    version = _VERSION.search(channel)
+    drivers = gpu_drivers()
+    if version is None or drivers.supports(version[1], named):
+        return named
+    return next(iter(drivers.newest(version[1])), named)

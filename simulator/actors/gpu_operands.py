@@ -59,14 +59,17 @@ def _pod(image: str, name: str, validations: tuple[str, ...] = (), **container: 
     return {"containers": [whole]} | ({"initContainers": checks} if checks else {})
 
 
+DEFAULT_DRIVER = "nvcr.io/nvidia/driver:580.105.08"
+"""What the operator brings where the policy names no part of an image (the real one: DRIVER_IMAGE of its Deployment)."""
 _AFTER = ("toolkit-validation",)
 
 
 def _driver(spec: Object) -> Object:
     driver = spec.get("driver") or {}
-    image = f"{driver.get('repository', '')}/{driver.get('image', '')}"
-    version = str(driver.get("version", ""))
-    image += f"@{version}" if version.startswith("sha256:") else f":{version}-{SYSTEM}"
+    repository, name, version = (str(driver.get(part) or "") for part in ("repository", "image", "version"))
+    image = f"{repository}/{name}" + (f"@{version}" if version.startswith("sha256:") else f":{version}-{SYSTEM}")
+    if not (repository or name or version):
+        image = f"{DEFAULT_DRIVER}-{SYSTEM}"
     module = [{"name": MODULE_TYPE, "value": driver.get("kernelModuleType") or "auto"}]
     pod = _pod(image, "nvidia-driver-ctr", env=module)
     more = {

@@ -18,6 +18,7 @@ from simulator.actors.api import ApiError
 from tests.engine.kit import Cluster
 from tests.support.clusters import FULL, require_tools
 from tests.support.lab import Lab, checkout, eventually
+from tests.support.user_objects import created, kind_of
 
 pytestmark = pytest.mark.cluster
 
@@ -43,22 +44,9 @@ def created_manually() -> list[dict[str, Any]]:
     return [*yaml.safe_load_all(CREATED_MANUALLY.read_text())]
 
 
-def kind_of(body: dict[str, Any]) -> Kind:
-    """Return the kind of an object."""
-    return next(each for each in kinds.KINDS if (each.api_version, each.kind) == (body["apiVersion"], body["kind"]))
-
-
 def name_of(body: dict[str, Any]) -> Name:
     """Return the name by which this test identifies an object."""
     return body["kind"], body["metadata"].get("namespace", ""), body["metadata"]["name"]
-
-
-def make(lab: Lab) -> None:
-    """Do as `oc create -f` does."""
-    cluster = Cluster(lab.kubeconfig, "hpc-sim-default")
-    for body in created_manually():
-        where = kind_of(body).path(body["metadata"].get("namespace"))
-        cluster.request("POST", where, body, manager="kubectl-create")
 
 
 def identities(lab: Lab) -> dict[Name, str]:
@@ -103,7 +91,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         made.change(lambda platform: platform.update(stages=platform["stages"][:1]))  # the job in the way is in it
         made.works("sim", "up")
         assert "nothing to adopt" in made.works("adopt")
-        make(made)
+        created(Cluster(made.kubeconfig, "hpc-sim-default"), CREATED_MANUALLY)
         eventually(lambda: running(made), "the user's job does not run")
         yield made
 
