@@ -60,7 +60,7 @@ def _pod(image: str, name: str, validations: tuple[str, ...] = (), **container: 
 
 
 DEFAULT_DRIVER = "nvcr.io/nvidia/driver:580.105.08"
-"""What the operator brings where the policy names no part of an image (the real one: DRIVER_IMAGE of its Deployment)."""
+"""What the operator brings where the policy names no part of an image (DRIVER_IMAGE of its Deployment)."""
 _AFTER = ("toolkit-validation",)
 
 
