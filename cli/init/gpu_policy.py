@@ -27,8 +27,7 @@ def fit(settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
         gpu["driver"]["version"] = policy.driver_version or _default(gpu)
     yield Decision(
         ("gpu",),
-        "MIG, driver and GPUDirect Storage as the cluster's ClusterPolicy has them; adopting it keeps its other "
-        "fields",
+        "MIG, driver and GPUDirect Storage as the cluster's ClusterPolicy has them; adopting it keeps its other fields",
         mark=REVIEW,
     )
 

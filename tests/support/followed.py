@@ -37,8 +37,13 @@ def blocks(page: Path) -> list[Block]:
 
 
 def merged(settings: Any, change: Any) -> Any:
-    """Return settings with a change put in: maps into maps, entries after entries, all else in place."""
+    """Return settings with a change put in: maps into maps, entries after entries, all else in place.
+
+    A map of another `kind` takes the place of the former.
+    """
     if isinstance(settings, Mapping) and isinstance(change, Mapping):
+        if settings.get("kind") not in (None, change.get("kind", settings.get("kind"))):
+            return change
         return {**settings, **{key: merged(settings.get(key), value) for key, value in change.items()}}
     if isinstance(settings, list) and isinstance(change, list):
         return [*settings, *change]
