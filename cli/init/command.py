@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from apis import yaml_nodes
 from cli.init import checks, examples, files, reading, settings_file
 from cli.init.composition import compose
 from cli.init.decision import MARK, REVIEW, Decision
@@ -21,6 +22,7 @@ from cli.shared.paths import ROOT
 from cli.shared.text import some
 from simulator import home, kubeconfigs
 from stacks.releases import RELEASES
+from stacks.settings import KEY, PROJECT
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 
@@ -110,9 +112,15 @@ def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | Non
 def _report(name: str, machine_files: Sequence[str], decisions: Sequence[Decision], before: Sequence[str]) -> None:
     """Print what was written, what is left to decide, what the rules say, and what comes next."""
     print_text(f"written: {some([_file(name).name, *machine_files])}")
-    _list(f"to decide, marked with {MARK} in the file", [one for one in decisions if one.mark == MARK])
-    review = list(dict.fromkeys(one.place for one in decisions if one.mark == REVIEW))
-    print_text(f"\nas in the example, marked with {REVIEW}: {some(review)}")
+    node = yaml_nodes.composed(_file(name).read_text())
+
+    def at(one: Decision) -> str:
+        line = yaml_nodes.line(node, ("config", f"{PROJECT}:{KEY}", *one.path)) + 1
+        return f"{_file(name).name}:{line}: {one.place}"
+
+    _list(f"to decide, marked with {MARK} in the file", [(at(one), one) for one in decisions if one.mark == MARK])
+    review = list(dict.fromkeys(at(one).partition(":")[2] for one in decisions if one.mark == REVIEW))
+    print_text(f"\nto review, marked with {REVIEW}, by line: {'; '.join(review)}")
     found = [*checks.faults(name, ROOT)]
     if found:
         print_text("\nnot complete yet:")
@@ -125,11 +133,11 @@ def _report(name: str, machine_files: Sequence[str], decisions: Sequence[Decisio
         print_text(f"  {line}")
 
 
-def _list(title: str, decisions: Sequence[Decision]) -> None:
+def _list(title: str, decisions: Sequence[tuple[str, Decision]]) -> None:
     if decisions:
         print_text(f"\n{title}:")
-    for one in decisions:
-        print_text(f"- {one.place}: {one.text}")
+    for place, one in decisions:
+        print_text(f"- {place}: {one.text}")
         for line in one.options:
             print_text(f"    {line}")
 

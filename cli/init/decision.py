@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from review import paths
+
 MARK = "DECIDE"
 """Begins the comment at every place where the user decides."""
 REVIEW = "REVIEW"
@@ -21,5 +23,5 @@ class Decision:
 
     @property
     def place(self) -> str:
-        """The path as messages of the settings write it."""
-        return ".".join(map(str, self.path))
+        """The path as messages of the settings write it: `tenants[0].data`."""
+        return paths.show(self.path)

@@ -1,4 +1,4 @@
-"""Objects as a console's samples make them: each kind that a stack declares once in a cluster can be adopted as it is."""
+"""Objects as a console's samples make them can be adopted as they are, of each kind that a stack declares once."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -28,7 +28,9 @@ SAMPLES: list[tuple[str, str, dict[str, Any]]] = [
         "NicClusterPolicy",
         {
             "ofedDriver": {
-                **{"image": "doca-driver", "repository": "nvcr.io/nvidia/mellanox", "version": "25.10"},
+                "image": "doca-driver",
+                "repository": "nvcr.io/nvidia/mellanox",
+                "version": "25.10",
                 "startupProbe": {"initialDelaySeconds": 10, "periodSeconds": 20},
                 "upgradePolicy": {"autoUpgrade": True, "maxParallelUpgrades": 1, "drain": {"enable": True}},
             },

@@ -76,7 +76,7 @@ def test_an_existing_namespace_is_reported_and_keeps_its_ids() -> None:
     (made,) = settings["tenants"]
     assert (made["uid_range"], made["mcs"]) == ({"start": 1000650000, "size": 5000}, "s0:c25,c20")
     assert (made["run_as_uid"], made["run_as_gid"]) == (1000651000, 1000651000)
-    assert (said.place, said.text.partition(":")[0]) == ("tenants.0", "the cluster has a namespace training already")
+    assert (said.place, said.text.partition(":")[0]) == ("tenants[0]", "the cluster has a namespace training already")
 
 
 def test_storage_that_is_there_stays() -> None:
