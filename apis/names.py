@@ -27,6 +27,8 @@ NODE_ROLE = "node-role.kubernetes.io/"
 MACHINE_CONFIG_POOL = "pools.operator.machineconfiguration.openshift.io/"
 """Prefix of the label that OpenShift gives its own pools, master and worker; the pool's name follows."""
 
+PULUMI = "pulumi.com/"
+"""Prefix of the annotations that Pulumi's provider reads."""
 WAIT_FOR = "pulumi.com/waitFor"
 SKIP_AWAIT = "pulumi.com/skipAwait"
 TIMEOUT_SECONDS = "pulumi.com/timeoutSeconds"
@@ -43,6 +45,8 @@ KERNEL_DEVEL = "kernel-devel"
 
 AWAITED = "hpc.pulumi/awaited"
 """On objects of other owners: what we waited for there."""
+RUN = "hpc.pulumi/run"
+"""On a job that no Pulumi manages: the number in the settings whose change runs it again."""
 CONFIG_DIGEST = "hpc.pulumi/config-sha256"
 """On a pod template: digest of the configuration that its pods read at start."""
 

@@ -30,7 +30,8 @@ class JobFailedError(pulumi.RunError):
 ReadLog = Callable[[str, str], str]
 """Given a namespace and a job's name, why its pods failed, or an empty text."""
 
-_FAILURE = "Failed"
+FAILURE = "Failed"
+"""Condition of a job of any kind that has failed."""
 
 
 def job_annotations(kind: Kind, wait: Wait, *, timeout: int) -> dict[str, str]:
@@ -44,7 +45,7 @@ def job_annotations(kind: Kind, wait: Wait, *, timeout: int) -> dict[str, str]:
         # It has no condition of a job that runs; one that has ended has started, too.
         some = "@.active > 0 || @.succeeded > 0 || @.failed > 0"
         return waits.wait_for([waits.exists(f".status.jobsStatus[?({some})].name")], timeout=timeout)
-    ended = ("Complete", _FAILURE) if batch else ("Succeeded", _FAILURE)
+    ended = ("Complete", FAILURE) if batch else ("Succeeded", FAILURE)
     running = () if wait is Wait.FINISHED else ("Running",)
     return waits.wait_for([waits.any_condition(*running, *ended)], timeout=timeout)
 
@@ -52,8 +53,8 @@ def job_annotations(kind: Kind, wait: Wait, *, timeout: int) -> dict[str, str]:
 def failure(status: Mapping[str, Any] | None) -> str | None:
     """Return the message of the Failed condition, or None for a job that has not failed."""
     for condition in (status or {}).get("conditions") or ():
-        if condition.get("type") == _FAILURE and condition.get("status") == "True":
-            return str(condition.get("message") or condition.get("reason") or _FAILURE)
+        if condition.get("type") == FAILURE and condition.get("status") == "True":
+            return str(condition.get("message") or condition.get("reason") or FAILURE)
     return None
 
 

@@ -4,7 +4,7 @@ The provider evaluates the annotation `pulumi.com/waitFor` at every create and u
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from apis import names
 
@@ -52,6 +52,12 @@ def wait_for(expressions: Sequence[str], *, timeout: int) -> dict[str, str]:
     """Return the annotations that make the provider wait for all `expressions`, at most `timeout` seconds."""
     value = expressions[0] if len(expressions) == 1 else json.dumps(list(expressions))
     return {names.WAIT_FOR: value, names.TIMEOUT_SECONDS: str(timeout)}
+
+
+def expressions(annotations: Mapping[str, str]) -> list[str]:
+    """Return the expressions that `wait_for` has put into an object's annotations."""
+    value = annotations.get(names.WAIT_FOR, "")
+    return json.loads(value) if value.startswith("[") else [value] if value else []
 
 
 def at_most(timeout: int) -> dict[str, str]:

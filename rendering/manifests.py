@@ -7,9 +7,10 @@ from typing import Any
 
 import yaml
 
-from apis import kinds
+from apis import kinds, names
 from apis.errors import UserError
 from apis.pulumi_values import REDACTED
+from components.labels import MANAGED_BY
 from rendering.recorder import Registration, record
 from stacks import environment, settings
 from stacks.layer_settings import TenantsLayer
@@ -17,7 +18,8 @@ from stacks.layer_settings import TenantsLayer
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = ".rendered"
 """File that lists what a render wrote, so that the next one can remove it."""
-_PATCH = "Patch"
+PATCH = "Patch"
+"""End of the types that set fields of an object of somebody else."""
 _WAITS = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.IMAGE_STREAM.kind, kinds.MACHINE_CONFIG_POOL.kind)
 """Kinds that the program waits on by a patch, which is not a manifest."""
 
@@ -54,14 +56,15 @@ def manifests(recorded: Iterable[Registration]) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for manifest in (_manifest(item) for item in recorded if item.is_kubernetes):
         if manifest:
-            name = _file_name(manifest)
-            found[name] = _merged(found[name], manifest) if name in found else manifest
+            name = file_name(manifest)
+            found[name] = merged(found[name], manifest) if name in found else manifest
     return [found[name] for name in sorted(found)]
 
 
-def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one manifest with the fields of both; where both have a value, the other's."""
     both = {
-        key: _merged(one[key], other[key])
+        key: merged(one[key], other[key])
         for key in one.keys() & other.keys()
         if isinstance(one[key], Mapping) and isinstance(other[key], Mapping)
     }
@@ -73,7 +76,7 @@ def write(recorded: Iterable[Registration], directory: Path) -> list[Path]:
 
     Files of an earlier call are removed first; a folder with other files is refused with FolderError.
     """
-    found = {_file_name(manifest): manifest for manifest in manifests(recorded)}
+    found = {file_name(manifest): manifest for manifest in manifests(recorded)}
     return write_files({name: yaml.safe_dump(manifest, width=120) for name, manifest in found.items()}, directory)
 
 
@@ -88,6 +91,7 @@ def write_files(rendered: Mapping[str, str], directory: Path) -> list[Path]:
             (directory / name).unlink(missing_ok=True)
         index.write_text("\n".join(rendered) + "\n")
         for name, text in rendered.items():
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
             (directory / name).write_text(text)
     except OSError as error:
         raise FolderError(f"cannot write to {directory}: {error.strerror}; name another folder") from error
@@ -95,15 +99,38 @@ def write_files(rendered: Mapping[str, str], directory: Path) -> list[Path]:
 
 
 def _manifest(item: Registration) -> dict[str, Any] | None:
-    api_version, kind = item.type.removeprefix("kubernetes:").rsplit(":", 1)
-    kind = kind.removesuffix(_PATCH)
-    if kind == kinds.SECRET.kind or (item.type.endswith(_PATCH) and kind in _WAITS):
+    kind = kind_of(item)
+    if kind == kinds.SECRET.kind or (item.type.endswith(PATCH) and kind in _WAITS):
         return None
+    return manifest_of(item)
+
+
+def kind_of(item: Registration) -> str:
+    """Return the kind of a registered object; a patch has that of the object that it changes."""
+    return item.type.rsplit(":", 1)[-1].removesuffix(PATCH)
+
+
+def manifest_of(item: Registration) -> dict[str, Any]:
+    """Return what the provider would apply for a registered object."""
+    api_version = item.type.removeprefix("kubernetes:").rsplit(":", 1)[0]
     fields = {key: value for key, value in item.inputs.items() if key not in ("apiVersion", "kind", "status")}
-    return {"apiVersion": api_version.removeprefix("core/"), "kind": kind, **fields}
+    return {"apiVersion": api_version.removeprefix("core/"), "kind": kind_of(item), **fields}
 
 
-def _file_name(manifest: dict[str, Any]) -> str:
+def managed_by(manager: str | None, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest without Pulumi's annotations, whose label names another manager, or none."""
+    metadata = {**manifest["metadata"]}
+    labels, annotations = metadata.pop("labels", None) or {}, metadata.pop("annotations", None) or {}
+    labels = {key: text for key, text in labels.items() if key != MANAGED_BY} | (
+        {MANAGED_BY: manager} if manager and MANAGED_BY in labels else {}
+    )
+    annotations = {key: text for key, text in annotations.items() if not key.startswith(names.PULUMI)}
+    metadata |= ({"labels": labels} if labels else {}) | ({"annotations": annotations} if annotations else {})
+    return {**manifest, "metadata": metadata}
+
+
+def file_name(manifest: Mapping[str, Any]) -> str:
+    """Return the name of an object's file."""
     metadata = manifest["metadata"]
     parts = (manifest["kind"].lower(), metadata.get("namespace"), metadata["name"])
     return re.sub(r"[^a-z0-9.-]+", "-", ".".join(part for part in parts if part).lower()) + ".yaml"

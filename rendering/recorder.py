@@ -37,6 +37,8 @@ class Registration:
     ignore_changes: tuple[str, ...] = ()
     replacement_trigger: Any = None
     aliases: tuple[str, ...] = ()
+    secret_keys: tuple[str, ...] = ()
+    """Of a Secret: the keys of its data, whose values are not recorded."""
     arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Of a component: its inputs as the engine stores them, including nulls inside them."""
 
@@ -163,5 +165,13 @@ def _registration(request: Any, response: Any) -> Registration:
         ignore_changes=tuple(request.ignoreChanges),
         replacement_trigger=plain(MessageToDict(request.replacement_trigger)) if has_trigger else None,
         aliases=tuple(alias.spec.type for alias in request.aliases),
+        secret_keys=_secret_keys(request) if request.type.endswith(":Secret") else (),
         arguments={} if request.custom else MessageToDict(request.object),
     )
+
+
+def _secret_keys(request: Any) -> tuple[str, ...]:
+    inputs = MessageToDict(request.object)
+    values = [inputs.get(key) or {} for key in ("data", "stringData")]
+    plain_values = [value.get("value", {}) if SIGNATURE in value else value for value in values]
+    return tuple(sorted(key for value in plain_values for key in value))

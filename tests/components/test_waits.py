@@ -13,6 +13,13 @@ def test_one_expression_is_written_plainly_and_several_as_a_list() -> None:
     assert both == '["jsonpath={.a}", "jsonpath={.b}=c"]'
 
 
+def test_expressions_are_read_back() -> None:
+    """An object's annotations give the expressions that were written into them."""
+    for expressions in (["condition=Updated"], ['jsonpath={.a[?(@.b=="c")].d}', "jsonpath={.b}=c"]):
+        assert waits.expressions(waits.wait_for(expressions, timeout=5)) == expressions
+    assert waits.expressions(waits.at_most(5)) == []
+
+
 def test_several_conditions_are_alternatives() -> None:
     """Several conditions are alternatives in one expression."""
     assert waits.any_condition("A") == 'jsonpath={.status.conditions[?(@.type=="A" && @.status=="True")].type}'
