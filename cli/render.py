@@ -1,5 +1,6 @@
 """`./hpc render`: the manifests that would be applied, without an engine or a cluster."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,8 +8,10 @@ import typer
 from cli.shared import stack as stacks
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
-from cli.shared.options import DEFAULT_STACK, FolderOption, StackOption
+from cli.shared.options import DEFAULT_STACK, StackOption
 from rendering import manifests
+from rendering.gitops import argocd, flux
+from rendering.gitops.waves import waves
 from stacks.monitoring_files import files
 
 DashboardsOption = Annotated[
@@ -22,8 +25,37 @@ DashboardsOption = Annotated[
 ]
 
 
-def command(output: FolderOption, stack: StackOption = DEFAULT_STACK, *, dashboards: DashboardsOption = False) -> None:
+OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the files.")]
+ArgoOption = Annotated[
+    Path | None,
+    typer.Option("--argocd", metavar="DIR", help="Write manifests with sync waves for Argo CD, and health checks."),
+]
+FluxOption = Annotated[
+    Path | None,
+    typer.Option("--flux", metavar="DIR", help="Write manifests for Flux, and a Kustomization for each wave."),
+]
+SourceOption = Annotated[
+    str | None,
+    typer.Option("--source", help="URL of the repository (Argo CD), or name of its GitRepository (Flux)."),
+]
+
+
+def command(
+    output: OutputOption = None,
+    stack: StackOption = DEFAULT_STACK,
+    argocd_folder: ArgoOption = None,
+    flux_folder: FluxOption = None,
+    source: SourceOption = None,
+    *,
+    dashboards: DashboardsOption = False,
+) -> None:
     """Write the manifests of a stack, without its secrets."""
+    folders = [folder for folder in (output, argocd_folder, flux_folder) if folder]
+    if len(folders) != 1:
+        raise Problem("one folder is needed", "Write -o DIR for plain manifests, --argocd DIR or --flux DIR.")
+    (folder,) = folders
+    if output is None:
+        return _gitops(stack, folder, source, argo=argocd_folder is not None)
     if dashboards:
         found = files(stacks.read(stack).settings)
         if not found:
@@ -31,8 +63,19 @@ def command(output: FolderOption, stack: StackOption = DEFAULT_STACK, *, dashboa
                 f"stack {stack} has no dashboards and no receivers",
                 "Name a stack whose gpu.monitoring has `dashboards` or `notify`, or one with gpu.exporter.",
             )
-        names = ", ".join(file.name for file in manifests.write_files(found, output))
-        print_text(f"{len(found)} files for monitoring of stack {stack} in {output}: {names}")
-        return
-    written = manifests.write(manifests.registrations(stack), output)
-    print_text(f"{len(written)} manifests of stack {stack} in {output}")
+        names = ", ".join(file.name for file in manifests.write_files(found, folder))
+        print_text(f"{len(found)} files for monitoring of stack {stack} in {folder}: {names}")
+        return None
+    written = manifests.write(manifests.registrations(stack), folder)
+    print_text(f"{len(written)} manifests of stack {stack} in {folder}")
+    return None
+
+
+def _gitops(stack: str, folder: Path, source: str | None, *, argo: bool) -> None:
+    """Write the stack for Argo CD or Flux; the path in the repository is the folder as it was named."""
+    ordered = waves(manifests.registrations(stack, first_preview=True))
+    path = folder.name if folder.is_absolute() else folder.as_posix()
+    write = argocd.files if argo else flux.files
+    manifests.write_files(write(ordered, stack, path, source), folder)
+    count = sum(map(len, ordered.members))
+    print_text(f"{count} manifests of stack {stack} in {len(ordered.members)} waves in {folder}; see its README.md")

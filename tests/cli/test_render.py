@@ -2,8 +2,10 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from cli.app import app
@@ -55,3 +57,84 @@ def test_a_stack_without_an_exporter_has_none(tmp_path: Path) -> None:
     """Nothing is written where the expressions would find no metrics."""
     with pytest.raises(Problem, match="has no dashboards"):
         run("--dashboards", "--stack", "dev", "-o", tmp_path)
+
+
+def written(file: Path) -> dict[str, Any]:
+    """Return a file as data."""
+    content: dict[str, Any] = yaml.safe_load(file.read_text())
+    return content
+
+
+def options(file: Path) -> set[str]:
+    """Return the sync options of a manifest for Argo CD."""
+    return set(written(file)["metadata"]["annotations"].get("argocd.argoproj.io/sync-options", "").split(","))
+
+
+def test_argocd_has_waves_an_application_and_health_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waves are annotations, objects of others are applied in part and never deleted, and jobs are replaced."""
+    monkeypatch.chdir(tmp_path)
+    output = run("--stack", "prod", "--argocd", "clusters/prod", "--source", "https://git.corp.example/platform.git")
+    assert "in 16 waves in clusters/prod" in output
+    folder = tmp_path / "clusters/prod"
+    application = written(folder / "application.yaml")["spec"]
+    assert application["source"] == {
+        "repoURL": "https://git.corp.example/platform.git",
+        "targetRevision": "HEAD",
+        "path": "clusters/prod/waves",
+        "directory": {"recurse": True},
+    }
+    assert "ApplyOutOfSyncOnly=true" in application["syncPolicy"]["syncOptions"]
+    # Jobs that are kept run again by their number alone.
+    assert {item["name"] for item in application["ignoreDifferences"]} == {"tf2-a2d2-16x01-gpu", "tf2-resnet50-01x08"}
+    (node,) = folder.glob("waves/*/node.dgx01.hpc.example.com.yaml")
+    assert options(node) == {"ServerSideApply=true", "Validate=false", "Prune=false", "Delete=false"}
+    assert written(node)["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"] == str(int(node.parent.name))
+    (job,) = folder.glob("waves/*/job.adas.mofed-test-job.yaml")
+    assert options(job) == {"Replace=true", "Force=true"}
+    assert written(job)["metadata"]["annotations"]["hpc.pulumi/run"] == "1"
+    (volume,) = folder.glob("waves/*/persistentvolume.adas-data-pv01.yaml")
+    assert options(volume) == {"Prune=false", "Delete=false"}
+    data = written(folder / "health/argocd-cm.yaml")["data"]
+    checks = written(folder / "health/argocd.yaml")["spec"]["resourceHealthChecks"]
+    assert {text for key, text in data.items()} == {check["check"] for check in checks}
+    assert "resource.customizations.health.nvidia.com_ClusterPolicy" in data
+    page = (folder / "README.md").read_text()
+    assert "| ibm-spectrum-scale | cnsa-remote-mount-ess3000 | Opaque | `password`, `username` | 7 |" in page
+    assert "- NicClusterPolicy nic-cluster-policy: until `.status.state` is ready" in page
+
+
+def test_flux_has_a_kustomization_for_each_wave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each depends on the one before, and checks what the program waits for; its time is the longest of these."""
+    monkeypatch.chdir(tmp_path)
+    run("--stack", "dev", "--flux", "clusters/dev")
+    folder = tmp_path / "clusters/dev"
+    listed = written(folder / "kustomization.yaml")["resources"]
+    waves = [written(folder / name) for name in listed]
+    names = [wave["metadata"]["name"] for wave in waves]
+    assert names == [f"hpc-dev-{number:02}" for number in range(17)]
+    assert [wave["spec"].get("dependsOn") for wave in waves] == [None, *([{"name": name}] for name in names[:-1])]
+    assert [wave["spec"]["path"] for wave in waves[:2]] == ["./clusters/dev/waves/00", "./clusters/dev/waves/01"]
+    second = waves[1]["spec"]
+    assert second["timeout"] == "3600s"
+    assert {check["kind"] for check in second["healthChecks"]} == {"MachineConfigPool", "Subscription"}
+    assert {rule["kind"]: rule["current"] for rule in second["healthCheckExprs"]}["Subscription"] == (
+        "status.?installedCSV.hasValue()"
+    )
+    jobs = [check["name"] for wave in waves for check in wave["spec"].get("healthChecks", ()) if check["kind"] == "Job"]
+    # Flux would wait for the end of the listener, which waits for the next wave.
+    assert jobs == ["mofed-test-job", "nv-nccl-dgx01", "nv-nccl-dgx02"]
+    (pool,) = folder.glob("waves/*/machineconfigpool.worker.yaml")
+    assert written(pool)["metadata"]["annotations"] == {
+        "hpc.pulumi/awaited": "5444f7de6212b676",
+        "kustomize.toolkit.fluxcd.io/prune": "disabled",
+        "kustomize.toolkit.fluxcd.io/ssa": "Merge",
+    }
+    (kept,) = folder.glob("waves/*/mpijob.adas.tf2-resnet50-02x08x02.yaml")
+    assert written(kept)["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/ssa"] == "IfNotPresent"
+
+
+def test_one_folder_is_needed(tmp_path: Path) -> None:
+    """Two forms at a time, or none, are refused with the options."""
+    for arguments in ((), ("-o", tmp_path, "--flux", tmp_path)):
+        with pytest.raises(Problem, match="--argocd DIR or --flux DIR"):
+            run("--stack", "dev", *arguments)
