@@ -54,6 +54,8 @@ def command(
     if len(folders) != 1:
         raise Problem("one folder is needed", "Write -o DIR for plain manifests, --argocd DIR or --flux DIR.")
     (folder,) = folders
+    if output is None and dashboards:
+        raise Problem("dashboards are not part of the waves", "Write them beside these: --dashboards -o DIR.")
     if output is None:
         return _gitops(stack, folder, source, argo=argocd_folder is not None)
     if dashboards:

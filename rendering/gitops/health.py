@@ -1,7 +1,7 @@
 """When an object of a wave is healthy: the program's own waits, for each kind, in Lua and in CEL (pure)."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from apis import kinds
@@ -70,19 +70,22 @@ def by_kind(members: Iterable[Member]) -> list[KindHealth]:
 
 def lua_script(health: KindHealth) -> str:
     """Return Argo CD's health check of a kind."""
+    own = {rule: _listed(objects) for rule, objects in health.rules.items() if rule != health.others}
     lines = [LUA_PRELUDE.rstrip()]
+    if own:
+        lines.append('local object = (obj.metadata.namespace or "") .. "/" .. obj.metadata.name')
+    if () in own:
+        # Neither their end nor their failure is waited for.
+        lines.append(f'if ({own.pop(())})[object] then return {{status = "Healthy"}} end')
     if health.failure:
-        lines += [f"if {lua(parse(health.failure))} then", '  return {status = "Degraded"}', "end"]
+        lines.append(f'if {lua(parse(health.failure))} then return {{status = "Degraded"}} end')
     lines += [
         f"local message = {_message(health.others)}",
         f"local healthy = function() {_lua_rule(health.others)} end",
     ]
-    rules = {rule: objects for rule, objects in health.rules.items() if rule != health.others}
-    if rules:
-        lines.append('local object = (obj.metadata.namespace or "") .. "/" .. obj.metadata.name')
-    for rule, objects in rules.items():
+    for rule, listed in own.items():
         lines += [
-            f"if ({{{', '.join(f'[{json.dumps(name)}] = true' for name in objects)}}})[object] then",
+            f"if ({listed})[object] then",
             f"  message = {_message(rule)}",
             f"  healthy = function() {_lua_rule(rule)} end",
             "end",
@@ -94,6 +97,10 @@ def lua_script(health: KindHealth) -> str:
         'return {status = "Progressing", message = message}',
     ]
     return "\n".join(lines) + "\n"
+
+
+def _listed(objects: Sequence[str]) -> str:
+    return "{" + ", ".join(f"[{json.dumps(name)}] = true" for name in objects) + "}"
 
 
 def _lua_rule(rule: Expressions) -> str:

@@ -63,7 +63,7 @@ _DIFFERENCES = """\
   its timeout, and a failed job stops its wave, without its log.
 - **Identity of the cluster.** Pulumi refuses a cluster other than the one that it began with. Here the files go
   wherever they are applied.
-- **Policies** are checked by `./hpc check -f waves` in CI, not at every apply.
+- **Policies** are checked by `./hpc check -f waves --stack STACK` in CI, not at every apply.
 - **Deletion.** What the stack protects is never pruned. Labels of nodes stay when their file is removed.
 - **Review.** There is no plan to approve: `./hpc diff --base COMMIT` shows what a change of the settings means.
 """

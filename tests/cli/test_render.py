@@ -138,3 +138,5 @@ def test_one_folder_is_needed(tmp_path: Path) -> None:
     for arguments in ((), ("-o", tmp_path, "--flux", tmp_path)):
         with pytest.raises(Problem, match="--argocd DIR or --flux DIR"):
             run("--stack", "dev", *arguments)
+    with pytest.raises(Problem, match="--dashboards -o DIR"):
+        run("--stack", "dev", "--dashboards", "--argocd", tmp_path)

@@ -155,7 +155,7 @@ def test_lua_judges_as_the_provider_does(tmp_path: Path) -> None:
 
 
 def test_objects_of_one_kind_may_have_rules_of_their_own(tmp_path: Path) -> None:
-    """A listener is healthy when it has started, and Jobs of other applications when they have ended."""
+    """A listener is healthy when it has started, Jobs of other applications when they have ended, and one is free."""
     started = tuple(waits.expressions(job_annotations(JOB, Wait.STARTED, timeout=1)))
     finished = tuple(waits.expressions(job_annotations(JOB, Wait.FINISHED, timeout=1)))
     health = KindHealth(
@@ -167,10 +167,13 @@ def test_objects_of_one_kind_may_have_rules_of_their_own(tmp_path: Path) -> None
         f"case-{namespace}-{name}": (script, {"metadata": {"namespace": namespace, "name": name}, **running})
         for namespace, name in (("adas", "listener"), ("adas", "client"), ("adas", "free"), ("other", "listener"))
     }
+    failed = {"metadata": {"namespace": "adas", "name": "free"}, **with_conditions("Failed")}
+    objects |= {"case-failed": (script, failed)}
     assert judged(objects, tmp_path) == {
         "case-adas-listener": "Healthy",
         "case-adas-client": "Progressing",
         "case-adas-free": "Healthy",
+        "case-failed": "Healthy",
         "case-other-listener": "Progressing",
     }
     assert 'in ["adas/listener"] && (status.?startTime.hasValue())' in cel_expression(health)
