@@ -45,8 +45,6 @@ KERNEL_DEVEL = "kernel-devel"
 
 AWAITED = "hpc.pulumi/awaited"
 """On objects of other owners: what we waited for there."""
-RUN = "hpc.pulumi/run"
-"""On a job that no Pulumi manages: the number in the settings whose change runs it again."""
 CONFIG_DIGEST = "hpc.pulumi/config-sha256"
 """On a pod template: digest of the configuration that its pods read at start."""
 

@@ -33,8 +33,6 @@ def _manifest(member: Member, number: int) -> dict[str, Any]:
     annotations = {_WAVE: str(number)}
     if options := [*_options(member)]:
         annotations[_OPTIONS] = ",".join(options)
-    if member.run is not None:
-        annotations[names.RUN] = str(member.run)
     return manifest(member, MANAGER, annotations)
 
 
@@ -43,8 +41,9 @@ def _options(member: Member) -> Iterator[str]:
         yield from ("ServerSideApply=true", "Validate=false")
     if member.partial or member.kept:
         yield from ("Prune=false", "Delete=false")
-    if member.run is not None:
-        yield from ("Replace=true", "Force=true")
+    if member.job and not member.frozen:
+        # kubectl's --force deletes and creates what cannot be changed; it knows no server-side apply.
+        yield from ("ServerSideApply=false", "Force=true")
 
 
 def _application(waves: Waves, stack: str, folder: str, repository: str) -> dict[str, Any]:
@@ -66,8 +65,7 @@ def _application(waves: Waves, stack: str, folder: str, repository: str) -> dict
             "syncPolicy": {
                 "syncOptions": [
                     "ServerSideApply=true",
-                    # Without it, every sync would replace all jobs.
-                    "ApplyOutOfSyncOnly=true",
+                    "RespectIgnoreDifferences=true",
                     "SkipDryRunOnMissingResource=true",
                     "PruneLast=true",
                 ],
@@ -78,7 +76,7 @@ def _application(waves: Waves, stack: str, folder: str, repository: str) -> dict
 
 
 def _ignored(member: Member) -> dict[str, Any]:
-    """Return the fields of a job that may differ without running it again."""
+    """Return the fields of a job that stay as they are until it is deleted."""
     kind, namespace, name = member.identity
     group = member.manifest["apiVersion"].rpartition("/")[0]
     paths = ["/spec", f"/metadata/labels/{names.QUEUE_NAME.replace('/', '~1')}"]

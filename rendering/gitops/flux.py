@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apis import kinds, names
+from apis import kinds
 from rendering.gitops import readme
 from rendering.gitops.documents import dns_name, folder_of, manifest, text
 from rendering.gitops.health import KindHealth, by_kind, cel_expression, cel_failure, flux_checks
@@ -34,8 +34,7 @@ def _annotations(member: Member) -> dict[str, str]:
         annotations[f"{_TOOLKIT}/ssa"] = "Merge"
     if member.partial or member.kept:
         annotations[f"{_TOOLKIT}/prune"] = "disabled"
-    if member.run is not None:
-        annotations[names.RUN] = str(member.run)
+    if member.job:
         annotations |= {f"{_TOOLKIT}/ssa": "IfNotPresent"} if member.frozen else {f"{_TOOLKIT}/force": "enabled"}
     return annotations
 

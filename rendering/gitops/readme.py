@@ -26,9 +26,10 @@ _ARGOCD = """\
 
 ## Jobs
 
-A finished job stays as it is: the Application syncs only what is out of sync (`ApplyOutOfSyncOnly=true`; leave it on,
-since a sync of everything replaces every job and so runs it again). A job whose manifest changes, also by a higher
-`run` in the settings, is deleted and created again. One with `on_change: keep` runs again only by its `run`.
+A finished job stays as it is. A Job whose manifest changes is deleted and created again (`Force=true`; never add
+`Replace=true`, which runs all jobs at every sync). MPIJobs and TrainJobs change in place, which runs nothing; one with
+`on_change: keep` does not change at all. To run a job again, delete it and sync; `run` in the settings has no effect.
+Leave `ApplyOutOfSyncOnly` off: with it, a sync does not wait for objects that an earlier one has applied.
 """
 
 _FLUX = """\
@@ -47,8 +48,8 @@ claims that only a pod binds and for nodes that are down.
 
 A finished job stays as it is. A Job whose manifest changes is deleted and created again. MPIJobs and TrainJobs change
 in place, which runs nothing; one with `on_change: keep` does not change at all. To run a job again, delete it: Flux
-creates it at its next reconciliation (`flux reconcile kustomization NAME`). Flux does not wait for a Job that the
-program only wants started.
+creates it at its next reconciliation (`flux reconcile kustomization NAME`); `run` in the settings has no effect. Flux
+does not wait for a Job that the program only wants started.
 """
 
 _DIFFERENCES = """\

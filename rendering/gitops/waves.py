@@ -42,10 +42,10 @@ class Member:
     """Whether the object is somebody else's, and the manifest has only the fields that the stack sets."""
     kept: bool = False
     """Whether the stack never deletes the object."""
-    run: int | None = None
-    """Of a job: the number whose change runs it again."""
-    frozen: tuple[str, ...] = ()
-    """Of a job: fields whose change does not run it again."""
+    job: bool = False
+    """Whether it runs to an end, and again only when it is created again."""
+    frozen: bool = False
+    """Whether a changed specification waits for the next run."""
 
     @property
     def identity(self) -> tuple[str, str, str]:
@@ -116,7 +116,6 @@ def _is_object(item: Registration) -> bool:
 
 def _member(file: str, item: Registration) -> Member:
     annotations = item.inputs["metadata"].get("annotations") or {}
-    job = item.replacement_trigger
     return Member(
         file=file,
         manifest=manifest_of(item),
@@ -124,8 +123,8 @@ def _member(file: str, item: Registration) -> Member:
         timeout=int(annotations.get(names.TIMEOUT_SECONDS, 0)),
         partial=item.type.endswith(PATCH),
         kept=item.protect or item.retain_on_delete,
-        run=job if isinstance(job, int) else None,
-        frozen=item.ignore_changes,
+        job=item.replacement_trigger is not None,
+        frozen=bool(item.ignore_changes),
     )
 
 

@@ -71,7 +71,7 @@ def options(file: Path) -> set[str]:
 
 
 def test_argocd_has_waves_an_application_and_health_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Waves are annotations, objects of others are applied in part and never deleted, and jobs are replaced."""
+    """Waves are annotations, objects of others are applied in part and never deleted, and a changed Job is replaced."""
     monkeypatch.chdir(tmp_path)
     output = run("--stack", "prod", "--argocd", "clusters/prod", "--source", "https://git.corp.example/platform.git")
     assert "in 16 waves in clusters/prod" in output
@@ -83,15 +83,16 @@ def test_argocd_has_waves_an_application_and_health_checks(tmp_path: Path, monke
         "path": "clusters/prod/waves",
         "directory": {"recurse": True},
     }
-    assert "ApplyOutOfSyncOnly=true" in application["syncPolicy"]["syncOptions"]
-    # Jobs that are kept run again by their number alone.
+    # With it, a retry would not wait for the objects that failed.
+    assert "ApplyOutOfSyncOnly=true" not in application["syncPolicy"]["syncOptions"]
+    # The specification of jobs that are kept.
+    assert "RespectIgnoreDifferences=true" in application["syncPolicy"]["syncOptions"]
     assert {item["name"] for item in application["ignoreDifferences"]} == {"tf2-a2d2-16x01-gpu", "tf2-resnet50-01x08"}
     (node,) = folder.glob("waves/*/node.dgx01.hpc.example.com.yaml")
     assert options(node) == {"ServerSideApply=true", "Validate=false", "Prune=false", "Delete=false"}
     assert written(node)["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"] == str(int(node.parent.name))
     (job,) = folder.glob("waves/*/job.adas.mofed-test-job.yaml")
-    assert options(job) == {"Replace=true", "Force=true"}
-    assert written(job)["metadata"]["annotations"]["hpc.pulumi/run"] == "1"
+    assert options(job) == {"ServerSideApply=false", "Force=true"}
     (volume,) = folder.glob("waves/*/persistentvolume.adas-data-pv01.yaml")
     assert options(volume) == {"Prune=false", "Delete=false"}
     data = written(folder / "health/argocd-cm.yaml")["data"]
