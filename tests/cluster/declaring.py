@@ -54,11 +54,11 @@ class Declared:
         recorded = component(build)
         found = sorted(manifests(recorded), key=lambda each: each["kind"] not in EARLY)
         for manifest in found:
-            self.api.eventually(lambda one=manifest: self.api.apply(_kind(one), one))  # type: ignore[misc]
+            self.api.eventually(lambda one=manifest: self.api.apply(kind_of(one), one))  # type: ignore[misc]
         for manifest in found:
             rule = wait_rule(manifest)
             if rule is not None:
-                self.reaches(_kind(manifest), manifest["metadata"], rule)
+                self.reaches(kind_of(manifest), manifest["metadata"], rule)
         for patch in of_kind(recorded, "MachineConfigPoolPatch"):
             rule = wait_rule(dict(patch.inputs))
             assert rule is not None
@@ -71,7 +71,8 @@ class Declared:
         self.api.eventually(lambda: rule(Seen(self.api.get(kind, name, namespace))).ready, seconds=300)
 
 
-def _kind(manifest: Manifest) -> Kind:
+def kind_of(manifest: Manifest) -> Kind:
+    """Return the kind of a manifest, of those that the cluster serves."""
     known = _OF_THE_CLUSTER.get(manifest["kind"])
     found = known or kinds.find(manifest["apiVersion"], manifest["kind"])
     assert found is not None, manifest["kind"]

@@ -1,9 +1,8 @@
-"""The health rules in Lua and CEL, against the provider's own reading of the waits that they come from."""
+"""The health rules in Lua, against the provider's own reading of the waits that they come from."""
 
 import json
 import subprocess
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,89 +11,11 @@ import pytest
 from apis.kinds import JOB
 from components import waits
 from components.outcome import Wait, job_annotations
-from rendering import manifests
 from rendering.gitops.expressions import ExpressionError, parse
-from rendering.gitops.health import KindHealth, by_kind, cel_expression, lua_script
+from rendering.gitops.health import KindHealth, cel_expression, lua_script
 from rendering.gitops.languages import cel
-from rendering.gitops.waves import waves
-from simulator.plugins.provider.observations import Seen
-from simulator.plugins.provider.wait_annotation import wait_rule
-from stacks.settings import known
 from tests.support import debian
-from tests.support.recorded import ROOT
-
-Object = dict[str, Any]
-
-
-def with_conditions(*types: str, status: str = "True", **more: Any) -> Object:
-    """Return an object with conditions."""
-    return {"status": {"conditions": [{"type": name, "status": status, **more} for name in types]}}
-
-
-SOURCES = ("crio-memlock", "kernel-arguments", "rail-names")
-SAMPLES: tuple[Object, ...] = (
-    {},
-    {"status": {}},
-    {"status": {"conditions": []}},
-    {"status": {"installedCSV": "nfd.4.20.0"}},
-    {"status": {"state": "ready"}},
-    {"status": {"state": "notReady"}},
-    {"status": {"state": "ready", "conditions": [{"type": "Ready", "status": "True", "reason": "Reconciled"}]}},
-    {"status": {"state": "ready", "conditions": [{"type": "Ready", "status": "False", "reason": "Error"}]}},
-    {"status": {"startTime": "2026-01-01T00:00:00Z"}},
-    {"status": {"phase": "Bound"}},
-    {"status": {"phase": "Pending"}},
-    *(with_conditions(name) for name in ("Available", "Active", "Ready", "Success", "Complete", "Succeeded", "Failed")),
-    with_conditions("Running"),
-    with_conditions("Available", status="False"),
-    with_conditions("Available", reason="SuccessfullyConfigured"),
-    with_conditions("Available", observedGeneration=1),
-    with_conditions("Available", observedGeneration=2),
-    {"status": {"observedGeneration": 1, **with_conditions("Available")["status"]}},
-    {"status": {"observedGeneration": 2, **with_conditions("Available")["status"]}},
-    {"webhooks": [{"clientConfig": {}}]},
-    {"webhooks": [{"clientConfig": {"caBundle": "YQ=="}}]},
-    {"status": {"tags": [{"tag": "latest", "items": [{"image": "sha256:1"}]}]}},
-    *(
-        {"status": {"tags": [{"tag": tag, "items": items}]}}
-        for tag in ("24.03-tf2", "25.02-tf2", "23.03-tf1", "v0.6")
-        for items in ([], [{"image": "sha256:1"}])
-    ),
-    *(
-        {
-            "status": {
-                "configuration": {
-                    "source": [
-                        {"name": f"50-{pool}-{source}"} for pool in ("gpu", "worker") for source in SOURCES[:count]
-                    ]
-                    + [{"name": "99-gpu-generated-kubelet"}, {"name": "00-worker-ibm-spectrum-scale-kernel-devel"}]
-                },
-                **with_conditions("Updated", status=status)["status"],
-            }
-        }
-        for count in range(len(SOURCES) + 1)
-        for status in ("True", "False")
-    ),
-)
-"""Objects at generation 2, of no particular kind: a rule reads its own fields."""
-
-
-@cache
-def rules() -> tuple[KindHealth, ...]:
-    """Return the rules of all stacks, one for each kind and expression."""
-    every = {
-        (health.kind, rule): KindHealth(health.api_version, health.kind, {rule: ("/any",)})
-        for stack in known(ROOT)
-        for members in waves(manifests.registrations(stack, first_preview=True)).members
-        for health in by_kind(members)
-        for rule in filter(None, health.rules)
-    }
-    return tuple(every[key] for key in sorted(every))
-
-
-def live(sample: Object) -> Object:
-    """Return a sample as the API server would have it."""
-    return {"metadata": {"name": "any", "generation": 2}, **sample}
+from tests.support.health_rules import SAMPLES, Object, holds, live, rules, with_conditions
 
 
 def as_lua(value: Any) -> str:
@@ -133,13 +54,6 @@ def cases() -> Iterator[tuple[str, KindHealth, tuple[str, ...], Object]]:
     for row, health in enumerate(rules()):
         for column, sample in enumerate(SAMPLES):
             yield f"case-{row}-{column}", health, next(iter(health.rules)), live(sample)
-
-
-def holds(rule: tuple[str, ...], obj: Object) -> bool:
-    """Return whether the provider would go on."""
-    wait = wait_rule({"metadata": {"annotations": waits.wait_for(rule, timeout=1)}})
-    assert wait is not None
-    return wait(Seen(obj)).ready
 
 
 def test_lua_judges_as_the_provider_does(tmp_path: Path) -> None:
