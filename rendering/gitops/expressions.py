@@ -22,6 +22,29 @@ class Compare:
 
 
 @dataclass(frozen=True)
+class Present:
+    """Whether an item has a field."""
+
+    field: str
+
+
+@dataclass(frozen=True)
+class Same:
+    """Whether two fields of an item have the same value."""
+
+    field: str
+    other: str
+
+
+@dataclass(frozen=True)
+class Search:
+    """Whether a regular expression is found in a field: one that is also a pattern of Lua, as `[.]v?26[.]3[.]`."""
+
+    field: str
+    pattern: str
+
+
+@dataclass(frozen=True)
 class Observed:
     """Whether a condition is about the object's current generation."""
 
@@ -34,7 +57,7 @@ class Logic:
     terms: tuple["Test", ...]
 
 
-Test = Compare | Observed | Logic
+Test = Compare | Present | Same | Search | Observed | Logic
 
 
 @dataclass(frozen=True)
@@ -58,7 +81,14 @@ class Where:
     test: Test
 
 
-Step = Field | Index | Where
+@dataclass(frozen=True)
+class Here:
+    """The object at this place, if it passes a test."""
+
+    test: Test
+
+
+Step = Field | Index | Where | Here
 
 
 @dataclass(frozen=True)
@@ -70,7 +100,8 @@ class Check:
 
 
 _STEP = re.compile(r'\.(?P<field>\w+)|\[(?P<index>\d+)\]|\[\?\((?P<test>(?:"[^"]*"|[^"\]])*)\)\]')
-_SYMBOL = re.compile(r'\s*(\|\||&&|[()]|@\.\w+|==|>|"[^"]*"|\d+)')
+_SYMBOL = re.compile(r'\s*(\|\||&&|search\(@\.\w+, "[^"]*"\)|[()]|@\.\w+|==|>|"[^"]*"|\d+)')
+_SEARCH = re.compile(r'search\(@\.(\w+), "([^"]*)"\)')
 _CONDITION, _PATH = "condition=", "jsonpath={"
 
 
@@ -85,6 +116,9 @@ def parse(expression: str) -> Check:
         raise ExpressionError(f"cannot read the wait expression {expression!r}; write it with components.waits")
     steps = tuple(_steps(path))
     match steps:
+        case [Where(condition), Field(name)] if not value and _has(condition, name):
+            # A test of the object's own parts: only its status has such fields.
+            steps = (Field("status"), Here(condition))
         case [*before, Where(condition) as items, Field(name)] if not value and _has(condition, name):
             steps = (*before, items)
     return Check(steps, value.removeprefix("=") or None)
@@ -94,7 +128,7 @@ def _has(test: Test, name: str) -> bool:
     """Return whether an item that passes the test has the field."""
     if isinstance(test, Logic):
         return (any if test.operator == "&&" else all)(_has(term, name) for term in test.terms)
-    return isinstance(test, Compare) and test.field == name
+    return isinstance(test, Compare | Present | Search) and test.field == name
 
 
 def _steps(path: str) -> Iterator[Step]:
@@ -118,15 +152,25 @@ def _joined(symbols: Iterator[str]) -> Test:
     """Return the test up to the closing parenthesis; `&&` binds closer than `||`."""
     groups: list[list[Test]] = [[]]
     for symbol in takewhile(lambda item: item != ")", symbols):
-        if symbol == "||":
+        if found := _SEARCH.fullmatch(symbol):
+            groups[-1].append(Search(*found.groups()))
+        elif symbol == "||":
             groups.append([])
         elif symbol == "(":
             groups[-1].append(_joined(symbols))
         elif symbol.startswith("@."):
-            operator, value = next(symbols), next(symbols)
-            literal = value[1:-1] if value.startswith('"') else int(value)
-            groups[-1].append(Compare(symbol.removeprefix("@."), operator, literal))
+            groups[-1].append(Present(symbol.removeprefix("@.")))
+        elif symbol in ("==", ">"):
+            groups[-1][-1] = _compared(groups[-1][-1], symbol, next(symbols))
     return _logic("||", tuple(_logic("&&", tuple(group)) for group in groups))
+
+
+def _compared(left: Test, operator: str, right: str) -> Test:
+    if not isinstance(left, Present):
+        raise ExpressionError(f"cannot read the left side of {operator} {right}; use components.waits")
+    if right.startswith("@."):
+        return Same(left.field, right.removeprefix("@."))
+    return Compare(left.field, operator, right[1:-1] if right.startswith('"') else int(right))
 
 
 def _logic(operator: str, terms: tuple[Test, ...]) -> Test:

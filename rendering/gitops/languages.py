@@ -3,7 +3,23 @@
 import json
 from collections.abc import Callable, Sequence
 
-from rendering.gitops.expressions import Check, Compare, Field, Index, Logic, Observed, Step, Test, Where
+from rendering.gitops.expressions import (
+    Check,
+    Compare,
+    Field,
+    Here,
+    Index,
+    Logic,
+    Observed,
+    Present,
+    Same,
+    Search,
+    Step,
+    Test,
+    Where,
+)
+
+Term = Compare | Present | Same | Search
 
 
 def cel(check: Check, root: str = "") -> str:
@@ -22,19 +38,30 @@ def _cel(base: str, path: Sequence[Step], value: str | None, depth: int) -> str:
             return _cel(f"{base}.?{name}" if base else name, rest, value, depth)
         case [Index(position), *rest]:
             return _cel(f"{base}[?{position}]", rest, value, depth)
+        case [Here(test)]:
+            return _test(test, lambda term: _cel_term(base, term), "&&", "||", "true")
         case [Where(test), *rest]:
             item = f"item{depth or ''}"
             generation = "object.metadata.generation" if base.startswith("object.") else "metadata.generation"
             observed = f"{item}.?observedGeneration.orValue({generation}) >= {generation}"
-            inside = [_test(test, lambda term: _cel_compare(item, term), "&&", "||", observed)]
+            inside = [_test(test, lambda term: _cel_term(item, term), "&&", "||", observed)]
             inside += [_cel(item, rest, value, depth + 1)] if rest else []
             return f"{base}.orValue([]).exists({item}, {' && '.join(inside)})"
     raise TypeError(path)
 
 
-def _cel_compare(item: str, term: Compare) -> str:
-    missing = '""' if isinstance(term.value, str) else "0"
-    return f"{item}.?{term.field}.orValue({missing}) {term.operator} {json.dumps(term.value)}"
+def _cel_term(item: str, term: Term) -> str:
+    field = f"{item}.?{term.field}"
+    match term:
+        case Present():
+            return f"{field}.hasValue()"
+        case Same():
+            return f'{field}.orValue("") == {item}.?{term.other}.orValue("")'
+        case Search():
+            return f'{field}.orValue("").matches({json.dumps(term.pattern)})'
+        case Compare():
+            missing = '""' if isinstance(term.value, str) else "0"
+            return f"{field}.orValue({missing}) {term.operator} {json.dumps(term.value)}"
 
 
 def lua(check: Check) -> str:
@@ -65,22 +92,34 @@ def _lua(base: str, path: Sequence[Step], value: str | None) -> str:
             return _lua(f"get({base}, {json.dumps(name)})", rest, value)
         case [Index(position), *rest]:
             return _lua(f"get({base}, {position + 1})", rest, value)
+        case [Here(test)]:
+            return f"(function(item) return {_test(test, _lua_term, 'and', 'or', 'true')} end)({base})"
         case [Where(test), *rest]:
             observed = '(get(item, "observedGeneration") or generation) >= generation'
-            inside = [_test(test, _lua_compare, "and", "or", observed)]
+            inside = [_test(test, _lua_term, "and", "or", observed)]
             inside += [_lua("item", rest, value)] if rest else []
             return f"any({base}, function(item) return {' and '.join(inside)} end)"
     raise TypeError(path)
 
 
-def _lua_compare(term: Compare) -> str:
+def _lua_term(term: Term) -> str:
     field = f"get(item, {json.dumps(term.field)})"
-    return f"({field} or 0) > {term.value}" if term.operator == ">" else f"{field} == {json.dumps(term.value)}"
-
-
-def _test(test: Test, compare: Callable[[Compare], str], both: str, either: str, observed: str) -> str:
-    match test:
+    match term:
+        case Present():
+            return f"{field} ~= nil"
+        case Same():
+            return f"{field} == get(item, {json.dumps(term.other)})"
+        case Search():
+            return f'string.find({field} or "", {json.dumps(term.pattern)}) ~= nil'
+        case Compare(operator=">"):
+            return f"({field} or 0) > {term.value}"
         case Compare():
+            return f"{field} == {json.dumps(term.value)}"
+
+
+def _test(test: Test, compare: Callable[[Term], str], both: str, either: str, observed: str) -> str:
+    match test:
+        case Compare() | Present() | Same() | Search():
             return compare(test)
         case Observed():
             return observed

@@ -58,7 +58,7 @@ _DIFFERENCES = """\
 - **Order.** A wave begins when all objects of the one before are healthy. Pulumi starts each object as soon as those
   that it depends on are ready, so it is faster, and a slow object holds up fewer others.
 - **Versions of operators.** Pulumi waits until OLM's ClusterServiceVersion is Succeeded. Its name is known only once
-  OLM has chosen it, so no file can name it: here a wave goes on when the Subscription has an installed version, and
+  OLM has chosen it, so no file can name it: here a wave goes on when OLM has installed the head of the channel, and
   objects that the operator does not accept yet are retried. With `approval: Manual` a user approves the InstallPlan.
 - **Failures.** `./hpc up` ends within a minute, with the cause and the last lines of a pod's log. Here a wave waits for
   its timeout, and a failed job stops its wave, without its log.

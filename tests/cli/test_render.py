@@ -119,7 +119,8 @@ def test_flux_has_a_kustomization_for_each_wave(tmp_path: Path, monkeypatch: pyt
     assert second["timeout"] == "3600s"
     assert {check["kind"] for check in second["healthChecks"]} == {"MachineConfigPool", "Subscription"}
     assert {rule["kind"]: rule["current"] for rule in second["healthCheckExprs"]}["Subscription"] == (
-        "status.?installedCSV.hasValue()"
+        'status.?installedCSV.hasValue() && status.?installedCSV.orValue("") == status.?currentCSV.orValue("") '
+        '&& status.?state.orValue("") == "AtLatestKnown"'
     )
     jobs = [check["name"] for wave in waves for check in wave["spec"].get("healthChecks", ()) if check["kind"] == "Job"]
     # Flux would wait for the end of the listener, which waits for the next wave.

@@ -1,5 +1,6 @@
-"""Stack dev as a GitOps tool applies it: wave by wave, by server-side apply, on a cluster without Pulumi."""
+"""Stack dev as a GitOps tool applies it: wave by wave, by server-side apply; and its adoption by Pulumi."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -7,17 +8,14 @@ import pytest
 import yaml
 
 from apis import kinds
-from cli.shared import simulated_spec
-from cli.shared.stack import Stack
 from components import waits
 from rendering.gitops import argocd
 from rendering.gitops.waves import Member, Waves, waves
 from rendering.manifests import registrations
-from stacks.settings import load
 from tests.cluster.declaring import kind_of
-from tests.support.clusters import running
+from tests.support.clusters import FULL, require_tools
 from tests.support.health_rules import holds
-from tests.support.recorded import ROOT
+from tests.support.lab import Lab, checkout
 from tests.support.user import User
 
 pytestmark = pytest.mark.cluster
@@ -32,11 +30,18 @@ BUILT_IN = {
 
 
 @pytest.fixture(scope="module")
-def api() -> Iterator[User]:
-    """Give the administrator of a cluster with the nodes of the stack."""
-    spec = simulated_spec.of(Stack(STACK, load(STACK, ROOT))).model_copy(update={"name": "test-gitops"})
-    with running(spec) as started:
-        yield User.of(started.kubeconfig)
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Give a cluster with the nodes of the stack, and nothing else of it."""
+    require_tools(FULL)
+    with checkout(tmp_path_factory.mktemp("gitops")) as made:
+        made.works("sim", "up")
+        yield made
+
+
+@pytest.fixture(scope="module")
+def api(lab: Lab) -> User:
+    """Give the administrator of the cluster."""
+    return User.of(lab.kubeconfig)
 
 
 def healthy(api: User, member: Member) -> bool:
@@ -82,4 +87,19 @@ def test_each_wave_is_accepted_and_healthy_with_the_earlier_ones_alone(api: User
     ran = jobs(api, ordered)
     for number in range(len(ordered.members)):
         apply(api, files, number)
+    assert jobs(api, ordered) == ran
+
+
+def test_what_a_tool_applied_is_adopted_without_a_change(lab: Lab, api: User) -> None:
+    """Pulumi adopts all that the waves brought, changes nothing in it, and leaves it in place when the stack goes."""
+    ordered = waves(registrations(STACK, first_preview=True))
+    ran = jobs(api, ordered)
+    lab.works("adopt", "--yes")
+    steps = json.loads(lab.works("preview", "--json"))["steps"]
+    # Secrets have values that this test invented, and patches are of objects of others.
+    objects = [step for step in steps if "kubernetes:" in step["urn"] and ":Secret::" not in step["urn"]]
+    assert {step["urn"]: step.get("detailedDiff") for step in objects if step["op"] not in ("same", "create")} == {}
+    assert [step["urn"] for step in objects if step["op"] == "create" and "Patch::" not in step["urn"]] == []
+    lab.works("up")
+    lab.works("down")
     assert jobs(api, ordered) == ran
