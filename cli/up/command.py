@@ -35,7 +35,7 @@ from cli.shared.tables import show_times
 from cli.status import tables
 from cli.status.command import look
 from cli.status.jobs import FAILED
-from cli.up import installed_operators
+from cli.up import former_drivers, installed_operators
 from cli.up.repetition import Repetition
 from cli.up.waits.watcher import Watcher
 from review import events, summary
@@ -98,7 +98,7 @@ def command(
         if plan is not None:
             plans.require(plan, plans.ground(wanted, running, engine_reviews.drift(wanted, running)), wanted.options)
         status, account = _update(wanted, running, policies, timings, plan)
-        behind = installed_operators.behind(wanted, session.cluster(wanted)) if status == 0 else ()
+        behind = _behind(wanted, account) if status == 0 else ()
     found = look(wanted)
     own = {tenant.namespace for tenant in wanted.settings.tenants}
     failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED and job.namespace in own]
@@ -164,6 +164,12 @@ def _update(
     return status, account
 
 
+def _behind(wanted: Stack, account: Account) -> tuple[str, ...]:
+    there = session.cluster(wanted)
+    operators = installed_operators.behind(wanted, there)
+    return operators or former_drivers.kept(account, there, wanted.settings.timeouts.failed_after)
+
+
 def _peak(wanted: Stack) -> Peak | nullcontext[None]:
     return Peak(wanted.home) if wanted.simulated else nullcontext()
 
@@ -171,7 +177,7 @@ def _peak(wanted: Stack) -> Peak | nullcontext[None]:
 def verdict(wanted: Stack, account: Account, failed: list[str], behind: Sequence[str] = ()) -> str:
     """Return the last message of an update that failed: messages above are summarised, not repeated.
 
-    `behind`: operators that OLM has not brought to what is declared.
+    `behind`: operators that OLM has not brought to what is declared, and drivers whose pods nothing replaces.
     """
     lines = [f"stack {wanted.name} is not up"]
     wrong = [message for message in account.messages if message.severity == "error"]
