@@ -1,21 +1,19 @@
 """The program: settings in, an environment out."""
 
-from pathlib import Path
-
 from apis.garbage_collection import collect_never
 
 collect_never()  # before anything else is imported
 
 import pulumi  # noqa: E402
 
+from apis.project import FOLDER  # noqa: E402
 from stacks import cluster_identity, environment, layers  # noqa: E402
 from stacks.checks import version  # noqa: E402
 
-root = Path(__file__).parent
 settings = environment.load()
-cluster_identity.require(settings.cluster, root)
+cluster_identity.require(settings.cluster, FOLDER)
 for warning in version.warnings(settings):
     pulumi.log.warn(warning)
 accounts, checked = environment.accounts(settings), layers.platform(settings)
-for name, value in environment.build(settings, accounts, root, checked).items():
+for name, value in environment.build(settings, accounts, FOLDER, checked).items():
     pulumi.export(name, value)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
+from apis import project
 from datasets.card import CARDS, Card, read_card
 from datasets.lock import Count, DataSetName
 from datasets.source import AnySource
@@ -193,7 +194,7 @@ def _own_card(path: Path) -> Card:
 def card_of(name: str) -> Card:
     """Return the card of a name, or of a file from the project's folder; raise ValueError where there is none."""
     if name.endswith(data_files.SUFFIX):
-        return _own_card(data_files.ROOT / name)
+        return _own_card(project.FOLDER / name)
     if name not in CARDS:
         raise ValueError(f"card: {name!r} is not a card; write one of {', '.join(CARDS)}, or the file of your own")
     return CARDS[name]

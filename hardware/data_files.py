@@ -6,11 +6,11 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from apis import yaml_text
+from apis import project, yaml_text
 from apis.yaml_errors import FileError
 from hardware import field_errors, positions
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = project.PRODUCT
 SUFFIX = ".yaml"
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -21,8 +21,8 @@ class DataFileError(ValueError):
 
 
 def shown(path: Path) -> str:
-    """Return a path as messages have it: from the repository's root where it is in there."""
-    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+    """Return a path as messages have it: from the project's folder where it is in there."""
+    return str(path.relative_to(project.FOLDER)) if path.is_relative_to(project.FOLDER) else str(path)
 
 
 def read(path: Path) -> dict[str, Any]:

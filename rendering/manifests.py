@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from apis import kinds, names
+from apis import kinds, names, project
 from apis.errors import UserError
 from apis.pulumi_values import REDACTED
 from components.labels import MANAGED_BY
@@ -15,7 +15,7 @@ from rendering.recorder import Registration, record
 from stacks import environment, settings
 from stacks.layer_settings import TenantsLayer
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = project.FOLDER
 INDEX = ".rendered"
 """File that lists what a render wrote, so that the next one can remove it."""
 PATCH = "Patch"

@@ -1,13 +1,14 @@
-"""Where a simulated cluster stores its files: everything below one folder, by default .sim/<name> of the checkout."""
+"""Where a simulated cluster stores its files: everything below one folder, by default .sim/<name> of the project."""
 
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from apis import project
 from simulator.errors import SimulatorError
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = project.PRODUCT
 TEMPORARY = "tmp"
 """Folder below the home where everything that works for the cluster has its temporary files: they go with it."""
 SERVICE_SOCKET = "services.sock"
@@ -16,9 +17,9 @@ NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 
 
 def root() -> Path:
-    """Folder of all simulated clusters: $HPC_SIM_HOME, else .sim of this checkout."""
+    """Folder of all simulated clusters: $HPC_SIM_HOME, else .sim of the project."""
     chosen = os.environ.get("HPC_SIM_HOME")
-    return Path(chosen).expanduser().absolute() if chosen else REPOSITORY / ".sim"
+    return Path(chosen).expanduser().absolute() if chosen else project.FOLDER / ".sim"
 
 
 def of(name: str) -> Path:

@@ -1,8 +1,8 @@
 """Settings with what they are based on: a file's own over those of its `base`, which may have a base, too.
 
-A base is the file of a stack, or a file with settings alone. Its path begins at the project's folder and ends inside
-it: so a commit is rendered with the base of that commit. It has no secrets: the engine decrypts only those of the
-stack's own file.
+A base is the file of a stack, or a file with settings alone. Its path begins at the project's folder, or at the
+product's for one of its bases, and ends inside it: so a commit is rendered with the base of that commit. It has no
+secrets: the engine decrypts only those of the stack's own file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from apis import yaml_text
+from apis import project, yaml_text
 from apis.yaml_errors import FileError
 from hardware import field_errors, positions
 from stacks import merging
@@ -146,10 +146,15 @@ def _given(own: Part, root: Path) -> tuple[Based, Part]:
 def _name(path: str, own: Part, root: Path) -> str:
     """Return the path of a base from `root`, in one form for each file."""
     try:
-        return (root / path).resolve().relative_to(root.resolve()).as_posix()
+        return _file(path, root).resolve().relative_to(root.resolve()).as_posix()
     except ValueError:
         problem = f"{path!r} is outside of the project's folder, where its commits do not have it; move it there"
         raise _wrong(own, ("base",), problem, root) from None
+
+
+def _file(path: str, root: Path) -> Path:
+    """Return the file of a base: one of the project, else of the product in it."""
+    return next((file for file in (root / path, project.product_in(root) / path) if file.is_file()), root / path)
 
 
 def _read(name: str, own: Part, root: Path) -> Part:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from apis import project
 from apis.yaml_errors import FileError
 from stacks import bases, consistency, field_places, layer_settings, machines, wrong_values
 from stacks.bases import KEY, PROJECT, SETTING, Whole
@@ -20,8 +21,7 @@ from stacks.settings_error import SettingsError, wrong
 
 __all__ = ["KEY", "PROJECT", "Settings", "SettingsError", "file", "known", "load", "parse", "tenants_of", "whole"]
 
-EXAMPLES = Path("stacks", "examples")
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = project.FOLDER
 _BASE = re.compile(r"base[\"']?:\s*[\"']?([^\s\"'#,{}]+\.ya?ml)\b")
 M = TypeVar("M", bound=BaseModel)
 S = TypeVar("S", bound=Settings)
@@ -111,20 +111,25 @@ def _texts(path: Path, root: Path, seen: tuple[Path, ...] = ()) -> Iterator[str]
             yield from _texts(root / base, root, (*seen, path))
 
 
+def examples(root: Path) -> Path:
+    """Return the folder of the examples of a checkout of the project."""
+    return project.product_in(root) / "stacks" / "examples"
+
+
 def known(root: Path) -> list[str]:
     """Return the names of all stacks: those of the project, then the examples."""
     own = sorted(path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in root.glob("Pulumi.*.yaml"))
-    return [*own, *sorted(path.stem for path in (root / EXAMPLES).glob("*.yaml"))]
+    return [*own, *sorted(path.stem for path in examples(root).glob("*.yaml"))]
 
 
 def file(stack: str, root: Path) -> Path:
     """Return the file with the settings of `stack`; raise SettingsError, naming the known ones, when there is none."""
     own = root / f"Pulumi.{stack}.yaml"
-    example = root / EXAMPLES / f"{stack}.yaml"
+    example = examples(root) / f"{stack}.yaml"
     if own.is_file():
         return own
     # A name with a slash would lead elsewhere.
-    if example.is_file() and example.parent == root / EXAMPLES:
+    if example.is_file() and example.parent == examples(root):
         return example
     raise SettingsError(
         f"no settings for stack {stack!r}: {own.name} is missing; known stacks: {', '.join(known(root))}"

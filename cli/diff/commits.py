@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from apis import yaml_text
+from apis import project, yaml_text
 from cli.diff import isolation, policy_findings, rendering_child, settings_facts
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
@@ -66,11 +66,14 @@ def commit(name: str) -> str:
 
 
 def side(stack: str, name: str, root: Path) -> Side:
-    """Render a stack by the program of a checkout."""
+    """Render a stack by the program of a checkout; without a program it has no stacks."""
+    product = project.product_in(root)
+    if not product.is_dir():
+        return Side(name, root, [], absent=True)
     with tempfile.TemporaryDirectory(prefix="hpc-render-") as folder:
         target = Path(folder) / "rendered.json"
         try:
-            isolation.run(Path(rendering_child.__file__), str(root), stack, str(target))
+            isolation.run(Path(rendering_child.__file__), str(root), str(product), stack, str(target))
             if target.is_symlink() or target.stat().st_size > _LARGEST:
                 raise Problem("it wrote something other than a render", "")
             content = json.loads(target.read_text().replace(str(root), str(ROOT)))
@@ -202,17 +205,39 @@ def _checkout(name: str) -> Iterator[Path]:
         try:
             if done.returncode != 0:
                 raise Problem(f"git cannot check {_short(name)} out: {_line(done.stderr)}")
-            yield root
+            with _product(name, root):
+                yield root
         finally:
             _git("worktree", "remove", "--force", "--force", str(root))
 
 
-def _git(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run git on this repository, without hooks and without prompts."""
+@contextmanager
+def _product(name: str, root: Path) -> Iterator[None]:
+    """Check out the product at the version that a commit of a site's repository names, where it is a submodule."""
+    path = project.PRODUCT.relative_to(project.FOLDER).as_posix()
+    entry = _git("ls-tree", name, "--", path).stdout.split() if path != "." else []
+    if entry[1:2] != ["commit"]:
+        yield
+        return
+    folder, version = project.product_in(root), entry[2]
+    done = _git("worktree", "add", "--detach", "--force", "--quiet", str(folder), version, folder=project.PRODUCT)
+    try:
+        if done.returncode != 0:
+            raise Problem(
+                f"git cannot check {path} out at {version[:12]}, as {_short(name)} has it: {_line(done.stderr)}",
+                f"Fetch it: `git -C {path} fetch origin {version}`.",
+            )
+        yield
+    finally:
+        _git("worktree", "remove", "--force", "--force", str(folder), folder=project.PRODUCT)
+
+
+def _git(*arguments: str, folder: Path | None = None) -> "subprocess.CompletedProcess[str]":
+    """Run git on a repository, by default the project's, without hooks and without prompts."""
     try:
         return subprocess.run(
             ["git", "-c", "core.hooksPath=/dev/null", *arguments],
-            cwd=ROOT,
+            cwd=folder or ROOT,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -1,7 +1,7 @@
 """Runs alone, in a process of its own: writes what the program of a checkout registers for a stack, as JSON.
 
-Arguments: the checkout, the stack, the file to write. The interpreter is isolated, and all that it imports of this
-project is of that checkout, whatever its age.
+Arguments: the checkout, the folder of the program in it, the stack, the file to write. The interpreter is isolated, and
+all that it imports of this project is of that checkout, whatever its age.
 """
 
 import json
@@ -14,12 +14,12 @@ FIELDS = (
 )
 
 
-def main(root: str, stack: str, target: str) -> None:
+def main(root: str, product: str, stack: str, target: str) -> None:
     """Write `{"resources": [...]}`, or `{"absent": true}`, or `{"error": "..."}`."""
-    sys.path.insert(0, root)
+    sys.path.insert(0, product)
     from stacks import settings  # noqa: PLC0415 - of the checkout
 
-    places = (Path(root, f"Pulumi.{stack}.yaml"), Path(root, "stacks", "examples", f"{stack}.yaml"))
+    places = (Path(root, f"Pulumi.{stack}.yaml"), Path(product, "stacks", "examples", f"{stack}.yaml"))
     if not any(place.is_file() for place in places):
         content: dict[str, object] = {"absent": True}
     else:

@@ -41,14 +41,14 @@ class Example:
 
 def names(root: Path) -> list[str]:
     """Return the names of all examples."""
-    return sorted(path.stem for path in (root / stack_settings.EXAMPLES).glob("*.yaml"))
+    return sorted(path.stem for path in stack_settings.examples(root).glob("*.yaml"))
 
 
 def read(name: str, root: Path) -> Example:
     """Return an example; raise Problem for a name that none has."""
     if name not in names(root):
         raise Problem(f"there is no example {name!r}", f"Name one of stacks/examples: {', '.join(names(root))}.")
-    path = root / stack_settings.EXAMPLES / f"{name}.yaml"
+    path = stack_settings.examples(root) / f"{name}.yaml"
     return _read(name, root, path.read_text())
 
 

@@ -1,10 +1,12 @@
-"""Where things are in the repository."""
+"""Where things are: in the folder of the project, in the product, and in the user's home."""
 
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-POLICIES = ROOT / "policies"
+from apis import project
+
+ROOT = project.FOLDER
+POLICIES = project.PRODUCT / "policies"
 PROJECT = "hpc"
 
 

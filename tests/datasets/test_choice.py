@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from apis import project
 from datasets import choice, query
 from datasets.card import CARDS
-from hardware import data_files
 from tests.datasets.kit import A2D2, a_choice, asked, image, row, view
 
 
@@ -89,8 +89,8 @@ def test_what_a_lock_was_selected_with_is_compared() -> None:
 
 def test_a_card_of_ones_own_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A card that ends in .yaml is read from the project's folder."""
-    own = (data_files.ROOT / "datasets/cards/a2d2.yaml").read_text().replace("Bicycle:", "Penny farthing:")
+    own = (project.PRODUCT / "datasets/cards/a2d2.yaml").read_text().replace("Bicycle:", "Penny farthing:")
     (tmp_path / "ours.yaml").write_text(own)
-    monkeypatch.setattr(data_files, "ROOT", tmp_path)
+    monkeypatch.setattr(project, "FOLDER", tmp_path)
     assert a_choice(card="ours.yaml", pixels={"penny_farthing": [1, None]}).pixels
     assert "ours" not in CARDS
