@@ -23,12 +23,14 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(RUN) -m pytest -q --tb=short --durations=10
 STACKS ?= $(patsubst Pulumi.%.yaml,%,$(wildcard Pulumi.*.yaml))
 
-.PHONY: gpus help venv up status down clean distclean test unit slow engine cluster browser chromium debian check format docs lock bench contract record golden \
+.PHONY: gpus help packages venv up status down clean distclean test unit slow engine cluster browser chromium debian check format docs lock bench contract record golden \
 	policies diff comment kubeconfig drift dates workflows
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  parameters: STACK=$(STACK), STACKS=<all>, NAME=<simulated cluster>, BACKEND=s3|<URL>, PLAN=<file>, BASE=<commit>, OUT=$(OUT), PYTHON=$(PYTHON)"
+
+packages: $(STAMP) ## create the virtual environment, without the tools of developers
 
 venv: $(DEV_STAMP) ## create the virtual environment, with the tools of developers
 

@@ -1,4 +1,4 @@
-"""`./hpc init`: the settings of a first stack, from a cluster or from an example."""
+"""`./hpc init`: the settings of a first stack, from a cluster or from an example; or a site's own repository."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from apis import yaml_nodes
-from cli.init import checks, examples, files, reading, settings_file
+from cli.init import checks, examples, files, reading, settings_file, site_repository
 from cli.init.composition import compose
 from cli.init.decision import MARK, REVIEW, Decision
 from cli.init.facts import Cluster, Connection
@@ -26,7 +26,9 @@ from stacks.settings import KEY, PROJECT
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the stack: Pulumi.NAME.yaml is written.")]
+NameArgument = Annotated[
+    str | None, typer.Argument(metavar="NAME", help="Name of the stack: Pulumi.NAME.yaml is written.")
+]
 KubeconfigOption = Annotated[
     Path | None, typer.Option("--kubeconfig", help="Kubeconfig of the cluster, which is only read.")
 ]
@@ -43,14 +45,41 @@ TemplateOption = Annotated[
     ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
+SiteOption = Annotated[
+    Path | None,
+    typer.Option("--site", help="Make a repository of your own in this folder, for stacks, machines and locks."),
+]
+ProductOption = Annotated[
+    str | None,
+    typer.Option(
+        "--product",
+        help="With --site: URL or path of the product, e.g. of a mirror. Default: where this checkout is from.",
+    ),
+]
+VersionOption = Annotated[
+    str | None,
+    typer.Option("--version", help="With --site: tag or commit of the product. Default: that of this checkout."),
+]
+ServerOption = Annotated[
+    str,
+    typer.Option(
+        "--github-server",
+        envvar="HPC_GITHUB_SERVER",
+        help="With --site: the GitHub whose workflows are written, e.g. an Enterprise Server.",
+    ),
+]
 
 
 def command(
-    name: NameArgument,
+    name: NameArgument = None,
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
     template: TemplateOption = None,
     *,
+    site: SiteOption = None,
+    product: ProductOption = None,
+    version: VersionOption = None,
+    github_server: ServerOption = site_repository.GITHUB,
     force: ForceOption = False,
 ) -> None:
     """Write the settings of a first stack.
@@ -58,9 +87,15 @@ def command(
     Queries a cluster (--kubeconfig), or copies an example (--template). What you must decide is marked in the file with
     DECIDE, and listed. Nothing is changed on the cluster.
 
+    With --site it makes a repository of your own instead, which has this product as a submodule.
+
     Exit status 0 even if that is still undecided.
     """
-    _require_name(name)
+    if site is not None and (name, kubeconfig, context, template) == (None, None, None, None):
+        written = site_repository.create(site.expanduser(), product, version, github_server, force=force)
+        _report_site(site, written)
+        return
+    name = _named(name, (site, product, version))
     if kubeconfig is None:
         if template is None or context is not None:
             raise Problem(
@@ -140,6 +175,28 @@ def _list(title: str, decisions: Sequence[tuple[str, Decision]]) -> None:
         print_text(f"- {place}: {one.text}")
         for line in one.options:
             print_text(f"    {line}")
+
+
+def _report_site(folder: Path, written: Sequence[str]) -> None:
+    print_text(f"written, and staged for a first commit: {some([*written, 'product'])}")
+    print_text("\nnext:")
+    for line in (
+        f"cd {folder}",
+        "./hpc init NAME --kubeconfig FILE    # a first stack, from a cluster; or --template EXAMPLE",
+        "git add . && git commit",
+    ):
+        print_text(f"  {line}")
+
+
+def _named(name: str | None, of_sites: Sequence[object]) -> str:
+    """Return the name of the stack; raise Problem where it is missing, or stands beside options of a repository."""
+    if name is None or any(of_sites):
+        raise Problem(
+            "a stack needs NAME, and a repository --site FOLDER, --product and --version alone",
+            "Write `./hpc init NAME ...` for a stack, or `./hpc init --site FOLDER` for a repository.",
+        )
+    _require_name(name)
+    return name
 
 
 def _require_name(name: str) -> None:

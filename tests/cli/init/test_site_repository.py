@@ -1,0 +1,87 @@
+"""The files of a site's own repository, as they are written."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from apis import project
+from cli.init import command as module
+from cli.init.site_repository import GITHUB, texts
+from cli.shared.errors import Problem
+from tests.support.commands import finished
+
+WORKFLOWS = [place for place in texts("lab") if place.startswith(".github/")]
+SERVER = "https://github.example.com"
+
+
+def test_the_project_runs_the_product_in_its_own_environment() -> None:
+    """Plain `pulumi` finds program and packages; the engine refuses the ambient cluster, as in a checkout."""
+    written, ours = (yaml.safe_load(text) for text in (texts("lab")["Pulumi.yaml"], _ours("Pulumi.yaml")))
+    assert written["main"] == "product"
+    assert written["runtime"]["options"] == {"toolchain": "pip", "virtualenv": "product/.venv"}
+    assert (written["name"], written["config"]) == (ours["name"], ours["config"])
+
+
+def test_nothing_is_left_to_fill_in() -> None:
+    """The name of the folder is that of the site, and no marker remains."""
+    written = texts("lab")
+    assert written["README.md"].startswith("# lab\n")
+    assert not re.search(r"@[A-Z]+@|@actions/", "".join(written.values()))
+
+
+def test_workflows_pin_the_actions_that_ours_do() -> None:
+    """An action is named by the commit that the product's workflows were tested with."""
+    reviewed = (_ours(f".github/workflows/{name}.yml") for name in ("update", "pull-request"))
+    ours = {line.split("uses: ")[1] for text in reviewed for line in _uses(text)}
+    used = {line.split("uses: ")[1] for name in WORKFLOWS for line in _uses(texts("lab")[name])}
+    assert used <= ours
+    assert {name.partition("@")[0] for name in used} == {
+        *("actions/checkout", "actions/upload-artifact", "actions/download-artifact")
+    }
+
+
+def test_workflows_of_an_own_server_name_what_it_brings_along() -> None:
+    """An Enterprise Server has its own versions of GitHub's actions, and nothing is read from github.com."""
+    written = "".join(texts("lab", SERVER)[name] for name in WORKFLOWS)
+    assert {line.strip().removeprefix("- ") for line in _uses(written)} == {
+        *("uses: actions/checkout@v4", "uses: actions/upload-artifact@v3", "uses: actions/download-artifact@v3")
+    }
+    assert "github.com" not in written
+    assert texts("lab", f"{GITHUB}/") == texts("lab")
+
+
+@pytest.mark.parametrize("name", [*WORKFLOWS, ".gitlab-ci.yml"])
+def test_a_pull_request_gets_no_credentials(name: str) -> None:
+    """Jobs that run the code of a branch have no secrets; those that have any are in an environment."""
+    content = yaml.safe_load(texts("lab")[name])
+    jobs = content.get("jobs", content).values()
+    for job in (each for each in jobs if isinstance(each, dict) and {"steps", "script"} & each.keys()):
+        assert ("secrets." in str(job) or "kubeconfig" in str(job)) == ("environment" in job)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--version", "v1"], ["lab", "--site", "there"], ["lab", "--product", "a"]],
+)
+def test_a_stack_and_a_repository_are_made_apart(arguments: list[str]) -> None:
+    """Neither a name nor a folder, or both, is refused with the two forms."""
+    with pytest.raises(Problem, match=r"NAME[\s\S]*`./hpc init NAME ...` for a stack, or `./hpc init --site FOLDER`"):
+        finished(module.command, *arguments)
+
+
+def test_what_is_there_is_left(tmp_path: Path) -> None:
+    """A folder that has such a file is refused before anything is written."""
+    (tmp_path / "README.md").write_text("mine\n")
+    with pytest.raises(Problem, match=r"README.md is there already[\s\S]*--force"):
+        finished(module.command, "--site", str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
+
+
+def _ours(path: str) -> str:
+    return (project.PRODUCT / path).read_text()
+
+
+def _uses(text: str) -> list[str]:
+    return [line for line in text.splitlines() if "uses: actions/" in line]
