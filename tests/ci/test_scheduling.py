@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stacks.settings import known
-from tests.support.recorded import ROOT
+from tests.support.recorded import OURS, ROOT
 from tests.support.scheduling import APART, LAB, LONGEST, TOGETHER, needless, scope
 
 
@@ -29,7 +28,7 @@ def test_names_of_the_order_exist() -> None:
     """Files and folders that are scheduled by name exist, and so does the example that takes longest."""
     names = {*APART, *TOGETHER, *LONGEST} - {*TOGETHER.values()}
     assert {name for name in names if not (ROOT / name.partition("::")[0]).exists()} == set()
-    assert {name.partition("[")[2].rstrip("]") for name in LONGEST if "[" in name} <= {*known(ROOT)}
+    assert {name.partition("[")[2].rstrip("]") for name in LONGEST if "[" in name} <= {*OURS}
 
 
 def test_only_files_without_a_layer_are_passed_over(tmp_path: Path) -> None:

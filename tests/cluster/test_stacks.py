@@ -19,17 +19,18 @@ from cli.verify.expectations import requests
 from evidence.fitness import is_node_test
 from simulator import cluster, tools
 from simulator.errors import SimulatorError
-from stacks.settings import Settings, file, known, load
+from stacks.settings import Settings, file, load
 from stacks.suite_settings import SuiteSettings
 from tests.support import checkouts
 from tests.support.clusters import homes
+from tests.support.recorded import OURS
 from tests.support.rounds import ROUNDS
 
 pytestmark = pytest.mark.cluster
 
 ELSEWHERE = {"a2d2", "dev", "pytorch", "redpaper-4.4", "two-layers", "two-layers-tenants"}
 """test_data_set.py, test_layers.py, test_pytorch.py, test_redpaper.py, and cli/test_examples_on_a_cluster.py."""
-RUN = [name for name in known(ROOT) if name not in ELSEWHERE and load(name, ROOT).version.simulated_as]
+RUN = [name for name in OURS if name not in ELSEWHERE and load(name, ROOT).version.simulated_as]
 SMALLER = {
     "superpod-a100": {
         "dgx[001-140]": "dgx[001-050]",

@@ -20,12 +20,12 @@ from tests.conformance.definitions import real
 from tests.conformance.rendered import SECOND_SERVER, is_custom, is_of, not_served
 from tests.conformance.server import Server, served_together
 from tests.support.clusters import running
-from tests.support.recorded import ROOT, environment
+from tests.support.recorded import OURS, ROOT, environment
 
 pytestmark = pytest.mark.cluster
 
 Manifest = dict[str, Any]
-STACKS = tuple(name for name in settings.known(ROOT) if settings.load(name, ROOT).version.simulated_as)
+STACKS = tuple(name for name in OURS if settings.load(name, ROOT).version.simulated_as)
 
 
 @cache

@@ -4,13 +4,12 @@ import pytest
 
 from apis import kinds
 from rendering.manifests import manifests
-from stacks.settings import known
 from tests.conformance.rendered import is_custom, is_of, no_schema
 from tests.conformance.schema import expect_conformity
-from tests.support.recorded import ROOT, environment
+from tests.support.recorded import OURS, environment
 
 
-@pytest.mark.parametrize("stack", known(ROOT))
+@pytest.mark.parametrize("stack", OURS)
 def test_custom_resources_have_the_shape_of_their_definitions(stack: str) -> None:
     """Every custom resource of the stack matches the schema of its definition."""
     found = manifests(environment(stack))

@@ -4,8 +4,7 @@ from functools import cache
 
 from cli.site.files import wanted
 from rendering.reference.coverage_data import rows
-from stacks.settings import known
-from tests.support.recorded import ROOT
+from tests.support.recorded import OURS
 
 ENTRIES = dict(rows())
 
@@ -15,7 +14,7 @@ def rendered() -> dict[str, str]:
     """Return the rows that files of any stack name as their sources, each with one of these files."""
     return {
         source: f"{stack}: {file.path}"
-        for stack in known(ROOT)
+        for stack in OURS
         for file in wanted(stack).files
         for source in file.sources
         if source in ENTRIES

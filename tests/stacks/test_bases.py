@@ -11,8 +11,8 @@ import yaml
 
 from stacks import bases, environment
 from stacks.bases import SETTING
-from stacks.settings import SettingsError, known, load, tenants_of, whole
-from tests.support.recorded import ROOT
+from stacks.settings import SettingsError, load, tenants_of, whole
+from tests.support.recorded import OURS, ROOT
 from tests.support.stack_settings import data, expect_message
 
 LAB = "redpaper-4.4"
@@ -185,7 +185,7 @@ def test_the_base_is_that_of_the_same_checkout(root: Path) -> None:
     assert load("site", root).cluster.identifier == "older"
 
 
-@pytest.mark.parametrize("stack", known(ROOT))
+@pytest.mark.parametrize("stack", OURS)
 def test_files_of_the_project_do_not_repeat_their_base(stack: str) -> None:
     """A value of a stack's own file is another than that of its base."""
     found = whole(stack, ROOT)

@@ -3,10 +3,9 @@
 import pytest
 
 from rendering.manifests import manifests
-from stacks.settings import known
-from tests.support.recorded import ROOT, environment, of_kind, one
+from tests.support.recorded import OURS, environment, of_kind, one
 
-STACKS = known(ROOT)
+STACKS = OURS
 RECOMMENDED = {"app.kubernetes.io/name", "app.kubernetes.io/part-of", "app.kubernetes.io/managed-by"}
 
 

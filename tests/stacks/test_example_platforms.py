@@ -7,11 +7,11 @@ import pytest
 
 from rendering.manifests import manifests
 from stacks.gpu_settings import GpuOperatorSettings
-from stacks.settings import known, load
+from stacks.settings import load
 from tests.support.golden import STACKS as GOLDEN
-from tests.support.recorded import ROOT, environment, of_kind, spec
+from tests.support.recorded import OURS, ROOT, environment, of_kind, spec
 
-STACKS = known(ROOT)
+STACKS = OURS
 WITH_PLATFORM = [each for each in STACKS if load(each, ROOT).has_platform]
 H100_BUSES = (24, 64, 79, 94, 154, 192, 206, 220)
 

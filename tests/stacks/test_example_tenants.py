@@ -2,12 +2,12 @@
 
 import pytest
 
-from stacks.settings import known, load
+from stacks.settings import load
 from tests.stacks.others import named
 from tests.support.golden import STACKS as GOLDEN
-from tests.support.recorded import ROOT, environment, of_kind
+from tests.support.recorded import OURS, ROOT, environment, of_kind
 
-OTHERS = [stack for stack in known(ROOT) if stack not in GOLDEN]
+OTHERS = [stack for stack in OURS if stack not in GOLDEN]
 
 
 @pytest.mark.parametrize("stack", OTHERS)

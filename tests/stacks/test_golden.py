@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from rendering.manifests import manifests
-from stacks.settings import known
 from tests.stacks import others
 from tests.support.golden import STACKS, UPDATE, Golden, compare, files, text, write
-from tests.support.recorded import ROOT, environment
+from tests.support.recorded import OURS, ROOT, environment
 
 FOLDER = ROOT / "tests" / "stacks" / "golden"
 
@@ -23,7 +22,7 @@ def test_manifests_are_as_reviewed(stack: str, golden: Golden) -> None:
 def test_every_stack_declares_as_many_objects_as_reviewed(golden: Golden) -> None:
     """An object that appears in any stack, or vanishes from it, shows up in a table of kinds."""
     found: dict[str, Counter[str]] = {}
-    for stack in known(ROOT):
+    for stack in OURS:
         for item in environment(stack):
             if item.is_kubernetes:
                 found.setdefault(item.type.removeprefix("kubernetes:"), Counter())[stack] += 1
@@ -39,7 +38,7 @@ def test_other_stacks_declare_what_was_reviewed(golden: Golden) -> None:
 
     Among them are the platforms of the documents (R-2.2-1, S-2.4, S-4.1, B-1.1).
     """
-    names = [stack for stack in known(ROOT) if stack not in STACKS]
+    names = [stack for stack in OURS if stack not in STACKS]
     found = {
         f"{stack}.yaml": text({"platform": others.platform(stack), "tenants": others.tenants(stack)}) for stack in names
     }

@@ -15,11 +15,11 @@ from stacks.cluster_settings import NodeSettings
 from stacks.layer_settings import TenantsLayer
 from stacks.platform import Settings
 from stacks.releases import RELEASES
-from stacks.settings import known, load
-from tests.support.recorded import ROOT, before, environment, of_kind, spec
+from stacks.settings import load
+from tests.support.recorded import OURS, ROOT, before, environment, of_kind, spec
 
 TABLE: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("node_labels.yaml").read_text())
-STACKS = known(ROOT)
+STACKS = OURS
 Selector = tuple[tuple[str, frozenset[str] | None], ...]
 """Labels that a node must have, each with the values that do; None: any."""
 

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from rendering.recorder import Registration
-from stacks.settings import known
-from tests.support.recorded import ROOT, before, environment
+from tests.support.recorded import OURS, before, environment
 
 AFTER: Mapping[str, tuple[str, ...]] = {
     # An operator brings the kind; its version is awaited.
@@ -48,7 +47,7 @@ def _is_pushed(item: Registration) -> bool:
     return _kind(item) == "BuildConfig" and item.inputs["spec"]["output"]["to"]["kind"] == "DockerImage"
 
 
-@pytest.mark.parametrize("stack", known(ROOT))
+@pytest.mark.parametrize("stack", OURS)
 def test_what_is_needed_comes_first(stack: str) -> None:
     """Objects come after the operators, drivers and classes that they need (D-4.3, N-8.5)."""
     recorded = environment(stack)
@@ -65,7 +64,7 @@ def test_what_is_needed_comes_first(stack: str) -> None:
 
 def test_the_order_is_of_kinds_that_stacks_have() -> None:
     """Every kind of the expected order occurs in a stack."""
-    there = {_kind(item) for stack in known(ROOT) for item in environment(stack)}
+    there = {_kind(item) for stack in OURS for item in environment(stack)}
     assert {*AFTER, *(needed for kinds in AFTER.values() for needed in kinds)} <= there
 
 

@@ -14,8 +14,8 @@ from rendering.manifests import manifests
 from stacks.platform import Settings
 from stacks.releases import FOLDER, RELEASES, ReleaseError, Support
 from stacks.releases import load as read
-from stacks.settings import known, load
-from tests.support.recorded import ROOT, built
+from stacks.settings import load
+from tests.support.recorded import OURS, ROOT, built
 from tests.support.recorded import environment as registrations
 from tests.support.stack_settings import changed, data, expect_message, expect_refusal, message
 
@@ -26,7 +26,7 @@ def test_every_file_is_a_release() -> None:
     """Every file in the folder is a release, from the oldest to the newest; a stack has each historical one."""
     assert set(RELEASES) == {file.stem for file in FOLDER.iterdir()}
     assert list(RELEASES) == sorted(RELEASES, key=lambda name: [int(part) for part in name.split(".")])
-    used = {load(stack, ROOT).release for stack in known(ROOT)}
+    used = {load(stack, ROOT).release for stack in OURS}
     assert used >= {name for name, release in RELEASES.items() if release.historical}
 
 

@@ -10,14 +10,14 @@ import pytest
 from hardware import positions
 from stacks import workloads
 from stacks.layer_settings import TENANTS_PART
-from stacks.settings import Settings, SettingsError, known, load, parse
+from stacks.settings import Settings, SettingsError, load, parse
 from stacks.storage_settings import DirectoryData
-from tests.support.recorded import ROOT
+from tests.support.recorded import OURS, ROOT
 from tests.support.stack_settings import data as settings_of
 from tests.support.stack_settings import expect_message, expect_refusal, message
 
 
-@pytest.mark.parametrize("stack", known(ROOT))
+@pytest.mark.parametrize("stack", OURS)
 def test_stacks_load_without_secrets_or_engine(stack: str) -> None:
     """Every stack loads without passphrase and engine."""
     assert isinstance(load(stack, ROOT), Settings)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from stacks.operator_settings import OperatorSettings
 from stacks.programs import PROGRAMS
 from stacks.releases import RELEASES
-from stacks.settings import known, whole
-from tests.support.recorded import ROOT
+from stacks.settings import whole
+from tests.support.recorded import OURS, ROOT
 
 IMAGE = "quay.io/example/hpc:1"
 Fragment = Any
@@ -26,7 +26,7 @@ def _read(stack: str) -> dict[str, Any]:
     return content
 
 
-WHOLE = [stack for stack in known(ROOT) if {"nodes", "tenants"} <= _read(stack).keys()]
+WHOLE = [stack for stack in OURS if {"nodes", "tenants"} <= _read(stack).keys()]
 """Stacks of all layers; what can be changed of the others is the same."""
 
 

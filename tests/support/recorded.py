@@ -15,6 +15,8 @@ from stacks.environment import build, placeholder_accounts
 from stacks.operator_settings import OperatorSettings
 
 ROOT = Path(__file__).parents[2]
+OURS = ("dev", "prod", *sorted(path.stem for path in settings.examples(ROOT).glob("*.yaml")))
+"""The stacks of this repository; a checkout may have a user's beside them, about which no test is."""
 A_DAY = date(2026, 11, 21)
 """On which our own exceptions hold; that they end is the matter of the doors, not of this test."""
 

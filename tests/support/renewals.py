@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from policies import exceptions
 from stacks.releases import RELEASES
-from stacks.settings import known, load
-from tests.support.recorded import ROOT
+from stacks.settings import load
+from tests.support.recorded import OURS, ROOT
 
 AHEAD = timedelta(days=60)
 """How long before its last day something counts as due: after it `make up` and other tests may be refused."""
@@ -37,7 +37,7 @@ class RenewalDue(UserWarning):
 def renewals() -> Iterator[Renewal]:
     """Yield everything of the project that ends on a day."""
     stacks: dict[str, list[str]] = {}
-    for stack in known(ROOT):
+    for stack in OURS:
         stacks.setdefault(load(stack, ROOT).version.name, []).append(stack)
     for release, users in stacks.items():
         if last_day := RELEASES[release].last_day:

@@ -12,16 +12,16 @@ from cli.plan import command as plan
 from cli.plan import machines, network, section, site
 from cli.shared import console, tables
 from cli.shared.errors import Problem
-from cli.shared.paths import ROOT
 from cli.shared.stack import read
 from hardware.profiles import PROFILES
 from hardware.room import Rack
 from stacks.cluster_settings import NodeSettings
 from stacks.job_arguments import mpi_job
-from stacks.settings import Settings, known
+from stacks.settings import Settings
 from stacks.workload_settings import MpiWorkload
 from tests.support.commands import run
 from tests.support.messages import has
+from tests.support.recorded import OURS
 
 _CROSSED = ((0, 1), (2, 3), (4, 5), (5, 6))
 
@@ -36,7 +36,7 @@ def _with(stack: str, count: int, profile: str) -> Settings:
     return read(stack).settings.model_copy(update={"nodes": nodes})
 
 
-@pytest.mark.parametrize("stack", known(ROOT))
+@pytest.mark.parametrize("stack", OURS)
 def test_every_stack_has_a_plan(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every stack of the project has a plan, and no table of it is cut on a terminal."""
     narrow = io.StringIO()

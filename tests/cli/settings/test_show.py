@@ -14,8 +14,8 @@ from apis import yaml_text
 from cli.app import app
 from cli.settings import document
 from stacks.bases import SETTING, Whole
-from stacks.settings import SettingsError, known, whole
-from tests.support.recorded import ROOT
+from stacks.settings import SettingsError, whole
+from tests.support.recorded import OURS, ROOT
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
 VALUES = st.recursive(
@@ -36,7 +36,7 @@ def shown(*arguments: str) -> str:
     return done.output
 
 
-@pytest.mark.parametrize("stack", known(ROOT))
+@pytest.mark.parametrize("stack", OURS)
 def test_the_output_is_the_stacks_settings(stack: str) -> None:
     """With origins and without them the output is a stack's file, with the settings of the bases in it."""
     expected = {"config": {SETTING: whole(stack, ROOT).data}}

@@ -9,10 +9,9 @@ from rich.console import Console
 from cli import preview
 from cli.shared import placements, tables
 from cli.shared.engine import Engine
-from cli.shared.paths import ROOT
 from cli.shared.stack import read
-from stacks.settings import known
 from tests.support.commands import finished
+from tests.support.recorded import OURS
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def test_every_stage_has_its_table(printed: io.StringIO) -> None:
     assert "1 adas/mofed-test-job dgx01: 1, dgx02: 1" in lines
 
 
-@pytest.mark.parametrize("stack", known(ROOT))
+@pytest.mark.parametrize("stack", OURS)
 def test_every_job_of_every_stack_is_reported(stack: str, printed: io.StringIO) -> None:
     """Every job of every stack has a row in the table."""
     settings = read(stack).settings

@@ -10,7 +10,6 @@ from cli import policy_config, preview
 from cli.shared.cluster_client import Cluster
 from cli.shared.engine import Engine
 from cli.shared.errors import Problem
-from cli.shared.paths import ROOT
 from cli.shared.policy_configuration import configuration, settled
 from cli.shared.stack import read
 from components.olm_operator import OlmOperatorArgs
@@ -18,8 +17,8 @@ from policies.configuration import Configuration, merged
 from stacks.fabric_settings import Ethernet
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.platform import Settings
-from stacks.settings import known
 from tests.support.commands import finished
+from tests.support.recorded import OURS
 from tests.support.states import on_real_cluster
 
 
@@ -116,7 +115,7 @@ def test_releases(release: str, kubernetes: str, sccs: str) -> None:
     assert {found[rule]["release"] for rule in found if "release" in found[rule]} == {sccs}
 
 
-@pytest.mark.parametrize("stack", known(ROOT))
+@pytest.mark.parametrize("stack", OURS)
 def test_every_stack_has_a_configuration_that_the_rules_take(stack: str) -> None:
     """The rules accept the configuration of every stack of the project."""
     Configuration(configuration(read(stack).settings))

@@ -11,6 +11,7 @@ from evidence.verdict import RDMA_TEST, Shape
 from stacks import locks
 from stacks import settings as stack_settings
 from stacks.fabric_settings import Ethernet
+from tests.support.recorded import OURS
 from tests.support.stack_settings import data
 
 
@@ -48,7 +49,7 @@ def test_ports_of_roce_are_measured_by_the_settings() -> None:
     assert {one.port_mtu for one in requests(stack_settings.load("dev", ROOT), {})} == {None}
 
 
-@pytest.mark.parametrize("name", ["prod", *stack_settings.known(ROOT)])
+@pytest.mark.parametrize("name", ["prod", *OURS])
 def test_every_stack_asks_for_what_its_fabric_has(name: str) -> None:
     """Every stack requests what its fabric has."""
     settings = stack_settings.load(name, ROOT)

@@ -11,14 +11,14 @@ from apis import yaml_text
 from hardware.profiles import PROFILES
 from rendering.reference.settings_schema import settings
 from stacks.bases import SETTING
-from stacks.settings import file, known
-from tests.support.recorded import ROOT
+from stacks.settings import file
+from tests.support.recorded import OURS, ROOT
 from tests.support.stack_settings import data
 
 SCHEMA = jsonschema.Draft202012Validator(settings())
 MACHINES = [ROOT / "hardware" / "machines" / f"{name}.yaml" for name in PROFILES]
-FILES = [*(file(stack, ROOT) for stack in known(ROOT)), *sorted((ROOT / "stacks" / "bases").glob("*.yaml"))]
-FIRST = {name: stack for stack in reversed(known(ROOT)) for name in data(stack)}
+FILES = [*(file(stack, ROOT) for stack in OURS), *sorted((ROOT / "stacks" / "bases").glob("*.yaml"))]
+FIRST = {name: stack for stack in reversed(OURS) for name in data(stack)}
 """The name of a setting -> the first stack that has it."""
 Edit = Callable[[dict[str, Any]], object]
 
@@ -39,7 +39,7 @@ def test_nothing_is_wrong_with_files_of_the_project(path: Path) -> None:
     assert problems(yaml_text.read(path.read_text())) == []
 
 
-@pytest.mark.parametrize("stack", known(ROOT))
+@pytest.mark.parametrize("stack", OURS)
 def test_nothing_is_wrong_with_all_settings_in_one_file(stack: str) -> None:
     """Every stack fits without a base, and each setting is checked then, in the first stack that has it."""
     content = data(stack)

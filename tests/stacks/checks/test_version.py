@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from stacks.checks.version import warnings
-from stacks.settings import known, load, parse
-from tests.support.recorded import ROOT
+from stacks.settings import load, parse
+from tests.support.recorded import OURS, ROOT
 from tests.support.stack_settings import changed, expect_message, expect_refusal
 
 
@@ -58,7 +58,7 @@ def test_listed_versions_and_heads_of_channels_are_silent(channel: str) -> None:
     assert list(warnings(parse(changed("prod", gpu__operator__channel=channel), "test"))) == []
 
 
-@pytest.mark.parametrize("stack", known(ROOT))
+@pytest.mark.parametrize("stack", OURS)
 def test_the_projects_stacks_have_listed_versions(stack: str) -> None:
     """No stack of the project has a version that vendors do not list for its release."""
     assert list(warnings(load(stack, ROOT))) == []

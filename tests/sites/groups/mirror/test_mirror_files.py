@@ -18,11 +18,10 @@ from sites.output import Open, written
 from sites.settings import SiteSettings
 from stacks import settings, site
 from stacks.platform import Settings
-from stacks.settings import known
 from tests.conformance.definitions import real
 from tests.conformance.schema import expect_conformity
 from tests.sites.groups.mirror.oc_mirror import ImageSetConfiguration
-from tests.support.recorded import ROOT, environment
+from tests.support.recorded import OURS, ROOT, environment
 from tests.support.stack_settings import changed, expect_refusal
 
 REGISTRY = "mirror.example.com:8443/ocp"
@@ -72,7 +71,7 @@ def of_containers(found: Iterable[Mapping[str, Any]]) -> set[str]:
     return {f"{(image := parse(name)).home}{'@' if image.digest else ':'}{image.digest or image.tag}" for name in named}
 
 
-@pytest.mark.parametrize("stack", known(ROOT))
+@pytest.mark.parametrize("stack", OURS)
 def test_every_image_of_a_stack_is_in_one_list(stack: str) -> None:
     """Each image that the manifests name is copied once, and found by tag or by digest, or it is the cluster's own."""
     wanted = mirrored(stack)
@@ -95,7 +94,7 @@ def test_every_image_of_a_stack_is_in_one_list(stack: str) -> None:
         assert [each for each in missing if all(source in each.what for source in copied)]
 
 
-@pytest.mark.parametrize("stack", known(ROOT))
+@pytest.mark.parametrize("stack", OURS)
 def test_operators_are_copied_from_their_catalogues(stack: str) -> None:
     """Each package that a subscription names is in the image set with its channel, or there is no image set."""
     wanted = mirrored(stack)
