@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cli.init import site_repository
+from cli.shared.errors import Problem
 from simulator.plugins.locate import plugin_choice
 from simulator.tools import find
 from tests.support import checkouts
@@ -91,3 +93,46 @@ def test_plain_pulumi_previews_it(site: Path) -> None:
     assert "dgx01.h100.example.com" in done.stdout
     assert "hpc@v" in done.stdout
     assert "[mandatory]" not in done.stdout
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Path:
+    """Make a repository that stands for a mirror of the product: two commits, of which the first has a tag."""
+    folder = tmp_path / "mirror"
+    folder.mkdir()
+    (folder / "requirements.txt").touch()
+    (folder / "Makefile").write_text("packages:\n\t@mkdir .venv && touch .venv/.installed && echo installed\n")
+    (folder / "hpc").write_text('#!/bin/sh\necho "product: $*"\n')
+    (folder / "hpc").chmod(0o755)
+    commit = f"git {_WHO} commit -q --allow-empty -m"
+    walked(f"git init -q && git add . && {commit} one && git tag v1 && {commit} two", folder)
+    return folder
+
+
+def test_a_mirror_and_a_version_are_chosen(mirror: Path, tmp_path: Path) -> None:
+    """The submodule is at the version that is named; a clone gets product and packages with its first command."""
+    site_repository.create(tmp_path / "site", str(mirror), "v1", site_repository.GITHUB, force=False)
+    pinned = walked("git rev-parse v1", mirror)
+    assert pinned.strip() in walked("git ls-files --stage product", tmp_path / "site")
+    walked(f"git {_WHO} commit -q -m first && git clone -q . ../clone", tmp_path / "site")
+    trusting = {**os.environ, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "protocol.file.allow"}
+    trusting["GIT_CONFIG_VALUE_0"] = "always"
+    first, second = (walked("./hpc check -f 'a b' 2>&1", tmp_path / "clone", trusting) for _ in range(2))
+    assert first.endswith("installed\nproduct: check -f a b\n")
+    assert second == "product: check -f a b\n"
+    assert walked("git rev-parse HEAD", tmp_path / "clone" / "product") == pinned
+
+
+@pytest.mark.parametrize(
+    ("address", "version", "message"),
+    [("mirror", "v9", "mirror has no version v9: .*v9"), ("nowhere", "v1", "no product at .*nowhere: .*nowhere")],
+)
+def test_a_version_or_a_product_that_is_not_there_is_one_message(
+    mirror: Path, tmp_path: Path, address: str, version: str, message: str
+) -> None:
+    """The message has git's own reason and the two options; with them the command goes on in the same folder."""
+    site = tmp_path / "site"
+    with pytest.raises(Problem, match=rf"{message}[\s\S]*--product URL and --version REF.*--force"):
+        site_repository.create(site, str(tmp_path / address), version, site_repository.GITHUB, force=False)
+    site_repository.create(site, str(mirror), "v1", site_repository.GITHUB, force=True)
+    assert "A  product" in walked("git status --short", site)
