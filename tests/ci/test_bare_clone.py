@@ -49,7 +49,7 @@ def _constants() -> Mapping[str, Mapping[str, Place]]:
     """Return the paths that modules have as constants, by module and name."""
     constants: dict[str, dict[str, Place]] = {}
     for name in _files():
-        if name.endswith(".py") and "__file__" in _text(name):
+        if name.endswith(".py") and re.search(r"__file__|\bproject\.(?:FOLDER|PRODUCT)\b", _text(name)):
             module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
             constants[module] = _assigned(ast.parse(_text(name)), name, {})
     return constants
@@ -83,6 +83,8 @@ def _place(node: ast.expr, name: str, paths: Mapping[str, Place]) -> Place | Lit
             return paths.get(constant, False)
         case ast.Call(func=ast.Name(id="Path" | "PurePath"), args=[ast.Name(id="__file__")]):
             return PurePosixPath(name).parts
+        case ast.Attribute(value=ast.Name(id="project"), attr="FOLDER" | "PRODUCT"):
+            return ()  # of apis/project.py, in a checkout
         case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in _SAME:
             return _place(inner, name, paths)
         case ast.Attribute(value=inner, attr="parent"):
