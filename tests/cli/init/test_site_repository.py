@@ -2,11 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from typer.main import get_group
 
 from apis import project
+from cli.app import app
 from cli.init import command as module
 from cli.init.site_repository import GITHUB, texts
 from cli.shared.errors import Problem
@@ -59,6 +62,25 @@ def test_a_pull_request_gets_no_credentials(name: str) -> None:
     jobs = content.get("jobs", content).values()
     for job in (each for each in jobs if isinstance(each, dict) and {"steps", "script"} & each.keys()):
         assert ("secrets." in str(job) or "kubeconfig" in str(job)) == ("environment" in job)
+
+
+@pytest.mark.parametrize("name", [*WORKFLOWS, ".gitlab-ci.yml", "README.md"])
+def test_its_commands_exist(name: str) -> None:
+    """Every command of a workflow or of the page is one of `./hpc`, with its options."""
+    group: Any = get_group(app)
+    found = re.findall(r"^[^#\n]*?\./hpc ([a-z]+)([^#|\n]*)", texts("lab")[name], re.MULTILINE)
+    assert found
+    for command, rest in found:
+        options = {option for each in group.get_command(None, command).params for option in each.opts}
+        assert {word for word in rest.split() if re.match(r"--?[a-z]", word)} <= options
+
+
+def test_the_wrapper_installs_by_a_target_of_the_makefile() -> None:
+    """The product's Makefile has the target by which the wrapper installs packages, and stamps what it installed."""
+    (target,) = re.findall(r"make --silent -C \S+ (\w+)", texts("lab")["hpc"])
+    makefile = _ours("Makefile")
+    assert re.search(rf"^{target}: \$\(STAMP\)", makefile, re.MULTILINE)
+    assert "STAMP := $(VENV)/.installed\n" in makefile
 
 
 @pytest.mark.parametrize(
