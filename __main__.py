@@ -8,11 +8,11 @@ import pulumi  # noqa: E402
 
 from apis.project import FOLDER  # noqa: E402
 from stacks import cluster_identity, environment, layers  # noqa: E402
-from stacks.checks import version  # noqa: E402
+from stacks.checks import allowance  # noqa: E402
 
 settings = environment.load()
 cluster_identity.require(settings.cluster, FOLDER)
-for warning in version.warnings(settings):
+for warning in allowance.warnings(settings):
     pulumi.log.warn(warning)
 accounts, checked = environment.accounts(settings), layers.platform(settings)
 for name, value in environment.build(settings, accounts, FOLDER, checked).items():

@@ -24,6 +24,15 @@ class PoolFacts(Model):
     at_once: str = Field(default="1", description="maxUnavailable: nodes that restart together, a number or a share")
 
 
+class AllowedFact(Model):
+    """A version that the settings accept although a vendor's table does not have it."""
+
+    what: str = Field(description="path of the setting")
+    value: str
+    reason: str = Field(description="why the stack has it, as its settings say")
+    table: str = Field(default="", description="what the vendor's table says; empty where nothing needs the entry")
+
+
 class Facts(Model):
     """All of it, after the change. Without nodes no capacity and no restarts per node are reported."""
 
@@ -31,6 +40,7 @@ class Facts(Model):
     nodes: tuple[NodeFacts, ...] = ()
     pools: tuple[PoolFacts, ...] = ()
     reboot_minutes: int = Field(default=15, gt=0, description="that one node is away to drain and to restart")
+    allowed: tuple[AllowedFact, ...] = ()
 
     @property
     def gpus(self) -> int:

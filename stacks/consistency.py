@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from hardware import field_errors
 from stacks.checks import (
+    allowance,
     bond,
     container_native,
     data_use,
@@ -31,7 +32,6 @@ from stacks.checks import (
     tenant,
     topology,
     trainer,
-    version,
     workload,
 )
 from stacks.checks.duplicates import repeated
@@ -52,7 +52,6 @@ def problems(settings: Settings) -> Iterator[str]:
         yield from programs
         return
     yield from release.problems(settings)
-    yield from version.problems(settings)
     yield from operator.problems(settings)
     yield from trainer.problems(settings)
     yield from name.problems(settings)
@@ -74,6 +73,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from fabric.enablement(settings)
     yield from fabric.shares(settings)
     yield from driver.problems(settings)
+    yield from allowance.problems(settings)
     yield from instance.problems(settings)
     yield from bond.problems(settings)
     yield from topology.problems(settings)

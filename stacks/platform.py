@@ -15,6 +15,7 @@ from hardware import profiles, topology
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
 from sites.settings import SiteSettings
+from stacks.allowed_settings import AllowedVersion
 from stacks.base_settings import Based
 from stacks.build_settings import BuildSettings
 from stacks.cluster_settings import ClusterSettings, Nodes, NodeSettings
@@ -118,6 +119,12 @@ class Settings(Based):
     suite: SuiteSettings | None = Field(
         default=None,
         description="verification jobs that the cluster repeats on a schedule ([suite](suite.md)); None: none",
+    )
+    allow: tuple[AllowedVersion, ...] = Field(
+        default=(),
+        description="versions outside a vendor's table that are accepted, each with a reason; a warning names entries "
+        "that nothing needs",
+        json_schema_extra=merged_by("what", "value"),
     )
     protect: bool = Field(default=False, description="refuse to delete shared and stateful objects; on in production")
     adopted: tuple[ObjectName, ...] = Field(

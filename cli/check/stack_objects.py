@@ -31,7 +31,7 @@ def of_stack(name: str) -> StackObjects:
     from cli.shared.policy_configuration import configuration  # noqa: PLC0415
     from rendering.manifests import beside, manifests, registrations  # noqa: PLC0415
     from stacks import settings  # noqa: PLC0415
-    from stacks.checks import version  # noqa: PLC0415
+    from stacks.checks import allowance  # noqa: PLC0415
 
     wanted = settings.load(name, ROOT)
     own, others = registrations(name, ROOT), beside(name, ROOT)
@@ -45,5 +45,5 @@ def of_stack(name: str) -> StackObjects:
         declared=declared,
         beside=around,
         together=together,
-        warnings=tuple(version.warnings(wanted)),
+        warnings=tuple(allowance.warnings(wanted)),
     )

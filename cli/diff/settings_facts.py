@@ -2,7 +2,8 @@
 
 from apis import names
 from components.node_pool import BUILT_IN
-from review.cluster_facts import Facts, NodeFacts, PoolFacts
+from review.cluster_facts import AllowedFact, Facts, NodeFacts, PoolFacts
+from stacks.checks import allowance
 from stacks.cluster_settings import NodeSettings
 from stacks.platform import Settings
 
@@ -27,6 +28,12 @@ def of(settings: Settings) -> Facts:
         ),
         pools=(PoolFacts(name=own, at_once=str(at_once)),),
         reboot_minutes=settings.reboot_minutes,
+        allowed=tuple(
+            AllowedFact(
+                what=entry.what, value=entry.value, reason=entry.reason, table=unlisted.reason if unlisted else ""
+            )
+            for entry, unlisted in allowance.accepted(settings)
+        ),
     )
 
 

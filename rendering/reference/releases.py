@@ -51,7 +51,14 @@ select nodes by ports in InfiniBand mode.
 
 The vendors' lists, by major and minor version. Settings name a version by `channel` or `starting_csv` of a package. A
 version that is listed only for other releases is refused. A version that is listed for none is used, and every update
-warns of it.
+warns of it. `allow` accepts a version or a driver that is not listed, with a reason that every review shows:
+
+```yaml
+allow:
+  - what: gpu.driver.version  # as the message has it
+    value: "535.129.03"
+    reason: approved by the vendor, case 1234
+```
 
 {markdown.table(heads, (_versions(release, packages) for release in RELEASES.values() if release.operators))}
 

@@ -9,6 +9,7 @@ from review.indexed_review import IndexedReview
 from review.section import Section
 from review.subjects import (
     access,
+    allowed,
     builds,
     capacity,
     cluster,
@@ -52,6 +53,7 @@ SUBJECTS: tuple[Find, ...] = (
     placement.find,
     restarts.find,
     drivers.find,
+    allowed.find,
     operators.find,
     jobs.find,
     schedules.find,

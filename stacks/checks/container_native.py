@@ -6,6 +6,7 @@ Source of the limits: IBM Storage Scale container native, "Deployment considerat
 from collections.abc import Iterator
 from posixpath import normpath
 
+from stacks.checks.unlisted import Unlisted
 from stacks.platform import Settings
 from stacks.releases import RELEASES, KnownVersions, Release, either
 from stacks.storage_settings import ContainerNativeStorage
@@ -24,7 +25,6 @@ def problems(settings: Settings) -> Iterator[str]:
     if storage is None:
         return
     yield from _workers(settings)
-    yield from _version(settings, storage)
     if storage.rdma and storage.rdma.link == "roce" and _numbers(storage.version) < ROCE:
         yield (
             f"storage.rdma.link roce: version {storage.version} has RDMA over InfiniBand only; use 5.2.3.0 or later, "
@@ -33,14 +33,19 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from _directories(settings, storage)
 
 
-def warnings(settings: Settings) -> Iterator[str]:
-    """Yield the version that no vendor lists for any release, or that of a release for which none is listed."""
+def unlisted(settings: Settings) -> Iterator[Unlisted]:
+    """Yield a version that is listed for other releases only; or, as a warning, for none, or none for this release."""
     storage = settings.scale_pods
-    if storage and not _listed(settings.version, storage) and not _elsewhere(storage, settings.version):
-        yield (
-            f"storage.version {storage.version}: no vendor's list in docs/releases.md has {_minor(storage)} for "
-            f"OpenShift {settings.release}; check that they fit"
-        )
+    if storage is None or _listed(settings.version, storage):
+        return
+    known, elsewhere = _known(settings.version), _elsewhere(storage, settings.version)
+    if known and elsewhere:
+        reason = f"{PRODUCT} {_minor(storage)} is not for OpenShift {settings.release} ({known.source})"
+        remedy = f"use {either(known.versions)}, or release {either(elsewhere)}"
+        yield Unlisted("storage.version", storage.version, reason, remedy)
+    elif not elsewhere:
+        reason = f"no vendor's list in docs/releases.md has {_minor(storage)} for OpenShift {settings.release}"
+        yield Unlisted("storage.version", storage.version, reason, "check that they fit", refused=False)
 
 
 def _workers(settings: Settings) -> Iterator[str]:
@@ -64,15 +69,6 @@ def _workers(settings: Settings) -> Iterator[str]:
         yield (
             f"storage.kind container-native does not support {machine.cpu_architecture}, the processors of "
             f"{machine.name}; leave storage out, and give tenants claims of another class"
-        )
-
-
-def _version(settings: Settings, storage: ContainerNativeStorage) -> Iterator[str]:
-    known = _known(settings.version)
-    if known and not _listed(settings.version, storage) and (elsewhere := _elsewhere(storage, settings.version)):
-        yield (
-            f"storage.version {storage.version}: {PRODUCT} {_minor(storage)} is not for OpenShift {settings.release} "
-            f"({known.source}); use {either(known.versions)}, or release {either(elsewhere)}"
         )
 
 

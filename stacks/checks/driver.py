@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from apis.operators.gpu_operator import OPERATOR
 from components.gpu_operator import unfit
 from stacks.checks.operator import subscriptions
+from stacks.checks.unlisted import Unlisted
 from stacks.checks.version import version_of
 from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin
 from stacks.gpu_drivers import gpu_drivers
@@ -22,10 +23,7 @@ def problems(settings: Settings) -> Iterator[str]:
     gpu = settings.gpu
     if not isinstance(gpu, GpuOperatorSettings):
         return
-    found = [f"gpu.{problem}" for problem in unfit(gpu, settings.profile.gpu, gpudirect(settings))]
-    yield from found
-    if gpu.driver and not any(problem.startswith(_DRIVER) for problem in found):
-        yield from _unlisted(settings, gpu.driver.version)
+    yield from _unfit(settings, gpu)
     yield from _peer_memory(settings, gpu)
     if gpu.gdrcopy and gpu.driver is None:
         yield (
@@ -48,8 +46,23 @@ def problems(settings: Settings) -> Iterator[str]:
         )
 
 
-def _unlisted(settings: Settings, driver: str) -> Iterator[str]:
-    """Yield that the operator's version does not support the driver; nothing for a channel without a version."""
+def unlisted(settings: Settings) -> Iterator[Unlisted]:
+    """Yield a driver that the operator's version does not list and the GPUs support.
+
+    Nothing for a channel without a version.
+    """
+    gpu = settings.gpu
+    if not isinstance(gpu, GpuOperatorSettings) or gpu.driver is None:
+        return
+    if not any(problem.startswith(_DRIVER) for problem in _unfit(settings, gpu)):
+        yield from _unlisted(settings, gpu.driver.version)
+
+
+def _unfit(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
+    yield from (f"gpu.{problem}" for problem in unfit(gpu, settings.profile.gpu, gpudirect(settings)))
+
+
+def _unlisted(settings: Settings, driver: str) -> Iterator[Unlisted]:
     drivers, architecture = gpu_drivers(), settings.profile.architecture
     for place, operator in subscriptions(settings):
         version = version_of(operator)
@@ -68,7 +81,8 @@ def _unlisted(settings: Settings, driver: str) -> Iterator[str]:
             [f"another of branch {either(whole)}"] if whole else []
         )
         use += [f"GPU Operator {either(others)} in {place}"] if others else []
-        yield f"{_DRIVER} {driver}: GPU Operator {version} does not list it ({drivers.source}); {', or '.join(use)}"
+        reason = f"GPU Operator {version} does not list it ({drivers.source})"
+        yield Unlisted(_DRIVER, driver, reason, ", or ".join(use) or "use another")
 
 
 def _peer_memory(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:

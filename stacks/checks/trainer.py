@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from stacks.checks.unlisted import Unlisted
 from stacks.platform import Settings
 from stacks.releases import either
 from stacks.trainer_settings import UpstreamTrainer
@@ -13,7 +14,7 @@ _TAG = re.compile(r":v?(?P<minor>\d+\.\d+)[^:/@]*(@.*)?$")
 
 
 def problems(settings: Settings) -> Iterator[str]:
-    """Yield what the controller could not run with, and versions that are for other releases."""
+    """Yield what the controller could not run with."""
     wanted = settings.trainer
     if not isinstance(wanted, UpstreamTrainer):
         return
@@ -22,10 +23,15 @@ def problems(settings: Settings) -> Iterator[str]:
             "trainer: Kubeflow Trainer makes a JobSet of every TrainJob, and operators.jobset is missing; add "
             "`operators: {jobset: {}}`, or set `trainer: {kind: installed}` where the cluster has both"
         )
+
+
+def unlisted(settings: Settings) -> Iterator[Unlisted]:
+    """Yield a version that is not known for the release."""
+    wanted = settings.trainer
+    if not isinstance(wanted, UpstreamTrainer):
+        return
     found = _TAG.search(wanted.image)
     known = next((each.versions for each in settings.version.operators if each.name == PRODUCT), ())
     if found and known and found["minor"] not in known:
-        yield (
-            f"trainer.image {wanted.image}: {PRODUCT} {found['minor']} is not known for OpenShift {settings.release}; "
-            f"use {either(known)}"
-        )
+        reason = f"{PRODUCT} {found['minor']} is not known for OpenShift {settings.release}"
+        yield Unlisted("trainer.image", wanted.image, reason, f"use {either(known)}")

@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from components.olm_operator import OlmOperatorArgs
-from stacks.checks import container_native
 from stacks.checks.operator import subscriptions
+from stacks.checks.unlisted import Unlisted
 from stacks.platform import Settings
 from stacks.releases import RELEASES, KnownVersions, Release, either
 
@@ -14,42 +13,12 @@ _VERSION = re.compile(r"(?:^|[-.])v?(\d+\.\d+)")
 """In a channel such as v26.7 or stable-v1.3, and in a starting_csv such as nvidia-network-operator.v26.7.0-1."""
 
 
-@dataclass(frozen=True)
-class _Unfit:
-    """A version that is not listed for the release."""
+def unlisted(settings: Settings) -> Iterator[Unlisted]:
+    """Yield every version that is not listed for the release.
 
-    place: str
-    value: str
-    version: str
-    listed: KnownVersions | None
-    elsewhere: tuple[str, ...]
-    """Releases that it is listed for."""
-
-
-def problems(settings: Settings) -> Iterator[str]:
-    """Yield every version that a vendor lists for other releases only."""
-    for unfit in _unfit(settings):
-        listed = unfit.listed
-        if listed and unfit.elsewhere:
-            yield (
-                f"{unfit.place} {unfit.value}: {listed.name} {unfit.version} is not for OpenShift {settings.release} "
-                f"({listed.source}); use {either(listed.versions)}, or release {either(unfit.elsewhere)}"
-            )
-
-
-def warnings(settings: Settings) -> Iterator[str]:
-    """Yield every version of a known package that is listed for no release, or of a package not for this one."""
-    for unfit in _unfit(settings):
-        if not (unfit.listed and unfit.elsewhere):
-            others = f", or use {either(unfit.listed.versions)}" if unfit.listed else ""
-            yield (
-                f"{unfit.place} {unfit.value}: no vendor's list in docs/releases.md has {unfit.version} for OpenShift "
-                f"{settings.release}; check that they fit{others}"
-            )
-    yield from container_native.warnings(settings)
-
-
-def _unfit(settings: Settings) -> Iterator[_Unfit]:
+    It is refused where a vendor lists it for other releases only. One of a known package that is listed for no release,
+    or of a package not for this one, is a warning.
+    """
     for place, operator in subscriptions(settings):
         listed = _listed(settings.version, operator.package)
         for field in ("channel", "starting_csv"):
@@ -60,7 +29,14 @@ def _unfit(settings: Settings) -> Iterator[_Unfit]:
             # Only now: it reads the files of all releases.
             if (others := _others(settings.version, operator.package)) or listed:
                 elsewhere = tuple(name for name, known in others.items() if found[1] in known.versions)
-                yield _Unfit(f"{place}.{field}", value, found[1], listed, elsewhere)
+                on = f"for OpenShift {settings.release}"
+                if listed and elsewhere:
+                    reason = f"{listed.name} {found[1]} is not {on} ({listed.source})"
+                    remedy = f"use {either(listed.versions)}, or release {either(elsewhere)}"
+                else:
+                    reason = f"no vendor's list in docs/releases.md has {found[1]} {on}"
+                    remedy = "check that they fit" + (f", or use {either(listed.versions)}" if listed else "")
+                yield Unlisted(f"{place}.{field}", value, reason, remedy, refused=bool(listed and elsewhere))
 
 
 def version_of(operator: OlmOperatorArgs) -> str | None:

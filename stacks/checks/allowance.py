@@ -1,0 +1,46 @@
+"""Versions outside a vendor's table, and those of them that `allow` of the settings accepts."""
+
+from collections.abc import Iterator
+
+from stacks.allowed_settings import AllowedVersion
+from stacks.checks import container_native, driver, trainer, version
+from stacks.checks.duplicates import repeated
+from stacks.checks.unlisted import Unlisted
+from stacks.platform import Settings
+
+
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield every version that a vendor's table refuses and the settings do not allow."""
+    for unlisted in _others(settings):
+        if unlisted.refused:
+            yield (
+                f"{unlisted}; or accept it: `allow: [{{what: {unlisted.place}, value: "
+                f'"{unlisted.value}", reason: ...}}]`'
+            )
+    yield from repeated("allow", (f"{each.what} {each.value}" for each in settings.allow))
+
+
+def warnings(settings: Settings) -> Iterator[str]:
+    """Yield versions that no table decides about, and entries of `allow` that nothing needs."""
+    yield from (str(unlisted) for unlisted in _others(settings) if not unlisted.refused)
+    for entry, unlisted in accepted(settings):
+        if unlisted is None:
+            yield f"allow: {entry.what} {entry.value} is not outside a vendor's table; remove the entry"
+
+
+def accepted(settings: Settings) -> Iterator[tuple[AllowedVersion, Unlisted | None]]:
+    """Yield the entries of `allow`, each with what it accepts: None where nothing needs it."""
+    unlisted = {(each.place, each.value): each for each in _unlisted(settings)} if settings.allow else {}
+    yield from ((entry, unlisted.get((entry.what, entry.value))) for entry in settings.allow)
+
+
+def _others(settings: Settings) -> Iterator[Unlisted]:
+    allowed = {(entry.what, entry.value) for entry in settings.allow}
+    yield from (each for each in _unlisted(settings) if (each.place, each.value) not in allowed)
+
+
+def _unlisted(settings: Settings) -> Iterator[Unlisted]:
+    yield from version.unlisted(settings)
+    yield from container_native.unlisted(settings)
+    yield from trainer.unlisted(settings)
+    yield from driver.unlisted(settings)
