@@ -87,6 +87,34 @@ def _again(text: str) -> Any:
         raise described(error, text) from None
 
 
+class _ManifestLoader(_Loader):
+    """A loader of manifests, in which a date is a text, as for Kubernetes."""
+
+
+_ManifestLoader.add_constructor("tag:yaml.org,2002:timestamp", _ManifestLoader.construct_yaml_str)
+
+
+def documents(text: str) -> list[tuple[Any, Any]]:
+    """Return node and content of every document of a text that is not empty; raise TextError as `read` does.
+
+    Raises RecursionError for a text that is nested too deeply.
+    """
+    if _depth(text) > _DEPTH:
+        raise RecursionError("nested too deeply")
+    loader = _ManifestLoader(text)
+    found = []
+    try:
+        while loader.check_node():
+            node = loader.get_node()
+            if (content := loader.construct_document(node)) is not None:
+                found.append((node, content))
+    except yaml.YAMLError as error:
+        raise described(error, text) from None
+    finally:
+        loader.dispose()
+    return found
+
+
 def read_all(text: str) -> list[Any]:
     """Return the documents of a text that is this project's or a pinned module's; raise yaml.YAMLError."""
     return [document for document in yaml.load_all(text, LOADER) if document]

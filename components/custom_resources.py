@@ -29,7 +29,7 @@ class CustomObject(pulumi.CustomResource):
         self,
         name: str,
         kind: Kind,
-        metadata: meta.v1.ObjectMetaArgs,
+        metadata: meta.v1.ObjectMetaArgs | Mapping[str, Any],
         fields: Mapping[str, Any],
         opts: pulumi.ResourceOptions,
     ) -> None:

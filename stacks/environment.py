@@ -27,6 +27,7 @@ from stacks import (
     layers,
     locks,
     operators,
+    own_objects,
     queues,
     settings,
     storage,
@@ -166,31 +167,31 @@ def build(
     Of an environment in layers it is the layer of the settings. Tenants come after `checked`, which fails when their
     platform does not match its file (`layers.platform`); without it, the platform is not checked.
     """
-    locked = locks.read(environment, root)
+    locked, own = locks.read(environment, root), own_objects.read(environment.objects, root)
     adoption.keep(environment.adopted)
     extra_fields.merge(environment.extra)
+    own_objects.refuse_declared(own)
     opts = pulumi.ResourceOptions(provider=provider(environment, root, checked))
     platform = _platform(environment, known, opts) if environment.has_platform else Platform(settled=opts)
     teams = tenants.build(environment, opts)
     data_sets.build(locked, teams, opts)
+    applied, of_teams = own_objects.build(own, platform.ready, teams, opts, protect=environment.protect)
+    ready = [*platform.ready, *applied]
     queued = queues.build(environment, platform.kueue, teams, opts)
     parts = [
         *_of_tenants(environment, known, platform, teams, opts),
+        *of_teams,
         *(OfTenant(name, queue) for each in queued for name, queue in each.active.items()),
     ]
-    jobs = workloads.build(environment, platform.ready, parts, _reader(environment, root), locks=locked, opts=opts)
-    suites.build(environment, platform.ready, parts, locks=locked, opts=opts)
+    jobs = workloads.build(environment, ready, parts, _reader(environment, root), locks=locked, opts=opts)
+    suites.build(environment, ready, parts, locks=locked, opts=opts)
     return {
         "release": environment.release,
         "nodes": [node.name for node in environment.gpu_nodes],
         "tenants": list(teams),
         "rdmaResources": [names.RDMA_PREFIX + resource for resource in environment.rdma_resources],
         "jobs": jobs,
-        **(
-            {}
-            if environment.has_tenants
-            else layers.outputs(environment, [*platform.ready, *(each.queues for each in queued)])
-        ),
+        **({} if environment.has_tenants else layers.outputs(environment, [*ready, *(each.queues for each in queued)])),
     }
 
 

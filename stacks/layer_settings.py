@@ -62,6 +62,9 @@ class TenantsFile(Based):
     extra: ExtraFields = Field(
         default={}, description="fields of this stack's objects that no other setting has, as in the platform's file"
     )
+    objects: tuple[str, ...] = Field(
+        default=(), description="folders with manifests of this stack's own, as in the platform's file"
+    )
     pull_secret: PullSecretSettings | None = None
     tenants: tuple[TenantSettings, ...] = Field(min_length=1)
     builds: tuple[BuildSettings, ...] = ()
@@ -99,5 +102,5 @@ def on(platform: PlatformLayer, own: TenantsFile, neighbours: tuple[Neighbours, 
     there = {name: getattr(platform, name) for name in platform.model_fields_set - {"layer"}}
     if own.cluster:
         there["cluster"] = platform.cluster.model_copy(update=dict(own.cluster))
-    theirs = {name: getattr(own, name) for name in (*TENANTS_PART, "adopted", "extra")}
+    theirs = {name: getattr(own, name) for name in (*TENANTS_PART, "adopted", "extra", "objects")}
     return TenantsLayer.model_validate(there | theirs | {"platform": own.platform, "neighbours": neighbours})

@@ -120,6 +120,12 @@ class Settings(Based):
         default=None,
         description="verification jobs that the cluster repeats on a schedule ([suite](suite.md)); None: none",
     )
+    objects: tuple[str, ...] = Field(
+        default=(),
+        description="folders with manifests of the stack's own (YAML, several documents per file, subfolders, too), "
+        "relative to the project's folder; applied after the platform and before jobs, and examined by the policies "
+        "([objects of one's own](own.md))",
+    )
     allow: tuple[AllowedVersion, ...] = Field(
         default=(),
         description="versions outside a vendor's table that are accepted, each with a reason; a warning names entries "

@@ -59,9 +59,12 @@ def ground(wanted: Stack, running: Engine, drift: Review) -> Ground:
 
 
 def settings_digest(wanted: Stack) -> str:
-    """Return the digest of all files that the settings of a stack are in, and of the locks of its data sets."""
-    locks = (file.read_text() for file in wanted.lock_files if file.is_file())
-    return _digest([*(settings_copy.read(file) for file in wanted.all_files), *locks])
+    """Return the digest of all files that the settings of a stack are in, and of what it names beside them.
+
+    That are the locks of its data sets, and manifests of its own.
+    """
+    beside = (file.read_text() for file in (*wanted.lock_files, *wanted.object_files) if file.is_file())
+    return _digest([*(settings_copy.read(file) for file in wanted.all_files), *beside])
 
 
 @contextmanager

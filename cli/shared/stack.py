@@ -129,6 +129,13 @@ class Stack:
         return tuple(ROOT / each.lock_file for tenant in self.settings.tenants for each in tenant.data_sets)
 
     @property
+    def object_files(self) -> tuple[Path, ...]:
+        """The files with manifests of the stack's own."""
+        from stacks import own_objects  # noqa: PLC0415 - it brings Pulumi
+
+        return tuple(own_objects.files(self.settings.objects, ROOT)) if self.settings.objects else ()
+
+    @property
     def passphrase_file(self) -> Path:
         """A passphrase that is not a secret and therefore in the repository; only stacks of the simulator have one."""
         return ROOT / f"Pulumi.{self.name}.passphrase"

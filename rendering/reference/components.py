@@ -38,6 +38,7 @@ AREAS: Mapping[str, str] = {
     "mpi": "MPI",
     "storage": "Storage",
     "workloads": "Workloads",
+    "objects": "Objects of one's own",
 }
 """Titles of the areas in the components' type tokens, in the order of the index."""
 

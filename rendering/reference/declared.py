@@ -22,17 +22,21 @@ from stacks.releases import RELEASES
 
 Row = tuple[str, str]
 _PATCH = "Patch"
+_ANY = ("any kind", "any")
 
 
 @cache
 def kinds(component: str, module: ModuleType) -> tuple[Row, ...]:
     """Return kind and API version of what a component declares, each once and sorted.
 
-    A kind that comes with the arguments is the one that the component is named after, in the versions of all releases.
+    A kind that comes with the arguments is the one that the component is named after, in the versions of all releases;
+    any kind where that is all.
     """
     found = set(_calls(component, module, {}, set()))
     if None in found:
         found |= {(kind.kind, kind.api_version) for kind in _of_releases() if kind.kind.lower() == component.lower()}
+    if found == {None}:
+        return (_ANY,)
     return tuple(sorted(row for row in found if row is not None))
 
 

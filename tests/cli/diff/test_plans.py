@@ -74,17 +74,20 @@ def test_what_the_engine_says_of_its_plan(text: str, broken: bool) -> None:
 
 
 def test_the_digest_is_of_all_files(tmp_path: Path) -> None:
-    """The digest of settings changes with each file that they are in, and with the locks of data sets."""
+    """The digest of settings changes with each file that they are in, with locks of data sets, and with manifests."""
     platform, tenants, lock = tmp_path / "platform.yaml", tmp_path / "tenants.yaml", tmp_path / "bikes.lock.json"
+    own = tmp_path / "own.yaml"
     absent = tmp_path / "absent.lock.json"
-    wanted = cast("Stack", SimpleNamespace(all_files=(tenants, platform), lock_files=(lock, absent)))
+    wanted = cast(
+        "Stack", SimpleNamespace(all_files=(tenants, platform), lock_files=(lock, absent), object_files=(own,))
+    )
     digests: set[str] = set()
-    for file in (tenants, platform, lock, tenants):
-        for each in (platform, tenants, lock):
+    for file in (tenants, platform, lock, own, tenants):
+        for each in (platform, tenants, lock, own):
             each.touch()
         file.write_text(file.read_text() + f"a{len(digests)}: 1\n")
         digests.add(plans.settings_digest(wanted))
-    assert len(digests) == 4
+    assert len(digests) == 5
 
 
 def test_a_plan_of_another_stack_is_refused_first(plan: Path) -> None:
