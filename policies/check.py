@@ -1,10 +1,11 @@
 """All rules over a set of objects; every entry point runs them through here."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
-from policies.configuration import Configuration
+from policies.configuration import Configuration, divided
 from policies.findings import Finding, Severity, Undetermined
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -24,6 +25,13 @@ class _Job:
     rule: AnyRule
     parameters: Parameters
     severity: Severity
+
+
+def configured(content: Mapping[str, Any]) -> "Checker":
+    """Return a checker of all rules, those of the project's own among them, with a configuration of a stack."""
+    settled, general = divided(content)
+    rules = (*RULES, *general.own)
+    return Checker(rules, Configuration(settled, rules))
 
 
 class Checker:

@@ -9,7 +9,7 @@ The engine gives the level of `all` to each policy before it sends the configura
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from hardware import field_errors
+from policies import own_rules
 from policies.findings import Severity, Undetermined
+from policies.own_rules import OwnRulesError
 from policies.rule import AnyRule, P, Rule
 from policies.rules import RULES
 
@@ -28,6 +30,9 @@ EXCEPTIONS = "exceptions"
 WHOLE_STACK = "whole-stack"
 COMPLETE = "complete"
 BESIDE = "beside"
+OWN_RULES = "own-rules"
+FOLDERS = "folders"
+PARAMETERS = "parameters"
 _LEVELS: Mapping[Any, Severity | None] = {
     **{str(level): level for level in Severity},
     "remediate": Severity.MANDATORY,  # the engine knows it; no rule changes an object
@@ -47,12 +52,13 @@ class General:
 
     `complete` says whether the objects are complete, and is None where that is not set; `ended` is the severity of
     exceptions that have expired, None when they are not reported; `beside` are manifests of other stacks on the same
-    cluster, at which links may end and which are not examined themselves.
+    cluster, at which links may end and which are not examined themselves; `own` are rules of the user's own.
     """
 
     complete: bool | None = None
     ended: Severity | None = Severity.MANDATORY
     beside: tuple[Mapping[str, Any], ...] = ()
+    own: tuple[AnyRule, ...] = ()
 
 
 def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
@@ -60,11 +66,11 @@ def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
 
     Raise ConfigurationError for a field or a level that does not exist or has a wrong value.
     """
-    rest = dict(content)
+    rest, own = _flat(content)
     if ALL in rest:
         level = {LEVEL: _fields(ALL, rest.pop(ALL), LEVEL).get(LEVEL)}
         _level(ALL, level[LEVEL])
-        for name in (*(rule.name for rule in RULES), *_UNDETERMINED, EXCEPTIONS):
+        for name in (*(rule.name for rule in (*RULES, *own)), *_UNDETERMINED, EXCEPTIONS):
             given = rest.get(name, {})
             rest[name] = {**level, **given} if isinstance(given, Mapping) else given
     ended = _fields(EXCEPTIONS, rest.pop(EXCEPTIONS, {}), LEVEL).get(LEVEL, Severity.MANDATORY)
@@ -75,7 +81,41 @@ def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
     beside = whole.get(BESIDE, ())
     if not isinstance(beside, list | tuple) or not all(isinstance(each, Mapping) for each in beside):
         raise ConfigurationError(f"{WHOLE_STACK}.{BESIDE}: must be a list of manifests")
-    return rest, General(complete, _level(EXCEPTIONS, ended), tuple(beside))
+    return rest, General(complete, _level(EXCEPTIONS, ended), tuple(beside), own)
+
+
+def with_own(content: Mapping[str, Any], folders: Sequence[str]) -> dict[str, Any]:
+    """Return a configuration with rules of one's own from folders of the project; raise ConfigurationError.
+
+    What is set for them goes with the folders: the engine knows no policies but those that the pack begins with.
+    """
+    if not folders:
+        return dict(content)
+    own = {rule.name for rule in _own(folders)}
+    level = {LEVEL: _fields(ALL, content[ALL], LEVEL).get(LEVEL)} if ALL in content else {}
+    parameters = {name: merged({name: level}, {name: content.get(name, {})})[name] for name in sorted(own)}
+    rest = {name: given for name, given in content.items() if name not in own}
+    # With a level of its own, or that of `all` would be it: the rules have theirs.
+    always = {LEVEL: str(Severity.MANDATORY)}
+    return {**rest, OWN_RULES: {**always, FOLDERS: list(folders), PARAMETERS: parameters}}
+
+
+def _flat(content: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[AnyRule, ...]]:
+    """Return a configuration with what is set for rules of one's own beside the others', and these rules."""
+    rest = dict(content)
+    given = _fields(OWN_RULES, rest.pop(OWN_RULES, {}), FOLDERS, PARAMETERS, LEVEL)
+    folders = given.get(FOLDERS, ())
+    if not isinstance(folders, list | tuple) or not all(isinstance(each, str) for each in folders):
+        raise ConfigurationError(f"{OWN_RULES}.{FOLDERS}: {folders!r} must be a list of folders")
+    return merged(_fields(OWN_RULES, given.get(PARAMETERS, {})), rest), _own(folders)
+
+
+def _own(folders: Sequence[str]) -> tuple[AnyRule, ...]:
+    taken = (*(rule.name for rule in RULES), *_UNDETERMINED, ALL, EXCEPTIONS, WHOLE_STACK, OWN_RULES)
+    try:
+        return own_rules.load(folders, taken)
+    except OwnRulesError as error:
+        raise ConfigurationError(str(error)) from None
 
 
 def unknown_rule(name: str, known: Iterable[str]) -> str:
@@ -144,8 +184,10 @@ def with_file(own: Mapping[str, Any], file: Path | None) -> dict[str, Any]:
     if file is None:
         return dict(own)
     try:
-        found = merged(own, _read(file))
-        Configuration(divided(found)[0])
+        flat, _ = _flat(own)
+        found = with_own(merged(flat, _read(file)), own.get(OWN_RULES, {}).get(FOLDERS, ()))
+        settled, general = divided(found)
+        Configuration(settled, (*RULES, *general.own))
     except ConfigurationError as error:
         raise ConfigurationError(f"{file}: {error}") from None
     return found

@@ -15,6 +15,7 @@ from hardware import profiles, topology
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
 from sites.settings import SiteSettings
+from stacks import policy_settings
 from stacks.allowed_settings import AllowedVersion
 from stacks.base_settings import Based
 from stacks.build_settings import BuildSettings
@@ -24,6 +25,7 @@ from stacks.fabric_settings import Ethernet, FabricSettings, InfiniBand
 from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, GpuSettings
 from stacks.node_settings import TuningSettings
 from stacks.operator_settings import OperatorSettings, completed
+from stacks.policy_settings import Policies
 from stacks.programs import PROGRAMS, Program
 from stacks.releases import RELEASES, Release, ReleaseName
 from stacks.state_settings import StateSettings
@@ -109,11 +111,11 @@ class Settings(Based):
         description="hosts, switches and other systems around the cluster, for the files that `./hpc site` writes "
         "([site](site.md)); the program does not read it. None: files follow from the other settings alone",
     )
-    policies: dict[str, dict[str, Any]] = Field(
+    policies: Policies = Field(
         default={},
         description="policy parameters, by rule, e.g. image-registry: {more: [registry.example.com]}, for every check "
-        "of the stack ([pages of the rules](policies/README.md#rules)); for tenants in layers, set in the platform's "
-        "file",
+        "of the stack ([pages of the rules](policies/README.md#rules)); under `rules` folders with rules of one's own "
+        "([own](own.md#rules)), e.g. rules: [rules]; for tenants in layers, set in the platform's file",
     )
     stages: tuple[Stage, ...] = Field(default=(), json_schema_extra=merged_by("name"))
     suite: SuiteSettings | None = Field(
@@ -149,6 +151,16 @@ class Settings(Based):
     @classmethod
     def _completed(cls, given: Any, info: ValidationInfo) -> Any:
         return completed(given, info.data.get("release"))
+
+    @property
+    def rule_folders(self) -> tuple[str, ...]:
+        """Folders with policy rules of the stack's own."""
+        return policy_settings.folders(self.policies)
+
+    @property
+    def rule_parameters(self) -> dict[str, dict[str, Any]]:
+        """What is set for policies, by rule."""
+        return policy_settings.parameters(self.policies)
 
     @property
     def has_platform(self) -> bool:

@@ -91,11 +91,12 @@ def command(
     names = [*(file or ()), *(more or ())]
     with no_collection():
         try:
-            chosen = _chosen(rules)
             declared = of_stack(stack or DEFAULT_STACK) if stack or not names else None
             defaults = merged(_FILES if names else {}, declared.configuration if declared else {})
             content, general = divided(with_file(defaults, config))
-            checker = Checker(chosen, Configuration(content))
+            every = (*RULES, *general.own)
+            chosen = _chosen(rules, every)
+            checker = Checker(chosen, Configuration(content, every))
             known = [entry for entry in exceptions.load(exempt) if entry.rule in {rule.name for rule in chosen}]
         except Exception as error:
             _refuse(error)
@@ -125,14 +126,14 @@ def _status(result: Result, least: Severity) -> int:
     return FOUND if any(each.finding.severity in failing for each in result.findings) else CLEAN
 
 
-def _chosen(names: str | None) -> tuple[AnyRule, ...]:
+def _chosen(names: str | None, rules: tuple[AnyRule, ...]) -> tuple[AnyRule, ...]:
     if names is None:
-        return RULES
+        return rules
     wanted = {name.strip() for name in names.split(",")}
-    known = {rule.name for rule in RULES}
+    known = {rule.name for rule in rules}
     if unknown := sorted(wanted - known):
         raise ConfigurationError("\n".join(f"--rules: {unknown_rule(name, known)}" for name in unknown))
-    return tuple(rule for rule in RULES if rule.name in wanted)
+    return tuple(rule for rule in rules if rule.name in wanted)
 
 
 def _refuse(error: Exception) -> NoReturn:

@@ -7,8 +7,7 @@ from pathlib import Path
 from apis.errors import UserError
 from cli.shared.policy_configuration import configuration
 from policies import exceptions
-from policies.check import Checker
-from policies.configuration import Configuration
+from policies.check import configured
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import objects
@@ -27,7 +26,7 @@ def faults(stack: str, root: Path) -> Iterator[str]:
         return
     found = [each for manifest in declared for each in objects(manifest)]
     around = [each for manifest in others for each in objects(manifest)]
-    checker = Checker(configuration=Configuration(configuration(wanted)))
+    checker = configured(configuration(wanted))
     remain = exceptions.waive(
         checker.check(found, Inventory([*found, *around], complete=True)), exceptions.load(), datetime.now(UTC).date()
     )

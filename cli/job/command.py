@@ -23,10 +23,8 @@ from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, StackOption
 from cli.shared.output import write_text
 from policies import exceptions
-from policies.check import Checker
-from policies.configuration import Configuration
+from policies.check import configured
 from policies.findings import Severity
-from policies.rules import RULES
 from stacks.layouts import job_name
 
 STANDARD_OUTPUT = "-"
@@ -106,7 +104,7 @@ def _examined(manifest: str, job: str, stack: str) -> Result:
     declared = of_stack(stack)
     return examine(
         [Source(job, manifest.encode())],
-        Checker(RULES, Configuration(declared.configuration)),
+        configured(declared.configuration),
         context=declared.together,
         complete=True,
         exempt=exceptions.load(exceptions.FILE),

@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,17 @@ from typing import Any
 from apis import names
 from cli.shared.errors import Problem
 from cli.shared.paths import POLICIES, ROOT
-from policies.configuration import BESIDE, WHOLE_STACK, Configuration, ConfigurationError, merged, with_file
+from policies.configuration import (
+    BESIDE,
+    WHOLE_STACK,
+    Configuration,
+    ConfigurationError,
+    divided,
+    merged,
+    with_file,
+    with_own,
+)
+from policies.rule import AnyRule
 from policies.rules import RULES
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.layer_settings import TenantsLayer
@@ -24,14 +34,16 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
     has another one. Raise Problem for a fault there.
     """
     try:
-        Configuration(settings.policies)
+        content, general = divided(with_own(settings.rule_parameters, settings.rule_folders))
+        rules = (*RULES, *general.own)
+        Configuration(content, rules)
+        return with_own(merged(_derived(settings, rules), settings.rule_parameters), settings.rule_folders)
     except ConfigurationError as error:
         raise Problem(f"policies.{error}", "Correct `policies` in the settings of the stack.") from None
-    return merged(_derived(settings), settings.policies)
 
 
-def _derived(settings: Settings) -> dict[str, dict[str, Any]]:
-    """Return what follows from the other settings."""
+def _derived(settings: Settings, rules: Iterable[AnyRule]) -> dict[str, dict[str, Any]]:
+    """Return what follows from the other settings for these rules."""
     machine = settings.profile
     hcas = machine.hcas if settings.uses_rdma else ()
     named: dict[str, Any] = {
@@ -57,7 +69,7 @@ def _derived(settings: Settings) -> dict[str, dict[str, Any]]:
     return derived | {
         rule.name: {key: named[key] for key in rule.parameters.model_fields if key in named}
         | derived.get(rule.name, {})
-        for rule in RULES
+        for rule in rules
         if named.keys() & rule.parameters.model_fields.keys()
     }
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pulumi.runtime.proto import analyzer_pb2 as messages
 
-from policies.configuration import BESIDE, COMPLETE, EXCEPTIONS, WHOLE_STACK
+from policies.configuration import BESIDE, COMPLETE, EXCEPTIONS, FOLDERS, OWN_RULES, PARAMETERS, WHOLE_STACK
 from policies.findings import Severity, Undetermined
 from policies.pack.schema import properties
 from policies.rule import AnyRule
@@ -62,6 +62,25 @@ _OTHERS = (
                 "items": {"type": "object"},
                 "default": [],
                 "description": "manifests of other stacks on the cluster, at which links may end",
+            },
+        },
+    ),
+    Policy(
+        OWN_RULES,
+        "Rules of the project's own, beside those of this pack.",
+        Severity.MANDATORY,
+        stack=True,
+        schema={
+            FOLDERS: {
+                "type": "array",
+                "items": {"type": "string"},
+                "default": [],
+                "description": "folders with their modules, relative to the project's folder",
+            },
+            PARAMETERS: {
+                "type": "object",
+                "default": {},
+                "description": "levels and parameters of these rules, by name",
             },
         },
     ),

@@ -40,12 +40,14 @@ class Examination:
     ) -> None:
         """Raise ConfigurationError for a policy, a level or a parameter that does not exist or has a wrong value."""
         own, general = divided(configuration or {})
+        self.own = general.own
         self._whole = general.complete is not False
         self._ended = general.ended
         self._beside = tuple(found for manifest in general.beside for found in objects(manifest))
-        settled = Configuration(own, tuple(rules))
-        self._objects = Checker([rule for rule in rules if not rule.links], settled)
-        self._links = [Checker([rule], settled) for rule in rules if rule.links]
+        every = (*rules, *general.own)
+        settled = Configuration(own, every)
+        self._objects = Checker([rule for rule in every if not rule.links], settled)
+        self._links = [Checker([rule], settled) for rule in every if rule.links]
         self._waived, self._today = waived, today
 
     def resource(self, subjects: Sequence[Obj], secrets: Iterable[str]) -> list[Diagnostic]:

@@ -74,6 +74,7 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
         except ConfigurationError as error:
             # Not raised: grpc would add a traceback of this file.
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+        self._policies = described((*self._rules, *self._examination.own))
         return empty_pb2.Empty()
 
     @override

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from policies.configuration import with_own
 from policies.findings import Undetermined
 from tests.engine import previews
 from tests.engine.kit import Cluster, Outcome, Stack, config_map, thing
@@ -82,3 +83,13 @@ def test_an_update_verifies_what_a_preview_could_not(late: Stack, api: Cluster, 
     assert refused.status != 0
     assert "asks for rdma/a: 2" in refused.text
     assert api.get(f"/api/v1/namespaces/{namespace}/pods/late") is None
+
+
+def test_rules_of_ones_own(stack: Stack, tmp_path: Path) -> None:
+    """A rule of the project's own folder, named by the configuration alone, refuses an object in a preview."""
+    stack.configure(config_map("settings", "default", {}))
+    own = with_own({"team-label": {"label": "owner"}}, ["tests/policies/own_rules"])
+    refused = _run(stack, tmp_path, "preview", **own)
+    assert refused.status != 0
+    assert "team-label" in refused.text
+    assert "has no label owner" in refused.text

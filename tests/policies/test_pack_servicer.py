@@ -211,7 +211,7 @@ def test_what_the_engine_marks_as_secret_stays_out_of_messages() -> None:
 def test_every_rule_has_its_policy() -> None:
     """The pack lists every rule and every other policy with a level."""
     found = Servicer().policies()
-    assert set(found) == {*(rule.name for rule in RULES), *Undetermined, "whole-stack", "exceptions"}
+    assert set(found) == {*(rule.name for rule in RULES), *Undetermined, "whole-stack", "exceptions", "own-rules"}
     for rule in RULES:
         level = messages.EnforcementLevel.Name(found[rule.name].enforcementLevel)
         assert level == rule.severity.upper()

@@ -339,3 +339,15 @@ def test_errors_of_types_and_bounds_have_a_remedy(edit: Callable[[dict[str, Any]
     data = settings_of("dev")
     edit(data)
     expect_refusal(data, remedy)
+
+
+@pytest.mark.parametrize(
+    ("policies", "expected"),
+    [
+        ({"rules": {"a": 1}}, "policies: … rules: is no list of folders; write e.g. [rules]"),
+        ({"gpu-limit": ["a"]}, "policies: … gpu-limit: is a list; write the rule's parameters"),
+    ],
+)
+def test_policies_are_by_rule_and_rules_a_list(policies: dict[str, Any], expected: str) -> None:
+    """Under `policies` the key `rules` has folders, and every other the parameters of a rule."""
+    expect_refusal(settings_of("dev") | {"policies": policies}, expected)

@@ -9,6 +9,7 @@ import pytest
 from apis import yaml_text
 from cli.check.command import CLEAN, FOUND, UNREADABLE, command
 from cli.check.stack_objects import StackObjects
+from policies.configuration import with_own
 from policies.objects import Obj
 from tests.support.commands import finished
 from tests.support.messages import has
@@ -43,6 +44,20 @@ def test_status(pod: str) -> None:
     status, output = _run(*advice, "--severity", "mandatory")
     assert (status, "0 findings" in output) == (CLEAN, True)
     assert _run("-", "--rules", "gpu-limit", text=POD + "---\n}\n")[0] == UNREADABLE
+
+
+def test_rules_of_ones_own_run_beside_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stack's own rules examine what it declares, and --rules takes their names."""
+    own = Obj({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "b"}})
+    configuration = with_own({}, ["tests/policies/own_rules"])
+    stack = StackObjects("Pulumi.x.yaml", configuration, [own], (), [own], [])
+    monkeypatch.setattr("cli.check.command.of_stack", lambda _: stack)
+    for more in ((), ("--rules", "team-label")):
+        status, output = _run("--stack", "x", *more)
+        assert (status, has(output, "team-label", "ConfigMap b/a", "has no label team")) == (FOUND, True)
+    path = tmp_path / "config.json"
+    path.write_text('{"team-label": "disabled"}')
+    assert _run("--stack", "x", "--rules", "team-label", "--config", str(path))[0] == CLEAN
 
 
 @pytest.mark.parametrize(

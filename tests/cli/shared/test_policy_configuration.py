@@ -52,10 +52,23 @@ def test_policies_of_the_settings(tmp_path: Path) -> None:
     assert settled(settings, _file(tmp_path, {"gpu-limit": {"maximum": 2}}))["gpu-limit"] == {"maximum": 2}
 
 
+def test_rules_of_the_stacks_own() -> None:
+    """The folders of own rules go with what is set for these rules; ours have theirs beside them."""
+    given = {"rules": ("tests/policies/own_rules",), "team-label": {"label": "owner"}, "gpu-limit": {"maximum": 4}}
+    found = configuration(read("dev").settings.model_copy(update={"policies": given}))
+    assert found["gpu-limit"] == {"maximum": 4}
+    assert found["own-rules"] == {
+        "enforcementLevel": "mandatory",
+        "folders": ["tests/policies/own_rules"],
+        "parameters": {"team-label": {"label": "owner"}},
+    }
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         ({"image-registri": {}}, "policies.image-registri: .*image-registry"),
+        ({"rules": ("no/such",)}, "policies.no/such has no rule; write one"),
         ({"image-registry": {"mor": []}}, "policies.image-registry.mor: .*parameters: registries, more"),
     ],
 )
