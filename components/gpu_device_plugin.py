@@ -27,7 +27,9 @@ class GpuDevicePluginArgs(Model):
     image: Image = Field(description="of NVIDIA's device plugin; the document's of 2018 is of version 1.11")
     namespace: DnsLabel = Field(default="kube-system", description="S-7.3")
     node_selector: dict[str, str] = Field(
-        default={names.GPU_ACCELERATOR: "true"}, min_length=1, description="nodes with GPUs and driver (S-7.1)"
+        default={names.GPU_ACCELERATOR: "true", names.GPU_NODE: "true"},
+        min_length=1,
+        description="nodes with GPUs and driver (S-7.1), those of the stack alone",
     )
     tolerations: tuple[Toleration, ...] = Field(
         default=(Toleration(key=names.GPU_RESOURCE, effect="NoSchedule"), Toleration(key="CriticalAddonsOnly")),

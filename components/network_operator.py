@@ -96,7 +96,8 @@ class NetworkOperatorArgs(Installable, AdapterStack):
         description="tolerations of all the operator's DaemonSets: nodes reserved for GPU jobs have the adapters",
     )
     node_selector: dict[str, str] = Field(
-        default={"node-role.kubernetes.io/worker": ""},
+        default={names.GPU_NODE: "true"},
+        min_length=1,
         description="nodes that may get driver and plugins; the operator itself leaves out those without an adapter",
     )
     ready_timeout: Seconds = Field(default=DEFAULTS.driver, description="seconds; the driver is compiled on every node")
@@ -144,13 +145,12 @@ def spec(args: NetworkOperatorArgs) -> dict[str, Any]:
     wanted: dict[str, Any] = {
         "rdmaSharedDevicePlugin": {**_image(args.shared), "config": shared_config(args.devices)},
         "tolerations": [each.manifest() for each in args.tolerations],
+        "nodeAffinity": _affinity(args.node_selector),
     }
     if args.driver:
         wanted["ofedDriver"] = _driver(args.driver)
     if args.host_devices:
         wanted["sriovDevicePlugin"] = {**_image(args.host_devices), "config": host_config(args.host_devices.devices)}
-    if args.node_selector:
-        wanted["nodeAffinity"] = _affinity(args.node_selector)
     return wanted
 
 

@@ -15,8 +15,8 @@ class NodeLabelsArgs(Model):
 
     labels: Mapping[DnsName, Mapping[str, str]] = Field(
         description="labels by node: scale=true for Spectrum Scale clients (R-3.4.5-3), the role of GPU nodes' pool, "
-        "hpc.pulumi/rdma=true for the RDMA device plugin, openshift.com/gpu-accelerator=true where the host has the "
-        "driver (S-7.1)"
+        "hpc.pulumi/gpu-node=true for selectors of the stack's own GPU nodes, openshift.com/gpu-accelerator=true where "
+        "the host has the driver (S-7.1)"
     )
 
 

@@ -46,7 +46,7 @@ class RdmaDevicePluginArgs(Model):
     image: Image = Field(description="image of the plugin")
     namespace: DnsLabel = Field(default="kube-system", description="R-3.4.2-3")
     node_selector: dict[str, str] = Field(
-        default={names.RDMA_NODE: "true"},
+        default={names.GPU_NODE: "true"},
         min_length=1,
         description="nodes whose adapters it offers. Not by a label of node feature discovery, which on OpenShift 4.4 "
         "ignores ports in InfiniBand mode; nor on all workers: before 1.0.0 it offers its resources without ports, too",

@@ -201,7 +201,7 @@ def _platform(environment: Settings, known: Accounts, opts: pulumi.ResourceOptio
     # Interfaces have their new names, and nodes have rebooted, before drivers are built on them.
     features = operators.node_features(environment, opts)
     # Policies and plugins select nodes by labels, which exist by then.
-    settled = operators.after(opts, *labelled, *features, *(configured if environment.tuning else ()))
+    settled = operators.after(opts, labelled, *features, *(configured if environment.tuning else ()))
     enabled = gpus.build(environment, settled)
     operator = operators.mpi(environment, opts)
     devices = fabric.build(environment, settled)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pulumi
 
+from apis import names
 from apis.kinds import MPI_JOB_V2BETA1
 from components.bond import Bond, BondArgs, BondLink
 from components.model import fields_of
@@ -18,9 +19,8 @@ from stacks.fabric_settings import BondSettings, Ethernet, InfiniBand, NetworkOp
 from stacks.operators import OfTenant, after, install
 from stacks.platform import Settings
 
-GPU_FOUND = {"feature.node.kubernetes.io/pci-10de.present": "true"}
-"""Label that node feature discovery gives machines with NVIDIA's devices."""
-
+GPU_NODE = {names.GPU_NODE: "true"}
+"""Selector of the stack's own GPU nodes."""
 
 Part = Bond | NetworkOperator | Ports | RdmaDevicePlugin
 """A component of a fabric."""
@@ -78,7 +78,7 @@ def _network_operator(
 def _bond(settings: Settings, bond: BondSettings, opts: pulumi.ResourceOptions) -> Bond:
     ports = bond.ports or settings.port_names
     args = BondArgs(
-        node_selector=GPU_FOUND,
+        node_selector=GPU_NODE,
         **fields_of(BondLink, bond),
         ports=ports,
         timeout=_policies(settings),
@@ -91,7 +91,7 @@ def _ports(settings: Settings, fabric: InfiniBand | Roce, opts: pulumi.ResourceO
     if wanted is None:
         return []
     args = PortsArgs(
-        node_selector=GPU_FOUND,
+        node_selector=GPU_NODE,
         ports=settings.interfaces,
         mtu=wanted.mtu,
         timeout=_policies(settings),

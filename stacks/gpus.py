@@ -13,7 +13,7 @@ from components.gpu_monitoring import EXPORTER_LIST, GpuMonitoring, GpuMonitorin
 from components.gpu_operator import GpuDirect, GpuOperator, GpuOperatorArgs, GpuStack
 from components.model import fields_of
 from components.special_resource import SpecialResource, SpecialResourceArgs
-from stacks.fabric import GPU_FOUND
+from stacks.fabric import GPU_NODE
 from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Roce
 from stacks.gpu_settings import (
     DevicePluginSettings,
@@ -28,6 +28,8 @@ from stacks.platform import Settings
 
 GPU_PRESENT = {names.GPU_PRESENT: "true"}
 """Label that the GPU Operator gives nodes with GPUs."""
+GPU_FOUND = {"feature.node.kubernetes.io/pci-10de.present": "true"}
+"""Label that node feature discovery gives machines with NVIDIA's devices."""
 
 
 def build(settings: Settings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
@@ -56,9 +58,9 @@ def _special_resource(
     args = SpecialResourceArgs(kind=kind, namespace=gpu.operator.namespace)
     special = SpecialResource("gpus", args, opts=after(opts, installed))
     if gpu.exporter:
-        # It starts where the recipe has loaded the driver.
+        # It starts where the recipe has loaded the driver, on the stack's own nodes.
         timeout = settings.timeouts.drivers(len(settings.gpu_nodes), one_by_one=False)
-        _exporter(settings, gpu.exporter, GPU_FOUND, timeout, after(opts, special))
+        _exporter(settings, gpu.exporter, {**GPU_FOUND, **GPU_NODE}, timeout, after(opts, special))
     return special.recipe
 
 

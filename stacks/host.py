@@ -1,6 +1,6 @@
 """The host layer: what the nodes must be before anything runs on them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pulumi
 
@@ -18,7 +18,7 @@ from components.rail_names import RailNames, RailNamesArgs
 from components.timeouts import LONGEST
 from hardware import topology
 from stacks import topology as fabric_topology
-from stacks.fabric_settings import DaemonSetPlugin, InfiniBand
+from stacks.fabric_settings import InfiniBand
 from stacks.gpu_settings import DevicePluginSettings
 from stacks.node_settings import KubeletSettings, TuningSettings
 from stacks.operators import after
@@ -27,15 +27,12 @@ from stacks.platform import Settings
 SCALE_LABEL = "scale"
 
 
-def label(settings: Settings, opts: pulumi.ResourceOptions) -> list[NodeLabels]:
-    """Label the nodes, where the stack gives any a label."""
-    wanted = labels(settings)
-    return [NodeLabels("node-labels", NodeLabelsArgs(labels=wanted), opts=opts)] if wanted else []
+def label(settings: Settings, opts: pulumi.ResourceOptions) -> NodeLabels:
+    """Label the nodes."""
+    return NodeLabels("node-labels", NodeLabelsArgs(labels=labels(settings)), opts=opts)
 
 
-def build(
-    settings: Settings, labelled: Sequence[NodeLabels], opts: pulumi.ResourceOptions
-) -> list[Memlock | PoolRollout]:
+def build(settings: Settings, labelled: NodeLabels, opts: pulumi.ResourceOptions) -> list[Memlock | PoolRollout]:
     """Configure the nodes; return what waits until their pool runs with all of it."""
     version = settings.version.ignition_version
     if version is None or settings.cluster.hosted:
@@ -43,7 +40,7 @@ def build(
     if settings.machine_config_pool not in BUILT_IN:
         at_once = {"at_once": settings.tuning.at_once} if settings.tuning else {}
         pool = NodePoolArgs(pool=settings.machine_config_pool, protect=settings.protect, **at_once)
-        opts = after(opts, *labelled, NodePool("gpu-pool", pool, opts=opts))
+        opts = after(opts, labelled, NodePool("gpu-pool", pool, opts=opts))
     headers = _headers(settings, version, opts)
     if settings.tuning is None and not headers:
         return [_memlock(settings, version, opts)] if settings.uses_rdma else []
@@ -101,18 +98,12 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
             wanted |= {names.MIG_CONFIG: node.mig}
         if node.profile and isinstance(settings.gpu, DevicePluginSettings):
             wanted |= {names.GPU_ACCELERATOR: "true"}
-        if node.profile and _has_plugin(settings):
-            wanted |= {names.RDMA_NODE: "true"}
+        if node.profile:
+            wanted |= {names.GPU_NODE: "true"}
         wanted |= places.get(node.name, {})
         if wanted:
             found[node.name] = wanted
     return found
-
-
-def _has_plugin(settings: Settings) -> bool:
-    """Return whether the stack declares the RDMA device plugin itself."""
-    fabric = settings.fabric
-    return isinstance(fabric, InfiniBand) and isinstance(fabric.plugin, DaemonSetPlugin)
 
 
 def _memlock(settings: Settings, version: Ignition, opts: pulumi.ResourceOptions, *, awaited: bool = True) -> Memlock:

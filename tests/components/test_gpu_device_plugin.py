@@ -32,7 +32,7 @@ def test_it_runs_on_labelled_nodes_as_little_as_it_needs() -> None:
     """The plugin runs on labelled nodes, unprivileged, with the SELinux type it needs."""
     pod = only(plugin(), "DaemonSet")["spec"]["template"]["spec"]
     (container,) = pod["containers"]
-    assert pod["nodeSelector"] == {"openshift.com/gpu-accelerator": "true"}
+    assert pod["nodeSelector"] == {"openshift.com/gpu-accelerator": "true", "hpc.pulumi/gpu-node": "true"}
     assert {toleration["key"] for toleration in pod["tolerations"]} == {"CriticalAddonsOnly", "nvidia.com/gpu"}
     assert container["securityContext"] == {
         "allowPrivilegeEscalation": False,

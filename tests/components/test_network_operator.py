@@ -19,7 +19,7 @@ from tests.support.recorded import component
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"driver": None, "tolerations": (), "node_selector": {}}, {"link_layer": "Ethernet", "host_devices": WHOLE}],
+    [{}, {"driver": None, "tolerations": ()}, {"link_layer": "Ethernet", "host_devices": WHOLE}],
     ids=("driver", "plugin-alone", "roce"),
 )
 def test_policy_has_the_shape_of_its_definition_and_passes_our_rules(changes: dict[str, Any]) -> None:
@@ -94,12 +94,12 @@ def test_driver_says_what_it_does_to_a_node() -> None:
     assert "ofedDriver" not in spec(arguments(driver=None))
 
 
-def test_plugins_run_on_workers_kept_for_gpus() -> None:
-    """Driver and plugins tolerate the GPU taint."""
+def test_plugins_run_on_the_stacks_nodes_kept_for_gpus() -> None:
+    """Driver and plugins tolerate the GPU taint, and go to the stack's own GPU nodes alone."""
     wanted = spec(arguments())
     assert wanted["tolerations"] == [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
     (term,) = wanted["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-    assert term["matchExpressions"] == [{"key": "node-role.kubernetes.io/worker", "operator": "In", "values": [""]}]
+    assert term["matchExpressions"] == [{"key": "hpc.pulumi/gpu-node", "operator": "In", "values": ["true"]}]
 
 
 def test_policy_has_the_one_name_and_is_awaited() -> None:

@@ -34,7 +34,10 @@ def test_it_comes_after_what_gives_nodes_their_gpus() -> None:
     earlier = {each.type.rpartition(":")[2] for each in before(exporter, {item.urn: item for item in recorded})}
     pod = exporter.inputs["spec"]["template"]["spec"]
     assert {"SpecialResource", "SecurityContextConstraints", "RoleBinding"} <= earlier
-    assert pod["nodeSelector"] == {"feature.node.kubernetes.io/pci-10de.present": "true"}
+    assert pod["nodeSelector"] == {
+        "feature.node.kubernetes.io/pci-10de.present": "true",
+        "hpc.pulumi/gpu-node": "true",
+    }
 
 
 def test_the_release_says_what_can_be_read_of_it() -> None:

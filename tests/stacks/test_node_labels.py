@@ -193,11 +193,24 @@ def test_the_rdma_plugin_comes_after_its_labels() -> None:
     assert {each.urn for each in of_kind(recorded, "NodePatch")} <= {each.urn for each in before(plugin, all_of)}
 
 
-def test_nodes_have_the_label_of_the_rdma_plugin_only_with_it() -> None:
-    """A stack whose ports the Network Operator offers gives no node the label of the RDMA plugin."""
-    patches = of_kind(environment("superpod-a100"), "NodePatch")
-    assert patches
-    assert not any(names.RDMA_NODE in patch.inputs["metadata"]["labels"] for patch in patches)
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_node_of_others_with_the_same_devices_is_not_selected(stack: str) -> None:
+    """DaemonSets, network policies and the NicClusterPolicy need a label of the stack's beside those of devices."""
+    recorded, settings = _whole(stack), load(stack, ROOT)
+    assert {node.name for node in settings.gpu_nodes} <= {
+        patch.inputs["metadata"]["name"]
+        for patch in of_kind(recorded, "NodePatch")
+        if patch.inputs["metadata"]["labels"].get(names.GPU_NODE) == "true"
+    }
+    unlabelled = tuple(item for item in recorded if not item.type.endswith(":NodePatch"))
+    other = {**_labels(settings.gpu_nodes[0], unlabelled, settings), "kubernetes.io/hostname": "other"}
+    reached = [
+        item.urn
+        for kind in ("DaemonSet", "NodeNetworkConfigurationPolicy", "NicClusterPolicy")
+        for item in of_kind(recorded, kind)
+        if all(_has(other, *label) for selector in _selectors(item.inputs) for label in selector)
+    ]
+    assert reached == []
 
 
 @pytest.mark.parametrize("stack", STACKS)

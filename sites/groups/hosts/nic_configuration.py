@@ -5,6 +5,7 @@ from typing import Any
 
 import yaml
 
+from apis import names
 from hardware import adapters
 from sites.groups.hosts import roce
 from sites.output import File, Open
@@ -15,8 +16,6 @@ _NOTE = (
     "# For the NIC Configuration Operator, which spec.nicConfigurationOperator of the NicClusterPolicy starts.\n"
     "# Parameters of the firmware that are not here go back to the device's defaults, and nodes restart.\n"
 )
-GPU_FOUND = {"feature.node.kubernetes.io/pci-10de.present": "true"}
-"""Label that node feature discovery gives machines with NVIDIA's devices."""
 
 
 def files(site: Site) -> Iterator[File | Open]:
@@ -33,7 +32,7 @@ def files(site: Site) -> Iterator[File | Open]:
         )
         return
     spec = {
-        "nodeSelector": GPU_FOUND,
+        "nodeSelector": {names.GPU_NODE: "true"},
         "nicSelector": {"nicType": f"{adapter.ca_type:x}", "pciAddresses": addresses},
         "template": _template(traffic_class),
     }
