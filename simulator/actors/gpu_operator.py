@@ -14,6 +14,8 @@ from simulator.actors.podactor import HERE, Operator, settled
 
 PRESENT = "nvidia.com/gpu.present"
 HAS_GPU = tuple(f"{FEATURE}pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
+ENABLED = f"{DEPLOY}operands"
+"""A user's label of a node: false keeps the operands away from it."""
 MIG_CAPABLE = "nvidia.com/mig.capable"
 PRE_INSTALLED = "pre-installed"
 """Value of the driver's label on nodes whose system has a driver."""
@@ -62,10 +64,11 @@ def has_gpu(node: Object) -> bool:
 
 def node_labels(node: Object, spec: Object | None) -> dict[str, str | None]:
     """Return what the operator's labels on a node become; None takes one away."""
-    have = {name for name in pods.labels(node) if name.startswith(DEPLOY) or name == PRESENT}
+    have = {name for name in pods.labels(node) if name.startswith(DEPLOY) or name == PRESENT} - {ENABLED}
     if spec is None or not has_gpu(node):
         return dict.fromkeys(have)
-    wanted = {operand.label: value for operand in OPERANDS if (value := _place(operand, node))}
+    enabled = pods.labels(node).get(ENABLED) != "false"
+    wanted = {operand.label: value for operand in OPERANDS if enabled and (value := _place(operand, node))}
     gone: dict[str, str | None] = dict.fromkeys(have - wanted.keys() - {PRESENT})
     return gone | wanted | {PRESENT: "true"}
 

@@ -121,6 +121,14 @@ def test_only_nodes_with_gpus_get_labels() -> None:
     }
 
 
+def test_a_user_keeps_the_operands_from_a_node() -> None:
+    """A node with GPUs whose label of all operands is false has no label of an operand; the user's stays."""
+    off = "nvidia.com/gpu.deploy.operands"
+    had = node({HAS_GPU: "true", off: "false", "nvidia.com/gpu.deploy.driver": "true"})
+    wanted = {"nvidia.com/gpu.deploy.driver": None, "nvidia.com/gpu.present": "true"}
+    assert gpu_operator.node_labels(had, policy()) == wanted
+
+
 def test_a_node_with_its_own_driver_gets_no_other() -> None:
     """A node has one driver."""
     found = gpu_operator.node_labels(node({HAS_GPU: "true"}, host=True), policy())
