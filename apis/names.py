@@ -9,10 +9,18 @@ MIG_CONFIG = "nvidia.com/mig.config"
 """Label of a node that says how its GPUs are divided, by a name of the GPU Operator's list."""
 GPU_PRESENT = "nvidia.com/gpu.present"
 """Label of nodes with GPUs that the GPU operator manages."""
+NODE_FEATURE = "feature.node.kubernetes.io/"
+"""Prefix of the labels of node feature discovery."""
+GPU_FEATURES = tuple(f"{NODE_FEATURE}pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
+"""Labels of nodes with NVIDIA's devices: the vendor alone, as OpenShift's operator has it, or after the class."""
+GPU_OPERANDS = "nvidia.com/gpu.deploy.operands"
+"""Label of nodes that the GPU Operator leaves alone, where it is false."""
 GPU_NODE = "hpc.pulumi/gpu-node"
 """Label that a stack gives its own GPU nodes; selectors by it reach no other node with the same devices."""
 GPU_SLICE_PREFIXES = ("nvidia.com/gpu.", MIG_PREFIX)
 """Shared GPUs and slices of one, as NVIDIA's device plugin names them."""
+GPU_RESOURCES = (GPU_RESOURCE, MIG_PREFIX)
+"""Prefixes of the resources of GPUs and their parts."""
 RDMA_PREFIX = "rdma/"
 IPC_LOCK = "IPC_LOCK"
 NET_BIND_SERVICE = "NET_BIND_SERVICE"

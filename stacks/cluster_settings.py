@@ -15,6 +15,13 @@ from hardware.profiles import Profile
 _UID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 
 
+def _names(nodes: Any) -> Any:
+    """Return the names of nodes, of which one with a range means several."""
+    if not isinstance(nodes, list | tuple):
+        return nodes
+    return [host for node in nodes for host in (hostlist.expanded(node) if isinstance(node, str) else (node,))]
+
+
 class ClusterSettings(Model):
     """Which cluster the stack belongs to; the ambient current context is never used."""
 
@@ -26,6 +33,16 @@ class ClusterSettings(Model):
         default=False,
         description="the control plane is hosted (HyperShift): NodePools of the management cluster configure the "
         "nodes, and the stack declares no MachineConfig; their configuration lifts the limit of locked memory",
+    )
+    shared_nodes: Annotated[
+        tuple[Annotated[DnsName, Field(json_schema_extra={"pattern": hostlist.PATTERN})], ...],
+        BeforeValidator(_names),
+    ] = Field(
+        default=(),
+        description="nodes that are not the stack's and that it may configure as well, by name or range, e.g. "
+        "gpu[01-04]. The GPU Operator configures every node with NVIDIA's devices: an update that reaches one that is "
+        "neither the stack's nor listed is refused. MachineConfigs are for every node of a pool: `./hpc diff` and "
+        "`./hpc up` name the others",
     )
     uid: Annotated[str, Field(pattern=_UID)] | None = Field(
         default=None,

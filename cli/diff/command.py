@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cli.diff import commits, engine_reviews, existing_objects, plans, presentation, removed_fields, stack_status
-from cli.shared import constraints, operator_channels, session, simulated_release, state_checks
+from cli.shared import constraints, operator_channels, reached_nodes, session, simulated_release, state_checks
 from cli.shared import stack as stacks
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
@@ -71,8 +71,10 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
     unanswered = engine_reviews.unanswered(wanted, running)
     if unanswered and plan is not None:
         raise unanswered  # a plan depends on the cluster's state
+    reached: tuple[str, ...] = ()
     if not unanswered:
         operator_channels.require(wanted, session.cluster(wanted))
+        reached = reached_nodes.require(wanted, session.cluster(wanted))
     session.print_plugins(running.program)
     session.prepare(wanted, running)
     update = stack_status.last_update(wanted)
@@ -81,7 +83,7 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
             engine_reviews.preview(wanted, running, policies),
             None if unanswered else engine_reviews.drift_if_up(wanted, running),
         )
-        return _with_context(wanted, review, update, unanswered)
+        return _with_context(wanted, review, update, unanswered, reached)
     with plans.fresh() as made:
         # Before the preview: what changes meanwhile makes the plan unfit, and is not missed.
         drifted = engine_reviews.drift(wanted, running)
@@ -92,13 +94,17 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
             plans.store(made, ground, plan)
         elif not presentation.refused(review):
             raise Problem("the engine wrote no plan", "Run it again without --plan to see its output.")
-    return _with_context(wanted, review, update)
+    return _with_context(wanted, review, update, reached=reached)
 
 
 def _with_context(
-    wanted: Stack, review: Review, update: stack_status.LastUpdate, unanswered: Problem | None = None
+    wanted: Stack,
+    review: Review,
+    update: stack_status.LastUpdate,
+    unanswered: Problem | None = None,
+    reached: tuple[str, ...] = (),
 ) -> Review:
-    """Return the review with what to know before all else."""
+    """Return the review with what to know before all else; `reached`: sentences about nodes of others."""
     known = replace(review, cautions=tuple(update.cautions(wanted.options)), unsettled=update.unsettled)
     if unanswered:
         return replace(known, cluster_queried=False, unanswered=str(unanswered))
@@ -109,4 +115,4 @@ def _with_context(
     own = {(each.kind, path(each)) for after in (False, True) for each in review.objects(after=after)}
     others = constraints.cautions(constraints.examine(wanted.settings, cluster, own))
     ending = stack_status.ending(cluster, review.objects(after=False))
-    return replace(known, cautions=(*known.cautions, *there, *lost, *others), ending=ending)
+    return replace(known, cautions=(*known.cautions, *reached, *there, *lost, *others), ending=ending)

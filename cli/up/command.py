@@ -16,6 +16,7 @@ from cli.shared import (
     operator_channels,
     passphrases,
     placements,
+    reached_nodes,
     session,
     simulated_release,
     simulated_spec,
@@ -24,7 +25,7 @@ from cli.shared import (
 from cli.shared import stack as stacks
 from cli.shared.backends import choice
 from cli.shared.checkpoints import state_repair
-from cli.shared.console import Reporter, Timings, print_notice, print_text
+from cli.shared.console import Reporter, Timings, print_notice, print_text, print_warning
 from cli.shared.engine import Engine
 from cli.shared.events import Account
 from cli.shared.memory import Peak
@@ -39,6 +40,7 @@ from cli.up import former_drivers, installed_operators
 from cli.up.repetition import Repetition
 from cli.up.waits.watcher import Watcher
 from review import events, summary
+from review.sentences import bare
 from simulator import cluster, tools
 from simulator.start import needed_tools
 
@@ -92,6 +94,8 @@ def command(
         _tools(wanted, timings)
         running, match = _cluster(wanted, timings)
         operator_channels.require(wanted, session.cluster(wanted))
+        for sentence in reached_nodes.require(wanted, session.cluster(wanted)):
+            print_warning(bare(sentence))
         _prepared(wanted, running, match, timings)
         if repair:
             _repaired(wanted, running, timings, replace or ())

@@ -17,10 +17,6 @@ PLACE = "(nodes of the cluster)"
 """The placeholder for a file: in parentheses, as no file is called, and its lines have no numbers that count."""
 JOB = "nodes"
 """What the nodes are called beside the jobs."""
-_DEVICE_OF_NVIDIA = tuple(
-    f"feature.node.kubernetes.io/pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de")
-)
-"""Labels of node feature discovery: the vendor alone, as OpenShift's operator has it, or after the class."""
 _PRODUCT = "nvidia.com/gpu.product"
 _DRIVER = (
     tuple(f"nvidia.com/cuda.driver-version.{part}" for part in ("major", "minor", "revision")),
@@ -100,7 +96,7 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
             for name, amount in sorted(offered.items())
             if name.startswith(names.RDMA_PREFIX)
         },
-        found_gpu=any(labels.get(name) == "true" for name in _DEVICE_OF_NVIDIA),
+        found_gpu=any(labels.get(name) == "true" for name in names.GPU_FEATURES),
         gpu_model=labels.get(_PRODUCT),
         driver=next((one for one in drivers if one), None),
         kernel=str(info.get("kernelVersion", "")),

@@ -1,7 +1,7 @@
 """Nodes that restart because their pool gets another configuration: how many, how long, and which jobs that hits."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from apis.kinds import KUBELET_CONFIG, MACHINE_CONFIG, MACHINE_CONFIG_POOL, NODE, TUNED
@@ -11,6 +11,7 @@ from apis.wording import plural
 from policies.values import entries, mapping, read
 from review.indexed_review import IndexedReview
 from review.job_status import finished, source
+from review.label_selectors import selects
 from review.model import Change, Op, Resource
 from review.section import Line, Section, section
 from review.sentences import enumerated, name, names
@@ -100,7 +101,7 @@ def _of_config(resource: Resource, indexed: IndexedReview) -> Iterator[str]:
     if role in _BUILT_IN:
         yield str(role)
     for pool in indexed.after.of(MACHINE_CONFIG_POOL):
-        if _selects(read(pool.inputs, "spec", "machineConfigSelector"), labels):
+        if selects(read(pool.inputs, "spec", "machineConfigSelector"), labels):
             yield pool.object_name
     if isinstance(role, str) and role not in _BUILT_IN and not indexed.after.of(MACHINE_CONFIG_POOL):
         yield role
@@ -109,10 +110,10 @@ def _of_config(resource: Resource, indexed: IndexedReview) -> Iterator[str]:
 def _of_kubelet(resource: Resource, indexed: IndexedReview) -> Iterator[str]:
     selector = read(resource.inputs, "spec", "machineConfigPoolSelector")
     for pool in _BUILT_IN:
-        if _selects(selector, {f"{POOL_LABEL}{pool}": ""}):
+        if selects(selector, {f"{POOL_LABEL}{pool}": ""}):
             yield pool
     for found in indexed.after.of(MACHINE_CONFIG_POOL):
-        if _selects(selector, mapping(found.inputs, "metadata", "labels")):
+        if selects(selector, mapping(found.inputs, "metadata", "labels")):
             yield found.object_name
 
 
@@ -175,24 +176,6 @@ def _duration(minutes: int) -> str:
     if not hours:
         return plural(minutes, "minute")
     return f"{hours} h {rest} min" if rest else f"{hours} h"
-
-
-def _selects(selector: Any, labels: Mapping[str, Any]) -> bool:
-    wanted, expressions = mapping(selector, "matchLabels"), entries(selector, "matchExpressions")
-    if not wanted and not expressions:
-        return False
-    equal = all(labels.get(key) == value for key, value in wanted.items())
-    return equal and all(_matches(each, labels) for each in expressions)
-
-
-def _matches(expression: Any, labels: Mapping[str, Any]) -> bool:
-    key, operator, values = read(expression, "key"), read(expression, "operator"), entries(expression, "values")
-    present = isinstance(key, str) and key in labels
-    if operator == "In":
-        return present and labels[key] in values
-    if operator == "NotIn":
-        return not present or labels[key] not in values
-    return present if operator == "Exists" else not present
 
 
 def _spec(resource: Resource | None, *keys: str) -> Any:

@@ -124,6 +124,15 @@ def test_nodes_of_a_range_are_one_entry(field: str, expected: str) -> None:
     expect_message(text, f"nodes[{last}].{field}: {expected}")
 
 
+def test_shared_nodes_may_be_ranges() -> None:
+    """A range among the nodes that a stack shares means its nodes; a wrong one is refused at the list."""
+    data = settings_of("dev")
+    data["cluster"]["shared_nodes"] = ["gpu[09-10].lab", "team-1"]
+    assert parse(data, "Pulumi.test.yaml").cluster.shared_nodes == ("gpu09.lab", "gpu10.lab", "team-1")
+    data["cluster"]["shared_nodes"] = ["gpu[1-02]"]
+    expect_refusal(data, "cluster.shared_nodes: gpu[1-02]: the range 1-02 …; write 01-02 or 1-2")
+
+
 def test_a_wrong_range_is_reported_at_its_name_alone() -> None:
     """Jobs on nodes of a range that means none are not reported, too."""
     data = settings_of("dev")
