@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from apis import kinds
-from apis.names import NETWORKS
+from apis.names import GPU_NODE, NETWORKS
 from components.gpu_operator import GpuOperator, GpuOperatorArgs
 from components.network_operator import NetworkOperator, NetworkOperatorArgs
 from components.node_feature_discovery import NodeFeatureDiscovery, NodeFeatureDiscoveryArgs
@@ -118,6 +118,8 @@ def user() -> Iterator[User]:
     """Run the cluster, with the three operators installed."""
     with running(SPEC) as started:
         api = User.of(started.kubeconfig)
+        for node in (A100, HOST):
+            api.patch(kinds.NODE, node, {"metadata": {"labels": {GPU_NODE: "true"}}})
         declare(api, operators)
         api.apply(kinds.NAMESPACE, platform.obj(kinds.NAMESPACE, TENANT))
         for namespace in PACKAGES:
