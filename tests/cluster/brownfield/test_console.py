@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
+from apis import kinds, names
 from simulator import cluster, tools
 from tests.engine.kit import Cluster
 from tests.support import checkouts
 from tests.support.clusters import FULL, require_tools
 from tests.support.followed import Block, blocks, change, walked
+from tests.support.messages import has
 from tests.support.recorded import ROOT
 from tests.support.user_objects import kind_of
 
@@ -99,8 +101,20 @@ def test_an_existing_cluster_stays_as_it_is(checkout: Path, tmp_path: Path) -> N
             assert rest[0] == rest[1]
             lower_the_quota(checkout)
             assert {name for name, live in objects(checkout).items() if live != after[name]} == {QUOTA}
+            another_machine_is_refused(checkout)
     assert before
     assert not (checkout / SETTINGS).exists()
+
+
+def another_machine_is_refused(checkout: Path) -> None:
+    """Let a machine of another team join, which the ClusterPolicy would reach: it is refused until it is listed."""
+    name = "render-1"
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {names.GPU_FEATURES[0]: "true"}}}
+    Cluster(checkout / HOME / "kubeconfig", "hpc-sim-corp").request("POST", kinds.NODE.path(), node)
+    for command in ("diff", "up"):
+        assert has(walked(f"! ./hpc {command} --stack corp", checkout), name, "cluster.shared_nodes")
+    change(checkout / SETTINGS, f"cluster: {{shared_nodes: [{name}]}}")
+    assert has(walked("./hpc diff --stack corp", checkout), name)
 
 
 def lower_the_quota(checkout: Path) -> None:
