@@ -10,6 +10,7 @@ from components.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.model import fields_of
 from components.tenant import Tenant
 from stacks import instances, topology
+from stacks.fabric import GPU_NODE
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.gpus import GPU_PRESENT
 from stacks.operators import after, install
@@ -45,11 +46,13 @@ def build(
     wanted = settings.queues
     if wanted is None:
         return []
-    by_operator = isinstance(settings.gpu, GpuOperatorSettings)
+    with_gpus = GPU_PRESENT if isinstance(settings.gpu, GpuOperatorSettings) else {names.GPU_ACCELERATOR: "true"}
+    levels = topology.levels(settings) if wanted.topology else ()
     args = QueuesArgs(
         flavor=settings.profile.name,
-        node_labels=GPU_PRESENT if by_operator else {names.GPU_ACCELERATOR: "true"},
-        levels=topology.levels(settings) if wanted.topology else (),
+        # With levels Kueue uses only nodes that have their labels, which are the stack's own.
+        node_labels=with_gpus if levels else {**with_gpus, **GPU_NODE},
+        levels=levels,
         rdma=tuple(names.RDMA_PREFIX + resource for resource in settings.rdma_resources),
         tenants=tuple(
             TenantQueue(

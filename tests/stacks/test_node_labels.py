@@ -195,7 +195,10 @@ def test_the_rdma_plugin_comes_after_its_labels() -> None:
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_a_node_of_others_with_the_same_devices_is_not_selected(stack: str) -> None:
-    """DaemonSets, network policies and the NicClusterPolicy need a label of the stack's beside those of devices."""
+    """DaemonSets, network policies, the NicClusterPolicy and flavors of queues need labels of the stack's own.
+
+    A flavor with a topology needs the labels of its levels: Kueue places pods on no other node.
+    """
     recorded, settings = _whole(stack), load(stack, ROOT)
     assert {node.name for node in settings.gpu_nodes} <= {
         patch.inputs["metadata"]["name"]
@@ -206,9 +209,10 @@ def test_a_node_of_others_with_the_same_devices_is_not_selected(stack: str) -> N
     other = {**_labels(settings.gpu_nodes[0], unlabelled, settings), "kubernetes.io/hostname": "other"}
     reached = [
         item.urn
-        for kind in ("DaemonSet", "NodeNetworkConfigurationPolicy", "NicClusterPolicy")
+        for kind in ("DaemonSet", "NodeNetworkConfigurationPolicy", "NicClusterPolicy", "ResourceFlavor")
         for item in of_kind(recorded, kind)
-        if all(_has(other, *label) for selector in _selectors(item.inputs) for label in selector)
+        if "topologyName" not in item.inputs["spec"]
+        and all(_has(other, *label) for selector in _selectors(item.inputs) for label in selector)
     ]
     assert reached == []
 
