@@ -6,10 +6,15 @@ from typing import Any
 import yaml
 
 from apis.yaml_errors import FileError, described
+from apis.yaml_scalars import resolve
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEPTH = 5_000
 """Levels that are safe for libyaml's binding: it knows no limit, and ends the process at some tens of thousands."""
+
+
+_TAG = "tag:yaml.org,2002:"
+_TEXT = f"{_TAG}str"
 
 
 class TwiceError(yaml.constructor.ConstructorError):
@@ -88,10 +93,16 @@ def _again(text: str) -> Any:
 
 
 class _ManifestLoader(_Loader):
-    """A loader of manifests, in which a date is a text, as for Kubernetes."""
+    """A loader of manifests, whose plain scalars are what they are for Kubernetes: a date is a text."""
+
+    def construct_scalar_as_kubernetes(self, node: yaml.ScalarNode) -> Any:
+        """Return the value of a scalar; a quoted one, and one that is tagged as a text, is a text."""
+        tagged = node.tag == _TEXT and self.resolve(yaml.ScalarNode, node.value, (True, False)) != _TEXT
+        return node.value if node.style or tagged else resolve(node.value)
 
 
-_ManifestLoader.add_constructor("tag:yaml.org,2002:timestamp", _ManifestLoader.construct_yaml_str)
+for _kind in ("str", "int", "float", "bool", "null", "timestamp"):
+    _ManifestLoader.add_constructor(f"{_TAG}{_kind}", _ManifestLoader.construct_scalar_as_kubernetes)
 
 
 def documents(text: str) -> list[tuple[Any, Any]]:

@@ -22,7 +22,7 @@ from yaml.events import (
 )
 
 from apis import yaml_errors
-from cli.check.scalars import resolve
+from apis.yaml_scalars import resolve
 from policies.values import Tree
 
 DEEPEST = 128

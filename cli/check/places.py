@@ -14,7 +14,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from cli.check.scalars import resolve
+from apis.yaml_scalars import resolve
 from policies.values import Path
 
 

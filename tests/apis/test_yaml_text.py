@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from apis.yaml_text import read
+from apis.yaml_text import documents, read
 from tests.support.recorded import ROOT
 from tests.support.stack_settings import expect_message
 
@@ -62,3 +62,12 @@ def test_depth_is_an_error(level: str) -> None:
     """Too deep nesting is an error."""
     with pytest.raises(RecursionError):
         read(level * 100_000)
+
+
+def test_scalars_of_manifests_are_those_of_kubernetes() -> None:
+    """Dates and numbers of base 60 are texts, words are Booleans, and quoted or tagged values are texts."""
+    lines = ("a: 2026-11-28", "b: 12:30", "c: yes", "d: 1e3", "e: '1'", "f: !!str 1", "g: |", "  2", "h: 0644", "i:")
+    (_, first), (_, second) = documents("\n".join((*lines, "---", "---", "[1]")))
+    values = ["2026-11-28", "12:30", True, 1000, "1", "1", "2\n", 420, None]
+    assert first == dict(zip("abcdefghi", values, strict=True))
+    assert second == [1]

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
+from apis.yaml_scalars import resolve
 from cli.check.documents import DEEPEST, Aliases, Document, NotReadable, documents
 from cli.check.places import offsets
-from cli.check.scalars import resolve
 from cli.check.texts import Chunk, chunks, decode
 
 
