@@ -20,6 +20,7 @@ from components.indexed_job import IndexedJob
 from components.kubelet_config import KubeletConfig, for_machine
 from components.network_operator import NetworkOperator
 from components.nmstate import NmState, NmStateArgs
+from components.own_objects import Manifest, OwnObjects, OwnObjectsArgs
 from components.performance_suite import PerformanceSuite
 from components.port_network import PortNetwork, PortNetworkArgs
 from components.ports import Ports, PortsArgs
@@ -111,6 +112,21 @@ BUILDS: Mapping[str, Callable[[], object]] = {
         "rdma", network_operator(link_layer="Ethernet", host_devices=WHOLE)
     ),
     "nmstate": lambda: NmState("nmstate", NmStateArgs()),
+    "own-objects": lambda: OwnObjects(
+        "own",
+        OwnObjectsArgs(
+            manifests=(
+                Manifest(
+                    fields={
+                        "apiVersion": "v1",
+                        "kind": "ConfigMap",
+                        "data": {"a": "1"},
+                        "metadata": {"name": "settings", "namespace": "adas"},
+                    }
+                ),
+            )
+        ),
+    ),
     # One job is enough: the others' pods are those of their own components.
     "performance-suite": lambda: PerformanceSuite("suite", performance_suite(runs=performance_suite().runs[:1])),
     "port-network-host-device": lambda: _network(HOST_DEVICE),
