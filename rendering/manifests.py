@@ -12,8 +12,9 @@ from apis.errors import UserError
 from apis.pulumi_values import REDACTED
 from components.labels import MANAGED_BY
 from rendering.recorder import Registration, record
-from stacks import environment, settings
+from stacks import environment, extra_fields, settings, transforms
 from stacks.layer_settings import TenantsLayer
+from stacks.settings_error import wrong
 
 ROOT = project.FOLDER
 INDEX = ".rendered"
@@ -31,15 +32,20 @@ class FolderError(UserError):
 def registrations(stack: str, root: Path = ROOT, *, first_preview: bool = False) -> tuple[Registration, ...]:
     """Return what the program registers for `stack`; its secrets are not needed and not read.
 
-    In a `first_preview` the cluster has nothing yet, and what the program reads from it is unknown.
+    In a `first_preview` the cluster has nothing yet, and what the program reads from it is unknown. Raises
+    SettingsError for extra fields of an object that the stack does not declare.
     """
     wanted = settings.load(stack, root)
-    return record(
+    recorded = record(
         lambda: environment.build(wanted, environment.placeholder_accounts(wanted, REDACTED), root),
         stack=stack,
         project=settings.PROJECT,
         first_preview=first_preview,
     )
+    names = {transforms.name_of(item.type, item.inputs) for item in recorded}
+    if problems := [f"  {problem}" for problem in extra_fields.unused(wanted.extra, names)]:
+        raise wrong(settings.file(stack, root).name, problems)
+    return recorded
 
 
 def beside(stack: str, root: Path = ROOT) -> tuple[Registration, ...]:

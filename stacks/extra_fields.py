@@ -1,6 +1,7 @@
 """Fields of objects that no other setting has."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import pulumi
@@ -48,6 +49,9 @@ def transform(extra: Mapping[str, Mapping[str, Any]]) -> Transform:
     return merged
 
 
-def unused(extra: Mapping[str, Any], declared: Mapping[str, Any] | set[str]) -> Iterator[str]:
-    """Yield the objects that have extra fields and that the program does not declare."""
-    yield from sorted(extra.keys() - {*declared})
+def unused(extra: Mapping[str, Any], declared: Collection[str]) -> Iterator[str]:
+    """Yield a sentence for each object that has extra fields and that the stack does not declare."""
+    for name in sorted(extra.keys() - {*declared}):
+        near = get_close_matches(name, declared, 1)
+        remedy = f"did you mean {near[0]}?" if near else "correct the name, or remove it"
+        yield f"extra: {name} is no object that the stack declares; {remedy}"

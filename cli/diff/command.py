@@ -16,6 +16,8 @@ from cli.shared.policy_configuration import settled
 from cli.shared.stack import Stack
 from review.model import Review
 from review.titles import path
+from stacks import extra_fields
+from stacks.transforms import named
 
 OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="File for the comment, in Markdown.")]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="File for the same content as JSON.")]
@@ -112,7 +114,9 @@ def _with_context(
     # What an unfinished update has made is there as well, and the next one takes it.
     there = () if known.unsettled else existing_objects.caution(review, cluster.find, wanted.options)
     lost = () if known.unsettled else removed_fields.cautions(review, cluster.find, cluster.dry_run)
+    declared = [named(each.kind, each.namespace, each.object_name) for each in review.objects(after=True)]
+    stray = extra_fields.unused(wanted.settings.extra, declared)
     own = {(each.kind, path(each)) for after in (False, True) for each in review.objects(after=after)}
     others = constraints.cautions(constraints.examine(wanted.settings, cluster, own))
     ending = stack_status.ending(cluster, review.objects(after=False))
-    return replace(known, cautions=(*known.cautions, *reached, *there, *lost, *others), ending=ending)
+    return replace(known, cautions=(*known.cautions, *reached, *there, *lost, *stray, *others), ending=ending)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from stacks import settings
+from stacks import extra_fields, settings
 from stacks.extra_fields import ExtraFields
 from tests.support.recorded import ROOT, built
 
@@ -25,6 +25,12 @@ def test_extra_fields_are_merged_into_what_is_declared() -> None:
     assert "app.kubernetes.io/name" not in labels
     assert "app.kubernetes.io/part-of" in labels
     assert changed["mpi-scc-constraints"]["allowedCapabilities"] == ["IPC_LOCK", "NET_RAW"]
+
+
+def test_an_object_that_is_not_declared_is_named() -> None:
+    """Extra fields of an object that the stack does not declare are refused, with the name that was meant."""
+    (problem,) = extra_fields.unused({"Namespace/adsa": {}, "Role/adas/mpi": {}}, ["Namespace/adas", "Role/adas/mpi"])
+    assert problem == "extra: Namespace/adsa is no object that the stack declares; did you mean Namespace/adas?"
 
 
 @pytest.mark.parametrize(
