@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cli.init.decision import MARK, REVIEW, Decision, Path
-from cli.init.facts import ALL_NAMESPACES, OWN_NAMESPACE, Cluster, Controller, Package, Subscription
+from cli.init.facts import Cluster
+from cli.init.operator_facts import ALL_NAMESPACES, OWN_NAMESPACE, Controller, Package, Subscription
 from cli.shared.text import some
 from stacks.releases import Release
 

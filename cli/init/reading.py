@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from apis import kinds
 from apis.kinds import Kind
 from apis.names import CLUSTER_VERSION, INFRASTRUCTURE, NETWORK_CONFIG
-from cli.init import facts
+from cli.init import facts, operator_facts
 from cli.shared import metadata
 from cli.shared.cluster_client import Cluster, RefusedError
 from cli.shared.errors import Problem
@@ -36,7 +36,7 @@ def read(cluster: Cluster) -> facts.Cluster:
     infrastructure = asked.one(kinds.INFRASTRUCTURE, INFRASTRUCTURE)
     mtu = value(network, "status", "clusterNetworkMTU")
     kube_system = next((one for one in namespaces if metadata.name(one) == "kube-system"), {})
-    packages = map(facts.package, asked.all(kinds.PACKAGE_MANIFEST))
+    packages = map(operator_facts.package, asked.all(kinds.PACKAGE_MANIFEST))
     deployments = asked.all(kinds.DEPLOYMENT)
     return facts.Cluster(
         version=version,
@@ -44,16 +44,16 @@ def read(cluster: Cluster) -> facts.Cluster:
         nodes=tuple(sorted(map(facts.node, nodes), key=lambda node: node.name)),
         simulated=facts.simulated(nodes),
         packages={one.name: one for one in packages},
-        subscriptions=tuple(facts.subscriptions(subscriptions, versions, operator_groups)),
-        without_subscription=tuple(facts.without_subscription(subscriptions, versions)),
-        controllers=tuple(facts.controllers(deployments)),
+        subscriptions=tuple(operator_facts.subscriptions(subscriptions, versions, operator_groups)),
+        without_subscription=tuple(operator_facts.without_subscription(subscriptions, versions)),
+        controllers=tuple(operator_facts.controllers(deployments)),
         storage_classes=tuple(map(facts.storage_class, asked.all(kinds.STORAGE_CLASS))),
         sccs=tuple(map(metadata.name, asked.all(kinds.SECURITY_CONTEXT_CONSTRAINTS))),
         hosted=value(infrastructure, "status", "controlPlaneTopology") == "External",
         mtu=mtu if isinstance(mtu, int) else None,
         namespaces={metadata.name(one): facts.namespace(one, quotas) for one in namespaces},
         gpu_policy=facts.gpu_policy(asked.all(kinds.CLUSTER_POLICY)),
-        mpi_operators=tuple(facts.mpi_operators(deployments)),
+        mpi_operators=tuple(operator_facts.mpi_operators(deployments)),
         unread=tuple(asked.refused),
     )
 
