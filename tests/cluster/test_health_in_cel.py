@@ -62,7 +62,7 @@ def warnings(user: User, name: str, sample: dict[str, Any]) -> list[str]:
 
 def test_cel_judges_as_the_provider_does(user: User) -> None:
     """For every wait of every stack an object is healthy exactly when the update would go on; no field is an error."""
-    healthy = {"status": {"phase": "Bound"}}
+    healthy = {"status": {"state": "ready"}}
     user.eventually(lambda: warnings(user, "first", healthy), seconds=60)
     for column, sample in enumerate(SAMPLES):
         if "observedGeneration" in sample.get("status", {}):

@@ -13,8 +13,11 @@ from urllib.parse import urlparse
 import pytest
 import yaml
 
+from apis import kinds
 from cli.shared.backends.backend import of_folder
 from cli.shared.errors import Problem
+from simulator.actors.packages import packages
+from simulator.actors.packageserver import package_manifest
 from simulator.cluster import Cluster
 from simulator.plugins.locate import plugin_choice
 from simulator.tools import find
@@ -24,6 +27,7 @@ from tests.support.clusters import BARE, running
 from tests.support.lab import checkout
 from tests.support.recorded import ROOT
 from tests.support.stack_settings import in_one
+from tests.support.user import User
 
 pytestmark = pytest.mark.cluster
 
@@ -32,6 +36,11 @@ pytestmark = pytest.mark.cluster
 def own_api() -> Iterator[Cluster]:
     """Give an API server of the test's own; the shared one is the other, on which nothing is made."""
     with running(BARE.model_copy(update={"name": "test-own"})) as started:
+        user, inside = User.of(started.kubeconfig), "openshift-marketplace"
+        user.apply(kinds.NAMESPACE, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": inside}})
+        for package in packages().values():
+            source = {"metadata": {"name": package.sources[0], "namespace": inside}, "spec": {}}
+            user.apply(kinds.PACKAGE_MANIFEST, package_manifest(package, source))
         yield started
 
 
@@ -63,7 +72,9 @@ class Desk:
                 start_new_session=True,
             )
             try:
-                wait_until(lambda: word in (self.root / "said").read_text(), 300)
+                said = self.root / "said"
+                wait_until(lambda: word in said.read_text() or process.poll() is not None, 300)
+                assert process.poll() is None, said.read_text()
                 self._stop_between_writes(process.pid)
             finally:
                 os.killpg(process.pid, signal.SIGKILL)
