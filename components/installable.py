@@ -11,5 +11,6 @@ class Installable(Model):
     installed: bool = Field(
         default=False,
         description="another tool (Argo CD, Helm, another team) has installed and configured the operator: it is "
-        "used, its version is compared with the settings, and nothing of it is declared",
+        "used, its version is compared with the channel (of MPI: the image), and nothing of it is declared, whatever "
+        "else is set",
     )

@@ -1,13 +1,13 @@
 """An operator from OperatorHub: namespace, operator group and subscription, up to the installed version."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, cast
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi.output import UNKNOWN, Unknown
 from pulumi_kubernetes import apiextensions
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from apis import kinds, names, operator_versions
 from components import waits
@@ -17,10 +17,6 @@ from components.installable import Installable
 from components.labels import labels
 from components.model import DnsLabel, DnsName, Seconds
 from components.timeouts import DEFAULTS
-
-_OF_SUBSCRIPTIONS = frozenset(
-    {"source", "source_namespace", "subscription", "operator_group", "starting_csv", "approval"}
-)
 
 
 class OlmOperatorArgs(Installable):
@@ -50,12 +46,6 @@ class OlmOperatorArgs(Installable):
         description="seconds for catalogue, bundle, images and deployment; None: `timeouts.operator`",
     )
     protect: bool = Field(default=False, description="refuse to delete the namespace")
-
-    @model_validator(mode="after")
-    def _of_another_tool(self) -> Self:
-        if self.installed and (fields := sorted(self.model_fields_set & _OF_SUBSCRIPTIONS)):
-            raise ValueError(f"{fields[0]} is of a Subscription, and with `installed` the stack has none; leave it out")
-        return self
 
 
 class OlmOperator(Component):

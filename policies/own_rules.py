@@ -13,12 +13,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from apis import project
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import AnyRule, Parameters, Rule
 from policies.violation import Violation
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = project.FOLDER
 """The project's folder, in which the folders are."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _CORRECT = "Correct the rule: an object that it does not examine is not known to be right"

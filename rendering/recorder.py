@@ -118,8 +118,8 @@ class _EmptyCluster(_Cluster):
 def _status(args: mocks.MockResourceArgs) -> dict[str, Any]:
     kind = args.typ.rsplit(":", 1)[-1]
     if kind == "Subscription":
-        spec = args.inputs["spec"]
-        return {"status": {"installedCSV": spec.get("startingCSV") or f"{spec['name']}.installed"}}
+        spec = args.inputs.get("spec") or {}
+        return {"status": {"installedCSV": spec.get("startingCSV") or f"{spec.get('name', '')}.installed"}}
     return {"status": {"conditions": []}} if kind in ("Job", "MPIJob", "TrainJob") else {}
 
 

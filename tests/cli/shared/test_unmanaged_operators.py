@@ -3,8 +3,6 @@
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from cli.shared import unmanaged_operators
 from components.olm_operator import OlmOperatorArgs
 
@@ -45,9 +43,3 @@ def test_an_operator_of_another_version_is_refused() -> None:
 def test_an_operator_that_is_not_there_is_refused() -> None:
     """Where the cluster serves no kind of the operator, it is not installed."""
     assert "the cluster does not serve nvidia.com" in problem()
-
-
-def test_a_subscription_of_another_tool_has_no_fields_here() -> None:
-    """Fields of a Subscription beside `installed` are refused."""
-    with pytest.raises(ValueError, match="approval is of a Subscription"):
-        OlmOperatorArgs(installed=True, namespace=SPACE, package="nfd", channel="stable", approval="Manual")
