@@ -1,5 +1,6 @@
 """`./hpc diff`: what a change means, for a reviewer."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -114,9 +115,20 @@ def _with_context(
     # What an unfinished update has made is there as well, and the next one takes it.
     there = () if known.unsettled else existing_objects.caution(review, cluster.find, wanted.options)
     lost = () if known.unsettled else removed_fields.cautions(review, cluster.find, cluster.dry_run)
-    declared = [named(each.kind, each.namespace, each.object_name) for each in review.objects(after=True)]
-    stray = extra_fields.unused(wanted.settings.extra, declared)
+    stray = extra_fields.unused(wanted.settings.extra, {*_declared(review)})
     own = {(each.kind, path(each)) for after in (False, True) for each in review.objects(after=after)}
     others = constraints.cautions(constraints.examine(wanted.settings, cluster, own))
     ending = stack_status.ending(cluster, review.objects(after=False))
     return replace(known, cautions=(*known.cautions, *reached, *there, *lost, *stray, *others), ending=ending)
+
+
+def _declared(review: Review) -> Iterator[str]:
+    """Yield the names of objects as settings have them; patches are of others' objects.
+
+    The official provider writes the namespace `default` into the inputs of a new object of the cluster.
+    """
+    for resource in review.objects(after=True):
+        if not resource.is_patch:
+            yield named(resource.kind, resource.namespace, resource.object_name)
+            if resource.namespace == "default":
+                yield named(resource.kind, "", resource.object_name)
