@@ -162,5 +162,4 @@ def _foreign(obj: Object) -> bool:
 
 
 def _constraint(kind: Kind, obj: Object, text: str) -> Constraint:
-    inside = metadata.namespace(obj)
-    return Constraint(kind.kind, f"{inside}/{metadata.name(obj)}" if inside else metadata.name(obj), text)
+    return Constraint(kind.kind, metadata.path(obj), text)

@@ -16,6 +16,11 @@ def namespace(obj: Mapping[str, Any]) -> str:
     return str(read(obj, "metadata", "namespace") or "")
 
 
+def path(obj: Mapping[str, Any]) -> str:
+    """Return NAMESPACE/NAME of an object, NAME for one of the whole cluster."""
+    return "/".join(part for part in (namespace(obj), name(obj)) if part)
+
+
 def uid(obj: Mapping[str, Any]) -> str:
     """Return the identity of an object."""
     return str(read(obj, "metadata", "uid") or "")

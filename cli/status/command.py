@@ -1,10 +1,14 @@
 """`./hpc status`: what is on the cluster, read live."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
-from cli.shared import constraints, identity, operator_channels, session
+from apis.kinds import Kind
+from cli.shared import constraints, identity, metadata, operator_channels, session
 from cli.shared import stack as stacks
+from cli.shared.cluster_client import Cluster
 from cli.shared.console import print_notice
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from cli.shared.stack import Stack
@@ -37,11 +41,26 @@ def look(wanted: Stack) -> Overview:
     served = session.cluster(wanted)
     settings = wanted.settings
     found = overview(
-        partial(served.list, labelSelector=OURS), served.list, settings.version, settings.machine_config_pool
+        partial(_own, served, settings.adopted), served.list, settings.version, settings.machine_config_pool
     )
     return replace(
         found,
         parts=tuple(with_channels(found.parts, operator_channels.examine(settings, served))),
-        constraints=tuple(constraints.examine(settings, served)),
+        constraints=tuple(constraints.examine(settings, served, {*map(_kind_and_name, settings.adopted)})),
         expected=found.expected | ({RDMA} if settings.uses_rdma else set()),
     )
+
+
+def _own(served: Cluster, adopted: Collection[str], kind: Kind) -> list[dict[str, Any]]:
+    """Return the stack's objects of a kind: by its label, and those that it adopted, which do not have it."""
+    objects = served.list(kind, labelSelector=OURS)
+    names = {metadata.path(item) for item in objects}
+    paths = [path for name, path in map(_kind_and_name, adopted) if name == kind.kind and path not in names]
+    read = (served.read(kind, *(path.split("/") if "/" in path else ("", path))) for path in paths)
+    return [*objects, *(item for item in read if item is not None)]
+
+
+def _kind_and_name(adopted: str) -> tuple[str, str]:
+    """Return the kind and the name, with a namespace where it has one, of an object in the settings."""
+    kind, _, path = adopted.partition("/")
+    return kind, path
