@@ -1,6 +1,7 @@
 """A site's own repository, with the product as a submodule: commands and plain `pulumi` work in it."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,20 @@ def test_its_stacks_are_checked(site: Path) -> None:
     assert "(0 mandatory" in walked("./hpc check --stack lab", site)
     assert walked("./hpc check --stack nvaie-roce", site)
     assert "known stacks: lab, a2d2," in walked("! ./hpc check --stack prod", site)
+
+
+def test_its_own_rules_are_read(site: Path) -> None:
+    """Folders of rules are the site's, not the product's."""
+    folder, file = site / "rules", site / "Pulumi.lab.yaml"
+    text = file.read_text()
+    try:
+        folder.mkdir()
+        shutil.copy(site / "product" / "tests" / "policies" / "own_rules" / "team_label.py", folder)
+        file.write_text(text.rstrip("\n") + "\n    policies: {rules: [rules]}\n")
+        assert "team-label" in walked("./hpc check --stack lab || true", site)
+    finally:
+        file.write_text(text)
+        shutil.rmtree(folder)
 
 
 def test_two_commits_are_compared(site: Path) -> None:
