@@ -1,6 +1,6 @@
 """Which objects of a stack are on the cluster already, and what it would mean to take each over."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -11,6 +11,7 @@ from cli.adopt.declared import Declared, Known
 from cli.shared import owners, recorded_inputs
 from cli.shared.checkpoints.interrupted import Live
 from cli.shared.cluster_client import RefusedError
+from cli.shared.recorded_inputs import Trial
 from cli.shared.text import some
 from policies.values import read
 from simulator.plugins.provider.diff import Change, Difference, difference, path_of_text, text_of_path
@@ -21,8 +22,6 @@ from simulator.plugins.provider.state import field_manager
 from simulator.plugins.provider.values import MISSING, with_dashes
 from stacks.adoption import without_labels
 
-Trial = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
-"""Given an object: what the cluster would make of it in the place of the one that is there, without doing it."""
 _MUTABLE = frozenset({"Secret", "ConfigMap"})
 """Kinds whose data the stack's provider changes in place (stacks/environment.py)."""
 _SECRET = "Secret"  # noqa: S105 - a kind

@@ -4,7 +4,7 @@ At each update of an object the provider takes over what kubectl wrote, and the 
 declared. Previews do not show that (pulumi-kubernetes 4.34: ownership is transferred in the update alone).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from apis import kinds
@@ -12,12 +12,11 @@ from cli.diff.existing_objects import Live
 from cli.shared import recorded_inputs
 from cli.shared.cluster_client import RefusedError
 from cli.shared.errors import Problem
+from cli.shared.recorded_inputs import Trial
 from review import paths
 from review.model import Op, Resource, Review
 from review.sentences import enumerated, name
 from review.titles import title
-
-Trial = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 
 
 def cautions(review: Review, live: Live, trial: Trial) -> Iterator[str]:

@@ -120,10 +120,8 @@ def without_subscription(found: Iterable[Object], versions: Iterable[Object]) ->
 def mpi_operators(deployments: Iterable[Object]) -> Iterator[str]:
     """Yield the Deployments of controllers of MPIJobs."""
     for one in deployments:
-        for container in _maps(one, "spec", "template", "spec", "containers"):
-            if unmanaged_operators.image_name(str(container.get("image", ""))) in _MPI_OPERATORS:
-                yield f"{metadata.namespace(one)}/{metadata.name(one)}"
-                break
+        if any(unmanaged_operators.image_name(image) in _MPI_OPERATORS for image in unmanaged_operators.images(one)):
+            yield f"{metadata.namespace(one)}/{metadata.name(one)}"
 
 
 def controllers(deployments: Iterable[Object]) -> Iterator[Controller]:

@@ -8,12 +8,14 @@ server's own account (metadata.managedFields), whose ownership an update takes, 
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from apis.pulumi_values import REDACTED
 from simulator.plugins.provider.ownership import is_ours, is_transferable
 
+Trial = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
+"""Given an object: what the cluster would make of it in the place of the one that is there, without doing it."""
 _MISSING: Any = object()
 BOOKKEEPING = (
     "kubectl.kubernetes.io/last-applied-configuration",

@@ -10,6 +10,7 @@ from cli.adopt import candidates, declared, presentation
 from cli.adopt.candidates import Candidate, State
 from cli.adopt.declared import Declared, Known
 from cli.shared.cluster_client import RefusedError
+from cli.shared.recorded_inputs import Trial
 from rendering.recorder import Registration
 from tests.support.recorded import environment
 
@@ -39,7 +40,7 @@ def takes(body: Mapping[str, Any]) -> Mapping[str, Any]:
     return body
 
 
-def refuses(status: str) -> candidates.Trial:
+def refuses(status: str) -> Trial:
     """Return a server that takes nothing."""
 
     def refused(_: Mapping[str, Any]) -> Mapping[str, Any]:
