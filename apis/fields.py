@@ -7,6 +7,9 @@ number, `?` true or false, `:Type` an object of that type, `%` quantities by res
 Facts of the Kubernetes API as the pinned Python client has them (tests/apis/test_api_fields.py compares), of MPIJob
 (platform-facts 1.7), SCC (1.10) and MachineConfig (1.11), and of the kubelet's own configuration (k8s.io/kubelet,
 config/v1beta1, as of 0.17, 0.34 and 0.35: none is gone in between).
+
+`operator_fields.txt` has the same of custom resources, in one release of what defines them
+(tests/conformance/field_rows.py writes it). Another release may have other fields.
 """
 
 from collections.abc import Mapping
@@ -15,9 +18,10 @@ from enum import Enum
 from functools import cache
 from pathlib import Path
 
-from apis.kinds import KINDS
+from apis.builtin import BUILTIN, STABLE
+from apis.kinds import KINDS, ROUTE
 
-_TABLE = Path(__file__).with_name("fields.txt")
+_TABLE, OF_OPERATORS = (Path(__file__).with_name(name) for name in ("fields.txt", "operator_fields.txt"))
 _LIST, _MAP, _QUANTITIES, _OTHERS = "[]", "{}", "%", "*"
 
 
@@ -48,22 +52,29 @@ class Field:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Type:
-    """One level: `fields` by name; `open_`: it may have others."""
+    """One level: `fields` by name; `open_`: it may have others; `of_operator`: other releases may have others."""
 
     name: str
     fields: Mapping[str, Field]
     open_: bool
+    of_operator: bool
 
 
 @cache
 def types() -> Mapping[str, Type]:
     """Return all types by name; what a kind is has the name of the kind."""
-    lines = [line.split() for line in _TABLE.read_text(encoding="ascii").splitlines()]
+    of_operators = _rows(OF_OPERATORS)
+    lines = [*_rows(_TABLE), *of_operators]
+    later = {name for name, *_ in of_operators}
     fields: dict[str, dict[str, Field]] = {name: {} for name, *_ in lines}
-    found = {name: Type(name, fields[name], _OTHERS in words) for name, *words in lines}
+    found = {name: Type(name, fields[name], _OTHERS in words, name in later) for name, *words in lines}
     for name, *words in lines:
         fields[name].update(_field(word, found) for word in words if word != _OTHERS)
     return found
+
+
+def _rows(table: Path) -> list[list[str]]:
+    return [line.split() for line in table.read_text(encoding="ascii").splitlines()]
 
 
 def _field(word: str, found: Mapping[str, Type]) -> tuple[str, Field]:
@@ -84,7 +95,12 @@ def _field(word: str, found: Mapping[str, Type]) -> tuple[str, Field]:
 
 
 @cache
-def root(group: str, kind: str) -> Type:
-    """Return the type of a kind's objects; one that knows metadata only for a kind that is not in the table."""
-    known = any((each.group, each.kind) == (group, kind) for each in KINDS)
-    return types().get(kind, types()["Object"]) if known else types()["Object"]
+def root(group: str, kind: str, version: str = "") -> Type:
+    """Return the type of a kind's objects; one that knows metadata only for a kind that is not in the table.
+
+    A kind that the platform does not use is known in the newest version of its group.
+    """
+    used = any((each.group, each.kind) == (group, kind) for each in (*KINDS, ROUTE))
+    newest = kind in BUILTIN.get(group, ()) and version in ("", *STABLE[group][-1:])
+    type_ = types().get(kind)
+    return type_ if type_ is not None and "metadata" in type_.fields and (used or newest) else types()["Object"]

@@ -167,6 +167,7 @@ WORKLOAD = Kind("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", other_vers
 
 CLUSTER_RESOURCE_QUOTA = Kind("quota.openshift.io", "v1", "ClusterResourceQuota", "clusterresourcequotas", "Cluster")
 LIMIT_RANGE = Kind("", "v1", "LimitRange", "limitranges")
+ROUTE = Kind("route.openshift.io", "v1", "Route", "routes")
 BINDING = Kind("", "v1", "Binding", "bindings")
 RESOURCE_CLAIM = Kind("resource.k8s.io", "v1", "ResourceClaim", "resourceclaims")
 RESOURCE_CLAIM_TEMPLATE = Kind("resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates")

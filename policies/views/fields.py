@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
@@ -32,6 +33,8 @@ _STANDARD = frozenset(
     | {"persistentvolumeclaims"}
 )
 _RESOURCE = "Write cpu, memory, ephemeral-storage, hugepages-<size>, or a resource of a plugin with its domain"
+_LONGEST = 64
+_CLOSE = 0.8
 _STANDARD_PREFIXES = ("hugepages-", "requests.", "limits.", "count/")
 
 
@@ -114,7 +117,7 @@ class Walk:
         for key, value in tree.items():
             entry = fields.get(key)
             if entry is None:
-                if not level.type.open_:
+                if not level.type.open_ and (not level.type.of_operator or near(str(key), level.type)):
                     self._add((frame, key, level))
             elif value.__class__ not in entry.plain:
                 here = (frame, key, level)
@@ -221,6 +224,13 @@ def _colon(value: Tree, content: Content) -> str:
 
 def _hint(name: str) -> str:
     return " (a space is missing after the colon?)" if ":" in name else unprintable(name)
+
+
+def near(name: str, type_: Type) -> str:
+    """Return the field of a type that is probably meant by a name; nothing where none is similar."""
+    folded = {field.casefold(): field for field in type_.fields}
+    close = get_close_matches(name[:_LONGEST].strip().casefold(), folded, n=1, cutoff=_CLOSE)
+    return folded[close[0]] if close else ""
 
 
 def unprintable(name: str) -> str:

@@ -1,14 +1,12 @@
 """The right place of a field that the API does not know at its own."""
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from apis.fields import Type
 from policies.values import brief, show
-from policies.views.fields import Above, Misfit, unprintable
+from policies.views.fields import Above, Misfit, near, unprintable
 
 _LONGEST = 64
-_CLOSE = 0.8
 _DEPTH = 2
 _METADATA = "metadata"
 _OF_METADATA = frozenset({"name", "namespace", "labels", "annotations"})
@@ -43,10 +41,8 @@ def _hint(name: str, type_: Type, above: Above) -> str:
         return "a space is missing after the colon"
     if place := _above(name, above):
         return f"it belongs to {place}"
-    folded = {each.casefold(): each for each in type_.fields}
-    close = get_close_matches(name.strip().casefold(), folded, n=1, cutoff=_CLOSE)
-    if close:
-        return f"did you mean {folded[close[0]]}?"
+    if meant := near(name, type_):
+        return f"did you mean {meant}?"
     return "a label was meant?" if type_.name == "ObjectMeta" else ""
 
 

@@ -22,6 +22,7 @@ Schema = dict[str, Any]
 AGGREGATED = {
     kinds.BUILD_CONFIG: "com.github.openshift.api.build.v1.BuildConfig",
     kinds.IMAGE_STREAM: "com.github.openshift.api.image.v1.ImageStream",
+    kinds.ROUTE: "com.github.openshift.api.route.v1.Route",
 }
 """Kinds of OpenShift's second API server -> their names in its OpenAPI; there are no definitions of them."""
 OPEN = "x-kubernetes-preserve-unknown-fields"
@@ -49,7 +50,8 @@ def schema(manifest: Manifest, given: Iterable[Manifest] = ()) -> Schema:
     """
     api_version, name = str(manifest["apiVersion"]), str(manifest["kind"])
     group, _, version = api_version.rpartition("/")
-    kind = kinds.find(api_version, name)
+    aggregated = next((kind for kind in AGGREGATED if (kind.api_version, kind.kind) == (api_version, name)), None)
+    kind = aggregated or kinds.find(api_version, name)
     for definition in (*given, *(real(kind) if kind else ())):
         spec = definition["spec"]
         if (spec["group"], spec["names"]["kind"]) == (group, name):

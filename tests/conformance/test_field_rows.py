@@ -1,0 +1,12 @@
+"""The table of custom resources' fields."""
+
+from apis import fields
+from tests.conformance import field_rows
+
+
+def test_the_table_is_of_the_real_schemas() -> None:
+    """Every level of these kinds has the fields of its schema, so that a field that exists is never refused."""
+    path = fields.OF_OPERATORS
+    assert path.read_text(encoding="ascii").splitlines() == list(field_rows.table()), (
+        f"run `python -m tests.conformance.field_rows > apis/{path.name}`"
+    )
