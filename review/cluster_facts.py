@@ -41,6 +41,9 @@ class Facts(Model):
     pools: tuple[PoolFacts, ...] = ()
     reboot_minutes: int = Field(default=15, gt=0, description="that one node is away to drain and to restart")
     allowed: tuple[AllowedFact, ...] = ()
+    manifests: Mapping[str, str] = Field(
+        default={}, description="FILE:LINE of the stack's own objects, by their names in findings: Kind namespace/name"
+    )
 
     @property
     def gpus(self) -> int:

@@ -34,6 +34,12 @@ class OwnObject:
         metadata = self.manifest.fields["metadata"]
         return self.manifest.kind.group, self.manifest.kind.kind, self.manifest.namespace, str(metadata["name"])
 
+    @property
+    def shown(self) -> str:
+        """What findings of policies call it: `Kind namespace/name`."""
+        _, kind, namespace, name = self.identity
+        return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
+
 
 def files(folders: Sequence[str], root: Path) -> list[Path]:
     """Return the files that have the objects, in a fixed order."""

@@ -112,12 +112,23 @@ def examine_stack(
     ended: Severity | None = Severity.MANDATORY,
     today: date,
 ) -> Result:
-    """Run the rules over the objects that a stack declares; what they find is located in its settings' file."""
+    """Run the rules over the objects that a stack declares.
+
+    What they find is located in the manifest of an object of one's own, of others in the settings' file.
+    """
     result = Result(files=1, notes=[Notice(stack.file, 0, 0, warning) for warning in stack.warnings])
-    subjects = [Obj(each.tree, Origin(stack.file)) for each in stack.declared]
+    own = {_identity(each): each.origin for each in _own(stack)}
+    subjects = [Obj(each.tree, own.get(_identity(each)) or Origin(stack.file)) for each in stack.declared]
     inventory = Inventory([*subjects, *stack.beside], complete=complete)
     _judge(result, subjects, inventory, checker, exempt=exempt, ended=ended, today=today)
     return result
+
+
+def _own(stack: StackObjects) -> Iterator[Obj]:
+    """Yield the stack's own objects with their places; what is wrong with the files, its settings have reported."""
+    for path in stack.own:
+        file = Source(path.relative_to(stack.root).as_posix(), path.read_bytes())
+        yield from _read(file, Result(), [])
 
 
 def _judge(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from policies.objects import Obj, objects
@@ -22,6 +23,10 @@ class StackObjects:
     """Both; several patches of an object are one."""
     warnings: Sequence[str]
     """What may be wrong with the settings."""
+    own: Sequence[Path] = ()
+    """Files of the manifests of its own, whose objects are among the declared."""
+    root: Path = Path()
+    """The project's folder."""
 
 
 def of_stack(name: str) -> StackObjects:
@@ -30,7 +35,7 @@ def of_stack(name: str) -> StackObjects:
     from cli.shared.paths import ROOT  # noqa: PLC0415
     from cli.shared.policy_configuration import configuration  # noqa: PLC0415
     from rendering.manifests import beside, manifests, registrations  # noqa: PLC0415
-    from stacks import settings  # noqa: PLC0415
+    from stacks import own_objects, settings  # noqa: PLC0415
     from stacks.checks import allowance  # noqa: PLC0415
 
     wanted = settings.load(name, ROOT)
@@ -45,5 +50,7 @@ def of_stack(name: str) -> StackObjects:
         declared=declared,
         beside=around,
         together=together,
+        own=own_objects.files(wanted.objects, ROOT),
+        root=ROOT,
         warnings=tuple(allowance.warnings(wanted)),
     )

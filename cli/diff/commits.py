@@ -111,8 +111,9 @@ def _review(stack: str, before: Side, after: Side, config: Path | None) -> Revie
         return replace(whole, warnings=tuple(sorted({*whole.warnings, warning})))
     policies = settled(settings, config)
     day = _day(after.name)
+    facts = settings_facts.of(settings, after.root)
     findings = policy_findings.judged((each.resource for each in after.resources), policies, day)
-    return policy_findings.compared(replace(whole, findings=findings, facts=settings_facts.of(settings)), policies, day)
+    return policy_findings.compared(replace(whole, findings=findings, facts=facts), policies, day)
 
 
 def _day(name: str) -> date | None:

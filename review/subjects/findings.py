@@ -2,7 +2,8 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 from apis.wording import plural
 from review.indexed_review import IndexedReview
@@ -10,6 +11,8 @@ from review.model import Finding
 from review.section import Line, Section
 from review.sentences import enumerated, name, quoted
 
+Manifests: TypeAlias = Mapping[str, str]
+"""FILE:LINE by object, of a user's own objects."""
 _LONGEST = 400
 """Characters of a message that are shown."""
 _OBJECTS = 20
@@ -25,7 +28,8 @@ def find(indexed: IndexedReview) -> Section | None:
         groups[not finding.mandatory, finding.new is False, finding.policy, finding.remedy].append(_message(finding))
     if not groups:
         return None
-    lines = [_line(*key, messages) for key, messages in sorted(groups.items())]
+    manifests = indexed.review.facts.manifests
+    lines = [_line(key, messages, manifests) for key, messages in sorted(groups.items())]
     mandatory = sum(finding.mandatory for finding in indexed.review.findings)
     advisory = len(indexed.review.findings) - mandatory
     levels = [f"{mandatory:,} mandatory: the update is refused"] if mandatory else []
@@ -33,17 +37,19 @@ def find(indexed: IndexedReview) -> Section | None:
     return Section(f"Policy findings ({', '.join(levels)})", tuple(lines), vital=True)
 
 
-def _line(advisory: bool, old: bool, policy: str, remedy: str, messages: list[str]) -> Line:
+def _line(key: tuple[bool, bool, str, str], messages: list[str], manifests: Manifests) -> Line:
+    advisory, old, policy, remedy = key
     head = f"{name(policy)} ({'advisory' if advisory else 'mandatory'}{', not new' if old else ''})"
     do = f" {quoted(remedy, _LONGEST)}." if remedy else ""
     if len(messages) == 1:
-        return Line(f"{head}: {quoted(messages[0], _LONGEST)}.{do}", alarm=not advisory)
+        place = _manifest(messages[0], manifests)
+        return Line(f"{head}: {place}{quoted(messages[0], _LONGEST)}.{do}", alarm=not advisory)
     head += f", {plural(len(messages), 'time')}"
     groups = _by_message(messages)
     if len(groups) == 1:
         ((message, places),) = groups.items()
-        return Line(f"{head}: {quoted(message, _LONGEST)}.{do}", tuple(_listed(places)), alarm=not advisory)
-    return Line(f"{head}.{do}", tuple(_details(groups)), alarm=not advisory)
+        return Line(f"{head}: {quoted(message, _LONGEST)}.{do}", tuple(_listed(places, manifests)), alarm=not advisory)
+    return Line(f"{head}.{do}", tuple(_details(groups, manifests)), alarm=not advisory)
 
 
 def _by_message(messages: Iterable[str]) -> dict[str, list[str]]:
@@ -59,19 +65,31 @@ def _by_message(messages: Iterable[str]) -> dict[str, list[str]]:
     return groups
 
 
-def _details(groups: dict[str, list[str]]) -> Iterator[str]:
+def _manifest(text: str, manifests: Manifests) -> str:
+    """Return where the manifest is of the object that a message begins with, to stand before it."""
+    subject = _PLACE.fullmatch(text.partition(": ")[0])
+    place = manifests.get(subject["object"]) if subject else None
+    return f"{name(place)}: " if place else ""
+
+
+def _details(groups: dict[str, list[str]], manifests: Manifests) -> Iterator[str]:
     for message, places in groups.items():
         shown = quoted(message, _LONGEST)
         if len(places) > 1:
-            yield f"{shown}, {plural(len(places), 'time')}: {', '.join(_listed(places))}"
+            yield f"{shown}, {plural(len(places), 'time')}: {', '.join(_listed(places, manifests))}"
         else:
-            yield ": ".join((*map(name, places), shown))
+            yield ": ".join((*_named(places, manifests), shown))
 
 
-def _listed(places: Iterable[str]) -> Iterator[str]:
+def _listed(places: Iterable[str], manifests: Manifests) -> Iterator[str]:
     """Yield the objects as one text, where there are any."""
-    if found := [name(place) for place in dict.fromkeys(places)]:
+    if found := _named(dict.fromkeys(places), manifests):
         yield enumerated(found, _OBJECTS)
+
+
+def _named(places: Iterable[str], manifests: Manifests) -> list[str]:
+    """Return the objects, with where the manifests of a user's own are."""
+    return [f"{name(each)} in {name(manifests[each])}" if each in manifests else name(each) for each in places]
 
 
 def _message(finding: Finding) -> str:

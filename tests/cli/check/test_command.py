@@ -10,7 +10,7 @@ from apis import yaml_text
 from cli.check.command import CLEAN, FOUND, UNREADABLE, command
 from cli.check.stack_objects import StackObjects
 from policies.configuration import with_own
-from policies.objects import Obj
+from policies.objects import Obj, objects
 from tests.support.commands import finished
 from tests.support.messages import has
 
@@ -44,6 +44,18 @@ def test_status(pod: str) -> None:
     status, output = _run(*advice, "--severity", "mandatory")
     assert (status, "0 findings" in output) == (CLEAN, True)
     assert _run("-", "--rules", "gpu-limit", text=POD + "---\n}\n")[0] == UNREADABLE
+
+
+def test_findings_of_ones_own_objects_are_located(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A finding of an object of one's own has file, line and column of the field in its manifest."""
+    manifest = tmp_path / "objects" / "pods.yaml"
+    manifest.parent.mkdir()
+    manifest.write_text(f"# ours\n---\n{POD}")
+    (own,) = objects(yaml_text.read(POD))
+    stack = StackObjects("Pulumi.x.yaml", {}, [own], (), [own], [], own=[manifest], root=tmp_path)
+    monkeypatch.setattr("cli.check.command.of_stack", lambda _: stack)
+    _, output = _run("--stack", "x", "--rules", "gpu-limit")
+    assert "objects/pods.yaml:6:52  mandatory  gpu-limit" in output
 
 
 def test_rules_of_ones_own_run_beside_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

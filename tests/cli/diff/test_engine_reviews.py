@@ -40,7 +40,7 @@ def stack(**more: Any) -> Any:
 
 def test_a_wrong_passphrase(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong passphrase is reported with its remedy, without warnings about plugins."""
-    monkeypatch.setattr("cli.diff.settings_facts.of", lambda _: Facts())
+    monkeypatch.setattr("cli.diff.settings_facts.of", lambda *_: Facts())
     engine: Any = Ended(255, [], f"{NOISE}\nerror: get stack secrets manager: incorrect passphrase")
     for found in (engine_reviews.drift(stack(), engine), engine_reviews.preview(stack(), engine, {})):
         assert found.failed.splitlines() == [
@@ -80,7 +80,7 @@ def test_settings_that_no_update_has_made(engine: Any, said: str) -> None:
 
 def test_a_job_that_keeps_its_specification(monkeypatch: pytest.MonkeyPatch) -> None:
     """A preview reports fields that a job with `on_change: keep` does not take: the program is rendered for it."""
-    monkeypatch.setattr("cli.diff.settings_facts.of", lambda _: Facts())
+    monkeypatch.setattr("cli.diff.settings_facts.of", lambda *_: Facts())
     job, component = "kubernetes:batch/v1:Job", "hpc:workloads:Job"
     urns = {kind: f"urn:pulumi:lab::hpc::{kind}::train" for kind in (job, component)}
 

@@ -1,6 +1,7 @@
 """Findings without an engine, which of them are new, and facts of the settings."""
 
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from policies import exceptions
 from review.model import Change, Op, Resource, Review
 from stacks import settings
 from tests.support.recorded import ROOT
+from tests.support.stack_settings import changed
 
 
 def job(name: str, image: str) -> Resource:
@@ -62,3 +64,12 @@ def test_facts_of_dev() -> None:
     found = settings_facts.of(settings.load("dev", ROOT))
     assert (found.gpus, found.rdma["rdma/shared_ib0"]) == (16, 2)
     assert {node.pool for node in found.nodes} == {"master", "worker"}
+
+
+def test_facts_of_ones_own_objects(tmp_path: Path) -> None:
+    """The manifests of a stack's own objects are named by file and line, as findings name the objects."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "a.yaml").write_text("---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: config, namespace: adas}}\n")
+    found = settings_facts.of(settings.parse(changed("dev", objects=["own"]), "test"), tmp_path)
+    assert found.manifests == {"ConfigMap adas/config": "own/a.yaml:2"}

@@ -1,5 +1,6 @@
 """What the policies say."""
 
+from review.cluster_facts import Facts
 from review.model import Finding
 from review.subjects import findings
 from tests.support.reviews import reported, review
@@ -38,6 +39,18 @@ def test_equal_findings_are_one_with_their_objects() -> None:
         "  comes from b, 3 times: Job a/(no name), Pod a/x and Pod a/y",
         "  Pod a/z: comes from c",
         "  no object of ours: at all",
+    ]
+
+
+def test_findings_of_ones_own_objects_name_the_manifest() -> None:
+    """A finding of an object of one's own has file and line of its manifest, also among several."""
+    facts = Facts(manifests={"Pod a/x": "objects/a.yaml:7"})
+    single = Finding("gpu-limit", mandatory=True, message="Pod a/x, spec.containers[0]: asks for 1.5")
+    equal = [Finding("old", mandatory=True, message=f"Pod a/{name}: is old") for name in "xy"]
+    assert reported(findings.find, review(findings=[single, *equal], facts=facts)) == [
+        "! gpu-limit (mandatory): objects/a.yaml:7: Pod a/x, spec.containers[0]: asks for 1.5.",
+        "! old (mandatory), 2 times: is old.",
+        "  Pod a/x in objects/a.yaml:7 and Pod a/y",
     ]
 
 
