@@ -28,6 +28,20 @@ It is a site's own repository, which has the product as a part, or the checkout 
 """
 
 
+_PATH = re.compile(r"(?<![\w./-])(?:docs|hardware|policies|stacks)/[\w/-]+(?:\.[\w-]+)*")
+"""A path of the product's own in a sentence or a comment."""
+
+
+def located(text: str) -> str:
+    """Return a text in which paths of the product's files begin at the project's folder, as the user's own do."""
+    return text if PRODUCT == FOLDER else _PATH.sub(lambda found: _in_project(found[0]), text)
+
+
+def _in_project(path: str) -> str:
+    theirs = (PRODUCT / path).exists() and not (FOLDER / path).exists()
+    return (PRODUCT / path).relative_to(FOLDER).as_posix() if theirs else path
+
+
 def product_in(folder: Path) -> Path:
     """Return the product's folder in another checkout of the project."""
     return folder / PRODUCT.relative_to(FOLDER)

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
+from apis import project
 from cli.shared.errors import explain, print_error
 
 _EVERYDAY, _REVIEW, _EVIDENCE, _STATE, _SIMULATION = "Everyday", "Review", "Evidence", "State", "Simulation"
@@ -131,7 +132,7 @@ class _Commands(TyperGroup):
             return TyperCommand(cmd_name, help=entry.summary, rich_help_panel=entry.panel)
         module: Any = importlib.import_module(entry.module)
         single = typer.Typer(callback=_hpc, add_completion=False)
-        page = f"More: {entry.page}"
+        page = f"More: {project.located(entry.page)}"
         if hasattr(module, "app"):
             single.add_typer(module.app, name=cmd_name, rich_help_panel=entry.panel, epilog=page)
         else:
@@ -149,7 +150,10 @@ class _Commands(TyperGroup):
 
 def _unwrap(command: Any) -> None:
     """Make each paragraph of the help one line, which the terminal breaks at its own width."""
-    command.help = "\n\n".join(" ".join(each.split()) for each in (command.help or "").split("\n\n"))
+    paragraphs = project.located(command.help or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+    for parameter in command.params:
+        parameter.help = project.located(getattr(parameter, "help", None) or "")
     for inner in getattr(command, "commands", {}).values():
         _unwrap(inner)
 
@@ -190,7 +194,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     callback=_hpc,
-    epilog="Start with docs/first-stack.md; docs/commands.md has all commands.",
+    epilog=project.located("Start with docs/first-stack.md; docs/commands.md has all commands."),
 )
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from apis import project
 from apis.garbage_collection import no_collection
 from cli.check.examination import Result, examine, examine_stack
 from cli.check.reports import REPORTS, Format, text
@@ -116,7 +117,7 @@ def command(
 def _print(report: str) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # for what the terminal's encoding lacks
-    typer.echo(report, color=False if os.environ.get("NO_COLOR") else None)
+    typer.echo(project.located(report), color=False if os.environ.get("NO_COLOR") else None)
 
 
 def _status(result: Result, least: Severity) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apis import project
 from cli.init import text
 from cli.init.decision import MARK
 from cli.init.facts import Connection
@@ -68,7 +69,7 @@ def _content(profile: str, group: Group, reached: Connection) -> str:
     fields["source"] = f"labels of node {first}"
     shown = some([node.name for node in group.nodes], _SHOWN)
     lines = [
-        "yaml-language-server: $schema=../docs/schemas/machine.json",
+        f"yaml-language-server: $schema=../{project.located('docs/schemas/machine.json')}",
         f"Written by `./hpc init`: the machine of {shown}, which has {common}.",
         f"{MARK}: give {', '.join(lacking)}; hardware/README.md describes them.",
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from apis import yaml_nodes
+from apis import project, yaml_nodes
 from cli.init import places, text
 from cli.init.composition import Composition
 from cli.init.decision import MARK, REVIEW, Decision
@@ -46,7 +46,11 @@ def copied(example: Example, name: str) -> tuple[str, list[Decision]]:
     body = text.commented(_renamed(example.text, own), _comments(decisions))
     # The example's own line names the schema from its folder.
     kept = (line for line in body.splitlines(keepends=True) if not line.startswith(f"# {_SCHEMA.partition('$')[0]}"))
-    return text.head(lines) + "".join(kept), decisions
+    return text.head(lines) + "".join(map(_located, kept)), decisions
+
+
+def _located(line: str) -> str:
+    return project.located(line) if line.lstrip().startswith("#") else line
 
 
 def _seen(cluster: Cluster) -> Iterator[str]:

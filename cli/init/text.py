@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from apis import yaml_nodes
+from apis import project, yaml_nodes
 from cli.init.decision import Path
 from review.sentences import visible
 
@@ -61,5 +61,7 @@ def head(lines: Sequence[str], verbatim: Sequence[str] = ()) -> str:
 def _folded(lines: Sequence[str], column: int) -> Iterator[str]:
     indent = " " * column
     for line in lines:
-        folded = wrap(visible(line), _WIDTH - column - 2, break_on_hyphens=False, break_long_words=False)
+        folded = wrap(
+            visible(project.located(line)), _WIDTH - column - 2, break_on_hyphens=False, break_long_words=False
+        )
         yield from (f"{indent}# {part}".rstrip() for part in folded or [""])

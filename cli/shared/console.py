@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from apis import project
 from cli.shared.errors import Problem
 from simulator.progress import Step
 
@@ -20,12 +21,12 @@ errors = Console(highlight=False, soft_wrap=True, stderr=True)
 
 def print_text(text: object) -> None:
     """Print plain text: brackets in it are no colours."""
-    console.print(text, markup=False)
+    console.print(project.located(str(text)), markup=False)
 
 
 def print_notice(text: object) -> None:
     """Print plain text on standard error."""
-    errors.print(text, markup=False)
+    errors.print(project.located(str(text)), markup=False)
 
 
 def print_warning(text: object) -> None:

@@ -4,6 +4,7 @@ import errno
 
 import typer
 
+from apis import project
 from apis.errors import UserError
 
 
@@ -31,4 +32,4 @@ def explain(error: BaseException) -> str | None:
 def print_error(message: str) -> None:
     """Print the message of an error."""
     typer.secho("error: ", fg=typer.colors.RED, bold=True, nl=False, err=True)
-    typer.echo(message, err=True)
+    typer.echo(project.located(message), err=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from cli.shared.console import console
+from cli.shared.console import console, print_text
 from cli.shared.output import print_json
 from cli.shared.tables import show_rows
 from evidence.judge import exit_status, judge
@@ -58,7 +58,7 @@ def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = Fals
         explain([one for one in mine if one.status is not Status.PASS])
     _totals(jobs, verdicts)
     if cited:
-        console.print("docs/sources.md explains the source ids")
+        print_text("docs/sources.md explains the source ids")
     console.print(sentence(verdicts))
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from apis import project
+from apis.errors import UserError
 
 
 @pytest.mark.parametrize("main", ["product", "./product/", '"product" # the submodule', "vendor/../product"])
@@ -27,3 +28,19 @@ def test_a_checkout_is_its_own_project_otherwise(text: str | None, tmp_path: Pat
 def test_this_checkout_is_its_own_project() -> None:
     """Developers have stacks, clusters and locks in the checkout."""
     assert project.FOLDER == project.PRODUCT == project.product_in(project.FOLDER)
+
+
+def test_paths_of_the_product_begin_at_the_project_s_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a message or a comment names of the product exists from a site's folder; the site's own files come first."""
+    for path in ("product/docs/state.md", "product/docs/schemas/a.json", "product/stacks/x.yaml", "stacks/x.yaml"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    assert project.located("docs/state.md") == "docs/state.md"
+    monkeypatch.setattr(project, "FOLDER", tmp_path)
+    monkeypatch.setattr(project, "PRODUCT", tmp_path / "product")
+    text = "see docs/state.md; $schema=docs/schemas/a.json, stacks/x.yaml, docs/other.md and product/docs/state.md."
+    assert project.located(text) == (
+        "see product/docs/state.md; $schema=product/docs/schemas/a.json, stacks/x.yaml, docs/other.md and "
+        "product/docs/state.md."
+    )
+    assert str(UserError("no state\nCreate it: docs/state.md.")) == "no state\nCreate it: product/docs/state.md."

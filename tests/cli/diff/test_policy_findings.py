@@ -70,6 +70,7 @@ def test_facts_of_ones_own_objects(tmp_path: Path) -> None:
     """The manifests of a stack's own objects are named by file and line, as findings name the objects."""
     folder = tmp_path / "own"
     folder.mkdir()
-    (folder / "a.yaml").write_text("---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: config, namespace: adas}}\n")
+    manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config, namespace: adas}\n"
+    (folder / "a.yaml").write_text(f"---\n{manifest}")
     found = settings_facts.of(settings.parse(changed("dev", objects=["own"]), "test"), tmp_path)
     assert found.manifests == {"ConfigMap adas/config": "own/a.yaml:2"}
