@@ -13,6 +13,7 @@ from apis.wording import plural
 from review.section import Line, Section
 from review.sentences import parts
 
+_SPAN = re.compile(r"`[^`]+`")
 _TICKS = re.compile(r"`+")
 # A word of these alone is shown as it is by every renderer; others become code.
 _HARMLESS = re.compile(r"""[('"]*[\w./:;,%+=()?'→…-]*["'.,;:)?!]*""")
@@ -20,6 +21,7 @@ _LINKS = re.compile(r"://|www\.|GH-\d", re.IGNORECASE)
 _UNDERSCORES = re.compile(r"^_|_$|__")
 _LIST_MARK = re.compile(r"^(?:[-+=]+|\d+[.)])$")
 _EMOJI = re.compile(r"^:[\w+-]+:$")
+_BRACKETS = ("{}", "[]")
 _ENDS = ".,;:)"
 
 
@@ -81,7 +83,21 @@ def _line(line: Line, most: int | None) -> Iterable[str]:
 
 
 def _plain(text: str, *, first: bool) -> str:
-    return " ".join(_word(word, first and not index) for index, word in enumerate(text.split(" ")))
+    return " ".join(_word(word, first and not index) for index, word in enumerate(_words(text)))
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text; what is between brackets or backticks is one, so that it can be copied."""
+    left, found = text.split(" "), []
+    while left:
+        number = next((end for end in range(1, len(left) + 1) if _closed(" ".join(left[:end]))), 1) if left[0] else 1
+        found.append(" ".join(left[:number]))
+        left = left[number:]
+    return found
+
+
+def _closed(text: str) -> bool:
+    return text.count("`") % 2 == 0 and all(text.count(one) <= text.count(other) for one, other in _BRACKETS)
 
 
 @lru_cache(maxsize=8192)
@@ -90,4 +106,7 @@ def _word(word: str, first: bool) -> str:
     if not word or (safe and not (first and _LIST_MARK.match(word)) and not _EMOJI.match(word)):
         return word
     body = word.rstrip(_ENDS)
-    return f"{code(body)}{word[len(body) :]}" if body else code(word)
+    rest = word[len(body) :]
+    if _SPAN.fullmatch(body):
+        return f"{code(body[1:-1])}{rest}"
+    return f"{code(body)}{rest}" if body else code(word)
