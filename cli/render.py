@@ -1,5 +1,6 @@
 """`./hpc render`: the manifests that would be applied, without an engine or a cluster."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,17 @@ DashboardsOption = Annotated[
     ),
 ]
 
+_ADDRESS = re.compile(
+    r"(?:https?|ssh|git)://(?:[^\s/@:]+(?P<password>:[^\s/@]*)?@)?[\w.-]+(?::\d+)?/[^\s]+"
+    r"|[\w.-]+@[\w.-]+:(?!//)[^\s]+",
+    re.ASCII,
+)
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
+_SOURCE_REMEDIES = {
+    True: "Write an address without a password, e.g. https://git.example.com/platform.git or "
+    "git@git.example.com:platform.git.",
+    False: "Write the name of the GitRepository in flux-system; its URL is in that object.",
+}
 
 OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the files.")]
 ArgoOption = Annotated[
@@ -74,10 +86,39 @@ def command(
 
 
 def _gitops(stack: str, folder: Path, source: str | None, *, argo: bool) -> None:
-    """Write the stack for Argo CD or Flux; the path in the repository is the folder as it was named."""
+    """Write the stack for Argo CD or Flux."""
+    path = _path_in_repository(folder)
+    if source is not None and (wrong := _wrong_address(source) if argo else _wrong_name(source)):
+        raise Problem(f"--source {source}: {wrong}", _SOURCE_REMEDIES[argo])
     ordered = waves(manifests.registrations(stack, first_preview=True))
-    path = folder.name if folder.is_absolute() else folder.as_posix()
     write = argocd.files if argo else flux.files
     manifests.write_files(write(ordered, stack, path, source), folder)
     count = sum(map(len, ordered.members))
     print_text(f"{count} manifests of stack {stack} in {len(ordered.members)} waves in {folder}; see its README.md")
+
+
+def _path_in_repository(folder: Path) -> str:
+    """Return the path that the tool reads: from the root of the folder's repository, else as it was named."""
+    whole = folder.resolve()
+    root = next((above for above in (whole, *whole.parents) if (above / ".git").exists()), None)
+    if root is None and whole.is_relative_to(Path.cwd()):
+        root = Path.cwd()
+    if root is None or whole == root:
+        what = "the root of a repository" if root else "in no git repository"
+        raise Problem(
+            f"{folder} is {what}, so that it has no path there for the tool to read",
+            "Name a folder in a checkout of the repository that Argo CD or Flux reads, e.g. clusters/prod.",
+        )
+    return whole.relative_to(root).as_posix()
+
+
+def _wrong_address(source: str) -> str:
+    """Return why Argo CD cannot read a repository at this address; nothing where it can."""
+    found = _ADDRESS.fullmatch(source)
+    if found is None:
+        return "is no address of a git repository"
+    return "has a password, which everybody could read" if found["password"] else ""
+
+
+def _wrong_name(source: str) -> str:
+    return "" if _NAME.fullmatch(source) else "is no name of a GitRepository"

@@ -9,6 +9,7 @@ import yaml
 from typer.testing import CliRunner
 
 from cli.app import app
+from cli.render import _wrong_address
 from cli.shared.errors import Problem
 from tests.support.messages import has
 from tests.support.recorded import environment
@@ -142,3 +143,38 @@ def test_one_folder_is_needed(tmp_path: Path) -> None:
             run("--stack", "dev", *arguments)
     with pytest.raises(Problem, match="--dashboards -o DIR"):
         run("--stack", "dev", "--dashboards", "--argocd", tmp_path)
+
+
+def test_the_path_that_a_tool_reads_begins_at_the_folders_repository(tmp_path: Path) -> None:
+    """A folder in another repository has its path there; one without a path that a tool could read is refused."""
+    (tmp_path / "gitops" / ".git").mkdir(parents=True)
+    run("--stack", "dev", "--argocd", tmp_path / "gitops" / "clusters" / "dev")
+    application = written(tmp_path / "gitops" / "clusters" / "dev" / "application.yaml")
+    assert application["spec"]["source"]["path"] == "clusters/dev/waves"
+    for folder, message in ((tmp_path / "elsewhere", "in no git repository"), (tmp_path / "gitops", "the root of")):
+        with pytest.raises(Problem, match=f"{folder} is {message}"):
+            run("--stack", "dev", "--flux", folder)
+
+
+@pytest.mark.parametrize(
+    ("tool", "source", "message"),
+    [
+        ("--argocd", "platform", "is no address of a git repository"),
+        ("--argocd", "https://git.example.com", "is no address of a git repository"),
+        ("--argocd", "https://robot:token@git.example.com/a.git", "has a password"),
+        ("--flux", "https://git.example.com/a.git", "is no name of a GitRepository"),
+    ],
+)
+def test_a_source_that_no_tool_can_read_is_refused(
+    tool: str, source: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Argo CD takes an address of git, without a password; Flux takes a name."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Problem, match=f"--source {source}: {message}"):
+        run("--stack", "dev", tool, "clusters/dev", "--source", source)
+
+
+@pytest.mark.parametrize("source", ["git@git.example.com:a/b.git", "ssh://git@git.example.com:22/a.git"])
+def test_addresses_of_ssh_are_taken(source: str) -> None:
+    """Both forms of an address for SSH are ones that Argo CD reads."""
+    assert not _wrong_address(source)
