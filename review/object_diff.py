@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,20 +23,29 @@ _DEEPEST = 40
 _SECRETS = {"Secret": ("data", "stringData"), "kubernetes": ("kubeconfig",)}
 """Fields that are never shown, by the kind or provider that has them."""
 _AROUND = 2
+_COUNTED = re.compile(r": \([\d,]+ lines(?: added, [\d,]+ removed)?\)")
 _FIRST = ("metadata", "name", "namespace")
 
 
-def difference(change: Change, most: int = 80) -> list[str]:
-    """Return at most `most` lines, each with its sign: what is added, changed or removed."""
+def difference(change: Change, most: int = 80, texts: int | None = None) -> list[str]:
+    """Return at most `most` lines, each with its sign: what is added, changed or removed.
+
+    A text of several lines, such as a dashboard, has at most `texts` of them; a longer one is counted.
+    """
     before, after = (_declared(each) if each else _ABSENT for each in (change.before, change.after))
     forced = frozenset(paths.read(text) for text in change.replaced_for)
     found: list[str] = []
-    for line in _Differ(forced).compare(before, after):
+    for line in _Differ(forced, texts).compare(before, after):
         if len(found) == most:
             found.append("… more lines differ")
             break
         found.append(line.text)
     return found
+
+
+def is_counted(line: str) -> bool:
+    """Whether a line of a difference stands for a text that was too long."""
+    return _COUNTED.search(line) is not None
 
 
 @dataclass(frozen=True)
@@ -50,8 +60,8 @@ class _Line:
 
 
 class _Differ:
-    def __init__(self, forced: frozenset[paths.Path]) -> None:
-        self._forced = forced
+    def __init__(self, forced: frozenset[paths.Path], texts: int | None) -> None:
+        self._forced, self._texts = forced, texts
 
     def compare(self, before: Any, after: Any) -> Iterator[_Line]:
         """Yield the lines for a whole object."""
@@ -81,7 +91,7 @@ class _Differ:
         elif depth < _DEEPEST and _alike(before, after, list):
             yield from self._under(head, self._list(before, after, depth + 1, at), depth, at)
         elif (old := lines(before)) and (new := lines(after)):
-            yield from self._under(f"{head} |", _texts(old, new, depth + 1), depth, at)
+            yield from self._text(head, list(_texts(old, new, depth + 1)), depth, at)
         else:
             old, new = _apart(before, after)
             yield from self._whole("-", key, old, depth, ())
@@ -90,6 +100,13 @@ class _Differ:
     def _under(self, head: str, below: Iterator[_Line], depth: int, at: paths.Path) -> Iterator[_Line]:
         yield _Line(" ", depth, head + self._mark(at))
         yield from below
+
+    def _text(self, head: str, found: list[_Line], depth: int, at: paths.Path) -> Iterator[_Line]:
+        if self._texts is None or len(found) <= self._texts:
+            yield from self._under(f"{head} |", iter(found), depth, at)
+            return
+        added, removed = (sum(line.sign == sign for line in found) for sign in "+-")
+        yield _Line("~", depth, f"{head} ({added:,} lines added, {removed:,} removed){self._mark(at)}")
 
     def _list(self, before: list[Any], after: list[Any], depth: int, at: paths.Path) -> Iterator[_Line]:
         if identity := _identity(before, after):
@@ -138,7 +155,9 @@ class _Differ:
         if isinstance(value, Mapping | list) and value and depth < _DEEPEST:
             yield _Line(sign, depth, f"{_key(key)}:{mark}")
             yield from self._tree(sign, value, depth + 1, ())
-        elif text := lines(value):
+        elif (text := lines(value)) and self._texts is not None and len(text) > self._texts:
+            yield _Line(sign, depth, f"{_key(key)}: ({len(text) - (not text[-1]):,} lines){mark}")
+        elif text:
             yield _Line(sign, depth, f"{_key(key)}: |{mark}")
             yield from (_Line(sign, depth + 1, line) for line in text)
         else:

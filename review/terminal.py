@@ -1,4 +1,4 @@
-"""A review for a terminal: the words of the comment, and every difference, without a limit."""
+"""A review for a terminal: the words of the comment, and every difference; of long texts, only how much differs."""
 
 from collections.abc import Iterator
 
@@ -6,13 +6,15 @@ from review import summary, titles
 from review.importance import importance, shown
 from review.indexed_review import IndexedReview
 from review.model import Review
-from review.object_diff import difference
+from review.object_diff import difference, is_counted
 from review.section import Section
 from review.sentences import bare
 from review.subjects import sections
 
 _WHOLE = 10_000
 """Lines of an object's difference that are shown."""
+_TEXTS = 20
+"""Lines of a text in a field, such as a dashboard, that are shown."""
 
 
 def write(review: Review, *, differences: bool = True) -> str:
@@ -38,10 +40,16 @@ def _lines(review: Review, *, differences: bool) -> Iterator[str]:
         yield limits
     for section in sections(indexed):
         yield from _section(section)
+    shortened = False
     for change in sorted(shown(review), key=importance) if differences else ():
         yield ""
         yield f"{titles.title(change.resource)} {indexed.done(change)}"
-        yield from (f"  {line}" for line in difference(change, _WHOLE))
+        found = difference(change, _WHOLE, _TEXTS)
+        shortened = shortened or any(map(is_counted, found))
+        yield from (f"  {line}" for line in found)
+    if shortened:
+        yield ""
+        yield f"Texts of more than {_TEXTS} lines are only counted here; -o FILE or --json FILE writes all of them."
 
 
 def _section(section: Section) -> Iterator[str]:

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from apis.pulumi_values import REDACTED
+from review import terminal
 from review.model import CHANGED, UNKNOWN, Change, Op
-from review.object_diff import difference
-from tests.support.reviews import created, deleted, made, updated
+from review.object_diff import difference, is_counted
+from tests.support.reviews import created, deleted, made, review, updated
 
 
 def lines(before: Any, after: Any, **more: Any) -> list[str]:
@@ -84,3 +85,19 @@ def test_there_is_an_end() -> None:
     for _ in range(300):
         deep = {"a": deep}
     assert difference(created(made("x/v1:X", {"l": deep})), 1000)[-1].endswith("(deeper than is shown)")
+
+
+def test_long_texts_are_counted() -> None:
+    """Of a text with many lines, such as a dashboard, a terminal gets how many there are, or how many differ."""
+    text = "".join(f"line {number}\n" for number in range(40))
+    dashboards, other = (
+        made("core/v1:ConfigMap", {"metadata": {"name": "c"}, "data": {"d.json": each, "short": "a\nb\n"}})
+        for each in (text, text.replace("line", "row"))
+    )
+    found = difference(created(dashboards), texts=20)
+    assert found[2:] == ["+ data:", "+   d.json: (40 lines)", "+   short: |", "+     a", "+     b", "+"]
+    assert [line for line in found if is_counted(line)] == [found[3]]
+    assert len(difference(created(dashboards))) > len(found) + 30
+    assert difference(updated(dashboards, other), texts=20) == ["  data:", "~   d.json: (40 lines added, 40 removed)"]
+    written = terminal.write(review(created(dashboards)))
+    assert ("(40 lines)" in written, "line 39" in written, "--json FILE" in written) == (True, False, True)
