@@ -28,7 +28,7 @@ It is a site's own repository, which has the product as a part, or the checkout 
 """
 
 
-_PATH = re.compile(r"(?<![\w./-])(?:docs|hardware|policies|stacks)/[\w/-]+(?:\.[\w-]+)*")
+_PATH = re.compile(r"(?<![\w./-])(?:docs|hardware|stacks)/[\w/-]+(?:\.[\w-]+)*")
 """A path of the product's own in a sentence or a comment."""
 
 

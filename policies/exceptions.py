@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr, ValidationError
 
-from apis import yaml_nodes, yaml_text
+from apis import project, yaml_nodes, yaml_text
 from apis.yaml_errors import FileError
 from hardware import field_errors, positions
 from hardware.model import Model
@@ -19,6 +19,8 @@ from policies.objects import Obj
 from policies.rules import RULES
 
 FILE = Path(__file__).with_name("exceptions.yaml")
+PLACE = "policies/exceptions.yaml"
+"""Where a site has exceptions of its own, in its project's folder."""
 NAME = EXCEPTIONS
 _REMEDY = "Fix the object, or renew the exception with its reason; delete the exception when nothing needs it"
 
@@ -73,28 +75,38 @@ class Tally:
     used: list[RuleException] = field(default_factory=list)
 
 
-def load(path: Path = FILE) -> tuple[RuleException, ...]:
-    """Read a YAML list of exceptions; raise ExceptionsError for one that is not well formed or names no rule."""
+def load(root: Path | None = None) -> tuple[RuleException, ...]:
+    """Return the exceptions of this project and those of the site whose folder is `root`, the project's by default.
+
+    Raises ExceptionsError for one that is not well formed or names no rule.
+    """
+    own = (root or project.FOLDER) / PLACE
+    return (*read(FILE), *(read(own, PLACE) if own.is_file() and not own.samefile(FILE) else ()))
+
+
+def read(path: Path, name: str = "") -> tuple[RuleException, ...]:
+    """Read a YAML list of exceptions, whose places have the file's `name`; raise ExceptionsError as above."""
     rules = {rule.name for rule in RULES}
+    name = name or str(path)
     try:
-        content: Any = yaml_text.read_file(path, str(path))
+        content: Any = yaml_text.read_file(path, name)
         node = yaml_nodes.composed(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ExceptionsError(f"cannot read the exceptions in {path}: {error.strerror}; correct the path") from None
+        raise ExceptionsError(f"cannot read the exceptions in {name}: {error.strerror}; correct the path") from None
     except FileError as error:
         raise ExceptionsError(f"cannot read the exceptions: {error}") from None
     if not isinstance(content or [], list):
-        raise ExceptionsError(f"{path}: a list of exceptions is wanted, with rule, object, reason and expires each")
+        raise ExceptionsError(f"{name}: a list of exceptions is wanted, with rule, object, reason and expires each")
     found = []
     for number, entry in enumerate(content or [], start=1):
         line = node.value[number - 1].start_mark.line + 1 if node else 0
         try:
-            read = RuleException.model_validate(entry).at(str(path), line)
+            read = RuleException.model_validate(entry).at(name, line)
         except ValidationError as error:
             reasons = "; ".join(field_errors.sentence(each, positions.path(each["loc"])) for each in error.errors())
-            raise ExceptionsError(f"{path}:{line}: exception {number}: {reasons}") from None
+            raise ExceptionsError(f"{name}:{line}: exception {number}: {reasons}") from None
         if read.rule not in rules:
-            raise ExceptionsError(f"{path}:{line}: exception {number}: rule: {unknown_rule(read.rule, rules)}")
+            raise ExceptionsError(f"{name}:{line}: exception {number}: rule: {unknown_rule(read.rule, rules)}")
         found.append(read)
     return tuple(found)
 

@@ -63,7 +63,11 @@ ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="JSON: levels and parameters of rules, as for the policy pack.")
 ]
 ExceptionsOption = Annotated[
-    Path, typer.Option("--exceptions", help="YAML: exceptions to rules, each with its expiry date.")
+    Path | None,
+    typer.Option(
+        "--exceptions",
+        help=f"YAML: exceptions to rules, each with its expiry date. Default: ours, and those in {exceptions.PLACE}.",
+    ),
 ]
 RulesOption = Annotated[str | None, typer.Option("--rules", help="Run only these rules, comma-separated.")]
 
@@ -78,7 +82,7 @@ def command(
     verbose: VerboseOption = False,
     complete: CompleteOption = False,
     config: ConfigOption = None,
-    exempt: ExceptionsOption = exceptions.FILE,
+    exempt: ExceptionsOption = None,
     rules: RulesOption = None,
 ) -> None:
     """Check a stack, or manifests in files, without a cluster.
@@ -98,7 +102,8 @@ def command(
             every = (*RULES, *general.own)
             chosen = _chosen(rules, every)
             checker = Checker(chosen, Configuration(content, every))
-            known = [entry for entry in exceptions.load(exempt) if entry.rule in {rule.name for rule in chosen}]
+            every_exception = exceptions.read(exempt) if exempt else exceptions.load()
+            known = [entry for entry in every_exception if entry.rule in {rule.name for rule in chosen}]
         except Exception as error:
             _refuse(error)
         if declared and not names:

@@ -107,7 +107,7 @@ def _examined(manifest: str, job: str, stack: str) -> Result:
         configured(declared.configuration),
         context=declared.together,
         complete=True,
-        exempt=exceptions.load(exceptions.FILE),
+        exempt=exceptions.load(),
         ended=None,
         today=date.today(),
     )

@@ -43,7 +43,7 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
     def __init__(
         self, rules: Iterable[AnyRule] = RULES, waived: Sequence[RuleException] | None = None, today: date | None = None
     ) -> None:
-        """Raise ExceptionsError when `waived`, by default of `policies/exceptions.yaml`, are not well formed."""
+        """Raise ExceptionsError when `waived`, by default the project's and the site's, are not well formed."""
         self._rules = tuple(rules)
         self._waived = tuple(load() if waived is None else waived)
         self._today = today or date.today()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from policies.exceptions import FILE, NAME, ExceptionsError, RuleException, Tally, ended, load, unused, waive
+from policies.exceptions import FILE, NAME, ExceptionsError, RuleException, Tally, ended, load, read, unused, waive
 from policies.findings import Finding, Severity
 from policies.rules import RULES
 
@@ -85,14 +85,14 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         tmp_path,
         f"- {{rule: {RULE}, object: DaemonSet gpu/driver, reason: accepted by the site, expires: 2027-06-30}}\n",
     )
-    (entry,) = load(path)
+    (entry,) = read(path)
     assert (entry.rule, entry.expires) == (RULE, date(2027, 6, 30))
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[]\n"])
 def test_no_exceptions(text: str, tmp_path: Path) -> None:
     """An empty file is accepted."""
-    assert load(_file(tmp_path, text)) == ()
+    assert read(_file(tmp_path, text)) == ()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_wrong_entry_names_itself_and_the_field(entry: str, field: str, tmp_pa
         tmp_path, f"- {{rule: not-privileged, object: b, reason: long enough, expires: 2027-06-30}}\n- {entry}\n"
     )
     with pytest.raises(ExceptionsError) as error:
-        load(path)
+        read(path)
     assert f"{path}:2: exception 2: {field}: " in str(error.value)
 
 
@@ -121,15 +121,25 @@ def test_a_rule_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         ExceptionsError, match="exception 1: rule: not-priviledged: no such rule; did you mean not-priv"
     ):
-        load(path)
+        read(path)
+
+
+def test_a_site_has_exceptions_of_its_own(tmp_path: Path) -> None:
+    """The file in the project's folder is read beside the product's, and located by its path in the folder."""
+    assert load(tmp_path) == load()
+    own = tmp_path / "policies" / "exceptions.yaml"
+    own.parent.mkdir()
+    own.write_text(f"- {{rule: {RULE}, object: b, reason: {REASON!r}, expires: 2027-06-30}}\n")
+    added = load(tmp_path)[len(load()) :]
+    assert [(each.object, each.place) for each in added] == [("b", ("policies/exceptions.yaml", 1))]
 
 
 def test_an_exception_knows_its_place(tmp_path: Path) -> None:
     """An expired exception is located in its own file and line."""
     entry = f"{{rule: {RULE}, object: b, reason: long enough, expires: 2027-06-30}}"
     path = _file(tmp_path, f"# why\n- {entry}\n\n- {entry}\n")
-    assert [each.place for each in load(path)] == [(str(path), 2), (str(path), 4)]
-    assert [each.origin for each in ended(load(path), date(2028, 1, 1))] == [(str(path), 2), (str(path), 4)]
+    assert [each.place for each in read(path)] == [(str(path), 2), (str(path), 4)]
+    assert [each.origin for each in ended(read(path), date(2028, 1, 1))] == [(str(path), 2), (str(path), 4)]
 
 
 @pytest.mark.parametrize(
@@ -159,17 +169,17 @@ def test_waived_findings_are_counted() -> None:
 def test_a_file_that_is_no_list_of_exceptions(text: str, tmp_path: Path) -> None:
     """A file that is not YAML is refused with a message."""
     with pytest.raises(ExceptionsError, match="exceptions"):
-        load(_file(tmp_path, text))
+        read(_file(tmp_path, text))
 
 
 def test_an_absent_file(tmp_path: Path) -> None:
     """A path that does not exist is an error."""
     with pytest.raises(ExceptionsError, match=r"absent\.yaml"):
-        load(tmp_path / "absent.yaml")
+        read(tmp_path / "absent.yaml")
 
 
 def test_our_own_exceptions_hold() -> None:
     """The exceptions of this repository name existing rules and have not expired."""
-    entries = load(FILE)
+    entries = read(FILE)
     assert {entry.rule for entry in entries} <= {rule.name for rule in RULES}
     assert list(ended(entries, TODAY)) == []
