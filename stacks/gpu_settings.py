@@ -59,8 +59,17 @@ class GpuOperatorSettings(GpuStack):
     )
     monitoring: MonitoringSettings | None = Field(
         default=MonitoringSettings(),
-        description="DCGM exporter, scraped by the cluster's Prometheus, alerts and dashboards",
+        description="DCGM exporter, scraped by the cluster's Prometheus, alerts and dashboards; none by default where "
+        "the operator is `installed`: who configures its exporter chooses the metrics",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _monitored_by_others(cls, data: Any) -> Any:
+        """Declare alerts and dashboards on an operator that is installed where they are requested."""
+        operator = data.get("operator") if isinstance(data, dict) else None
+        installed = operator.get("installed") if isinstance(operator, dict) else getattr(operator, "installed", False)
+        return {"monitoring": None, **data} if installed is True else data
 
     @model_validator(mode="before")
     @classmethod

@@ -73,6 +73,8 @@ class GpuPolicy:
     driver_version: str | None
     gds: bool
     gdrcopy: bool
+    metrics: str
+    """ConfigMap with the exporter's metrics; empty: the exporter's own list."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,7 @@ def gpu_policy(policies: Iterable[Object]) -> GpuPolicy | None:
         driver_version=str(version) if version else None,
         gds=read(first, "spec", "gds", "enabled") is True,
         gdrcopy=read(first, "spec", "gdrcopy", "enabled") is True,
+        metrics=str(read(first, "spec", "dcgmExporter", "config", "name") or ""),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from cli.init.decision import REVIEW, Decision
 from cli.init.facts import Cluster
+from components.gpu_monitoring import EXPORTER_LIST
 from stacks.gpu_drivers import gpu_drivers
 
 _OPERATOR = "gpu-operator"
@@ -30,6 +31,15 @@ def fit(settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
         "MIG, driver and GPUDirect Storage as the cluster's ClusterPolicy has them; adopting it keeps its other fields",
         mark=REVIEW,
     )
+    if policy.metrics != EXPORTER_LIST:
+        gpu["monitoring"] = None
+        chosen = f"the list {policy.metrics} of somebody" if policy.metrics else "its own list"
+        yield Decision(
+            ("gpu", "monitoring"),
+            f"the cluster's exporter has {chosen}, so neither alerts nor dashboards are declared; remove this line for "
+            "ours, with our list of metrics (docs/monitoring.md)",
+            mark=REVIEW,
+        )
 
 
 def _default(gpu: dict[str, Any]) -> str:

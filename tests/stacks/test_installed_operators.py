@@ -44,3 +44,12 @@ def test_nothing_of_an_installed_operator_is_declared(
     namespace = {item.inputs["metadata"]["namespace"] for item in gone if item.type.endswith(":Subscription")}
     left = [item for item in after if item.type.rpartition(":")[2] in OLM]
     assert not [item for item in left if item.inputs["metadata"]["namespace"] in namespace]
+
+
+def test_an_installed_gpu_operator_is_monitored_where_that_is_requested() -> None:
+    """Alerts and dashboards, which need metrics of an exporter that others configure, are declared on request alone."""
+    content = with_installed("redpaper-today", ("gpu", "operator"))
+    content["gpu"].pop("monitoring", None)
+    requested = {**content, "gpu": {**content["gpu"], "monitoring": {}}}
+    declared = [{item.name for item in built(each)} for each in (content, requested)]
+    assert ["gpu-monitoring-rule" in names for names in declared] == [False, True]

@@ -50,16 +50,30 @@ def test_the_gpu_operator_is_as_the_cluster_has_it() -> None:
     """MIG and driver are those of the ClusterPolicy; of several policies none counts."""
     policy = obj("gpu-cluster-policy", spec={"mig": {"strategy": "single"}, "driver": {"enabled": False}})
     content: dict[str, Any] = {"gpu": {"enablement": "gpu-operator", "driver": {"version": "1"}}}
-    (decision,) = gpu_policy.fit(content, read(CLUSTER_POLICY=[policy]))
+    decision, _ = gpu_policy.fit(content, read(CLUSTER_POLICY=[policy]))
     assert content["gpu"] == {
         "enablement": "gpu-operator",
         "driver": None,
         "mig": "single",
         "gds": False,
         "gdrcopy": False,
+        "monitoring": None,
     }
     assert decision.place == "gpu"
     assert not [*gpu_policy.fit(content, read(CLUSTER_POLICY=[policy, policy]))]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "monitored", "text"),
+    [("", False, "its own list"), ("sre-metrics", False, "the list sre-metrics"), ("hpc-dcgm-metrics", True, "")],
+)
+def test_nothing_monitors_by_metrics_of_others(metrics: str, monitored: bool, text: str) -> None:
+    """Alerts and dashboards are declared where the exporter has this project's list of metrics."""
+    policy = obj("gpu-cluster-policy", spec={"dcgmExporter": {"config": {"name": metrics}}})
+    content: dict[str, Any] = {"gpu": {"enablement": "gpu-operator"}}
+    decisions = {each.place: each.text for each in gpu_policy.fit(content, read(CLUSTER_POLICY=[policy]))}
+    assert ("monitoring" not in content["gpu"]) == monitored
+    assert text in decisions.get("gpu.monitoring", "")
 
 
 def test_a_hosted_control_plane_has_no_machine_configs(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
