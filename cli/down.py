@@ -19,7 +19,7 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     if not wanted.simulated:
         raise Problem(
             f"stack {stack} is on a real cluster",
-            f"If you mean it: `./hpc pulumi destroy --stack {stack}`, which asks.",
+            f"If you mean it: `./hpc pulumi --stack {stack} destroy`, which asks.",
         )
     with session.exclusive(wanted):
         layers.require_no_tenants(wanted)
