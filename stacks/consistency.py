@@ -84,7 +84,8 @@ def problems(settings: Settings) -> Iterator[str]:
         yield from site_hosts.problems(settings)
         yield from site_switches.problems(settings)
     yield from site_scheduler.problems(settings)
-    if not machines:
+    names = [tenant.namespace for tenant in settings.tenants]
+    if not machines and len({*names}) == len(names):  # which tenant a job of a duplicate has is not known
         found = list(workload.problems(settings))
         yield from found or chain(
             order.problems(settings), queue.problems(settings), memory.problems(settings), suite.problems(settings)

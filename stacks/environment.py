@@ -167,7 +167,7 @@ def build(
     Of an environment in layers it is the layer of the settings. Tenants come after `checked`, which fails when their
     platform does not match its file (`layers.platform`); without it, the platform is not checked.
     """
-    locked, own = locks.read(environment, root), own_objects.read(environment.objects, root)
+    locked, own = locks.read(environment, root), own_objects.read(environment.objects, root, environment.places)
     adoption.keep(environment.adopted)
     extra_fields.merge(environment.extra)
     own_objects.refuse_declared(own)

@@ -17,6 +17,8 @@ from stacks.workload_settings import Stage
 
 TENANTS_PART = ("tenants", "builds", "programs", "stages", "suite", "pull_secret")
 """Settings of tenants, which the file of a platform must not have."""
+OBJECTS_PART = ("adopted", "extra", "objects")
+"""Settings of objects, which each file of layers has of its own."""
 
 
 class PlatformLayer(Settings):
@@ -102,5 +104,5 @@ def on(platform: PlatformLayer, own: TenantsFile, neighbours: tuple[Neighbours, 
     there = {name: getattr(platform, name) for name in platform.model_fields_set - {"layer"}}
     if own.cluster:
         there["cluster"] = platform.cluster.model_copy(update=dict(own.cluster))
-    theirs = {name: getattr(own, name) for name in (*TENANTS_PART, "adopted", "extra", "objects")}
+    theirs = {name: getattr(own, name) for name in (*TENANTS_PART, *OBJECTS_PART)}
     return TenantsLayer.model_validate(there | theirs | {"platform": own.platform, "neighbours": neighbours})

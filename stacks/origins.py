@@ -1,8 +1,10 @@
 """Settings as data, with the file that each value is from and its place there."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+from hardware.positions import path
 
 Place = tuple[str | int, ...]
 """Where something stands: keys of maps and positions in lists, from the outside in."""
@@ -39,6 +41,13 @@ class Part:
                 return part.file, (*part.place, *place[depth:])
             part = inner[step]
         return part.file, part.place
+
+
+@dataclass(frozen=True)
+class Places:
+    """How messages name places of settings; the same settings from other files are equal."""
+
+    shown: Callable[[Sequence[str | int]], str] = field(default=lambda place: f"{path(place)}: ", compare=False)
 
 
 def parts(data: Any, file: str, place: Place) -> Part:

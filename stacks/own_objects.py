@@ -13,6 +13,7 @@ from apis.kinds import KINDS
 from components.own_objects import Manifest, OwnObjects, OwnObjectsArgs
 from components.tenant import Tenant
 from stacks.operators import OfTenant
+from stacks.origins import Places
 from stacks.settings_error import SettingsError, wrong
 
 SUFFIXES = (".yaml", ".yml")
@@ -47,12 +48,17 @@ def files(folders: Sequence[str], root: Path) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def read(folders: Sequence[str], root: Path) -> tuple[OwnObject, ...]:
-    """Return the objects of all folders below `root`.
+def read(folders: Sequence[str], root: Path, places: Places | None = None) -> tuple[OwnObject, ...]:
+    """Return the objects of all folders below `root`; `places` are those of the settings that name the folders.
 
     Raises SettingsError, which lists all that is wrong, each with file, line and column.
     """
-    problems = [problem for folder in folders for problem in _missing(folder, root)]
+    shown = (places or Places()).shown
+    problems = [
+        f"{shown(('objects', index))}{problem}"
+        for index, folder in enumerate(folders)
+        for problem in _missing(folder, root)
+    ]
     documents: list[tuple[str, Any, Any]] = []
     for path in files(folders, root):
         name = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)

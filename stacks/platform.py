@@ -1,8 +1,9 @@
 """One environment as a frozen tree of settings, and what follows from it."""
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, PrivateAttr, ValidationInfo, field_validator
 
 from apis.nccl import Transport
 from components.model import DnsLabel, merged_by
@@ -25,6 +26,7 @@ from stacks.fabric_settings import Ethernet, FabricSettings, InfiniBand
 from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, GpuSettings
 from stacks.node_settings import TuningSettings
 from stacks.operator_settings import OperatorSettings, completed
+from stacks.origins import Places
 from stacks.policy_settings import Policies
 from stacks.programs import PROGRAMS, Program
 from stacks.releases import RELEASES, Release, ReleaseName
@@ -113,9 +115,10 @@ class Settings(Based):
     )
     policies: Policies = Field(
         default={},
-        description="policy parameters, by rule, e.g. image-registry: {more: [registry.example.com]}, for every check "
-        "of the stack ([pages of the rules](policies/README.md#rules)); under `rules` folders with rules of one's own "
-        "([own](own.md#rules)), e.g. rules: [rules]; for tenants in layers, set in the platform's file",
+        description="policy parameters, by rule, e.g. image-registry: {more: [registry.example.com]}, or a rule's "
+        "level, e.g. gpu-limit: advisory, or disabled, for every check of the stack ([pages of the "
+        "rules](policies/README.md#rules)); under `rules` folders with rules of one's own ([own](own.md#rules)), e.g. "
+        "rules: [rules]; for tenants in layers, set in the platform's file",
     )
     stages: tuple[Stage, ...] = Field(default=(), json_schema_extra=merged_by("name"))
     suite: SuiteSettings | None = Field(
@@ -147,10 +150,22 @@ class Settings(Based):
         "see the result. `./hpc adopt` writes what an adopted object has and the program does not declare",
     )
 
+    _places: Places = PrivateAttr(default_factory=Places)
+
     @field_validator("operators", mode="before")
     @classmethod
     def _completed(cls, given: Any, info: ValidationInfo) -> Any:
         return completed(given, info.data.get("release"))
+
+    @property
+    def places(self) -> Places:
+        """How messages name places of the settings."""
+        return self._places
+
+    def from_files(self, shown: Callable[[Sequence[str | int]], str]) -> Self:
+        """Let messages about the settings have places in their files, and return them."""
+        self._places = Places(shown)
+        return self
 
     @property
     def rule_folders(self) -> tuple[str, ...]:

@@ -1,14 +1,27 @@
 """What a stack sets for the policies, and its rules of its own."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
 RULES = "rules"
 """Where the folders of a stack's own rules are, among what is set by rule."""
+_LEVEL = "enforcementLevel"
+_Given: TypeAlias = dict[str, Any] | tuple[str, ...]
 
 
-def _policies(policies: dict[str, dict[str, Any] | tuple[str, ...]]) -> dict[str, dict[str, Any] | tuple[str, ...]]:
+def _given(value: Any) -> Any:
+    """Return parameters or folders; a text is the level alone."""
+    if isinstance(value, str):
+        return {_LEVEL: value}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(folder, str) for folder in value):
+        return tuple(value)
+    raise ValueError("is neither parameters nor a level; write e.g. {enforcementLevel: advisory}, or disabled")
+
+
+def _policies(policies: dict[str, _Given]) -> dict[str, _Given]:
     for name, given in policies.items():
         if name == RULES and not isinstance(given, tuple):
             raise ValueError(f"{RULES}: is no list of folders; write e.g. [rules]")
@@ -17,8 +30,11 @@ def _policies(policies: dict[str, dict[str, Any] | tuple[str, ...]]) -> dict[str
     return policies
 
 
-Policies = Annotated[dict[str, dict[str, Any] | tuple[str, ...]], AfterValidator(_policies)]
-"""Parameters by rule, and under `rules` the folders of the stack's own."""
+Policies = Annotated[
+    dict[str, Annotated[_Given, BeforeValidator(_given, json_schema_input_type=_Given | str)]],
+    AfterValidator(_policies),
+]
+"""Parameters by rule, or its level alone, and under `rules` the folders of the stack's own."""
 
 
 def folders(policies: Policies) -> tuple[str, ...]:

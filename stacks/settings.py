@@ -15,7 +15,7 @@ from apis import project
 from apis.yaml_errors import FileError
 from stacks import bases, consistency, field_places, layer_settings, machines, wrong_values
 from stacks.bases import KEY, PROJECT, SETTING, Whole
-from stacks.layer_settings import TENANTS_PART, Neighbours, PlatformLayer, TenantsFile
+from stacks.layer_settings import OBJECTS_PART, TENANTS_PART, Neighbours, PlatformLayer, TenantsFile
 from stacks.platform import Settings
 from stacks.settings_error import SettingsError, wrong
 
@@ -56,14 +56,19 @@ def _checked(settings: S, own: Whole, platform: Whole | None = None) -> S:
     found = [f"  {_where(problem, settings, own, platform)}{problem}" for problem in consistency.problems(settings)]
     if found:
         raise wrong(own.source, found)
-    return settings
+    return settings.from_files(lambda place: _file_of(str(place[0]), own, platform).shown(place))
 
 
 def _where(problem: str, settings: Settings, own: Whole, platform: Whole | None) -> str:
     """Return where the message of a rule says that its setting is."""
-    given = own if platform is None or problem.startswith(TENANTS_PART) else platform
+    given = _file_of(problem, own, platform)
     where = given.where(field_places.as_written(field_places.of_problem(problem, settings), given.data))
     return where if where or given is own else f"{given.source}: "
+
+
+def _file_of(setting: str, own: Whole, platform: Whole | None) -> Whole:
+    """Return what has a setting, or that with which a message begins."""
+    return own if platform is None or setting.startswith((*TENANTS_PART, *OBJECTS_PART)) else platform
 
 
 def _on_platform(given: Whole, stack: str, root: Path) -> Settings:

@@ -25,6 +25,7 @@ from policies.rules import RULES
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.layer_settings import TenantsLayer
 from stacks.platform import Settings
+from stacks.policy_settings import RULES as FOLDERS
 
 
 def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
@@ -39,7 +40,19 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
         Configuration(content, rules)
         return with_own(merged(_derived(settings, rules), settings.rule_parameters), settings.rule_folders)
     except ConfigurationError as error:
-        raise Problem(f"policies.{error}", "Correct `policies` in the settings of the stack.") from None
+        lines = [_located(line, settings) for line in str(error).splitlines()]
+        raise Problem("\n".join(lines), "Correct `policies` in the settings of the stack.") from None
+
+
+def _located(line: str, settings: Settings) -> str:
+    """Return a line of an error with the place of the setting that it begins with; one about a rule's file has it."""
+    shown = settings.places.shown
+    for index, folder in enumerate(settings.rule_folders):
+        if line.startswith(f"{folder} "):
+            return f"{shown(('policies', FOLDERS, index))}{line}"
+    name, colon, rest = line.partition(": ")
+    rule, *fields = name.split(".")
+    return f"{shown(('policies', rule, *fields))}{rest}" if colon and rule in settings.rule_parameters else line
 
 
 def _derived(settings: Settings, rules: Iterable[AnyRule]) -> dict[str, dict[str, Any]]:

@@ -1,16 +1,18 @@
 """Objects of a stack's own, from manifests."""
 
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
+import yaml
 
 from rendering.recorder import Registration
 from stacks import own_objects, settings
 from stacks.environment import build, placeholder_accounts
 from stacks.layer_settings import PlatformLayer, TenantsFile, on
 from stacks.settings_error import SettingsError
-from tests.support.recorded import before, component, of_kind, one
+from tests.support.recorded import ROOT, before, component, of_kind, one
 from tests.support.stack_settings import changed, expect_message
 
 _WIDGETS = """\
@@ -129,6 +131,17 @@ def test_wrong_manifests_are_refused(tmp_path: Path, text: str, expected: str) -
 def test_wrong_folders_are_refused(tmp_path: Path, folder: str, expected: str) -> None:
     """A folder without manifests, and one outside of the project's, is refused."""
     _expect_refusal(tmp_path, folder, expected)
+
+
+def test_a_wrong_folder_has_its_place_in_the_settings(tmp_path: Path) -> None:
+    """A folder without manifests is located where the settings name it."""
+    data = yaml.safe_dump({**settings.whole("dev", ROOT).data, "objects": ["nope"]})
+    (tmp_path / "Pulumi.x.yaml").write_text(f"config:\n  hpc:platform:\n{indent(data, '    ')}")
+    line = next(number for number, text in enumerate(data.splitlines(), start=3) if "nope" in text)
+    wanted = settings.load("x", tmp_path)
+    with pytest.raises(SettingsError) as caught:
+        build(wanted, placeholder_accounts(wanted, "-"), tmp_path)
+    expect_message(str(caught.value), f"Pulumi.x.yaml:{line}:7: objects[0]: nope has no .yaml … write one")
 
 
 def test_tenants_in_layers_have_their_own() -> None:

@@ -355,6 +355,7 @@ def test_errors_of_types_and_bounds_have_a_remedy(edit: Callable[[dict[str, Any]
     [
         ({"rules": {"a": 1}}, "policies: … rules: is no list of folders; write e.g. [rules]"),
         ({"gpu-limit": ["a"]}, "policies: … gpu-limit: is a list; write the rule's parameters"),
+        ({"gpu-limit": 3}, "policies.gpu-limit: is neither parameters nor a level; write e.g. … (value: 3)"),
     ],
 )
 def test_policies_are_by_rule_and_rules_a_list(policies: dict[str, Any], expected: str) -> None:

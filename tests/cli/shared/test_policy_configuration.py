@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
+import yaml
 
 from cli import policy_config, preview
 from cli.shared.cluster_client import Cluster
@@ -14,11 +16,13 @@ from cli.shared.policy_configuration import configuration, settled
 from cli.shared.stack import read
 from components.olm_operator import OlmOperatorArgs
 from policies.configuration import Configuration, merged
+from stacks import settings as stack_settings
 from stacks.fabric_settings import Ethernet
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.platform import Settings
 from tests.support.commands import finished
-from tests.support.recorded import OURS
+from tests.support.recorded import OURS, ROOT
+from tests.support.stack_settings import changed
 from tests.support.states import on_real_cluster
 
 
@@ -68,7 +72,7 @@ def test_rules_of_the_stacks_own() -> None:
     ("given", "words"),
     [
         ({"image-registri": {}}, "policies.image-registri: .*image-registry"),
-        ({"rules": ("no/such",)}, "policies.no/such has no rule; write one"),
+        ({"rules": ("no/such",)}, r"policies.rules\[0\]: no/such has no rule; write one"),
         ({"image-registry": {"mor": []}}, "policies.image-registry.mor: .*parameters: registries, more"),
     ],
 )
@@ -76,6 +80,29 @@ def test_wrong_policies_of_the_settings(given: Any, words: str) -> None:
     """A rule or a parameter in the settings that does not exist is refused by its path."""
     with pytest.raises(Problem, match=words):
         configuration(read("dev").settings.model_copy(update={"policies": given}))
+
+
+@pytest.mark.parametrize(
+    ("policies", "words"),
+    [
+        ("gpu-limit: {maximum: x}", r"^Pulumi\.x\.yaml:4:28: policies.gpu-limit.maximum: is not a whole number"),
+        ("gpu-limit: soft", r"^Pulumi\.x\.yaml:4:7: policies.gpu-limit.enforcementLevel: 'soft' is not one of"),
+        ("rules: [ruls]", r"^Pulumi\.x\.yaml:4:15: policies.rules\[0\]: ruls has no rule; write one"),
+    ],
+)
+def test_wrong_policies_have_their_place(policies: str, words: str, tmp_path: Path) -> None:
+    """What is wrong with the setting of a rule is located in the stack's file."""
+    data = {key: value for key, value in stack_settings.whole("dev", ROOT).data.items() if key != "policies"}
+    whole = f"config:\n  hpc:platform:\n    policies:\n      {policies}\n{indent(yaml.safe_dump(data), '    ')}"
+    (tmp_path / "Pulumi.x.yaml").write_text(whole)
+    with pytest.raises(Problem, match=words):
+        configuration(stack_settings.load("x", tmp_path))
+
+
+def test_a_level_is_set_by_its_name() -> None:
+    """A rule has its level alone, as in a file of the policies."""
+    given = stack_settings.parse(changed("dev", policies={"gpu-limit": "disabled"}), "test")
+    assert configuration(given)["gpu-limit"]["enforcementLevel"] == "disabled"
 
 
 @pytest.mark.parametrize(

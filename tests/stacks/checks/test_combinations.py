@@ -351,3 +351,11 @@ def test_every_problem_has_a_line() -> None:
     assert first == f"Pulumi.test.yaml: {len(lines)} wrong"
     assert len(lines) == 3
     assert all(line.startswith("  ") for line in lines)
+
+
+def test_a_duplicate_tenant_hides_what_follows() -> None:
+    """Which of two tenants of one name has a job is not known, so that nothing else is said of its jobs."""
+    content = data("dev")
+    (tenant,) = content["tenants"]
+    text = message({**content, "tenants": [tenant, {**tenant, "gpu_quota": 4}]})
+    assert text.splitlines()[1:] == ["  tenants: namespace 'adas' is given twice; give each its own"]
