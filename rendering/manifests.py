@@ -12,7 +12,7 @@ from apis.errors import UserError
 from apis.pulumi_values import REDACTED
 from components.labels import MANAGED_BY
 from rendering.recorder import Registration, record
-from stacks import environment, extra_fields, settings, transforms
+from stacks import environment, extra_fields, own_objects, settings, transforms
 from stacks.layer_settings import TenantsLayer
 from stacks.settings_error import wrong
 
@@ -51,7 +51,16 @@ def registrations(stack: str, root: Path = ROOT, *, first_preview: bool = False)
 def beside(stack: str, root: Path = ROOT) -> tuple[Registration, ...]:
     """Return the registrations of the platform that `stack` depends on, where that is a stack of its own."""
     wanted = settings.load(stack, root)
-    return registrations(wanted.platform, root) if isinstance(wanted, TenantsLayer) else ()
+    return of_platform(wanted, root) if isinstance(wanted, TenantsLayer) else ()
+
+
+def of_platform(wanted: TenantsLayer, root: Path = ROOT) -> tuple[Registration, ...]:
+    """Return the registrations of the platform of tenants; raise SettingsError for objects that both declare."""
+    recorded = registrations(wanted.platform, root)
+    own = own_objects.read(wanted.objects, root, wanted.places)
+    if problems := [*own_objects.of_platform(own, ((item.type, item.inputs) for item in recorded))]:
+        raise wrong("objects", [f"  {problem}" for problem in problems])
+    return recorded
 
 
 def manifests(recorded: Iterable[Registration]) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from apis import project
 from apis.wording import plural
 from review.section import Line, Section
 from review.sentences import parts
@@ -45,7 +46,7 @@ def sentence(text: str) -> str:
     """Return a sentence of `review.sentences` as Markdown."""
     shown = ""
     for marked, part in parts(text):
-        piece = code(part) if marked else _plain(part, first=not shown)
+        piece = code(part) if marked else _plain(project.located(part), first=not shown)
         # Two spans that touch would be one.
         shown += f" {piece}" if shown.endswith("`") and piece.startswith("`") else piece
     return shown

@@ -1,6 +1,6 @@
 """Objects of a stack's own, from YAML files in its project's folder: read when an environment is built."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,17 @@ def transform(own: Sequence[OwnObject]) -> Any:
             )
 
     return refuse
+
+
+def of_platform(own: Sequence[OwnObject], declared: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
+    """Yield a sentence for each object of tenants that their platform declares: `declared` are its types and inputs."""
+    known = {each.identity: each for each in own}
+    for token, inputs in declared:
+        if each := known.get(_identity(token, inputs)):
+            yield (
+                f"{each.place}: {each.manifest.name} is an object that the stack of the platform declares; remove the "
+                "manifest, and change the object there"
+            )
 
 
 def build(

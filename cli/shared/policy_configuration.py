@@ -108,9 +108,9 @@ def _beside(settings: Settings) -> dict[str, Any]:
     """
     if not isinstance(settings, TenantsLayer):
         return {}
-    from rendering.manifests import manifests, registrations  # noqa: PLC0415 - other stacks have no need of it
+    from rendering.manifests import manifests, of_platform  # noqa: PLC0415 - other stacks have no need of it
 
-    return {WHOLE_STACK: {BESIDE: manifests(registrations(settings.platform, ROOT))}}
+    return {WHOLE_STACK: {BESIDE: manifests(of_platform(settings, ROOT))}}
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from apis import project
 from apis.wording import plural
 from evidence.records import Run
 from evidence.report import confusion
@@ -64,7 +65,7 @@ def page(
     return f'<!doctype html>\n<html lang="en">\n{element("head", head)}\n{element("body", body)}\n</html>\n'
 
 
-_SOURCES = "Paper: IBM Redpaper REDP-5610. docs/sources.md explains the source ids."
+_SOURCES = project.located("Paper: IBM Redpaper REDP-5610. docs/sources.md explains the source ids.")
 
 
 def _banner() -> Markup:

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 import yaml
 
+from rendering import manifests
 from rendering.recorder import Registration
 from stacks import own_objects, settings
 from stacks.environment import build, placeholder_accounts
-from stacks.layer_settings import PlatformLayer, TenantsFile, on
+from stacks.layer_settings import PlatformLayer, TenantsFile, TenantsLayer, on
 from stacks.settings_error import SettingsError
-from tests.support.recorded import ROOT, before, component, of_kind, one
+from tests.support.recorded import ROOT, before, component, environment, of_kind, one
 from tests.support.stack_settings import changed, expect_message
 
 _WIDGETS = """\
@@ -152,6 +153,22 @@ def test_tenants_in_layers_have_their_own() -> None:
     platform = PlatformLayer.model_validate(content)
     own = TenantsFile.model_validate({**theirs, "platform": "dev", "objects": ["own"]})
     assert on(platform, own, ()).objects == ("own",)
+
+
+def test_what_the_platform_declares_is_no_object_of_its_tenants(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A manifest of tenants for an object that the stack of their platform declares is refused with its place."""
+    both = "apiVersion: v1\nkind: Namespace\nmetadata: {name: openshift-nfd}\n"
+    _write(tmp_path, {"both": both, "new": _CONFIG % "a"})
+    tenants = settings.load("two-layers-tenants", ROOT).model_copy(update={"objects": ("own",)})
+    assert isinstance(tenants, TenantsLayer)
+    recorded = environment(tenants.platform)
+    monkeypatch.setattr(manifests, "registrations", lambda *_: recorded)
+    with pytest.raises(SettingsError) as caught:
+        manifests.of_platform(tenants, tmp_path)
+    (problem,) = str(caught.value).splitlines()[1:]
+    expect_message(problem, "own/both.yaml:1:1: Namespace/openshift-nfd … the stack of the platform declares; remove")
 
 
 def _expect_refusal(root: Path, folder: str, expected: str) -> None:
