@@ -113,12 +113,9 @@ policies: export HPC_STACKS = $(STACKS)
 policies: $(STAMP) ## check every stack against the policies, without engine or cluster; reports below OUT
 	@mkdir -p $(OUT); status=0; for stack in $$HPC_STACKS; do \
 		echo "- stack $$stack"; \
-		./hpc render --stack $$stack -o $(OUT)/manifests/$$stack && \
-		./hpc policy-config --stack $$stack > $(OUT)/$$stack.policies.json || { status=1; continue; }; \
-		check="./hpc check -f $(OUT)/manifests/$$stack --config $(OUT)/$$stack.policies.json --complete"; \
-		$$check || status=1; \
-		$$check --format sarif > $(OUT)/$$stack.sarif || true; \
-		$$check --format junit > $(OUT)/$$stack.policies.xml || true; \
+		./hpc check --stack $$stack || status=1; \
+		./hpc check --stack $$stack --format sarif > $(OUT)/$$stack.sarif || true; \
+		./hpc check --stack $$stack --format junit > $(OUT)/$$stack.policies.xml || true; \
 	done; exit $$status
 
 diff: $(STAMP) ## review what an update would change, as a comment below OUT; with BASE=<commit> without the cluster

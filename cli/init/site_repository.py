@@ -22,9 +22,14 @@ _PLACES = {
     **{f"github/{name}": f".github/workflows/{name}" for name in _WORKFLOWS},
 }
 """Template -> the file in the repository."""
-_ACTION = re.compile(r"@(actions/[\w-]+)@$", re.MULTILINE)
-_PINNED = re.compile(r"uses: (actions/[\w-]+)(@\S+ # \S+)$", re.MULTILINE)
-_OF_SERVERS = {"actions/checkout": "v4", "actions/upload-artifact": "v3", "actions/download-artifact": "v3"}
+_ACTION = re.compile(r"@((?:actions|github)/[\w/-]+)@$", re.MULTILINE)
+_PINNED = re.compile(r"uses: ((?:actions|github)/[\w/-]+)(@\S+ # \S+)$", re.MULTILINE)
+_OF_SERVERS = {
+    "actions/checkout": "v4",
+    "actions/download-artifact": "v3",
+    "actions/upload-artifact": "v3",
+    "github/codeql-action/upload-sarif": "v3",
+}
 """Versions that GitHub Enterprise Server brings along; artifacts of v4 need github.com."""
 
 

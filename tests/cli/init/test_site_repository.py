@@ -1,6 +1,8 @@
 """The files of a site's own repository, as they are written."""
 
+import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +38,13 @@ def test_nothing_is_left_to_fill_in() -> None:
 
 def test_workflows_pin_the_actions_that_ours_do() -> None:
     """An action is named by the commit that the product's workflows were tested with."""
-    reviewed = (_ours(f".github/workflows/{name}.yml") for name in ("update", "pull-request"))
+    reviewed = [_ours(f".github/workflows/{name}.yml") for name in ("update", "pull-request")]
     ours = {line.split("uses: ")[1] for text in reviewed for line in _uses(text)}
     used = {line.split("uses: ")[1] for name in WORKFLOWS for line in _uses(texts("lab")[name])}
     assert used <= ours
     assert {name.partition("@")[0] for name in used} == {
-        *("actions/checkout", "actions/upload-artifact", "actions/download-artifact")
+        *("actions/checkout", "actions/upload-artifact", "actions/download-artifact"),
+        "github/codeql-action/upload-sarif",
     }
 
 
@@ -49,7 +52,8 @@ def test_workflows_of_an_own_server_name_what_it_brings_along() -> None:
     """An Enterprise Server has its own versions of GitHub's actions, and nothing is read from github.com."""
     written = "".join(texts("lab", SERVER)[name] for name in WORKFLOWS)
     assert {line.strip().removeprefix("- ") for line in _uses(written)} == {
-        *("uses: actions/checkout@v4", "uses: actions/upload-artifact@v3", "uses: actions/download-artifact@v3")
+        *("uses: actions/checkout@v4", "uses: actions/upload-artifact@v3", "uses: actions/download-artifact@v3"),
+        "uses: github/codeql-action/upload-sarif@v3",
     }
     assert "github.com" not in written
     assert texts("lab", f"{GITHUB}/") == texts("lab")
@@ -62,6 +66,47 @@ def test_a_pull_request_gets_no_credentials(name: str) -> None:
     jobs = content.get("jobs", content).values()
     for job in (each for each in jobs if isinstance(each, dict) and {"steps", "script"} & each.keys()):
         assert ("secrets." in str(job) or "kubeconfig" in str(job)) == ("environment" in job)
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_job_with_credentials_reads_the_rule_of_its_environment(name: str) -> None:
+    """GitHub creates an environment that does not exist, without rules: the product's script refuses it first."""
+    for job in yaml.safe_load(texts("lab")[name])["jobs"].values():
+        if "environment" in job:
+            first = next(step for step in job["steps"] if "run" in step)
+            assert (project.PRODUCT / first["run"].removeprefix("python3 product/")).is_file()
+            assert first["env"]["ENVIRONMENT"] == job["environment"]
+            assert job["permissions"]["actions"] == "read"
+
+
+def test_every_stack_that_a_variable_names_is_checked() -> None:
+    """The stacks of a pull request are those with a file and those that CI would update, preview or compare."""
+    listed = yaml.safe_load(texts("lab")[".github/workflows/pull-request.yml"])["jobs"]["stacks"]["steps"][-1]
+    workflows = "".join(texts("lab")[name] for name in WORKFLOWS)
+    named = set(re.findall(r"vars\.(HPC_\w+_STACKS)", workflows))
+    assert named == set(re.findall(r"HPC_\w+_STACKS", listed["env"]["NAMED"]))
+
+
+@pytest.mark.parametrize(
+    ("named", "names"),
+    [(",,", '["a","b"]'), ('["b"],["nope"],', '["a","b","nope"]'), ('["c", "d"],[],', '["a","b","c","d"]')],
+)
+def test_stacks_are_listed(named: str, names: str, tmp_path: Path) -> None:
+    """Names of files and of variables are one list, without duplicates; what has no file fails when it is checked."""
+    for name in "ab":
+        (tmp_path / f"Pulumi.{name}.yaml").touch()
+    listed = yaml.safe_load(texts("lab")[".github/workflows/pull-request.yml"])["jobs"]["stacks"]["steps"][-1]
+    output = tmp_path / "output"
+    environment = {"PATH": os.environ["PATH"], "NAMED": named, "GITHUB_OUTPUT": str(output)}
+    subprocess.run(["bash", "-e", "-c", listed["run"]], cwd=tmp_path, env=environment, check=True)
+    assert output.read_text() == f"names={names}\n"
+
+
+@pytest.mark.parametrize("name", [*WORKFLOWS, ".gitlab-ci.yml"])
+def test_its_targets_are_the_products(name: str) -> None:
+    """What a workflow runs by make is a target of the product's Makefile."""
+    targets = re.findall(r"make -sC product (\w+)", texts("lab")[name])
+    assert all(re.search(rf"^{target}: ", _ours("Makefile"), re.MULTILINE) for target in targets)
 
 
 @pytest.mark.parametrize("name", [*WORKFLOWS, ".gitlab-ci.yml", "README.md"])
@@ -106,4 +151,4 @@ def _ours(path: str) -> str:
 
 
 def _uses(text: str) -> list[str]:
-    return [line for line in text.splitlines() if "uses: actions/" in line]
+    return [line for line in text.splitlines() if "uses: " in line]
