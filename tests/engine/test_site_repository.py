@@ -56,6 +56,20 @@ def test_its_stacks_are_checked(site: Path) -> None:
     assert "known stacks: lab, a2d2," in walked("! ./hpc check --stack prod", site)
 
 
+def test_pages_and_schemas_are_named_where_they_are(site: Path) -> None:
+    """What files and commands name of the product exists from the site's folder."""
+    schema = (site / "Pulumi.lab.yaml").read_text().partition("\n")[0].partition("$schema=")[2]
+    assert (site / schema).is_file()
+    assert "product/docs/first-stack.md" in walked("./hpc --help", site)
+
+
+def test_its_findings_are_reported(site: Path) -> None:
+    """The target that CI runs in the product checks the site's stack, and writes SARIF and JUnit into the site."""
+    walked('make -sC product policies STACKS=lab OUT="$PWD/out"', site)
+    assert {path.name for path in (site / "out").iterdir()} == {"lab.sarif", "lab.policies.xml"}
+    shutil.rmtree(site / "out")
+
+
 def test_its_own_rules_are_read(site: Path) -> None:
     """Folders of rules are the site's, not the product's."""
     folder, file = site / "rules", site / "Pulumi.lab.yaml"
