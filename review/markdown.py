@@ -22,7 +22,7 @@ _LINKS = re.compile(r"://|www\.|GH-\d", re.IGNORECASE)
 _UNDERSCORES = re.compile(r"^_|_$|__")
 _LIST_MARK = re.compile(r"^(?:[-+=]+|\d+[.)])$")
 _EMOJI = re.compile(r"^:[\w+-]+:$")
-_BRACKETS = ("{}", "[]")
+_BRACKETS = (("{", "}"), ("[", "]"))
 _ENDS = ".,;:)"
 
 
