@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ FILE = Path(__file__).with_name("exceptions.yaml")
 PLACE = "policies/exceptions.yaml"
 """Where a site has exceptions of its own, in its project's folder."""
 NAME = EXCEPTIONS
+_CLOSE = 0.85
+"""How similar a misspelt name is to that of a rule."""
 _REMEDY = "Fix the object, or renew the exception with its reason; delete the exception when nothing needs it"
 
 
@@ -78,15 +81,18 @@ class Tally:
 def load(root: Path | None = None) -> tuple[RuleException, ...]:
     """Return the exceptions of this project and those of the site whose folder is `root`, the project's by default.
 
-    Raises ExceptionsError for one that is not well formed or names no rule.
+    Raises ExceptionsError for one that is not well formed.
     """
     own = (root or project.FOLDER) / PLACE
     return (*read(FILE), *(read(own, PLACE) if own.is_file() and not own.samefile(FILE) else ()))
 
 
 def read(path: Path, name: str = "") -> tuple[RuleException, ...]:
-    """Read a YAML list of exceptions, whose places have the file's `name`; raise ExceptionsError as above."""
-    rules = {rule.name for rule in RULES}
+    """Read a YAML list of exceptions, whose places have the file's `name`.
+
+    Raises ExceptionsError, also for a rule whose name is close to one of this project's. Another one may be a site's.
+    """
+    rules = [rule.name for rule in RULES]
     name = name or str(path)
     try:
         content: Any = yaml_text.read_file(path, name)
@@ -101,13 +107,13 @@ def read(path: Path, name: str = "") -> tuple[RuleException, ...]:
     for number, entry in enumerate(content or [], start=1):
         line = node.value[number - 1].start_mark.line + 1 if node else 0
         try:
-            read = RuleException.model_validate(entry).at(name, line)
+            exception = RuleException.model_validate(entry).at(name, line)
         except ValidationError as error:
             reasons = "; ".join(field_errors.sentence(each, positions.path(each["loc"])) for each in error.errors())
             raise ExceptionsError(f"{name}:{line}: exception {number}: {reasons}") from None
-        if read.rule not in rules:
-            raise ExceptionsError(f"{name}:{line}: exception {number}: rule: {unknown_rule(read.rule, rules)}")
-        found.append(read)
+        if exception.rule not in rules and get_close_matches(exception.rule, rules, 1, _CLOSE):
+            raise ExceptionsError(f"{name}:{line}: exception {number}: rule: {unknown_rule(exception.rule, rules)}")
+        found.append(exception)
     return tuple(found)
 
 

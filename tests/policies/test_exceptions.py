@@ -5,7 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from policies.exceptions import FILE, NAME, ExceptionsError, RuleException, Tally, ended, load, read, unused, waive
+from policies.exceptions import (
+    FILE,
+    NAME,
+    PLACE,
+    ExceptionsError,
+    RuleException,
+    Tally,
+    ended,
+    load,
+    read,
+    unused,
+    waive,
+)
 from policies.findings import Finding, Severity
 from policies.rules import RULES
 
@@ -125,13 +137,15 @@ def test_a_rule_that_does_not_exist_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_site_has_exceptions_of_its_own(tmp_path: Path) -> None:
-    """The file in the project's folder is read beside the product's, and located by its path in the folder."""
+    """The file in the project's folder is read beside the product's, also for rules of its own, and has its path."""
     assert load(tmp_path) == load()
     own = tmp_path / "policies" / "exceptions.yaml"
     own.parent.mkdir()
-    own.write_text(f"- {{rule: {RULE}, object: b, reason: {REASON!r}, expires: 2027-06-30}}\n")
+    rules = (RULE, "team-label")
+    entries = [f"- {{rule: {rule}, object: b, reason: {REASON!r}, expires: 2027-06-30}}\n" for rule in rules]
+    own.write_text("".join(entries))
     added = load(tmp_path)[len(load()) :]
-    assert [(each.object, each.place) for each in added] == [("b", ("policies/exceptions.yaml", 1))]
+    assert [(each.rule, each.place) for each in added] == [(RULE, (PLACE, 1)), ("team-label", (PLACE, 2))]
 
 
 def test_an_exception_knows_its_place(tmp_path: Path) -> None:
