@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from apis import kinds, merge_patch
+from apis import field_owners, kinds, merge_patch
 from apis.wording import plural
 from cli.adopt.declared import Declared, Known
 from cli.shared import owners, recorded_inputs
@@ -132,7 +132,7 @@ def _written(one: Declared, live: Mapping[str, Any], declared: Mapping[str, Any]
     Of what a user wrote and no one declares, only the server knows what it would fill in again: it is queried. Where
     it does not answer, all of it counts.
     """
-    mine = recorded_inputs.owned(live)
+    mine = field_owners.owned(live)
     if one.kind == _SECRET:
         return recorded_inputs.inputs(live, declared, recorded_inputs.owned_metadata(mine), {})
     as_it_is = recorded_inputs.inputs(live, declared, {}, {})

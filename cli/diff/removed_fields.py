@@ -7,7 +7,7 @@ declared. Previews do not show that (pulumi-kubernetes 4.34: ownership is transf
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from apis import kinds
+from apis import field_owners, kinds
 from cli.diff.existing_objects import Live
 from cli.shared import recorded_inputs
 from cli.shared.cluster_client import RefusedError
@@ -45,7 +45,7 @@ def removed(resource: Resource, there: Mapping[str, Any], trial: Trial) -> list[
     """Return the paths of a live object that its update removes: a user's, not declared, and no default."""
     if resource.kind == kinds.SECRET.kind:
         return []
-    mine = recorded_inputs.owned(there)
+    mine = field_owners.owned(there)
     declared = recorded_inputs.without_secrets({"kind": resource.kind, **resource.inputs}, there)
     body, unchanged = (recorded_inputs.updated(there, declared, part) for part in (mine, {}))
     if body == unchanged:

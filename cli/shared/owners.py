@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cli.shared.recorded_inputs import read_entries
+from apis import field_owners
 from components.labels import MANAGED_BY, PART_OF
 from policies.values import read
 
@@ -44,7 +44,7 @@ def tools(live: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _managers(live: Mapping[str, Any], manager: str) -> Iterator[str]:
-    names = {str(entry.get("manager") or "") for entry in read_entries(live) if not entry.get("subresource")}
+    names = {str(entry.get("manager") or "") for entry in field_owners.entries(live) if not entry.get("subresource")}
     for name in sorted(names - {manager}):
         if name.startswith(_PULUMI):
             yield f"another Pulumi stack wrote it ({name})"

@@ -7,16 +7,15 @@ that the program declares, lists whole, as they are on the cluster; and the fiel
 server's own account (metadata.managedFields), whose ownership an update takes, and removes where they are not declared.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from apis import field_owners
+from apis.field_owners import MISSING, is_ours, is_transferable
 from apis.pulumi_values import REDACTED
-from simulator.plugins.provider.ownership import is_ours, is_transferable
 
 Trial = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 """Given an object: what the cluster would make of it in the place of the one that is there, without doing it."""
-_MISSING: Any = object()
 BOOKKEEPING = (
     "kubectl.kubernetes.io/last-applied-configuration",
     "deprecated.daemonset.template.generation",
@@ -25,33 +24,6 @@ BOOKKEEPING = (
 """Annotations that clients and controllers reserve for themselves."""
 _IDENTITY = ("apiVersion", "kind")
 _SERVER = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
-
-
-def owned(live: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that a user alone wrote, or that the server filled in for them, in the server's own form.
-
-    What has a second owner stays when an update does not declare it.
-    """
-    found: dict[str, Any] = {}
-    others: dict[str, Any] = {}
-    for entry in read_entries(live):
-        if is_transferable(entry):
-            found = _union(found, entry.get("fieldsV1") or {})
-        else:
-            others = _union(others, entry.get("fieldsV1") or {})
-    found.pop("f:status", None)
-    return _sole(found, others)
-
-
-def _sole(mine: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
-    """Return owned fields without those that others own as well."""
-    found = {}
-    for key, inner in mine.items():
-        if key not in others:
-            found[key] = inner
-        elif rest := _sole(inner, others[key]):
-            found[key] = rest
-    return found
 
 
 def owned_metadata(mine: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,15 +56,13 @@ def inputs(
     return {**{key: live[key] for key in _IDENTITY if key in live}, **found, "metadata": metadata}
 
 
-def read_entries(live: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield who owns which fields of an object; of a server before 1.18, no one any."""
-    entries = live.get("metadata", {}).get("managedFields")
-    yield from (entry for entry in entries or () if isinstance(entry, dict))
-
-
 def managers(live: Mapping[str, Any]) -> set[str]:
     """Return the clients whose fields an update takes over."""
-    return {str(entry.get("manager")) for entry in read_entries(live) if is_transferable(entry) and not is_ours(entry)}
+    return {
+        str(entry.get("manager"))
+        for entry in field_owners.entries(live)
+        if is_transferable(entry) and not is_ours(entry)
+    }
 
 
 def without_secrets(declared: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,15 +80,15 @@ def without_secrets(declared: Mapping[str, Any], live: Mapping[str, Any]) -> dic
 
 def _unhidden(declared: Any, live: Any) -> Any:
     if declared == REDACTED:
-        return _MISSING if live is _MISSING else live
+        return MISSING if live is MISSING else live
     if isinstance(declared, Mapping):
         there = live if isinstance(live, Mapping) else {}
-        found = {key: _unhidden(value, there.get(key, _MISSING)) for key, value in declared.items()}
-        return {key: REDACTED if value is _MISSING else value for key, value in found.items()}
+        found = {key: _unhidden(value, there.get(key, MISSING)) for key, value in declared.items()}
+        return {key: REDACTED if value is MISSING else value for key, value in found.items()}
     if isinstance(declared, list):
         rest = live if isinstance(live, list) else []
-        found_items = [_unhidden(item, rest[i] if i < len(rest) else _MISSING) for i, item in enumerate(declared)]
-        return [REDACTED if item is _MISSING else item for item in found_items]
+        found_items = [_unhidden(item, rest[i] if i < len(rest) else MISSING) for i, item in enumerate(declared)]
+        return [REDACTED if item is MISSING else item for item in found_items]
     return declared
 
 
@@ -129,7 +99,7 @@ def _seen(live: Any, declared: Any, mine: Any, after: Any) -> Any:
     if isinstance(live, list) and isinstance(declared, list):
         later = after if isinstance(after, list) else []
         return [
-            _seen(item, declared[index], _item(mine, item), later[index] if index < len(later) else item)
+            _seen(item, declared[index], field_owners.of_item(mine, item), later[index] if index < len(later) else item)
             if index < len(declared)
             else item
             for index, item in enumerate(live)
@@ -143,9 +113,9 @@ def _fields(
     for key, value in live.items():
         if value is None:  # as good as absent
             continue
-        wanted, own = declared.get(key, _MISSING), mine.get(f"f:{key}")
-        later = after.get(key, _MISSING)
-        if wanted is not _MISSING:
+        wanted, own = declared.get(key, MISSING), mine.get(f"f:{key}")
+        later = after.get(key, MISSING)
+        if wanted is not MISSING:
             yield key, _seen(value, wanted, own, later)
         elif own is not None and later != value:
             parts = isinstance(value, dict) and isinstance(later, Mapping)
@@ -160,40 +130,10 @@ def _replaced(live: Any, declared: Any, mine: Any) -> Any:
         own = (mine or {}).get(f"f:{key}")
         if own is None:
             continue
-        rest = _without(kept.pop(key), own)
-        if rest is not _MISSING:
+        rest = field_owners.without(kept.pop(key), own)
+        if rest is not MISSING:
             kept[key] = rest
     return kept | {
         key: _replaced(live[key], value, (mine or {}).get(f"f:{key}")) if key in live else value
         for key, value in declared.items()
     }
-
-
-def _without(live: Any, own: Mapping[str, Any]) -> Any:
-    """Return a value without the fields in it that are a user's; MISSING where no other manager owns any of it."""
-    if not isinstance(live, dict) or not {key for key in own if key != "."}:
-        return _MISSING
-    rest = {key: value for key, value in live.items() if f"f:{key}" not in own}
-    inner = {key: _without(live[key], own[f"f:{key}"]) for key in live if f"f:{key}" in own}
-    rest |= {key: value for key, value in inner.items() if value is not _MISSING}
-    return rest or _MISSING
-
-
-def _item(owned: Mapping[str, Any] | None, item: Any) -> Any:
-    """Return what is owned of an item of a list, by its key or its value; None where nothing is."""
-    for name, entry in (owned or {}).items():
-        sort, _, text = name.partition(":")
-        if sort == "v" and json.loads(text) == item:
-            return entry
-        if sort == "k" and isinstance(item, Mapping):
-            keys = json.loads(text)
-            if all(item.get(key) == value for key, value in keys.items()):
-                return entry
-    return None
-
-
-def _union(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
-    result = dict(left)
-    for key, value in right.items():
-        result[key] = _union(result[key], value) if key in result else value
-    return result

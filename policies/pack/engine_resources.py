@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from apis import field_owners
 from policies.objects import Obj
 from policies.pack.properties import Properties
 from policies.values import Path, Tree
@@ -30,7 +31,8 @@ def as_objects(
 
     `token` is e.g. `kubernetes:batch/v1:Job`; kind and version come from it when they are not among the properties.
     `name` is the logical name, which stands in for an absent one. `live` says that they are outputs, in which the
-    server may have filled in fields; those that no manifest declares are left out.
+    server may have filled in fields; those that no manifest declares are left out. In a preview they still have what
+    the update removes: fields of users that the program does not declare (any more). These are left out, too.
     """
     package, _, rest = token.partition(":")
     version, _, kind = rest.partition(":")
@@ -42,6 +44,8 @@ def as_objects(
     tree.update({key: value for key, value in identity.items() if not isinstance(tree.get(key), str)})
     if live:
         unknown = [value for value in unknown if not _OF_THE_SERVER.intersection((value.path[:1], value.path[:2]))]
+        if not kind.endswith(_PATCH):
+            tree = dict(field_owners.after_update(tree))
         _strip(tree)
     if kind.endswith(_LIST) and isinstance(tree.get("items"), list):
         of = {"apiVersion": tree["apiVersion"], "kind": kind.removesuffix(_LIST)} if kind != _LIST else {}

@@ -14,6 +14,7 @@ from tests.engine.kit import Cluster, Outcome, Stack, config_map, thing
 pytestmark = pytest.mark.engine
 
 POD = "kubernetes:core/v1:Pod"
+QUOTA = "kubernetes:core/v1:ResourceQuota"
 
 
 @pytest.mark.parametrize("name", ["dev", "prod"])
@@ -83,6 +84,28 @@ def test_an_update_verifies_what_a_preview_could_not(late: Stack, api: Cluster, 
     assert refused.status != 0
     assert "asks for rdma/a: 2" in refused.text
     assert api.get(f"/api/v1/namespaces/{namespace}/pods/late") is None
+
+
+def test_a_field_that_leaves_the_settings_is_judged_no_more(
+    stack: Stack, api: Cluster, namespace: str, tmp_path: Path
+) -> None:
+    """A field that a policy refuses, of an object that was imported, ends to be refused when it is declared no more."""
+    path = f"/api/v1/namespaces/{namespace}/resourcequotas"
+    spec: dict[str, Any] = {"hard": {"limits.nvidia.com/gpu": "8", "requests.nvidia.com/gpu": "8"}}
+    api.request("POST", path, {"metadata": {"name": "team"}, "spec": spec}, manager="kubectl-create")
+    fields = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "team", "namespace": namespace}}
+    imported = {"options": {"import_": f"{namespace}/team"}}
+    wanted = {"quota-counts": "mandatory"}
+    stack.configure(thing("team", QUOTA, fields | {"spec": spec}, **imported))
+    assert stack.up().status == 0
+    refused = _run(stack, tmp_path, "preview", **wanted)
+    assert refused.status != 0
+    assert "limits.nvidia.com/gpu counts nothing" in refused.text
+    stack.configure(thing("team", QUOTA, fields | {"spec": {"hard": {"requests.nvidia.com/gpu": "8"}}}))
+    for command in ("preview", "up"):
+        done = _run(stack, tmp_path, command, **wanted)
+        assert done.status == 0, done.text
+    assert api.get(f"{path}/team")["spec"] == {"hard": {"requests.nvidia.com/gpu": "8"}}
 
 
 def test_rules_of_ones_own(stack: Stack, tmp_path: Path) -> None:

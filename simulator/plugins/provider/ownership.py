@@ -1,27 +1,7 @@
 """Who owns which fields of an object (metadata.managedFields), as server-side apply sees it (pure)."""
 
-from typing import Any
-
+from apis.field_owners import is_ours, is_transferable, union
 from simulator.plugins.provider.values import Properties
-
-# Changes by kubectl, and our own create: an update takes their ownership instead of failing with a conflict.
-_TRANSFERABLE = (
-    *(("kubectl", "Apply"), ("kubectl", "Update"), ("before-first-apply", "Update")),
-    *(("pulumi-kubernetes", "Update"), ("pulumi-kubernetes.exe", "Update"), ("pulumi-resource-kubernetes", "Update")),
-)
-_OUR_CREATES = ("pulumi-resource-kubernetes", "pulumi-kubernetes", "pulumi-kubernetes.exe")
-
-
-def is_transferable(entry: Properties) -> bool:
-    """Whether a managedFields entry is kubectl's or that of our own create."""
-    name, operation = str(entry.get("manager", "")), entry.get("operation")
-    matches = any(name.startswith(prefix) and operation == wanted for prefix, wanted in _TRANSFERABLE)
-    return matches and not entry.get("subresource")
-
-
-def is_ours(entry: Properties) -> bool:
-    """Whether a managedFields entry is of a provider's own creates."""
-    return entry.get("manager") in _OUR_CREATES
 
 
 def forced_in_preview(live: Properties) -> bool:
@@ -41,7 +21,7 @@ def transferred(entries: list[Properties], manager: str, api_version: str) -> li
     own = [entry for entry in entries if entry.get("manager") == manager and entry.get("operation") == "Apply"]
     fields: Properties = {}
     for entry in (*own, *found):
-        fields = _union(fields, entry.get("fieldsV1", {}))
+        fields = union(fields, entry.get("fieldsV1", {}))
     merged = {
         **(own or found)[0],
         "manager": manager,
@@ -51,10 +31,3 @@ def transferred(entries: list[Properties], manager: str, api_version: str) -> li
         "fieldsV1": fields,
     }
     return [*(entry for entry in entries if entry not in found and entry not in own), merged]
-
-
-def _union(left: Properties, right: Properties) -> Properties:
-    result: dict[str, Any] = dict(left)
-    for key, value in right.items():
-        result[key] = _union(result[key], value) if key in result else value
-    return result

@@ -1,0 +1,111 @@
+"""Who owns which fields of an object (metadata.managedFields), and which of them an update by the provider removes."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+MISSING: Any = object()
+_OUR_CREATES = ("pulumi-kubernetes", "pulumi-kubernetes.exe", "pulumi-resource-kubernetes")
+_TRANSFERABLE = (
+    *(("kubectl", "Apply"), ("kubectl", "Update"), ("before-first-apply", "Update")),
+    *((name, "Update") for name in _OUR_CREATES),
+)
+"""Changes by kubectl, and our own create: an update takes their ownership instead of failing with a conflict."""
+
+
+def entries(live: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield who owns which fields of an object; of a server before 1.18, no one any."""
+    metadata = live.get("metadata")
+    found = metadata.get("managedFields") if isinstance(metadata, Mapping) else None
+    yield from (entry for entry in (found if isinstance(found, list) else ()) if isinstance(entry, dict))
+
+
+def is_transferable(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry is kubectl's or that of our own create."""
+    name, operation = str(entry.get("manager", "")), entry.get("operation")
+    matches = any(name.startswith(prefix) and operation == wanted for prefix, wanted in _TRANSFERABLE)
+    return matches and not entry.get("subresource")
+
+
+def is_ours(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry is of a provider's own creates."""
+    return entry.get("manager") in _OUR_CREATES
+
+
+def union(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of two entries."""
+    result = dict(left)
+    for key, value in right.items():
+        result[key] = union(result[key], value) if key in result else value
+    return result
+
+
+def owned(live: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that a user alone wrote, or that the server filled in for them, in the server's own form.
+
+    What has a second owner stays when an update does not declare it.
+    """
+    found: dict[str, Any] = {}
+    others: dict[str, Any] = {}
+    for entry in entries(live):
+        if is_transferable(entry):
+            found = union(found, entry.get("fieldsV1") or {})
+        else:
+            others = union(others, entry.get("fieldsV1") or {})
+    found.pop("f:status", None)
+    return _sole(found, others)
+
+
+def _sole(mine: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """Return owned fields without those that others own as well."""
+    found = {}
+    for key, inner in mine.items():
+        if key not in others:
+            found[key] = inner
+        elif rest := {name: part for name, part in _sole(inner, others[key]).items() if name != "."}:
+            found[key] = rest
+    return found
+
+
+def of_item(fields: Mapping[str, Any] | None, item: Any) -> Any:
+    """Return what is owned of an item of a list, by its key or its value; None where nothing is."""
+    for name, entry in (fields or {}).items():
+        sort, _, text = name.partition(":")
+        if sort == "v" and json.loads(text) == item:
+            return entry
+        if sort == "k" and isinstance(item, Mapping):
+            keys = json.loads(text)
+            if all(item.get(key) == value for key, value in keys.items()):
+                return entry
+    return None
+
+
+def without(live: Any, fields: Mapping[str, Any]) -> Any:
+    """Return a value without the fields in it that are owned; MISSING where nothing is left."""
+    if isinstance(live, list):
+        items = ((item, of_item(fields, item)) for item in live)
+        left = [item if own is None else without(item, own) for item, own in items]
+        return [item for item in left if item is not MISSING] if {*fields} - {"."} else MISSING
+    if not isinstance(live, dict) or not {*fields} - {"."}:
+        return MISSING
+    rest = {key: value for key, value in live.items() if f"f:{key}" not in fields}
+    inner = {key: without(live[key], fields[f"f:{key}"]) for key in live if f"f:{key}" in fields}
+    rest |= {key: value for key, value in inner.items() if value is not MISSING}
+    return rest or MISSING
+
+
+def after_update(live: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an object of a dry run of the provider without the fields that the update takes over and removes.
+
+    A dry run cannot take fields over: what users wrote, and the program does not declare, is still there. An object
+    that no program has updated stays as it is.
+    """
+    mine = owned(live)
+    if not mine or not any(entry.get("operation") == "Apply" and _is_provider(entry) for entry in entries(live)):
+        return live
+    left: Mapping[str, Any] = without(live, mine)
+    return left
+
+
+def _is_provider(entry: Mapping[str, Any]) -> bool:
+    return str(entry.get("manager")).startswith(_OUR_CREATES)
