@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from cli.drift import repairs
-from cli.shared import identity, layers, placements, session, simulated_release, state_checks
+from cli.shared import cluster_checks, identity, layers, placements, session, simulated_release, state_checks
 from cli.shared import stack as stacks
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
@@ -27,7 +27,8 @@ def command(
 ) -> None:
     """Run `pulumi preview` with the policies.
 
-    Options that are not listed here go to the engine.
+    Compares the settings with the cluster first, as `./hpc diff` and `up` do. Options that are not listed here go to
+    the engine.
     """
     wanted = stacks.read(stack, name)
     wanted.require_served()
@@ -38,7 +39,8 @@ def command(
     simulated_release.require_fitting(wanted)
     policies = settled(wanted.settings, config)
     running = session.engine(wanted)
-    identity.require_unless_unreachable(wanted, running)
+    if identity.require_unless_unreachable(wanted, running) is not None:
+        cluster_checks.require(wanted, session.cluster(wanted)).show()
     plain = _JSON.isdisjoint(context.args)  # output for a program has nothing beside the engine's
     if plain:
         session.print_plugins(running.program)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.diff import commits, engine_reviews, existing_objects, plans, presentation, removed_fields, stack_status
-from cli.shared import constraints, operator_channels, reached_nodes, session, simulated_release, state_checks
+from cli.shared import cluster_checks, constraints, session, simulated_release, state_checks
 from cli.shared import stack as stacks
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
@@ -74,10 +74,7 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
     unanswered = engine_reviews.unanswered(wanted, running)
     if unanswered and plan is not None:
         raise unanswered  # a plan depends on the cluster's state
-    reached: tuple[str, ...] = ()
-    if not unanswered:
-        operator_channels.require(wanted, session.cluster(wanted))
-        reached = reached_nodes.require(wanted, session.cluster(wanted))
+    facts = () if unanswered else cluster_checks.require(wanted, session.cluster(wanted)).sentences
     session.print_plugins(running.program)
     session.prepare(wanted, running)
     update = stack_status.last_update(wanted)
@@ -86,7 +83,7 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
             engine_reviews.preview(wanted, running, policies),
             None if unanswered else engine_reviews.drift_if_up(wanted, running),
         )
-        return _with_context(wanted, review, update, unanswered, reached)
+        return _with_context(wanted, review, update, unanswered, facts)
     with plans.fresh() as made:
         # Before the preview: what changes meanwhile makes the plan unfit, and is not missed.
         drifted = engine_reviews.drift(wanted, running)
@@ -97,7 +94,7 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
             plans.store(made, ground, plan)
         elif not presentation.refused(review):
             raise Problem("the engine wrote no plan", "Run it again without --plan to see its output.")
-    return _with_context(wanted, review, update, reached=reached)
+    return _with_context(wanted, review, update, facts=facts)
 
 
 def _with_context(
@@ -105,9 +102,9 @@ def _with_context(
     review: Review,
     update: stack_status.LastUpdate,
     unanswered: Problem | None = None,
-    reached: tuple[str, ...] = (),
+    facts: tuple[str, ...] = (),
 ) -> Review:
-    """Return the review with what to know before all else; `reached`: sentences about nodes of others."""
+    """Return the review with what to know before all else; `facts`: sentences about the cluster as it is."""
     known = replace(review, cautions=tuple(update.cautions(wanted.options)), unsettled=update.unsettled)
     if unanswered:
         return replace(known, cluster_queried=False, unanswered=str(unanswered))
@@ -119,7 +116,7 @@ def _with_context(
     own = {(each.kind, path(each)) for after in (False, True) for each in review.objects(after=after)}
     others = constraints.cautions(constraints.examine(wanted.settings, cluster, own))
     ending = stack_status.ending(cluster, review.objects(after=False))
-    return replace(known, cautions=(*known.cautions, *reached, *there, *lost, *stray, *others), ending=ending)
+    return replace(known, cautions=(*known.cautions, *facts, *there, *lost, *stray, *others), ending=ending)
 
 
 def _declared(review: Review) -> Iterator[str]:

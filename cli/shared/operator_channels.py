@@ -5,8 +5,8 @@ It only reads: PackageManifests, which OLM's package server computes from the ca
 
 import re
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from apis import kinds, operator_versions
@@ -138,13 +138,27 @@ def examine(settings: Settings, cluster: Cluster) -> list[Examined]:
     """
     if isinstance(settings, TenantsLayer):
         return []
-    return [_examined(place, operator, cluster) for place, operator in subscriptions(settings)]
+    declared = [*subscriptions(settings)]
+    try:
+        existing = _Existing.of(cluster) if any(not operator.installed for _, operator in declared) else _Existing()
+    except RefusedError as error:
+        existing = _Existing(unread=error.reason)
+    return [_examined(place, operator, cluster, existing) for place, operator in declared]
 
 
-def require(stack: Stack, cluster: Cluster) -> None:
+def updated(examined: Iterable[Examined], cluster: Cluster) -> list[Examined]:
+    """Return the operators with what is installed now; what the catalogues offer is not read again."""
+    try:
+        existing = _Existing(cluster.list(kinds.SUBSCRIPTION))
+    except RefusedError:
+        return [*examined]
+    return [each if each.unread or each.unmanaged else _installed(each, existing) for each in examined]
+
+
+def require(stack: Stack, cluster: Cluster) -> list[Examined]:
     """Raise Problem where OLM cannot install an operator as the settings have it; call it before the engine starts.
 
-    What could not be compared is a warning.
+    What could not be compared is a warning. Returns the operators of the settings.
     """
     for attempt in range(_ATTEMPTS):
         found = examine(stack.settings, cluster)
@@ -164,35 +178,52 @@ def require(stack: Stack, cluster: Cluster) -> None:
             "`oc get packagemanifests` lists what the catalogues have, `oc get subscriptions,operatorgroups -A` what "
             "exists.",
         )
+    return found
 
 
-def _examined(place: str, operator: OlmOperatorArgs, cluster: Cluster) -> Examined:
+@dataclass(frozen=True)
+class _Existing:
+    """Subscriptions and OperatorGroups of the whole cluster."""
+
+    subscriptions: Sequence[Mapping[str, Any]] = ()
+    groups: Sequence[Mapping[str, Any]] = ()
+    unread: str = ""
+    """Why they could not be read."""
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> "_Existing":
+        return cls(cluster.list(kinds.SUBSCRIPTION), cluster.list(kinds.OPERATOR_GROUP))
+
+    def subscription(self, operator: OlmOperatorArgs) -> Mapping[str, Any]:
+        inside = (each for each in self.subscriptions if metadata.namespace(each) == operator.namespace)
+        return next((each for each in inside if read(each, "spec", "name") == operator.package), {})
+
+
+def _examined(place: str, operator: OlmOperatorArgs, cluster: Cluster, existing: _Existing) -> Examined:
     try:
         if operator.installed:
             problem = unmanaged_operators.problem(place, operator, cluster)
             return Examined(place, operator, conflicts=(problem,) if problem else (), unmanaged=True)
-        there = _subscription(operator, cluster)
+        if existing.unread:
+            return Examined(place, operator, unread=existing.unread)
         offer = _offer(operator, cluster)
-        conflicting = tuple(operator_conflicts.conflicts(place, operator, cluster))
     except RefusedError as error:
         return Examined(place, operator, unread=error.reason)
     served = offer is not None or cluster.get(f"/apis/{kinds.PACKAGE_MANIFEST.api_version}") is not None
-    return Examined(
-        place,
-        operator,
-        offer,
+    conflicting = operator_conflicts.conflicts(place, operator, existing.subscriptions, existing.groups)
+    unread = "" if served else f"the cluster does not serve {kinds.PACKAGE_MANIFEST.api_version}"
+    return _installed(Examined(place, operator, offer, conflicts=tuple(conflicting), unread=unread), existing)
+
+
+def _installed(examined: Examined, existing: _Existing) -> Examined:
+    there = existing.subscription(examined.operator)
+    return replace(
+        examined,
         installed=str(read(there, "status", "installedCSV") or ""),
         state=str(read(there, "status", "state") or ""),
         plan=str(read(there, "status", "installPlanRef", "name") or ""),
-        subscription=f"{metadata.namespace(there)}/{metadata.name(there)}" if there else "",
-        conflicts=conflicting,
-        unread="" if served else f"the cluster does not serve {kinds.PACKAGE_MANIFEST.api_version}",
+        subscription=metadata.path(there) if there else "",
     )
-
-
-def _subscription(operator: OlmOperatorArgs, cluster: Cluster) -> Mapping[str, Any]:
-    found = cluster.list(kinds.SUBSCRIPTION, operator.namespace)
-    return next((each for each in found if read(each, "spec", "name") == operator.package), {})
 
 
 def _offer(operator: OlmOperatorArgs, cluster: Cluster) -> Offer | None:

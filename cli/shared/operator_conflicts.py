@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from apis import kinds
 from cli.shared import metadata
-from cli.shared.cluster_client import Cluster
 from components.olm_operator import OlmOperatorArgs
 from policies.values import read
 
-
-def conflicts(place: str, operator: OlmOperatorArgs, cluster: Cluster) -> Iterator[str]:
-    """Yield why OLM would not install an operator, with the setting that names what exists."""
-    yield from _subscriptions(place, operator, cluster.list(kinds.SUBSCRIPTION))
-    yield from _groups(place, operator, cluster.list(kinds.OPERATOR_GROUP, operator.namespace))
+Objects = Sequence[Mapping[str, Any]]
 
 
-def _subscriptions(place: str, operator: OlmOperatorArgs, existing: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def conflicts(place: str, operator: OlmOperatorArgs, subscriptions: Objects, groups: Objects) -> Iterator[str]:
+    """Yield why OLM would not install an operator, with the setting that names what exists in the cluster."""
+    yield from _subscriptions(place, operator, subscriptions)
+    yield from _groups(place, operator, [each for each in groups if metadata.namespace(each) == operator.namespace])
+
+
+def _subscriptions(place: str, operator: OlmOperatorArgs, existing: Objects) -> Iterator[str]:
     own = (operator.namespace, operator.subscription or operator.package)
     for subscription in existing:
         if read(subscription, "spec", "name") != operator.package:
@@ -33,7 +33,7 @@ def _subscriptions(place: str, operator: OlmOperatorArgs, existing: Sequence[Map
         )
 
 
-def _groups(place: str, operator: OlmOperatorArgs, existing: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _groups(place: str, operator: OlmOperatorArgs, existing: Objects) -> Iterator[str]:
     own = operator.operator_group or operator.package
     others = sorted({metadata.name(group) for group in existing} - {own})
     if others:

@@ -11,12 +11,11 @@ import typer
 from cli.diff import engine_reviews, plans
 from cli.drift import repairs
 from cli.shared import (
+    cluster_checks,
     identity,
     layers,
-    operator_channels,
     passphrases,
     placements,
-    reached_nodes,
     session,
     simulated_release,
     simulated_spec,
@@ -25,10 +24,11 @@ from cli.shared import (
 from cli.shared import stack as stacks
 from cli.shared.backends import choice
 from cli.shared.checkpoints import state_repair
-from cli.shared.console import Reporter, Timings, print_notice, print_text, print_warning
+from cli.shared.console import Reporter, Timings, print_notice, print_text
 from cli.shared.engine import Engine
 from cli.shared.events import Account
 from cli.shared.memory import Peak
+from cli.shared.operator_channels import Examined
 from cli.shared.options import DEFAULT_STACK, BackendOption, OtherName, PolicyOption, StackOption
 from cli.shared.policy_configuration import policy_arguments, settled
 from cli.shared.stack import Stack
@@ -40,7 +40,6 @@ from cli.up import former_drivers, installed_operators
 from cli.up.repetition import Repetition
 from cli.up.waits.watcher import Watcher
 from review import events, summary
-from review.sentences import bare
 from simulator import cluster, tools
 from simulator.start import needed_tools
 
@@ -93,16 +92,15 @@ def command(
         simulated_release.require_fitting(wanted)
         _tools(wanted, timings)
         running, match = _cluster(wanted, timings)
-        operator_channels.require(wanted, session.cluster(wanted))
-        for sentence in reached_nodes.require(wanted, session.cluster(wanted)):
-            print_warning(bare(sentence))
+        checked = cluster_checks.require(wanted, session.cluster(wanted))
+        checked.show()
         _prepared(wanted, running, match, timings)
         if repair:
             _repaired(wanted, running, timings, replace or ())
         if plan is not None:
             plans.require(plan, plans.ground(wanted, running, engine_reviews.drift(wanted, running)), wanted.options)
         status, account = _update(wanted, running, policies, timings, plan)
-        behind = _behind(wanted, account) if status == 0 else ()
+        behind = _behind(wanted, account, checked.operators) if status == 0 else ()
     found = look(wanted)
     own = {tenant.namespace for tenant in wanted.settings.tenants}
     failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED and job.namespace in own]
@@ -168,9 +166,9 @@ def _update(
     return status, account
 
 
-def _behind(wanted: Stack, account: Account) -> tuple[str, ...]:
+def _behind(wanted: Stack, account: Account, before: Sequence[Examined]) -> tuple[str, ...]:
     there = session.cluster(wanted)
-    operators = installed_operators.behind(wanted, there)
+    operators = installed_operators.behind(wanted, there, before)
     return operators or former_drivers.kept(account, there, wanted.settings.timeouts.failed_after)
 
 

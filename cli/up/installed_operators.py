@@ -5,11 +5,11 @@ version may end by the status of the former channel.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from cli.shared.cluster_client import Cluster
 from cli.shared.console import print_text
-from cli.shared.operator_channels import Examined, examine
+from cli.shared.operator_channels import Examined, examine, updated
 from cli.shared.stack import Stack
 from cli.up.waits.rules import install_plan
 
@@ -20,13 +20,17 @@ _MOVING = ("UpgradeAvailable", "UpgradePending")
 def behind(
     stack: Stack,
     cluster: Cluster,
+    before: Iterable[Examined],
     clock: Callable[[], float] = time.monotonic,
     pause: Callable[[float], None] = time.sleep,
 ) -> tuple[str, ...]:
     """Wait until OLM has installed what is declared; return a message for each operator that it does not upgrade.
 
+    `before`: what was examined before the update; the catalogues are read again where an operator differs from them.
     It ends when no Subscription has moved for `timeouts.failed_after`, and after `timeouts.operator` at the latest.
     """
+    if not any(each.late for each in updated(before, cluster)):
+        return ()
     limits = stack.settings.timeouts
     begin = moved = clock()
     printed: set[str] = set()

@@ -20,7 +20,7 @@ from tests.support.messages import has
 
 GPU, NAMESPACE, CATALOGUE = "gpu-operator-certified", "nvidia-gpu-operator", "certified-operators"
 SERVED = f"/apis/{kinds.PACKAGE_MANIFEST.api_version}"
-SUBSCRIPTIONS = kinds.SUBSCRIPTION.path(NAMESPACE)
+SUBSCRIPTIONS = kinds.SUBSCRIPTION.path()
 CHANNELS = {"v26.3": ("v26.3.2", "v26.3.1"), "v25.10": ("v25.10.1",), "stable": ("v26.3.2", "v26.3.1", "v25.10.1")}
 
 
@@ -29,9 +29,11 @@ class Hub(Cluster):
     """A cluster that answers from a table: path -> what is there, or the status and message of a refusal."""
 
     answers: dict[str, Any] = field(default_factory=dict)
+    requests: list[str] = field(default_factory=list)
 
     def get(self, path: str, **query: str) -> dict[str, Any] | None:
         """Answer a GET; a list with a selector is that of a catalogue."""
+        self.requests.append(path)
         selector = query.get("labelSelector")
         answer = self.answers.get(f"{path}?{selector}" if selector else path)
         if isinstance(answer, tuple):
@@ -62,7 +64,7 @@ def manifest(
 
 
 def subscription(installed: str, state: str = "AtLatestKnown") -> dict[str, Any]:
-    """Return the list of the namespace of the GPU Operator, with its Subscription."""
+    """Return the list of Subscriptions, with that of the GPU Operator."""
     status = {"installedCSV": f"{GPU}.{installed}", "state": state, "installPlanRef": {"name": "install-1"}}
     return {"items": [{"metadata": {"name": "gpu", "namespace": NAMESPACE}, "spec": {"name": GPU}, "status": status}]}
 
@@ -185,6 +187,17 @@ def test_a_status_that_was_not_compared_says_so() -> None:
     assert shown.good
 
 
+def test_what_is_read_before_an_update_is_not_read_again_after_it() -> None:
+    """Subscriptions are listed once for all operators, and the catalogues are read once where all is as declared."""
+    wanted = stack(subscription="gpu")
+    there = hub(wanted, **{SUBSCRIPTIONS: subscription("v26.3.2")})
+    before = operator_channels.require(wanted, there)
+    assert there.requests.count(SUBSCRIPTIONS) == 1
+    there.requests.clear()
+    assert installed_operators.behind(wanted, there, before) == ()
+    assert there.requests == [SUBSCRIPTIONS]
+
+
 def test_an_update_waits_for_operators_and_ends_when_olm_does_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     """After an update an operator that OLM upgrades is waited for; one that stays as it was is reported in time."""
     wanted, now = stack(), [0.0]
@@ -195,19 +208,21 @@ def test_an_update_waits_for_operators_and_ends_when_olm_does_nothing(capsys: py
         if now[0] > 100:
             there.answers[SUBSCRIPTIONS] = subscription("v26.3.2")
 
-    assert installed_operators.behind(wanted, there, lambda: now[0], pause) == ()
+    before = operator_channels.examine(wanted.settings, there)
+    assert installed_operators.behind(wanted, there, before, lambda: now[0], pause) == ()
     assert now[0] > 100
     assert has(capsys.readouterr().out, f"Subscription {NAMESPACE}/gpu", "v26.3.1", "behind", "v26.3.2")
 
     by_hand = stack(approval="Manual")
     there.answers[SUBSCRIPTIONS], now[0] = subscription("v25.10.1", "UpgradePending"), 90.0
-    assert installed_operators.behind(by_hand, there, lambda: now[0], pause) == ()
+    before = operator_channels.examine(by_hand.settings, there)
+    assert installed_operators.behind(by_hand, there, before, lambda: now[0], pause) == ()
     assert has(capsys.readouterr().out, "v25.10.1", f"oc -n {NAMESPACE} patch installplan install-1", "approved")
 
     there.answers[SUBSCRIPTIONS] = subscription("v25.10.1")
     begin = now[0]
     (message,) = installed_operators.behind(
-        wanted, there, lambda: now[0], lambda seconds: now.__setitem__(0, now[0] + seconds)
+        wanted, there, before, lambda: now[0], lambda seconds: now.__setitem__(0, now[0] + seconds)
     )
     assert has(message, "gpu.operator", "v25.10.1", "channel v26.3", "v26.3.2", f"Subscription {NAMESPACE}/gpu")
     assert now[0] - begin <= 60

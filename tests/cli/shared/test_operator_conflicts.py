@@ -1,8 +1,5 @@
 """Subscriptions and OperatorGroups under other names than those of the settings."""
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
 from apis import kinds
@@ -15,16 +12,15 @@ PLACE = "node_feature_discovery"
 
 def conflicts(operator: OlmOperatorArgs, *existing: tuple[str, str, str, str]) -> list[str]:
     """Return the conflicts with objects of a kind, namespace, name and package."""
-
-    def listed(kind: kinds.Kind, namespace: str = "") -> list[dict[str, Any]]:
-        return [
+    subscriptions, groups = (
+        [
             {"metadata": {"namespace": where, "name": name}, "spec": {"name": package}}
             for what, where, name, package in existing
-            if what == kind.kind and namespace in ("", where)
+            if what == kind.kind
         ]
-
-    cluster: Any = SimpleNamespace(list=listed)
-    return [*operator_conflicts.conflicts(PLACE, operator, cluster)]
+        for kind in (kinds.SUBSCRIPTION, kinds.OPERATOR_GROUP)
+    )
+    return [*operator_conflicts.conflicts(PLACE, operator, subscriptions, groups)]
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def another_machine_is_refused(checkout: Path) -> None:
     name = "render-1"
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {names.GPU_FEATURES[0]: "true"}}}
     Cluster(checkout / HOME / "kubeconfig", "hpc-sim-corp").request("POST", kinds.NODE.path(), node)
-    for command in ("diff", "up"):
+    for command in ("diff", "preview", "up"):
         assert has(walked(f"! ./hpc {command} --stack corp", checkout), name, "cluster.shared_nodes")
     change(checkout / SETTINGS, f"cluster: {{shared_nodes: [{name}]}}")
     assert has(walked("./hpc diff --stack corp", checkout), name)

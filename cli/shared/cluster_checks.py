@@ -1,0 +1,34 @@
+"""What is compared with the cluster before an update, and before what shows one: `diff`, `preview` and `up`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cli.shared import operator_channels, reached_nodes
+from cli.shared.cluster_client import Cluster
+from cli.shared.console import print_warning
+from cli.shared.operator_channels import Examined
+from cli.shared.stack import Stack
+from review.sentences import bare
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A stack that its cluster does not contradict."""
+
+    operators: Sequence[Examined]
+    sentences: tuple[str, ...]
+    """What to know of the cluster first."""
+
+    def show(self) -> None:
+        """Print what to know."""
+        for sentence in self.sentences:
+            print_warning(bare(sentence))
+
+
+def require(stack: Stack, cluster: Cluster) -> Checked:
+    """Return what is known of a stack on its cluster.
+
+    Raises Problem where OLM cannot install an operator, or the stack would configure nodes that are not its own.
+    """
+    operators = operator_channels.require(stack, cluster)
+    return Checked(operators, reached_nodes.require(stack, cluster))
