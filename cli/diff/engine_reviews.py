@@ -61,11 +61,14 @@ def drift(wanted: Stack, running: Engine) -> Review:
     return _remedied(replace(found, facts=settings_facts.of(wanted.settings), kubectl=wanted.kubectl))
 
 
+def is_empty(wanted: Stack) -> bool:
+    """Whether the state has no resources yet, as far as it can be read here."""
+    return wanted.backend is not None and not wanted.backend.checkpoint(wanted.name).get("resources")
+
+
 def drift_if_up(wanted: Stack, running: Engine) -> Review | None:
     """Return what drifted; None where the state has no resources yet."""
-    if wanted.backend is not None and not wanted.backend.checkpoint(wanted.name).get("resources"):
-        return None
-    return drift(wanted, running)
+    return None if is_empty(wanted) else drift(wanted, running)
 
 
 def with_drift(review: Review, drifted: Review | None) -> Review:

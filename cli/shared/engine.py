@@ -74,14 +74,15 @@ class Engine:
         return process.returncode
 
     def run_update(
-        self, title: str, log: Path, *arguments: str, observer: Observer | None = None
+        self, title: str, log: Path, *arguments: str, observer: Observer | None = None, planned: int = 0
     ) -> tuple[int, Account]:
         """Run an update and show its events; everything it prints itself goes to `log`.
 
-        It is interrupted, once, when `observer` has found a failure: it writes down what it has done, and ends.
+        `planned`: the number of its operations, where it has no preview. It is interrupted, once, when `observer` has
+        found a failure: it writes down what it has done, and ends.
         """
         log.parent.mkdir(parents=True, exist_ok=True)
-        account = Account()
+        account = Account(planned)
         with tempfile.TemporaryDirectory(prefix="hpc-events-") as folder, log.open("w") as output:
             events = Path(folder) / "events"
             events.touch()

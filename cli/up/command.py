@@ -36,7 +36,7 @@ from cli.shared.tables import show_times
 from cli.status import tables
 from cli.status.command import look
 from cli.status.jobs import FAILED
-from cli.up import former_drivers, installed_operators
+from cli.up import first_preview, former_drivers, installed_operators
 from cli.up.repetition import Repetition
 from cli.up.waits.watcher import Watcher
 from review import events, summary
@@ -154,12 +154,17 @@ def _update(
 ) -> tuple[int, Account]:
     placements.show(wanted.settings)
     repetition = Repetition(wanted, running, policies)
-    omitted = repetition.begin()
-    planned = ("--plan", str(plan.absolute())) if plan else omitted
-    waits = Watcher(session.cluster(wanted), wanted.settings.timeouts.failed_after)
+    there, more, operations = session.cluster(wanted), repetition.begin(), 0
+    if plan:
+        more = ("--plan", str(plan.absolute()))
+    elif not more:
+        with timings.step("preview"):
+            more, operations = first_preview.show(wanted, running, policies, there)
+    waits = Watcher(there, wanted.settings.timeouts.failed_after)
+    title = f"pulumi up, stack {wanted.name}"
     with timings.step("pulumi up"), policy_arguments(policies) as arguments, waits.watch():
         status, account = running.run_update(
-            f"pulumi up, stack {wanted.name}", wanted.log, "up", "--yes", *arguments, *planned, observer=waits
+            title, wanted.log, "up", "--yes", *arguments, *more, observer=waits, planned=operations
         )
     if status == 0:
         repetition.succeed()
