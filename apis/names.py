@@ -13,8 +13,12 @@ NODE_FEATURE = "feature.node.kubernetes.io/"
 """Prefix of the labels of node feature discovery."""
 GPU_FEATURES = tuple(f"{NODE_FEATURE}pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
 """Labels of nodes with NVIDIA's devices: the vendor alone, as OpenShift's operator has it, or after the class."""
-GPU_OPERANDS = "nvidia.com/gpu.deploy.operands"
+GPU_DEPLOY = "nvidia.com/gpu.deploy."
+"""Prefix of the labels by which the GPU Operator places its operands."""
+GPU_OPERANDS = f"{GPU_DEPLOY}operands"
 """Label of nodes that the GPU Operator leaves alone, where it is false."""
+OFED_WAIT = "network.nvidia.com/operator.mofed.wait"
+"""Label of nodes with an adapter: `true` while the network operator's driver is not ready there, `false` otherwise."""
 GPU_NODE = "hpc.pulumi/gpu-node"
 """Label that a stack gives its own GPU nodes; selectors by it reach no other node with the same devices."""
 GPU_SLICE_PREFIXES = ("nvidia.com/gpu.", MIG_PREFIX)

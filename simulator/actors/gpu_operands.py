@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from apis import kinds
+from apis.names import GPU_DEPLOY
 from simulator.actors import grants, images, sim_kinds
 from simulator.actors.api import Object
 from simulator.actors.devices import MIG_STRATEGY
@@ -15,8 +16,6 @@ from simulator.manifests import daemon_set, manifest
 from simulator.metrics.dcgm_exporter import COLLECTORS
 
 BY = "GPU operator"
-DEPLOY = "nvidia.com/gpu.deploy."
-"""Prefix of the labels by which the operator says what of it runs on a node."""
 VALIDATOR_IMAGE = "nvcr.io/nvidia/cloud-native/gpu-operator-validator:v26.7.0"
 TOOLKIT_IMAGE = "nvcr.io/nvidia/k8s/container-toolkit:v1.20.0"
 PLUGIN_IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
@@ -46,7 +45,7 @@ class Operand:
     @property
     def label(self) -> str:
         """The node label that the DaemonSet selects."""
-        return DEPLOY + self.part
+        return GPU_DEPLOY + self.part
 
 
 def _section(name: str, *, default: bool) -> Callable[[Object], bool]:

@@ -4,17 +4,18 @@ from collections.abc import Iterable
 from itertools import chain
 
 from apis import kinds
+from apis.names import GPU_DEPLOY, GPU_OPERANDS
 from simulator import names
 from simulator.actors import gpu_operands, pods
 from simulator.actors.api import Object
 from simulator.actors.conditions import stated
 from simulator.actors.features import PREFIX as FEATURE
-from simulator.actors.gpu_operands import DEPLOY, OPERANDS, Operand
+from simulator.actors.gpu_operands import OPERANDS, Operand
 from simulator.actors.podactor import HERE, Operator, settled
 
 PRESENT = "nvidia.com/gpu.present"
 HAS_GPU = tuple(f"{FEATURE}pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
-ENABLED = f"{DEPLOY}operands"
+ENABLED = GPU_OPERANDS
 """A user's label of a node: false keeps the operands away from it."""
 MIG_CAPABLE = "nvidia.com/mig.capable"
 PRE_INSTALLED = "pre-installed"
@@ -64,7 +65,7 @@ def has_gpu(node: Object) -> bool:
 
 def node_labels(node: Object, spec: Object | None) -> dict[str, str | None]:
     """Return what the operator's labels on a node become; None takes one away."""
-    have = {name for name in pods.labels(node) if name.startswith(DEPLOY) or name == PRESENT} - {ENABLED}
+    have = {name for name in pods.labels(node) if name.startswith(GPU_DEPLOY) or name == PRESENT} - {ENABLED}
     if spec is None or not has_gpu(node):
         return dict.fromkeys(have)
     enabled = pods.labels(node).get(ENABLED) != "false"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from apis import kinds
 from cli.shared import metadata
-from cli.up.waits import pods, workloads
+from cli.up.waits import driver_selectors, pods, workloads
 from cli.up.waits.verdict import Look, Object, Verdict, conditions
 from policies.values import entries, read
 
@@ -54,7 +54,12 @@ NETWORK = Driver(
 
 
 def verdict(policy: Object, driver: Driver, look: Look) -> Verdict | None:
-    """Return how far the pods of a policy's driver with an earlier template are; None where there are none."""
+    """Return how far the pods of a policy's driver with an earlier template are; None where there are none.
+
+    A driver without any pod comes first.
+    """
+    if (missing := driver_selectors.verdict(policy, look)) is not None:
+        return missing
     for owner in workloads.owned(policy, look):
         if pods.is_on_delete(owner) and (old := pods.outdated(owner, look)):
             nodes = {metadata.name(node): node for node in look(kinds.NODE)}

@@ -17,7 +17,7 @@ _QUOTA = "exceeded quota"
 def verdict(obj: Object, look: Look) -> Verdict:
     """Return how far a workload is: its pods show more than its status."""
     ready, wanted = _counts(obj)
-    if ready >= wanted and _observed(obj):
+    if ready >= wanted and observed(obj):
         return DONE
     mine = pods.of_owner(obj, look)
     if (bad := pods.trouble(mine) or _refused(obj, look, have=len(mine), wanted=wanted)) is not None:
@@ -85,6 +85,7 @@ def _counts(obj: Object) -> tuple[int, int]:
     return int(status.get("readyReplicas") or 0), 1 if replicas is None else int(replicas)
 
 
-def _observed(obj: Object) -> bool:
+def observed(obj: Object) -> bool:
+    """Whether its controller has seen a workload as it is."""
     seen, made = read(obj, "status", "observedGeneration"), read(obj, "metadata", "generation")
     return made is None or seen == made
