@@ -10,7 +10,7 @@ import typer
 from cli.adopt import adoption, candidates, declared, import_file, presentation, settings_file
 from cli.adopt.adoption import Work
 from cli.adopt.candidates import Candidate
-from cli.shared import identity, session, simulated_release, state_checks
+from cli.shared import cluster_checks, identity, operand_states, session, simulated_release, state_checks
 from cli.shared import stack as stacks
 from cli.shared.checkpoints import state_repair
 from cli.shared.console import print_text
@@ -38,6 +38,7 @@ def command(
     wanted = stacks.read(stack, name)
     with session.exclusive(wanted):
         work = _begin(wanted)
+        cluster_checks.show(operand_states.sentences(work.cluster.list))
         found = candidates.search(work.program.objects, work.known(), work.cluster.find, work.cluster.dry_run)
         started = adoption.unfinished(work.program, work.known(), wanted.settings.adopted, work.cluster)
         chosen = [each for each in found if each.adoptable]

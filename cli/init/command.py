@@ -15,7 +15,7 @@ from cli.init.decision import MARK, REVIEW, Decision
 from cli.init.facts import Cluster, Connection
 from cli.init.machines import Group, grouped
 from cli.init.operators import already
-from cli.shared import cluster_client, contexts
+from cli.shared import cluster_checks, cluster_client, contexts
 from cli.shared.console import print_text, print_warning
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
@@ -133,6 +133,7 @@ def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | Non
     files.write(texts | {ROOT / file.path: file.content for file in found.machine_files}, force=force)
     for line in cluster.unread:
         print_warning(f"not read: {line}")
+    cluster_checks.show(cluster.unready)
     if release.support and datetime.now(UTC).date() > release.support.last_day:
         print_warning(f"OpenShift {release.name} is out of support: docs/releases.md has the dates of later releases")
     machine_files = [file.path for file in found.machine_files]

@@ -103,6 +103,8 @@ class Cluster:
     """None: no ClusterPolicy, or several."""
     mpi_operators: tuple[str, ...] = ()
     """NAMESPACE/NAME of Deployments that act on MPIJobs."""
+    unready: tuple[str, ...] = ()
+    """Sentences about operators' objects that are not ready."""
     unread: tuple[str, ...] = ()
     """What the user may not read, or the server does not answer, each with the reason."""
 

@@ -7,7 +7,7 @@ from apis import kinds
 from apis.kinds import Kind
 from apis.names import CLUSTER_VERSION, INFRASTRUCTURE, NETWORK_CONFIG
 from cli.init import facts, operator_facts
-from cli.shared import metadata
+from cli.shared import metadata, operand_states
 from cli.shared.cluster_client import Cluster, RefusedError
 from cli.shared.errors import Problem
 from policies.values import read as value
@@ -38,6 +38,7 @@ def read(cluster: Cluster) -> facts.Cluster:
     kube_system = next((one for one in namespaces if metadata.name(one) == "kube-system"), {})
     packages = map(operator_facts.package, asked.all(kinds.PACKAGE_MANIFEST))
     deployments = asked.all(kinds.DEPLOYMENT)
+    unready = tuple(operand_states.sentences(asked.all))
     return facts.Cluster(
         version=version,
         uid=metadata.uid(kube_system),
@@ -54,7 +55,8 @@ def read(cluster: Cluster) -> facts.Cluster:
         namespaces={metadata.name(one): facts.namespace(one, quotas) for one in namespaces},
         gpu_policy=facts.gpu_policy(asked.all(kinds.CLUSTER_POLICY)),
         mpi_operators=tuple(operator_facts.mpi_operators(deployments)),
-        unread=tuple(asked.refused),
+        unready=unready,
+        unread=tuple(dict.fromkeys(asked.refused)),
     )
 
 

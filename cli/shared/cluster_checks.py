@@ -1,9 +1,9 @@
 """What is compared with the cluster before an update, and before what shows one: `diff`, `preview` and `up`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cli.shared import operator_channels, reached_nodes
+from cli.shared import operand_states, operator_channels, reached_nodes
 from cli.shared.cluster_client import Cluster
 from cli.shared.console import print_warning
 from cli.shared.operator_channels import Examined
@@ -21,8 +21,13 @@ class Checked:
 
     def show(self) -> None:
         """Print what to know."""
-        for sentence in self.sentences:
-            print_warning(bare(sentence))
+        show(self.sentences)
+
+
+def show(sentences: Iterable[str]) -> None:
+    """Print sentences about the cluster as it is."""
+    for sentence in sentences:
+        print_warning(bare(sentence))
 
 
 def require(stack: Stack, cluster: Cluster) -> Checked:
@@ -31,4 +36,5 @@ def require(stack: Stack, cluster: Cluster) -> Checked:
     Raises Problem where OLM cannot install an operator, or the stack would configure nodes that are not its own.
     """
     operators = operator_channels.require(stack, cluster)
-    return Checked(operators, reached_nodes.require(stack, cluster))
+    reached = reached_nodes.require(stack, cluster)
+    return Checked(operators, (*operand_states.sentences(cluster.list), *reached))

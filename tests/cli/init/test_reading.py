@@ -6,7 +6,9 @@ import pytest
 
 from apis import kinds
 from cli.init import reading
+from review.sentences import bare
 from tests.cli.init.kit import api, cluster, obj
+from tests.support.messages import has
 
 
 def test_a_role_of_the_node_is_what_its_labels_say() -> None:
@@ -34,6 +36,15 @@ def test_parts_that_are_not_as_they_should_be_are_not_known(junk: Any) -> None:
     )
     found = reading.read(api(cluster(**{name: [obj("cluster", "ns", **parts)] for name in names})))
     assert (found.version, found.mtu) == ("4.20.8", None)
+
+
+def test_what_is_not_ready_is_known_before_the_stack_has_it() -> None:
+    """An operator's object that is not ready is a fact about the cluster, and what may not be read is named once."""
+    policy = obj("gpu-cluster-policy", status={"state": "notReady"})
+    (said,) = reading.read(api(cluster(CLUSTER_POLICY=[policy]))).unready
+    assert has(bare(said), "ClusterPolicy gpu-cluster-policy", "not ready already", "state notReady")
+    refused = reading.read(api(cluster(CLUSTER_POLICY=[policy]), clusterpolicies=(403, "forbidden")))
+    assert refused.unread == ("clusterpolicies: 403, forbidden",)
 
 
 def test_kinds_that_are_not_served_are_not_there() -> None:
