@@ -31,7 +31,10 @@ def test_a_users_field_goes_unless_the_program_or_another_has_it() -> None:
 
 def test_an_item_goes_with_the_fields_that_are_owned_in_it() -> None:
     """Of a list with keys kubectl's items go that no one declares; a declared one loses kubectl's other fields."""
-    mine = {'k:{"name":"a"}': {".": {}, "f:name": {}, "f:gone": {}}, 'k:{"name":"b"}': {".": {}, "f:name": {}}}
+    mine: dict[str, Any] = {
+        'k:{"name":"a"}': {".": {}, "f:name": {}, "f:gone": {}},
+        'k:{"name":"b"}': {".": {}, "f:name": {}},
+    }
     users = entry("kubectl-edit", {"f:items": mine, "f:names": {'v:"x"': {}, 'v:"y"': {}}})
     declared = {"f:items": {'k:{"name":"a"}': {".": {}, "f:name": {}}}, "f:names": {'v:"y"': {}}}
     items = [{"name": "a", "gone": 1}, {"name": "b"}, {"name": "injected"}]
