@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cli.init import gpu_policy, node_ranges, operators, places, workloads
+from cli.init import gpu_policy, node_ranges, operators, optional_parts, places, workloads
 from cli.init.decision import MARK, REVIEW, Decision
 from cli.init.examples import Example
 from cli.init.facts import Cluster, Connection
@@ -48,13 +48,17 @@ def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[G
         **{key: value for key, value in given.items() if key not in left_out},
     }
     decisions = [*_hosted(settings, cluster), *_missing_state(cluster), *_nodes(settings, groups, files)]
+    left = optional_parts.fit(settings, cluster, example.name)
+    decisions += left
     decisions += operators.fit(settings, cluster, release, name)
     decisions += gpu_policy.fit(settings, cluster)
     decisions += _jobs(settings, example.settings, ours, names)
     decisions += fit_tenants(settings, cluster, _gpus(ours) * len(names), name)
     decisions += _noticed(settings, cluster, release, name)
-    decisions += _fabric(settings, cluster, ours)
-    return Composition(settings, (*decisions, *places.of_a_site(settings)), files)
+    decisions += _fabric(settings, cluster, [] if left else ours)
+    named = {each.path for each in left}
+    site = [each for each in places.of_a_site(settings) if each.path not in named]
+    return Composition(settings, (*decisions, *site), files)
 
 
 def _cluster(name: str, cluster: Cluster, reached: Connection) -> dict[str, Any]:

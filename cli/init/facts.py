@@ -94,6 +94,8 @@ class Cluster:
     """Of operators that OLM did not install."""
     storage_classes: tuple[StorageClass, ...] = ()
     sccs: tuple[str, ...] = ()
+    pools: tuple[str, ...] = ()
+    """Names of its MachineConfigPools."""
     hosted: bool = False
     """Whether its control plane runs elsewhere (HyperShift)."""
     mtu: int | None = None

@@ -50,6 +50,7 @@ def read(cluster: Cluster) -> facts.Cluster:
         controllers=tuple(operator_facts.controllers(deployments)),
         storage_classes=tuple(map(facts.storage_class, asked.all(kinds.STORAGE_CLASS))),
         sccs=tuple(map(metadata.name, asked.all(kinds.SECURITY_CONTEXT_CONSTRAINTS))),
+        pools=tuple(map(metadata.name, asked.all(kinds.MACHINE_CONFIG_POOL))),
         hosted=value(infrastructure, "status", "controlPlaneTopology") == "External",
         mtu=mtu if isinstance(mtu, int) else None,
         namespaces={metadata.name(one): facts.namespace(one, quotas) for one in namespaces},

@@ -12,8 +12,6 @@ _BLOCK = 10_000
 """Ids of a namespace's range: as many as OpenShift gives."""
 _CATEGORIES = 1024
 _CLAIM = "claim"
-_JOBS = ("builds", "stages", "suite")
-"""Settings that name tenants."""
 _QUOTA = TenantNamespace.model_fields["quota_name"].default
 
 
@@ -25,11 +23,10 @@ def fit(settings: dict[str, Any], cluster: Cluster, gpus: int, stack: str) -> It
     teams = {name: there for name, there in sorted(cluster.namespaces.items()) if there.quota and there.uid_range}
     if teams and settings.get("tenants"):
         settings["tenants"] = [_tenant(name, there) for name, there in teams.items()]
-        left_out = [field for field in _JOBS if settings.pop(field, None)]
         yield Decision(
             ("tenants",),
             f"these namespaces have a quota of GPUs: {some([*teams])}. `./hpc adopt --stack {stack}` imports them as "
-            f"they are. The example's {' and '.join(left_out) or 'jobs'} are left out, as they are of other tenants",
+            "they are",
             mark=REVIEW,
         )
         return

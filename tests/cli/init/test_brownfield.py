@@ -6,12 +6,16 @@ from typing import Any
 import pytest
 
 from cli.init import command as module
-from cli.init import gpu_policy, reading, tenants
-from cli.init.facts import Cluster
+from cli.init import examples, gpu_policy, reading, tenants
+from cli.init.composition import Composition, compose
+from cli.init.facts import Cluster, Connection
+from cli.init.machines import grouped
 from cli.shared import cluster_client
 from stacks import settings
-from tests.cli.init.kit import api, cluster, kubeconfig, obj
+from stacks.releases import RELEASES
+from tests.cli.init.kit import CONTEXT, api, cluster, kubeconfig, obj, subscription
 from tests.support.commands import finished
+from tests.support.messages import has
 from tests.support.recorded import ROOT
 
 IDS = {"openshift.io/sa.scc.uid-range": "1000790000/10000", "openshift.io/sa.scc.mcs": "s0:c28,c12"}
@@ -24,7 +28,7 @@ def read(**changed: Any) -> Cluster:
 
 
 def test_namespaces_with_gpus_are_the_tenants() -> None:
-    """A namespace with a quota of GPUs is a tenant with its ids and quota; jobs of the example's tenants go."""
+    """A namespace with a quota of GPUs is a tenant with its ids and quota, in place of the example's."""
     found = read(
         NAMESPACE=[obj("vision", annotations=IDS), obj("web", annotations=IDS)],
         RESOURCE_QUOTA=[obj("team-quota", "vision", spec=GPUS), obj("pods", "web", spec={"hard": {"pods": "9"}})],
@@ -42,8 +46,7 @@ def test_namespaces_with_gpus_are_the_tenants() -> None:
             "quota_name": "team-quota",
         }
     ]
-    assert not {"stages", "builds"} & content.keys()
-    assert "builds and stages" in decision.text
+    assert "vision" in decision.text
 
 
 def test_the_gpu_operator_is_as_the_cluster_has_it() -> None:
@@ -74,6 +77,50 @@ def test_nothing_monitors_by_metrics_of_others(metrics: str, monitored: bool, te
     decisions = {each.place: each.text for each in gpu_policy.fit(content, read(CLUSTER_POLICY=[policy]))}
     assert ("monitoring" not in content["gpu"]) == monitored
     assert text in decisions.get("gpu.monitoring", "")
+
+
+POLICY = obj("gpu-cluster-policy", spec={"driver": {"enabled": True}}, status={"state": "ready"})
+OPTIONAL = {"tuning", "machine_config_pool", "mpi_operator", "pull_secret", "builds", "stages"}
+TEMPLATES = [
+    name
+    for name in examples.names(ROOT)
+    if examples.whole(examples.read(name, ROOT)) and examples.supported(examples.read(name, ROOT), RELEASES["4.20"])
+]
+
+
+def composed(found: Cluster, name: str) -> Composition:
+    """Return the settings of a stack on a cluster, from an example."""
+    return compose("site", found, Connection("kubeconfig", CONTEXT), grouped(found.nodes), examples.read(name, ROOT))
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_cluster_in_use_gets_nothing_that_it_does_not_have(name: str) -> None:
+    """What others have not turned on is left out of every example, with one line that says how it is turned on."""
+    for teams in ({}, {"NAMESPACE": [obj("vision", annotations=IDS)]}):
+        quota = [obj("team-quota", "vision", spec=GPUS)]
+        made = composed(read(CLUSTER_POLICY=[POLICY], RESOURCE_QUOTA=quota, **teams), name)
+        assert not (OPTIONAL | {"trainer", "queues", "operators", "ports"}) & made.settings.keys()
+        assert made.settings["fabric"] == {"kind": "ethernet", "pod_mtu": 8900}
+        settings.parse(made.settings, "Pulumi.site.yaml", "site")
+        (review,) = (each for each in made.decisions if each.place == "fabric")
+        assert has(review.text, "in use", "jobs (`stages`)", f"./hpc settings show --stack {name}")
+
+
+def test_a_cluster_in_use_keeps_what_it_has() -> None:
+    """Where the cluster has Network Operator, MPI operator and pool, their settings stay; on one not in use, all."""
+    network = subscription("nvidia-network-operator", "nvidia-network-operator", "v26.4", installedCSV="x")
+    images = {"template": {"spec": {"containers": [{"image": "mpioperator/mpi-operator:0.8.0"}]}}}
+    there = {
+        "CLUSTER_POLICY": [POLICY],
+        "SUBSCRIPTION": [network],
+        "DEPLOYMENT": [obj("mpi-operator", "mpi-operator", spec=images)],
+        "MACHINE_CONFIG_POOL": [obj("worker"), obj("gpu")],
+    }
+    kept = composed(read(**there), "h100-roce").settings
+    assert (kept["fabric"]["kind"], kept["machine_config_pool"], "mpi_operator" in kept) == ("roce", "gpu", True)
+    assert "ports" not in kept["fabric"], "NMState is not there"
+    assert not {"tuning", "pull_secret", "stages"} & kept.keys()
+    assert composed(read(), "h100-roce").settings.keys() >= OPTIONAL
 
 
 def test_a_hosted_control_plane_has_no_machine_configs(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
