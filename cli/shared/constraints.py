@@ -15,6 +15,8 @@ from cli.shared.cluster_client import Cluster, RefusedError
 from cli.shared.errors import Problem
 from cli.shared.text import some
 from components.labels import PART_OF
+from policies.rbac import Rbac, Subject
+from policies.scc.roles import own_role
 from policies.values import entries, mapping, read
 from review.sentences import name, quoted
 from stacks.checks.operator import subscriptions
@@ -24,7 +26,7 @@ Object = Mapping[str, Any]
 Look = Callable[..., Sequence[Object]]
 """List a kind, in a namespace if one is named."""
 _OURS = "app.kubernetes.io/part-of"
-_SCC_ROLE, _ACCOUNTS, _ACCOUNT = "system:openshift:scc:", "system:serviceaccounts:", "system:serviceaccount:"
+_ACCOUNTS, _ACCOUNT = "system:serviceaccounts:", "system:serviceaccount:"
 _EVERYONE = frozenset({"system:authenticated", "system:serviceaccounts"})
 _OF_EVERYONE = frozenset({"restricted", "restricted-v2", "restricted-v3"})
 """OpenShift's own for everyone."""
@@ -105,27 +107,27 @@ def _sccs(tenants: Collection[str], look: Look) -> Iterator[Constraint]:
         if reached and _foreign(obj) and metadata.name(obj) not in _OF_EVERYONE:
             text = f"priority {read(obj, 'priority') or 0}, for {some(reached, _SHOWN)}"
             yield _constraint(kinds.SECURITY_CONTEXT_CONSTRAINTS, obj, text)
-    for tenant in sorted(tenants):
-        for obj in look(kinds.ROLE_BINDING, tenant):
-            if _foreign(obj) and _gives_scc(obj):
-                yield _constraint(kinds.ROLE_BINDING, obj, _binding(obj, entries(obj, "subjects")))
-    for obj in look(kinds.CLUSTER_ROLE_BINDING):
-        subjects = [each for each in entries(obj, "subjects") if _is_of(each, tenants)]
-        if subjects and _foreign(obj) and _gives_scc(obj):
-            yield _constraint(kinds.CLUSTER_ROLE_BINDING, obj, _binding(obj, subjects))
+    yield from _bindings(tenants, look)
 
 
-def _gives_scc(binding: Object) -> bool:
-    return str(read(binding, "roleRef", "name")).startswith(_SCC_ROLE)
+def _bindings(tenants: Collection[str], look: Look) -> Iterator[Constraint]:
+    """Yield the bindings that let accounts of tenants use SCCs, by whatever role."""
+    inside = [(kind, tenant) for kind in (kinds.ROLE, kinds.ROLE_BINDING) for tenant in sorted(tenants)]
+    everywhere = [(kinds.CLUSTER_ROLE, ""), (kinds.CLUSTER_ROLE_BINDING, "")]
+    listed = ((kind, obj) for kind, space in (*inside, *everywhere) for obj in look(kind, space))
+    # Items of a list have no kind.
+    rbac = Rbac(({**obj, "apiVersion": kind.api_version, "kind": kind.kind} for kind, obj in listed), own_role)
+    for grant in rbac.grants:
+        reached = [str(subject) for subject in grant.subjects if _is_of(subject, tenants)]
+        sccs = None if grant.names is None else sorted(grant.names - _OF_EVERYONE)
+        if reached and _foreign(grant.binding) and sccs != []:
+            what = "every SCC" if sccs is None else f"SCC {some(sccs, _SHOWN)}"
+            kind = kinds.ROLE_BINDING if grant.namespace else kinds.CLUSTER_ROLE_BINDING
+            yield _constraint(kind, grant.binding, f"{what} for {some(reached, _SHOWN)}")
 
 
-def _binding(obj: Object, subjects: Sequence[Any]) -> str:
-    named = [f"{each.get('kind')} {each.get('name')}" for each in subjects]
-    return f"SCC {str(read(obj, 'roleRef', 'name')).removeprefix(_SCC_ROLE)} for {some(named, _SHOWN)}"
-
-
-def _is_of(subject: Any, tenants: Collection[str]) -> bool:
-    return subject.get("namespace") in tenants or _is_in(str(subject.get("name")), tenants)
+def _is_of(subject: Subject, tenants: Collection[str]) -> bool:
+    return subject.namespace in tenants or subject.name in _EVERYONE or _is_in(subject.name, tenants)
 
 
 def _is_in(subject: str, tenants: Collection[str]) -> bool:

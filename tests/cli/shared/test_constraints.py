@@ -66,13 +66,19 @@ WHOLE: dict[str, Any] = {
             kinds.ROLE_BINDING,
             obj("b", "adas", **role("system:openshift:scc:anyuid", "default", "ServiceAccount")),
             "adas/b",
-            "SCC anyuid for ServiceAccount default",
+            "SCC anyuid for ServiceAccount adas/default",
         ),
         (
             kinds.CLUSTER_ROLE_BINDING,
             obj("c", **role("system:openshift:scc:privileged", "mpi", "ServiceAccount", namespace="adas")),
             "c",
-            "SCC privileged for ServiceAccount mpi",
+            "SCC privileged for ServiceAccount adas/mpi",
+        ),
+        (
+            kinds.CLUSTER_ROLE_BINDING,
+            obj("d", **role("system:openshift:scc:anyuid", "system:authenticated")),
+            "d",
+            "SCC anyuid for Group system:authenticated",
         ),
     ],
 )
@@ -91,12 +97,40 @@ def test_what_others_set_is_named(kind: Kind, found: dict[str, Any], name: str, 
         (kinds.SECURITY_CONTEXT_CONSTRAINTS, obj("restricted-v2", groups=["system:authenticated"])),
         (kinds.SECURITY_CONTEXT_CONSTRAINTS, obj("node", users=["system:serviceaccount:adas2:default"])),
         (kinds.ROLE_BINDING, obj("b", "adas", **role("view", "developers"))),
+        (kinds.ROLE_BINDING, obj("b", "adas", **role("system:openshift:scc:anyuid", "ann", "User"))),
         (kinds.CLUSTER_ROLE_BINDING, obj("c", **role("system:openshift:scc:privileged", "system:nodes"))),
+        (kinds.CLUSTER_ROLE_BINDING, obj("c", **role("system:openshift:scc:restricted-v2", "system:authenticated"))),
     ],
 )
 def test_what_decides_nothing_about_its_pods_is_left_out(kind: Kind, found: dict[str, Any]) -> None:
     """Objects elsewhere, OpenShift's own for everyone, and rights without an SCC are not shown."""
     assert [*constraints({"adas"}, {"gpus"}, look((kind, [found])))] == []
+
+
+def test_a_role_of_a_teams_own_gives_an_scc_as_well() -> None:
+    """A binding counts by what its role grants, not by the role's name."""
+    scc = {"apiGroups": ["security.openshift.io"], "resources": ["securitycontextconstraints"], "verbs": ["use"]}
+    objects = {
+        kinds.ROLE: [
+            obj("notebooks", "adas", rules=[{**scc, "resourceNames": ["wide"]}]),
+            obj("quotas", "adas", rules=[{"apiGroups": [""], "resources": ["resourcequotas"], "verbs": ["get"]}]),
+        ],
+        kinds.CLUSTER_ROLE: [obj("all", rules=[scc])],
+        kinds.ROLE_BINDING: [
+            obj(
+                name, "adas", roleRef={"kind": kind, "name": name}, subjects=[{"kind": "ServiceAccount", "name": "mpi"}]
+            )
+            for kind, name in (("Role", "notebooks"), ("Role", "quotas"), ("ClusterRole", "all"))
+        ],
+    }
+
+    def listed(kind: Kind, _namespace: str = "") -> list[dict[str, Any]]:
+        return objects.get(kind, [])
+
+    assert [*constraints({"adas"}, (), listed)] == [
+        Constraint("RoleBinding", "adas/notebooks", "SCC wide for ServiceAccount adas/mpi"),
+        Constraint("RoleBinding", "adas/all", "every SCC for ServiceAccount adas/mpi"),
+    ]
 
 
 def test_queues_of_a_cohort_are_those_of_the_stacks_own() -> None:
@@ -113,7 +147,7 @@ class _Api(Cluster):
 
     def list(self, kind: Kind, namespace: str = "", **_query: str) -> Any:
         """Return what is in every namespace."""
-        assert not namespace or kind == kinds.ROLE_BINDING
+        assert not namespace or kind in (kinds.ROLE, kinds.ROLE_BINDING)
         if kind == kinds.LIMIT_RANGE:
             raise RefusedError("refused", "", "403, limitranges is forbidden")
         return [obj("team-quota", "adas", **QUOTA)] if kind == kinds.RESOURCE_QUOTA else []
