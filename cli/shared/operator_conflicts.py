@@ -35,8 +35,16 @@ def _subscriptions(place: str, operator: OlmOperatorArgs, existing: Objects) -> 
 
 def _groups(place: str, operator: OlmOperatorArgs, existing: Objects) -> Iterator[str]:
     own = operator.operator_group or operator.package
-    others = sorted({metadata.name(group) for group in existing} - {own})
-    if others:
+    names = sorted(metadata.name(group) for group in existing)
+    others = sorted({*names} - {own})
+    if len(names) > 1:
+        yield (
+            f"{place}: namespace {operator.namespace} has {len(names)} OperatorGroups, {' and '.join(names)}, and OLM "
+            "installs nothing where there is more than one (TooManyOperatorGroups); delete all but one (`oc delete "
+            f"operatorgroup -n {operator.namespace} NAME`), and set {place}.operator_group to its name unless that is "
+            f"{operator.package}"
+        )
+    elif others:
         yield (
             f"{place}: namespace {operator.namespace} has OperatorGroup {others[0]}, and with a second OLM installs "
             f"nothing there (TooManyOperatorGroups); set {place}.operator_group to {others[0]}, and adopt it, or "

@@ -46,6 +46,15 @@ def test_another_name_is_named_with_the_setting(existing: tuple[str, str, str, s
     assert conflicts(NFD.model_copy(update={"namespace": namespace, field: name}), existing) == []
 
 
+def test_of_several_operator_groups_one_has_to_stay() -> None:
+    """OperatorGroups that are in each other's way are named, whichever of them the settings name."""
+    existing = [("OperatorGroup", "openshift-nfd", name, "") for name in ("nfd", "nfd-zx9")]
+    for group in (None, "nfd-zx9"):
+        (said,) = conflicts(NFD.model_copy(update={"operator_group": group}), *existing)
+        assert "2 OperatorGroups, nfd and nfd-zx9" in said
+        assert "delete all but one (`oc delete operatorgroup -n openshift-nfd NAME`)" in said
+
+
 def test_what_is_of_others_is_no_conflict() -> None:
     """Subscriptions to other packages, and OperatorGroups of other namespaces, are none."""
     others = [("Subscription", "openshift-nfd", "x", "other"), ("OperatorGroup", "elsewhere", "g", "")]
