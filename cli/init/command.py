@@ -150,23 +150,30 @@ def _report(name: str, machine_files: Sequence[str], decisions: Sequence[Decisio
     print_text(f"written: {some([_file(name).name, *machine_files])}")
     node = yaml_nodes.composed(_file(name).read_text())
 
-    def at(one: Decision) -> str:
-        line = yaml_nodes.line(node, ("config", f"{PROJECT}:{KEY}", *one.path)) + 1
-        return f"{_file(name).name}:{line}: {one.place}"
+    def line(one: Decision) -> int:
+        return yaml_nodes.line(node, ("config", f"{PROJECT}:{KEY}", *one.path)) + 1
 
-    _list(f"to decide, marked with {MARK} in the file", [(at(one), one) for one in decisions if one.mark == MARK])
-    review = list(dict.fromkeys(at(one).partition(":")[2] for one in decisions if one.mark == REVIEW))
+    decisions = sorted(decisions, key=line)
+    _list(
+        f"to decide, marked with {MARK} in the file",
+        [(f"{_file(name).name}:{line(one)}: {one.place}", one) for one in decisions if one.mark == MARK],
+    )
+    review = list(dict.fromkeys(f"{line(one)}: {one.place}" for one in decisions if one.mark == REVIEW))
     print_text(f"\nto review, marked with {REVIEW}, by line: {'; '.join(review)}")
     found = [*checks.faults(name, ROOT)]
     if found:
         print_text("\nnot complete yet:")
-        for line in found:
-            print_text(line)
+        for fault in found:
+            print_text(fault)
     else:
         print_text("\nthe settings are valid, and no mandatory policy refuses what they declare")
     print_text("\nnext, when that is decided:")
-    for line in (*before, f"./hpc diff --stack {name}    # what an update would do", f"./hpc up --stack {name}"):
-        print_text(f"  {line}")
+    for command_line in (
+        *before,
+        f"./hpc diff --stack {name}    # what an update would do",
+        f"./hpc up --stack {name}",
+    ):
+        print_text(f"  {command_line}")
 
 
 def _list(title: str, decisions: Sequence[tuple[str, Decision]]) -> None:

@@ -88,6 +88,8 @@ class Cluster:
     simulated: bool = False
     packages: Mapping[str, Package] = field(default_factory=dict)
     subscriptions: tuple[Subscription, ...] = ()
+    operator_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Namespace -> names of its OperatorGroups."""
     without_subscription: tuple[str, ...] = ()
     """NAMESPACE/NAME of versions of operators that no subscription has installed."""
     controllers: tuple[Controller, ...] = ()

@@ -26,9 +26,11 @@ def fit(settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
         gpu["driver"] = None
     elif isinstance(gpu.get("driver"), dict):
         gpu["driver"]["version"] = policy.driver_version or _default(gpu)
+    used = gpu.get("operator", {}).get("installed")
     yield Decision(
         ("gpu",),
-        "MIG, driver and GPUDirect Storage as the cluster's ClusterPolicy has them; adopting it keeps its other fields",
+        "MIG, driver and GPUDirect Storage as the cluster's ClusterPolicy has them; "
+        + ("keep them equal to it: the stack does not declare it" if used else "adopting it keeps its other fields"),
         mark=REVIEW,
     )
     if policy.metrics != EXPORTER_LIST:

@@ -39,10 +39,12 @@ class Subscription:
     approval: str
     watches: tuple[str, ...] | None = None
     """Namespaces by its OperatorGroup, empty: all; None: it has not exactly one."""
-    group: str = ""
-    """Name of its OperatorGroup; empty: it has not exactly one."""
+    groups: tuple[str, ...] = ()
+    """Names of the OperatorGroups of its namespace, of which OLM needs exactly one."""
     tool: str = ""
     """What manages it, e.g. Argo CD application gpus; empty: no mark of a tool."""
+    plan: str = ""
+    """Name of its InstallPlan that waits for approval; empty: none does."""
     trouble: str = ""
     """Why it is not installed; empty: it is."""
 
@@ -92,7 +94,8 @@ def subscriptions(
         installed = read(obj, "status", "installedCSV")
         version = phases.get((metadata.namespace(obj), str(installed)))
         own = watched.get(metadata.namespace(obj), [])
-        name, targets = own[0] if len(own) == 1 else ("", None)
+        approval = str(read(obj, "spec", "installPlanApproval") or "Automatic")
+        pending = approval == "Manual" and read(obj, "status", "state") == "UpgradePending"
         yield Subscription(
             package=str(read(obj, "spec", "name") or ""),
             name=metadata.name(obj),
@@ -100,12 +103,21 @@ def subscriptions(
             channel=str(read(obj, "spec", "channel") or ""),
             source=str(read(obj, "spec", "source") or ""),
             source_namespace=str(read(obj, "spec", "sourceNamespace") or ""),
-            approval=str(read(obj, "spec", "installPlanApproval") or "Automatic"),
-            watches=targets,
-            group=name,
+            approval=approval,
+            watches=own[0][1] if len(own) == 1 else None,
+            groups=tuple(name for name, _ in own),
             tool=next(owners.tools(obj), ""),
+            plan=str(read(obj, "status", "installPlanRef", "name") or "") if pending and not installed else "",
             trouble=_trouble(obj, installed, version),
         )
+
+
+def groups(found: Iterable[Object]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the OperatorGroups of each namespace that has some."""
+    names: dict[str, tuple[str, ...]] = {}
+    for group in found:
+        names[metadata.namespace(group)] = (*names.get(metadata.namespace(group), ()), metadata.name(group))
+    return names
 
 
 def without_subscription(found: Iterable[Object], versions: Iterable[Object]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Any
 from cli.init.decision import MARK, REVIEW, Decision, Path
 from cli.init.facts import Cluster
 from cli.init.operator_facts import ALL_NAMESPACES, OWN_NAMESPACE, Controller, Package, Subscription
+from cli.shared.install_plans import approval
 from cli.shared.text import some
 from stacks.releases import Release
 
@@ -50,8 +51,9 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
         )
         return
     if there:
-        _follow(wanted, there[0])
-        trouble = _trouble(there)
+        unsupported = _is_unsupported(there[0], cluster.packages.get(name))
+        _follow(wanted, there[0], own_namespace_only=unsupported)
+        trouble = _trouble(there, unsupported=unsupported)
         yield Decision(
             path,
             f"{there[0].package} has a Subscription already, {there[0].namespace}/{there[0].name}"
@@ -66,11 +68,16 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
             f"{', '.join(orphans)} is a version of {name} without a Subscription, and the new one would fail on it: "
             f"delete it first (`oc delete csv -n {orphans[0].replace('/', ' ')}`)",
         )
-    if wanted["namespace"] in cluster.namespaces:
+    if (namespace := wanted["namespace"]) in cluster.namespaces:
+        groups = cluster.operator_groups.get(namespace, ())
+        if len(groups) == 1 and groups[0] != name:
+            wanted["operator_group"] = groups[0]
+        what = f" and its OperatorGroup {groups[0]}" if len(groups) == 1 else ""
         yield Decision(
             (*path, "namespace"),
-            f"the cluster has a namespace {wanted['namespace']} already, without a Subscription to {name}: delete it, "
-            f"or `./hpc adopt --stack {stack}` imports it before the first update",
+            f"the cluster has a namespace {namespace} already, without a Subscription to {name}: delete it, or "
+            f"`./hpc adopt --stack {stack}` imports it{what} before the first update"
+            + (f"; {_too_many(namespace, groups)}" if len(groups) > 1 else ""),
         )
     package = cluster.packages.get(name)
     if package is not None:
@@ -106,12 +113,18 @@ def _use(wanted: dict[str, Any], owner: Subscription | Controller) -> None:
     wanted |= {"installed": True, "package": package, "namespace": owner.namespace, "channel": channel}
 
 
-def _follow(wanted: dict[str, Any], there: Subscription) -> None:
+def _is_unsupported(there: Subscription, package: Package | None) -> bool:
+    """Whether an operator is not installed because its OperatorGroup is for all namespaces."""
+    modes = package.channels.get(there.channel, frozenset()) if package else frozenset()
+    return bool(there.trouble and there.watches == () and modes and ALL_NAMESPACES not in modes)
+
+
+def _follow(wanted: dict[str, Any], there: Subscription, *, own_namespace_only: bool) -> None:
     wanted["namespace"] = there.namespace
     if there.watches is not None:
-        wanted["own_namespace_only"] = there.watches == (there.namespace,)
+        wanted["own_namespace_only"] = own_namespace_only or there.watches == (there.namespace,)
     wanted["channel"] = there.channel or wanted["channel"]
-    names = {"subscription": there.name, "operator_group": there.group}
+    names = {"subscription": there.name, "operator_group": there.groups[0] if len(there.groups) == 1 else ""}
     wanted |= {field: name for field, name in names.items() if name and name != there.package}
     _set_source(wanted, there.source, there.source_namespace)
     wanted.pop("starting_csv", None)
@@ -119,15 +132,34 @@ def _follow(wanted: dict[str, Any], there: Subscription) -> None:
         wanted["approval"] = there.approval
 
 
-def _trouble(there: list[Subscription]) -> str:
+def _trouble(there: list[Subscription], *, unsupported: bool) -> str:
     """Return why a stack cannot have an operator as it is there, with the remedy; empty where it can."""
     first = there[0]
     if len(there) > 1:
         others = some([f"{one.namespace}/{one.name}" for one in there[1:]])
         return f", and also {others}: two operators would act on the same objects; delete all Subscriptions but one"
+    if len(first.groups) > 1:
+        return f", and half-installed: {_too_many(first.namespace, first.groups)}"
+    if unsupported:
+        patch = f'{{"spec":{{"targetNamespaces":["{first.namespace}"]}}}}'
+        return (
+            f", and half-installed: its OperatorGroup {first.groups[0]} is for all namespaces, which channel "
+            f"{first.channel} does not support; correct it before the first update (`oc patch operatorgroup "
+            f"{first.groups[0]} -n {first.namespace} --type merge -p '{patch}'`)"
+        )
+    if first.plan:
+        return f", and its InstallPlan {approval(first.namespace, first.plan)}"
     if first.trouble:
         return f", and half-installed: {first.trouble}; repair or delete it before the first update"
     return ""
+
+
+def _too_many(namespace: str, groups: tuple[str, ...]) -> str:
+    return (
+        f"namespace {namespace} has {len(groups)} OperatorGroups, {some([*groups])}, and OLM installs nothing where "
+        f"there is more than one; delete all but one (`oc delete operatorgroup -n {namespace} NAME`), and write its "
+        "name to `operator_group`"
+    )
 
 
 def _offered(wanted: dict[str, Any], path: Path, package: Package, release: Release) -> Iterator[Decision]:

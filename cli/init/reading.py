@@ -46,6 +46,7 @@ def read(cluster: Cluster) -> facts.Cluster:
         simulated=facts.simulated(nodes),
         packages={one.name: one for one in packages},
         subscriptions=tuple(operator_facts.subscriptions(subscriptions, versions, operator_groups)),
+        operator_groups=operator_facts.groups(operator_groups),
         without_subscription=tuple(operator_facts.without_subscription(subscriptions, versions)),
         controllers=tuple(operator_facts.controllers(deployments)),
         storage_classes=tuple(map(facts.storage_class, asked.all(kinds.STORAGE_CLASS))),

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 
 from cli.shared.cluster_client import Cluster
 from cli.shared.console import print_text
+from cli.shared.install_plans import approval
 from cli.shared.operator_channels import Examined, examine, updated
 from cli.shared.stack import Stack
-from cli.up.waits.rules import install_plan
 
 _PAUSE = 2.0
 _MOVING = ("UpgradeAvailable", "UpgradePending")
@@ -51,5 +51,5 @@ def behind(
 def _text(late: Examined) -> str:
     text = f"waits for Subscription {late.subscription}: {late.difference}"
     if late.operator.approval == "Manual" and late.state == "UpgradePending" and late.plan:
-        return f"{text}; InstallPlan {late.plan} {install_plan.approval(late.operator.namespace, late.plan)}"
+        return f"{text}; InstallPlan {late.plan} {approval(late.operator.namespace, late.plan)}"
     return text

@@ -10,6 +10,8 @@ from tests.cli.init.kit import api, cluster, obj, package, subscription
 
 NFD = {"namespace": "openshift-nfd", "package": "nfd", "channel": "stable"}
 GPU = {"namespace": "nvidia-gpu-operator", "package": "gpu-operator-certified", "channel": "v26.7"}
+PENDING = subscription("nfd", "a", "stable", state="UpgradePending", installPlanRef={"name": "install-x1"})
+PENDING["spec"]["installPlanApproval"] = "Manual"
 GLOBAL = subscription("nfd", "openshift-operators", "stable", installedCSV="nfd.v4.20")
 
 
@@ -144,6 +146,27 @@ def test_what_another_tool_manages_is_used_as_it_is() -> None:
             "half-installed: its version nfd.v1 is missing; repair",
         ),
         (
+            {
+                "SUBSCRIPTION": [subscription("nfd", "a", "stable")],
+                "OPERATOR_GROUP": [obj("nfd-x1", "a"), obj("nfd-x2", "a")],
+            },
+            "half-installed: namespace a has 2 OperatorGroups, nfd-x1, nfd-x2, and OLM installs nothing where there is "
+            "more than one; delete all but one (`oc delete operatorgroup -n a NAME`)",
+        ),
+        (
+            {
+                "SUBSCRIPTION": [subscription("nfd", "a", "stable", installedCSV="nfd.v1")],
+                "OPERATOR_GROUP": [obj("all", "a", spec={})],
+            },
+            "half-installed: its OperatorGroup all is for all namespaces, which channel stable does not support; "
+            "correct it before the first update (`oc patch operatorgroup all -n a --type merge -p "
+            """'{"spec":{"targetNamespaces":["a"]}}'`)""",
+        ),
+        (
+            {"SUBSCRIPTION": [PENDING]},
+            "its InstallPlan waits for a user's approval: `oc -n a patch installplan install-x1",
+        ),
+        (
             {"CLUSTER_SERVICE_VERSION": [obj("nfd.v1", "a")]},
             "a/nfd.v1 is a version of nfd without a Subscription, and the new one would fail on it: delete it first "
             "(`oc delete csv -n a nfd.v1`)",
@@ -158,6 +181,19 @@ def test_what_is_half_there_is_reported_with_its_remedy(changed: dict[str, Any],
     """A part of an installation that exists is reported in one sentence with its remedy."""
     _, said = fitted(NFD, **changed)
     assert [one for one in said if text in one], said
+
+
+def test_an_operator_group_that_was_left_is_used() -> None:
+    """The one OperatorGroup of a namespace is the stack's; of several the user deletes all but one."""
+    found, (said,) = fitted(
+        NFD, NAMESPACE=[obj("openshift-nfd")], OPERATOR_GROUP=[obj("openshift-nfd-x1", "openshift-nfd")]
+    )
+    assert found["operator_group"] == "openshift-nfd-x1"
+    assert "imports it and its OperatorGroup openshift-nfd-x1" in said
+    several = [obj(name, "openshift-nfd") for name in ("nfd", "openshift-nfd-x1")]
+    found, (said,) = fitted(NFD, NAMESPACE=[obj("openshift-nfd")], OPERATOR_GROUP=several)
+    assert "operator_group" not in found
+    assert "2 OperatorGroups, nfd, openshift-nfd-x1" in said
 
 
 def test_copies_of_a_global_operator_are_none() -> None:

@@ -2,10 +2,9 @@
 
 from apis import kinds
 from cli.shared import metadata
+from cli.shared.install_plans import approval
 from cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, conditions, failed, reason_of, waiting
 from policies.values import read
-
-_APPROVED = '{"spec":{"approved":true}}'
 
 
 def judge(obj: Object, _look: Look) -> Verdict:
@@ -19,11 +18,6 @@ def judge(obj: Object, _look: Look) -> Verdict:
     if phase == "RequiresApproval" or read(obj, "spec", "approved") is False:
         return waiting(approval(metadata.namespace(obj), metadata.name(obj)))
     return waiting(phase or "Planning")
-
-
-def approval(namespace: str, name: str) -> str:
-    """Return that an InstallPlan waits for a user, with the command."""
-    return f"waits for a user's approval: `oc -n {namespace} patch installplan {name} --type merge -p '{_APPROVED}'`"
 
 
 RULE = Rule(kinds.INSTALL_PLAN.group, (kinds.INSTALL_PLAN.kind,), judge)
