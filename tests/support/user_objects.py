@@ -5,14 +5,17 @@ from typing import Any
 
 import yaml
 
-from apis import kinds
+from apis import kinds, operators
 from apis.kinds import Kind
 from tests.engine.kit import Cluster
+
+EVERY = (*(value for value in vars(kinds).values() if isinstance(value, Kind)), *operators.kinds())
+"""All kinds by name, those that the platform does not declare as well."""
 
 
 def kind_of(body: dict[str, Any]) -> Kind:
     """Return the kind of an object."""
-    return next(each for each in kinds.KINDS if (each.api_version, each.kind) == (body["apiVersion"], body["kind"]))
+    return next(each for each in EVERY if (each.api_version, each.kind) == (body["apiVersion"], body["kind"]))
 
 
 def created(cluster: Cluster, file: Path) -> None:
