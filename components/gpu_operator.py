@@ -65,6 +65,11 @@ class GpuDriver(Operand):
 class GpuStack(Model):
     """What the operator installs on nodes, as settings and the component have it."""
 
+    policy: DnsName = Field(
+        default="gpu-cluster-policy",
+        description="name of the ClusterPolicy; the default is that of the console's sample. The operator acts on one "
+        "alone, so an existing one is named",
+    )
     driver: GpuDriver | None = Field(description="None: the nodes' image has the driver already")
     gdrcopy: bool = Field(default=False, description="GDRCopy kernel module, for small copies by the CPU")
     gds: bool = Field(
@@ -84,7 +89,6 @@ class GpuStack(Model):
 class GpuOperatorArgs(Installable, GpuStack):
     """The one ClusterPolicy of the cluster."""
 
-    policy: DnsName = Field(default="gpu-cluster-policy", description="name; the one of the operator's own sample")
     gpu: Gpu = Field(description="of the hardware profile; decides which drivers and kernel modules will do")
     gpudirect: GpuDirect | None = Field(default=None, description="None: HCAs do not reach the GPUs' memory")
     monitoring: bool = Field(

@@ -7,9 +7,19 @@ from pydantic import Field
 
 from apis.operator import Recommended
 from apis.operators import operators
-from components.model import Model
+from components.model import DnsName, Model
 from components.olm_operator import OlmOperatorArgs
 from stacks.releases import RELEASES, Release
+
+
+class NodeFeatureDiscoverySettings(OlmOperatorArgs):
+    """The operator of node feature discovery, with the object by which it starts its workers."""
+
+    instance: DnsName | None = Field(
+        default=None,
+        description="name of the NodeFeatureDiscovery; None: that of the console's sample. Two in a namespace would "
+        "have the same workers, so an existing one is named",
+    )
 
 
 class OperatorSettings(Model):

@@ -54,12 +54,13 @@ def node_features(settings: Settings, opts: pulumi.ResourceOptions) -> list[Node
     operator, kind = settings.node_feature_discovery, settings.version.node_feature_discovery
     if operator is None or kind is None:
         return []
-    installed = install("nfd-operator", operator, settings, opts)
+    olm = OlmOperatorArgs(**fields_of(OlmOperatorArgs, operator))
+    installed = install("nfd-operator", olm, settings, opts)
     args = NodeFeatureDiscoveryArgs(
         installed=operator.installed,
         kind=kind,
         namespace=operator.namespace,
-        instance=settings.version.node_feature_discovery_instance,
+        instance=operator.instance or settings.version.node_feature_discovery_instance,
         worker=_node_feature_worker(settings),
         ready_timeout=settings.timeouts.node_features,
     )

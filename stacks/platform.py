@@ -9,7 +9,6 @@ from apis.nccl import Transport
 from components.model import DnsLabel, merged_by
 from components.mpi_operator import MpiOperatorImages
 from components.node_pool import BUILT_IN, at_once
-from components.olm_operator import OlmOperatorArgs
 from components.priority_class import PriorityClassArgs
 from components.timeouts import LONGEST, Timeouts
 from hardware import profiles, topology
@@ -25,7 +24,7 @@ from stacks.extra_fields import ExtraFields
 from stacks.fabric_settings import Ethernet, FabricSettings, InfiniBand
 from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, GpuSettings
 from stacks.node_settings import TuningSettings
-from stacks.operator_settings import OperatorSettings, completed
+from stacks.operator_settings import NodeFeatureDiscoverySettings, OperatorSettings, completed
 from stacks.origins import Places
 from stacks.policy_settings import Policies
 from stacks.programs import PROGRAMS, Program
@@ -75,7 +74,7 @@ class Settings(Based):
         description="what GPU nodes reserve; jobs get a share of the rest per GPU. None: as in the machine's profile",
     )
     tuning: TuningSettings | None = Field(default=None, description="None: nodes stay unchanged except for memlock")
-    node_feature_discovery: OlmOperatorArgs | None = Field(
+    node_feature_discovery: NodeFeatureDiscoverySettings | None = Field(
         default=None, description="the operator that labels nodes by their devices; None only without operators"
     )
     gpu: GpuSettings = Field(description="how GPUs are enabled on the nodes")

@@ -67,6 +67,7 @@ class Namespace:
 class GpuPolicy:
     """What the GPU Operator's ClusterPolicy has of the settings; None: it leaves it to the operator."""
 
+    name: str
     mig: str | None
     driver: bool
     """Whether the operator brings the driver."""
@@ -105,6 +106,8 @@ class Cluster:
     namespaces: Mapping[str, Namespace] = field(default_factory=dict)
     gpu_policy: GpuPolicy | None = None
     """None: no ClusterPolicy, or several."""
+    node_features: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Namespace -> names of its NodeFeatureDiscoveries."""
     mpi_operators: tuple[str, ...] = ()
     """NAMESPACE/NAME of Deployments that act on MPIJobs."""
     unready: tuple[str, ...] = ()
@@ -171,6 +174,7 @@ def gpu_policy(policies: Iterable[Object]) -> GpuPolicy | None:
     driver = read(first, "spec", "driver", "enabled") is not False
     strategy, version = read(first, "spec", "mig", "strategy"), read(first, "spec", "driver", "version")
     return GpuPolicy(
+        name=metadata.name(first),
         mig=str(strategy) if strategy else None,
         driver=driver,
         driver_version=str(version) if version else None,

@@ -7,6 +7,7 @@ from typing import Any
 from cli.init.decision import REVIEW, Decision
 from cli.init.facts import Cluster
 from components.gpu_monitoring import EXPORTER_LIST
+from components.gpu_operator import GpuStack
 from stacks.gpu_drivers import gpu_drivers
 
 _OPERATOR = "gpu-operator"
@@ -27,6 +28,8 @@ def fit(settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
     elif isinstance(gpu.get("driver"), dict):
         gpu["driver"]["version"] = policy.driver_version or _default(gpu)
     used = gpu.get("operator", {}).get("installed")
+    if not used and policy.name != GpuStack.model_fields["policy"].default:
+        gpu["policy"] = policy.name
     yield Decision(
         ("gpu",),
         "MIG, driver and GPUDirect Storage as the cluster's ClusterPolicy has them; "

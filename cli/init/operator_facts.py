@@ -112,11 +112,11 @@ def subscriptions(
         )
 
 
-def groups(found: Iterable[Object]) -> dict[str, tuple[str, ...]]:
-    """Return the names of the OperatorGroups of each namespace that has some."""
+def by_namespace(found: Iterable[Object]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the objects of each namespace that has some."""
     names: dict[str, tuple[str, ...]] = {}
-    for group in found:
-        names[metadata.namespace(group)] = (*names.get(metadata.namespace(group), ()), metadata.name(group))
+    for obj in found:
+        names[metadata.namespace(obj)] = (*names.get(metadata.namespace(obj), ()), metadata.name(obj))
     return names
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from apis.operators import node_feature_discovery
 from cli.init.decision import MARK, REVIEW, Decision, Path
 from cli.init.facts import Cluster
 from cli.init.operator_facts import ALL_NAMESPACES, OWN_NAMESPACE, Controller, Package, Subscription
@@ -17,6 +18,7 @@ _VERSION = re.compile(r"(?:^|[-.])v?(\d+)\.(\d+)")
 _GLOBAL = "openshift-operators"
 """OpenShift's namespace of operators for all namespaces, which no stack can have."""
 _MARKETPLACE = "openshift-marketplace"
+_NODE_FEATURES = node_feature_discovery.OPERATOR.package
 
 
 def places(settings: Any, path: Path = ()) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -53,6 +55,7 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
     if there:
         unsupported = _is_unsupported(there[0], cluster.packages.get(name))
         _follow(wanted, there[0], own_namespace_only=unsupported)
+        _name_instance(wanted, cluster, release)
         trouble = _trouble(there, unsupported=unsupported)
         yield Decision(
             path,
@@ -70,6 +73,7 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
         )
     if (namespace := wanted["namespace"]) in cluster.namespaces:
         groups = cluster.operator_groups.get(namespace, ())
+        _name_instance(wanted, cluster, release)
         if len(groups) == 1 and groups[0] != name:
             wanted["operator_group"] = groups[0]
         what = f" and its OperatorGroup {groups[0]}" if len(groups) == 1 else ""
@@ -130,6 +134,14 @@ def _follow(wanted: dict[str, Any], there: Subscription, *, own_namespace_only: 
     wanted.pop("starting_csv", None)
     if there.approval != "Automatic":
         wanted["approval"] = there.approval
+
+
+def _name_instance(wanted: dict[str, Any], cluster: Cluster, release: Release) -> None:
+    """Name the NodeFeatureDiscovery of the operator's namespace, where it has another name than the release's."""
+    instances = cluster.node_features.get(wanted["namespace"], ())
+    own = release.node_feature_discovery_instance
+    if wanted["package"] == _NODE_FEATURES and len(instances) == 1 and instances[0] != own:
+        wanted["instance"] = instances[0]
 
 
 def _trouble(there: list[Subscription], *, unsupported: bool) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from apis import kinds, operator_versions
-from cli.shared import metadata, operator_conflicts, unmanaged_operators
+from cli.shared import metadata, operator_conflicts, operator_objects, unmanaged_operators
 from cli.shared.cluster_client import Cluster, RefusedError
 from cli.shared.console import print_warning
 from cli.shared.errors import Problem
@@ -170,6 +170,7 @@ def require(stack: Stack, cluster: Cluster) -> list[Examined]:
             print_warning(f"{each.place}.channel {each.operator.channel} could not be checked: {each.unread}")
     if problems := [
         *(text for each in found for text in each.conflicts),
+        *_second_objects(stack.settings, cluster),
         *(each.problem for each in found if each.problem),
     ]:
         raise Problem(
@@ -197,6 +198,14 @@ class _Existing:
     def subscription(self, operator: OlmOperatorArgs) -> Mapping[str, Any]:
         inside = (each for each in self.subscriptions if metadata.namespace(each) == operator.namespace)
         return next((each for each in inside if read(each, "spec", "name") == operator.package), {})
+
+
+def _second_objects(settings: Settings, cluster: Cluster) -> list[str]:
+    try:
+        return [] if isinstance(settings, TenantsLayer) else [*operator_objects.conflicts(settings, cluster)]
+    except RefusedError as error:
+        print_warning(f"objects of operators under other names could not be read: {error.reason}")
+        return []
 
 
 def _examined(place: str, operator: OlmOperatorArgs, cluster: Cluster, existing: _Existing) -> Examined:

@@ -50,12 +50,13 @@ def test_namespaces_with_gpus_are_the_tenants() -> None:
 
 
 def test_the_gpu_operator_is_as_the_cluster_has_it() -> None:
-    """MIG and driver are those of the ClusterPolicy; of several policies none counts."""
-    policy = obj("gpu-cluster-policy", spec={"mig": {"strategy": "single"}, "driver": {"enabled": False}})
+    """Name, MIG and driver are those of the ClusterPolicy; of several policies none counts."""
+    policy = obj("cluster-policy", spec={"mig": {"strategy": "single"}, "driver": {"enabled": False}})
     content: dict[str, Any] = {"gpu": {"enablement": "gpu-operator", "driver": {"version": "1"}}}
     decision, _ = gpu_policy.fit(content, read(CLUSTER_POLICY=[policy]))
     assert content["gpu"] == {
         "enablement": "gpu-operator",
+        "policy": "cluster-policy",
         "driver": None,
         "mig": "single",
         "gds": False,

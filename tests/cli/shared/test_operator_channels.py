@@ -105,6 +105,16 @@ def test_a_channel_that_the_catalogue_does_not_have_is_refused() -> None:
     operator_channels.require(stack(), hub(wanted))
 
 
+def test_a_second_object_of_an_operator_is_refused() -> None:
+    """An update does not start beside a ClusterPolicy of another name; where none may be read it is warned of."""
+    listed = kinds.CLUSTER_POLICY.path()
+    there = {"items": [{"metadata": {"name": "cluster-policy"}}]}
+    with pytest.raises(Problem) as error:
+        operator_channels.require(stack(), hub(stack(), **{listed: there}))
+    assert has(str(error.value), "gpu.policy", "ClusterPolicy cluster-policy", "set gpu.policy to cluster-policy")
+    operator_channels.require(stack(), hub(stack(), **{listed: (403, "no")}))
+
+
 def test_a_package_is_looked_for_in_its_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two catalogues with a package the declared one counts; one that has no such package is read again first."""
     wanted, pauses = stack(), list[float]()

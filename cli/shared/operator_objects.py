@@ -1,0 +1,33 @@
+"""Objects of operators that exist under other names than those of the settings, beside which a second has no effect."""
+
+from collections.abc import Iterator
+
+from apis import kinds
+from apis.kinds import Kind
+from cli.shared import metadata
+from cli.shared.cluster_client import Cluster
+from stacks.gpu_settings import GpuOperatorSettings
+from stacks.platform import Settings
+
+
+def conflicts(settings: Settings, cluster: Cluster) -> Iterator[str]:
+    """Yield what exists, why no second one will do, and the setting that names it."""
+    gpu, features, kind = settings.gpu, settings.node_feature_discovery, settings.version.node_feature_discovery
+    if isinstance(gpu, GpuOperatorSettings) and not gpu.operator.installed:
+        for name in _others(kinds.CLUSTER_POLICY, "", gpu.policy, cluster):
+            yield (
+                f"gpu.policy {gpu.policy}: the cluster has ClusterPolicy {name}, and the GPU Operator ignores all but "
+                f"the oldest; set gpu.policy to {name}, and adopt it, or delete it"
+            )
+    if features and kind and not features.installed:
+        instance = features.instance or settings.version.node_feature_discovery_instance
+        for name in _others(kind, features.namespace, instance, cluster):
+            yield (
+                f"node_feature_discovery.instance {instance}: namespace {features.namespace} has NodeFeatureDiscovery "
+                f"{name}, and two would have the same workers; set node_feature_discovery.instance to {name}, and "
+                "adopt it, or delete it"
+            )
+
+
+def _others(kind: Kind, namespace: str, own: str, cluster: Cluster) -> list[str]:
+    return [name for item in cluster.list(kind, namespace) if (name := metadata.name(item)) != own]
