@@ -14,6 +14,7 @@ _MARKS = {
     "kustomize.toolkit.fluxcd.io/name": "Flux kustomization",
     "helm.toolkit.fluxcd.io/name": "Flux release",
     "argocd.argoproj.io/instance": "Argo CD application",
+    "hypershift.openshift.io/managed": "HyperShift",
     "hypershift.openshift.io/managed-by": "HyperShift",
     "olm.owner": "operator",
 }
@@ -40,7 +41,7 @@ def tools(live: Mapping[str, Any]) -> Iterator[str]:
     marks = {**(read(live, "metadata", "labels") or {}), **(read(live, "metadata", "annotations") or {})}
     for key, tool in _MARKS.items():
         if (unit := marks.get(key)) is not None:
-            yield f"{tool} {unit}"
+            yield tool if unit == "true" else f"{tool} {unit}"
 
 
 def _managers(live: Mapping[str, Any], manager: str) -> Iterator[str]:

@@ -42,7 +42,8 @@ def ports(settings: Settings) -> Iterator[str]:
         yield (
             f"fabric: roce, and {profile.hcas[0].netdev} of {profile.name} is the name of a port in InfiniBand mode; "
             "write `link_layer: Ethernet` in a machine file of your own (`machines`) where the ports are Ethernet's, "
-            "or their names there as `ethernet`; or name them in `ports`, or turn tuning.rail_names on"
+            "or their names there as `ethernet`; or name them in `ports`"
+            + ("" if settings.cluster.hosted else ", or turn tuning.rail_names on")
         )
 
 

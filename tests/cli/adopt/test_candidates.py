@@ -186,6 +186,7 @@ def test_a_secret_shows_no_values() -> None:
         ({"labels": LABELS}, ""),
         ({"ownerReferences": [{"kind": "ClusterPolicy", "name": "gpu"}]}, "ClusterPolicy gpu owns it"),
         ({"annotations": {"argocd.argoproj.io/tracking-id": "a:b"}}, "Argo CD application a:b"),
+        ({"labels": {"hypershift.openshift.io/managed": "true"}}, "HyperShift has it"),
         ({"managedFields": [written_by("pulumi-kubernetes-0123", {})]}, "another Pulumi stack"),
         ({"managedFields": [written_by("kubectl-create", {})]}, ""),
     ],

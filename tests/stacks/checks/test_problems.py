@@ -242,6 +242,9 @@ def test_a_hosted_control_plane_needs_no_machine_configs() -> None:
     """Tuning and a pool are refused where NodePools configure the nodes; without them no MachineConfig is declared."""
     hosted = changed("h100-roce", cluster__hosted=True)
     expect_refusal(hosted, "tuning needs MachineConfigs … NodePools")
+    refused = message(changed("nvaie-roce", cluster__hosted=True, tuning=None, machine_config_pool="worker"))
+    assert "name them in `ports`" in refused
+    assert "tuning.rail_names" not in refused
     wanted = parse(changed("h100-roce", cluster__hosted=True, tuning=None, machine_config_pool="worker"), "test")
     recorded = component(lambda: environment.build(wanted, environment.placeholder_accounts(wanted, "nobody"), ROOT))
     assert not [item.name for item in recorded if "machineconfiguration" in item.type]
