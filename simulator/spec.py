@@ -53,6 +53,9 @@ class ClusterSpec(Model):
         pattern=r"^\d+\.\d+$",
         description="release that its ClusterVersion names, e.g. 4.20; None: it has no ClusterVersion",
     )
+    hosted: bool = Field(
+        default=False, description="its control plane runs elsewhere (HyperShift): nothing serves MachineConfigs"
+    )
     mpi: MpiGeneration = Field(default="v1alpha2", description="MPIJob generation whose real operator runs")
     kubernetes: Kubernetes = Field(default="1.34", description="minor version that it serves")
     job_controllers: tuple[JobController, ...] = Field(

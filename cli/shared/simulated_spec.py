@@ -24,6 +24,7 @@ def of(stack: Stack) -> ClusterSpec:
             "release": release.simulated_as,
             "kubernetes": release.simulated_kubernetes,
             "openshift": settings.release,
+            "hosted": settings.cluster.hosted,
             "storage_classes": settings.foreign_classes,
             "storage_scale": settings.scale_pods is not None,
             "job_controllers": tuple(name for name, used in controllers.items() if used),

@@ -42,6 +42,7 @@ def settings(home: Path) -> Settings:
         mpi=spec.mpi,
         release=spec.release,
         tools=known.tools,
+        hosted=spec.hosted,
         ports=known.ports.model_dump(include={*state.CONTROLLERS, state.METRICS}),
     )
 
@@ -61,8 +62,7 @@ def run(chosen: Settings, stopped: threading.Event) -> None:
             NamespaceSecurity(runtime),
             Olm(runtime),
             PackageServer(runtime),
-            MachineConfigs(runtime),
-            KubeletConfigs(runtime),
+            *(() if chosen.hosted else (MachineConfigs(runtime), KubeletConfigs(runtime))),
             SimFiles(runtime),
             Builds(runtime),
             ServiceCa(runtime),

@@ -1,21 +1,32 @@
 """The simulated catalogue: which version of which operator a Subscription gets."""
 
 from apis.operator_versions import is_later
+from simulator.actors import pods
 from simulator.actors.api import Object
 from simulator.actors.packages import packages
+
+_INDEXES = {f"{owner}-operator-index": f"{owner}-operators" for owner in ("certified", "community", "redhat")}
+"""Images of the catalogues, by the last part of their names -> the catalogue as OpenShift names it."""
+
+
+def content(source: Object) -> str:
+    """Return which catalogue a CatalogSource has: one that mirrors an index image has what that has."""
+    return _INDEXES.get(pods.basename(source["spec"].get("image") or ""), str(source["metadata"]["name"]))
 
 
 class NotInCatalogueError(ValueError):
     """A subscription asks for what the catalogue does not have; the text is as OLM words it."""
 
 
-def next_version(spec: Object, installed: str | None) -> str | None:
+def next_version(spec: Object, installed: str | None, catalogue: str = "") -> str | None:
     """Return the version that a Subscription with this `spec` installs next, None when it has the channel's last.
+
+    `catalogue` is what its source has; empty: it has the source's name.
 
     The first one is `startingCSV`, or the channel's last. What is later than all of the channel stays: OLM never goes
     back. Raise NotInCatalogueError for an unknown package, source, channel or version.
     """
-    name, source = spec["name"], spec["source"]
+    name, source = spec["name"], catalogue or spec["source"]
     package = packages().get(name)
     if package is None or source not in package.sources:
         raise NotInCatalogueError(

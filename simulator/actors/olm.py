@@ -36,10 +36,12 @@ class Olm:
         self._versions = self._watch(kinds.CLUSTER_SERVICE_VERSION)
         self._groups = self._watch(kinds.OPERATOR_GROUP)
         self._deployments = self._watch(kinds.DEPLOYMENT)
+        self._sources = Informer(self._api, kinds.CATALOG_SOURCE, lambda *_: self._wake(), listed=self._wake)
 
     def start(self) -> None:
         """Start."""
-        for cache in (self._subscriptions, self._plans, self._versions, self._groups, self._deployments):
+        watched = (self._subscriptions, self._plans, self._versions, self._groups, self._deployments)
+        for cache in (*watched, self._sources):
             cache.start()
         self._loop.start()
         self._loop.add(ORPHANS)
@@ -58,7 +60,8 @@ class Olm:
             self._loop.add(ORPHANS)
 
     def _reconcile(self, key: Key) -> float | None:
-        if not (self._versions.synced and self._groups.synced and self._plans.synced and self._deployments.synced):
+        others = (self._versions, self._groups, self._plans, self._deployments, self._sources)
+        if not all(cache.synced for cache in others):
             return None  # the last list to come wakes it
         if key == ORPHANS:
             self._remove_orphans()
@@ -86,7 +89,7 @@ class Olm:
         try:
             if len(groups) != 1:
                 raise NotInCatalogueError(f"the namespace has {len(groups)} OperatorGroups; it needs exactly one")
-            target = catalogue.next_version(subscription["spec"], installed)
+            target = self._next(subscription["spec"], installed)
         except NotInCatalogueError as error:
             self._fail(subscription, str(error))
             return
@@ -104,6 +107,10 @@ class Olm:
             self._phase(plan, "RequiresApproval")
             return
         self._execute(subscription, plan, target, groups[0]["metadata"]["name"], installed)
+
+    def _next(self, spec: Object, installed: str | None) -> str | None:
+        source = self._sources.get(spec["source"], spec["sourceNamespace"])
+        return catalogue.next_version(spec, installed, catalogue.content(source) if source else "")
 
     def _plan(self, subscription: Object, target: str) -> Object:
         meta = subscription["metadata"]
@@ -137,7 +144,7 @@ class Olm:
         self._phase(plan, "Complete")
         if installed:
             self._api.delete(kinds.CLUSTER_SERVICE_VERSION, installed, namespace)
-        latest = catalogue.next_version(subscription["spec"], target) is None
+        latest = self._next(subscription["spec"], target) is None
         self._show(subscription, state=_LATEST if latest else _AVAILABLE, currentCSV=target, installedCSV=target)
 
     def _install(self, version: Object, groups: list[Object]) -> None:

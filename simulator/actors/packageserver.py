@@ -7,7 +7,7 @@ catalogues have is listed once, from the first of them that is there.
 import logging
 
 from apis import kinds
-from simulator.actors import pods
+from simulator.actors import catalogue, pods
 from simulator.actors.api import Object
 from simulator.actors.informer import Informer, Key, Loop
 from simulator.actors.package import Bundle, Package
@@ -45,7 +45,11 @@ class PackageServer:
         if not self._sources.synced:
             return  # the first list wakes it
         package = packages()[key[1]]
-        there = {one["metadata"]["name"]: one for one in self._sources.items() if not pods.deleting(one)}
+        sources = sorted(self._sources.items(), key=lambda one: catalogue.content(one) != one["metadata"]["name"])
+        there: dict[str, Object] = {}
+        for one in sources:
+            if not pods.deleting(one):
+                there.setdefault(catalogue.content(one), one)
         offering = [there[name] for name in package.sources if name in there]
         if offering:
             self._api.apply(kinds.PACKAGE_MANIFEST, package_manifest(package, offering[0]))

@@ -32,7 +32,7 @@ class Settings:
     """Of one run: the cluster's folder, how long a simulated job runs (seconds), the tools of real controllers.
 
     `mpi` is the generation of MPIJob that the operator knows, `release` the cluster's; `ports` are those of the
-    controllers and of metrics, by name.
+    controllers and of metrics, by name. `hosted`: there are no MachineConfigs.
     """
 
     home: Path
@@ -41,6 +41,7 @@ class Settings:
     mpi: MpiGeneration = "v1alpha2"
     release: Release = "4.4"
     ports: Mapping[str, int] = field(default_factory=dict)
+    hosted: bool = False
 
 
 class Runtime:

@@ -26,7 +26,7 @@ def fingerprint(spec: ClusterSpec, tools: Mapping[str, Path], kubelet_port: int,
     own = sorted(Path(__file__).parent.glob("*.py"))
     content = b"".join(path.read_bytes() for path in own)
     chosen = spec.model_dump(
-        mode="json", include={"nodes", "release", "openshift", "actors", "kubernetes", "storage_scale"}
+        mode="json", include={"nodes", "release", "openshift", "actors", "kubernetes", "storage_scale", "hosted"}
     )
     facts = [chosen, _folders(tools), _access(spec), admission.sccs(spec.release), kubelet_port, webhook]
     return hashlib.sha256(content + json.dumps(facts, default=str).encode()).hexdigest()[:16]
@@ -48,7 +48,7 @@ def bootstrap(
 
     Raises SimulatorError where the API server refuses an object, ValueError for an unknown hardware profile.
     """
-    definitions = openshift.definitions(_folders(tools))
+    definitions = openshift.definitions(_folders(tools), hosted=spec.hosted)
     scale, scale_operators = _container_native(spec)
     statuses = [
         nodes.status(node, kubelet_port=kubelet_port, version=KUBERNETES[spec.kubernetes]) for node in spec.nodes
@@ -69,7 +69,8 @@ def bootstrap(
     )
     step.update(what="machine config pools and catalogues")
     version = [openshift.cluster_version(spec.openshift)] if spec.openshift else []
-    for manifest in (*openshift.custom_resources(spec.storage_classes), *version):
+    resources = openshift.custom_resources(spec.storage_classes, hosted=spec.hosted)
+    for manifest in (*resources, openshift.infrastructure(hosted=spec.hosted), *version):
         api.apply(_path(manifest), manifest)
     for manifest in (*admission.sccs(spec.release), openshift.pod_network()):
         api.create(_collection_path(manifest), manifest)

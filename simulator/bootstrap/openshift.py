@@ -4,7 +4,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from apis import kinds, yaml_text
-from apis.names import CLUSTER_VERSION, MACHINE_CONFIG_POOL, MACHINE_CONFIG_ROLE, NETWORK_CONFIG, NODE_ROLE
+from apis.names import (
+    CLUSTER_VERSION,
+    INFRASTRUCTURE,
+    MACHINE_CONFIG_POOL,
+    MACHINE_CONFIG_ROLE,
+    NETWORK_CONFIG,
+    NODE_ROLE,
+)
 from simulator.actors import rbac
 from simulator.actors.package import TEXT, Definition, structure
 from simulator.manifests import Manifest, manifest, simulated_by
@@ -12,7 +19,11 @@ from simulator.names import FILES_CLASS, FILES_PROVISIONER
 from simulator.performance.job import POD_MTU
 
 OWN_KINDS = {
-    kind.kind: kind for kind in (kinds.CATALOG_SOURCE, kinds.CLUSTER_VERSION, kinds.MUTATING_WEBHOOK_CONFIGURATION)
+    kind.kind: kind
+    for kind in (
+        *(kinds.CATALOG_SOURCE, kinds.CLUSTER_VERSION, kinds.INFRASTRUCTURE),
+        kinds.MUTATING_WEBHOOK_CONFIGURATION,
+    )
 }
 """Kinds that the platform does not use."""
 
@@ -36,6 +47,8 @@ CATALOGUES = {
     "redhat-operators": "Red Hat Operators",
 }
 POOLS = ("master", "worker")
+_REPORTED = (kinds.NETWORK_CONFIG, kinds.CLUSTER_VERSION, kinds.INFRASTRUCTURE, kinds.PACKAGE_MANIFEST)
+"""Kinds of what OpenShift only reports."""
 
 
 def namespaces() -> list[Manifest]:
@@ -43,15 +56,20 @@ def namespaces() -> list[Manifest]:
     return [manifest(kinds.NAMESPACE, name) for name in NAMESPACES]
 
 
-def definitions(folders: tuple[Path, ...]) -> list[Manifest]:
-    """Return the CustomResourceDefinitions in the files of `folders`, and those of other parts of OpenShift."""
+def definitions(folders: tuple[Path, ...], *, hosted: bool = False) -> list[Manifest]:
+    """Return the CustomResourceDefinitions in the files of `folders`, and those of other parts of OpenShift.
+
+    Where the control plane is hosted, those of MachineConfigs and their pools are left out.
+    """
     files = (path for folder in folders for path in sorted(folder.iterdir()))
     documents = (document for path in files for document in yaml_text.read_all(path.read_text()))
     known = [found for found in documents if found["kind"] == kinds.CUSTOM_RESOURCE_DEFINITION.kind]
+    if hosted:
+        known = [found for found in known if found["spec"]["group"] != kinds.MACHINE_CONFIG.group]
     network = Definition(kinds.NETWORK_ATTACHMENT_DEFINITION, structure({"config": TEXT}))
     # OpenShift serves these, and PackageManifests, by API servers of its own; here actors work on them.
     kept = (Definition(kind, structure({})) for kind in (kinds.BUILD_CONFIG, kinds.BUILD, kinds.IMAGE_STREAM))
-    reported = map(_reported_definition, (kinds.NETWORK_CONFIG, kinds.CLUSTER_VERSION, kinds.PACKAGE_MANIFEST))
+    reported = map(_reported_definition, _REPORTED)
     return [*known, *(definition.manifest() for definition in (network, *kept)), *reported]
 
 
@@ -60,10 +78,11 @@ def access() -> list[Manifest]:
     return rbac.manifests()
 
 
-def custom_resources(storage_classes: Iterable[str] = ()) -> list[Manifest]:
+def custom_resources(storage_classes: Iterable[str] = (), *, hosted: bool = False) -> list[Manifest]:
     """Return the machine config pools, the operator catalogues and the simulated classes of storage."""
     catalogues = (_catalogue(name, title) for name, title in CATALOGUES.items())
-    return [*map(_pool, POOLS), *catalogues, *map(_files_class, (FILES_CLASS, *storage_classes))]
+    pools = () if hosted else map(_pool, POOLS)
+    return [*pools, *catalogues, *map(_files_class, (FILES_CLASS, *storage_classes))]
 
 
 def _reported_definition(kind: kinds.Kind) -> Manifest:
@@ -77,6 +96,13 @@ def _reported_definition(kind: kinds.Kind) -> Manifest:
 def pod_network() -> Manifest:
     """Return what OpenShift says of its pod network: an overlay on a network with packets of 1500 bytes."""
     return manifest(kinds.NETWORK_CONFIG, NETWORK_CONFIG, spec={}, status={"clusterNetworkMTU": POD_MTU})
+
+
+def infrastructure(*, hosted: bool) -> Manifest:
+    """Return what OpenShift says of its control plane."""
+    status = {"controlPlaneTopology": "External" if hosted else "HighlyAvailable"}
+    marks = simulated_by("Infrastructure")
+    return manifest(kinds.INFRASTRUCTURE, INFRASTRUCTURE, annotations=marks, spec={}, status=status)
 
 
 def cluster_version(release: str) -> Manifest:

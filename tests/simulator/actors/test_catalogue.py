@@ -32,6 +32,17 @@ def test_first_version_is_the_starting_one_or_the_last() -> None:
     assert catalogue.next_version(spec(), new) is None
 
 
+def test_a_mirror_has_what_its_index_has() -> None:
+    """A CatalogSource of another name offers what the catalogue does whose index image it mirrors."""
+    image = "mirror.example.com/redhat/redhat-operator-index:v4.20"
+    mirror = {"metadata": {"name": "cs-redhat"}, "spec": {"image": image}}
+    assert catalogue.content(mirror) == "redhat-operators"
+    mirrored = spec(source="cs-redhat")
+    assert catalogue.next_version(mirrored, None, catalogue.content(mirror)) == catalogue.next_version(spec(), None)
+    with pytest.raises(NotInCatalogueError):
+        catalogue.next_version(mirrored, None, catalogue.content({**mirror, "spec": {}}))
+
+
 def test_another_channel_goes_on_from_what_is_installed() -> None:
     """An upgrade goes on though the Subscription names a startingCSV."""
     scale = packages()["ibm-spectrum-scale-csi-operator"]

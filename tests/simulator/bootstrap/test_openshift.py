@@ -16,6 +16,14 @@ def test_the_version_is_that_of_the_release() -> None:
 def test_what_openshift_tells_is_served() -> None:
     """Version, pod network and packages have definitions whose status is a part like any other."""
     served = {each["metadata"]["name"]: each for each in openshift.definitions(())}
-    for kind in (kinds.CLUSTER_VERSION, kinds.NETWORK_CONFIG, kinds.PACKAGE_MANIFEST):
+    for kind in (kinds.CLUSTER_VERSION, kinds.INFRASTRUCTURE, kinds.NETWORK_CONFIG, kinds.PACKAGE_MANIFEST):
         (version,) = served[f"{kind.plural}.{kind.group}"]["spec"]["versions"]
         assert "subresources" not in version
+
+
+def test_a_hosted_control_plane_is_elsewhere() -> None:
+    """Where it is hosted, OpenShift says so, and there are no pools of MachineConfigs."""
+    for hosted, topology, pools in ((False, "HighlyAvailable", 2), (True, "External", 0)):
+        assert openshift.infrastructure(hosted=hosted)["status"] == {"controlPlaneTopology": topology}
+        found = [each["kind"] for each in openshift.custom_resources(hosted=hosted)]
+        assert found.count("MachineConfigPool") == pools
