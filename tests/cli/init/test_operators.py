@@ -185,7 +185,7 @@ def test_what_is_half_there_is_reported_with_its_remedy(changed: dict[str, Any],
 
 def test_a_node_feature_discovery_of_another_name_is_named() -> None:
     """The one object of the operator's namespace is the stack's, whatever its name."""
-    there = {"SUBSCRIPTION": [subscription("nfd", "nfd", "stable", installedCSV="nfd.v1")]}
+    there: dict[str, Any] = {"SUBSCRIPTION": [subscription("nfd", "nfd", "stable", installedCSV="nfd.v1")]}
     for name, expected in (("nfd-instance", None), ("features", "features")):
         found, _ = fitted(NFD, **there, NODE_FEATURE_DISCOVERY_V1=[obj(name, "nfd"), obj("x", "elsewhere")])
         assert found.get("instance") == expected
