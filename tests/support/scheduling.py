@@ -21,6 +21,7 @@ LONGEST = (
     LAB,
     f"{STACKS}::test_stack_runs_from_one_command[superpod-a100]",
     "tests/cluster/operations",
+    "tests/cluster/brownfield",
     "tests/cluster/test_upgrade.py",
     "tests/cluster/test_upgrade_today.py",
     "tests/cluster/test_layers.py",
