@@ -1,4 +1,8 @@
-"""JSONPath as `pulumi.com/waitFor: jsonpath={...}` uses it: RFC 9535 with the functions match and search (pure)."""
+"""JSONPath as `pulumi.com/waitFor: jsonpath={...}` uses it: RFC 9535 with the functions match and search (pure).
+
+As in the official provider's parser, a blank is refused before the second and each later `&&` of a test, unless the
+test before it is a path alone.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -167,7 +171,11 @@ class _Parser:
     def _both(self) -> Test:
         tests = [self._basic()]
         while self._accept("&&"):
+            start = self._next
             tests.append(self._basic())
+            token, test = self._peek(), self._tokens[start : self._next]
+            if token.text == "&&" and self._text[token.at].isspace() and not _is_path(test):
+                break
         return lambda item: all(test(item) for test in tests)
 
     def _basic(self) -> Test:
@@ -220,6 +228,10 @@ class _Parser:
             functions = " and ".join(_FUNCTIONS)
             raise BadPathError(f"{self._text!r}: expected a value or @ at {token.at}; of functions {functions} work")
         return lambda _: [value], False
+
+
+def _is_path(test: list[_Token]) -> bool:
+    return test[0].text == "@" and not {token.text for token in test} & {*_COMPARISONS}
 
 
 def _single(found: list[Any]) -> Any:
