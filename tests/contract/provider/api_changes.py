@@ -35,7 +35,8 @@ class ApiChanges:
         return self._api.get(manifest) if manifest["metadata"].get("name") else None
 
     def _post(self, manifest: Manifest) -> Any:
-        return self._sent("POST", self._api.path(manifest, ""), manifest, query={"fieldManager": "somebody"})
+        query = {"fieldManager": manifest.pop("manager", "somebody")}
+        return self._sent("POST", self._api.path(manifest, ""), manifest, query=query)
 
     def _merge(self, manifest: Manifest) -> Any:
         query = {"fieldManager": manifest.pop("manager", "kubectl-edit")}
