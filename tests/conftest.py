@@ -9,6 +9,7 @@ import hypothesis
 import pytest
 
 from apis.garbage_collection import collect_seldom
+from simulator.plugins.locate import plugin_choice
 from tests.support.scheduling import Scheduling, by_cluster, needless
 
 # A busy machine is not a fault of the code, and what is used first is built first.
@@ -42,6 +43,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Schedulin
 def pytest_collection_finish() -> None:
     """Leave what was imported for the tests out of every later search for waste."""
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which plugins the engine had, where it ran."""
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    if any({"engine", "cluster"} & {*getattr(report, "keywords", ())} for report in reports):
+        places = ((plugin.binary.name, plugin.place) for plugin in plugin_choice().plugins)
+        chosen = (f"{name} {f'official ({place})' if place else 'stand-in'}" for name, place in places)
+        terminalreporter.write_line(f"plugins: {', '.join(chosen)}")
 
 
 @pytest.hookimpl(wrapper=True)
