@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from apis import kinds
+
 MISSING: Any = object()
 _OUR_CREATES = ("pulumi-kubernetes", "pulumi-kubernetes.exe", "pulumi-resource-kubernetes")
 _TRANSFERABLE = (
@@ -43,7 +45,8 @@ def union(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
 def owned(live: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that a user alone wrote, or that the server filled in for them, in the server's own form.
 
-    What has a second owner stays when an update does not declare it.
+    What has a second owner stays when an update does not declare it. Of a CustomResourceDefinition everyone's labels
+    and annotations count: an update replaces it as a whole.
     """
     found: dict[str, Any] = {}
     others: dict[str, Any] = {}
@@ -53,7 +56,17 @@ def owned(live: Mapping[str, Any]) -> dict[str, Any]:
         else:
             others = union(others, entry.get("fieldsV1") or {})
     found.pop("f:status", None)
-    return _sole(found, others)
+    return union(found, _all_labels(live)) if is_definition(live) else _sole(found, others)
+
+
+def is_definition(live: Mapping[str, Any]) -> bool:
+    """Whether an object is a CustomResourceDefinition, which the provider replaces as a whole."""
+    return live.get("kind") == kinds.CUSTOM_RESOURCE_DEFINITION.kind
+
+
+def _all_labels(live: Mapping[str, Any]) -> dict[str, Any]:
+    parts = {part: live["metadata"].get(part) or {} for part in ("labels", "annotations")}
+    return {"f:metadata": {f"f:{part}": {f"f:{key}": {} for key in keys} for part, keys in parts.items()}}
 
 
 def _sole(mine: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:

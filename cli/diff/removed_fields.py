@@ -2,6 +2,7 @@
 
 At each update of an object the provider takes over what kubectl wrote, and the server then removes what is not
 declared. Previews do not show that (pulumi-kubernetes 4.34: ownership is transferred in the update alone).
+A CustomResourceDefinition is replaced, and loses what any client wrote.
 """
 
 from collections.abc import Iterator, Mapping

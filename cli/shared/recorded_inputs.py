@@ -23,6 +23,7 @@ BOOKKEEPING = (
 )
 """Annotations that clients and controllers reserve for themselves."""
 _IDENTITY = ("apiVersion", "kind")
+_PULUMI = "pulumi-kubernetes"
 _SERVER = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
 
 
@@ -57,12 +58,12 @@ def inputs(
 
 
 def managers(live: Mapping[str, Any]) -> set[str]:
-    """Return the clients whose fields an update takes over."""
-    return {
-        str(entry.get("manager"))
-        for entry in field_owners.entries(live)
-        if is_transferable(entry) and not is_ours(entry)
-    }
+    """Return the clients whose fields an update takes over, or of a CustomResourceDefinition replaces."""
+    entries = [*field_owners.entries(live)]
+    if field_owners.is_definition(live):
+        names = {str(entry.get("manager")) for entry in entries if not entry.get("subresource")}
+        return {name for name in names if not name.startswith(_PULUMI)}
+    return {str(entry.get("manager")) for entry in entries if is_transferable(entry) and not is_ours(entry)}
 
 
 def without_secrets(declared: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:

@@ -89,6 +89,16 @@ def test_labels_of_others_stay() -> None:
     assert found.changes == ()
 
 
+def test_all_labels_of_a_definition_stay() -> None:
+    """An update replaces a definition, so that everyone's labels and annotations go into the settings."""
+    definition = one("CustomResourceDefinition", "mpijobs.kubeflow.org")
+    live = created_manually(definition)
+    live["metadata"] |= {"labels": {"team": "a"}, "annotations": {"by": "helm"}}
+    live["metadata"]["managedFields"] = [written_by("helm", {"f:metadata": {"f:labels": {"f:team": {}}}})]
+    found = candidates.judged(definition, live, takes)
+    assert found.extra["metadata"].items() >= {"labels": {"team": "a"}, "annotations": {"by": "helm"}}.items()
+
+
 def test_defaults_of_the_server_are_not_kept() -> None:
     """Of what a user's client wrote, the fields that the server would fill in again are left to it."""
     volume = one("PersistentVolume", "adas-data-pv01")

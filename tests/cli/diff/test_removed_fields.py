@@ -48,3 +48,27 @@ def test_what_is_declared_is_not_removed() -> None:
     spec = {"spec": {**MORE["spec"], "scopes": ["NotTerminating"]}}
     before, after = (made("core/v1:ResourceQuota", inputs) for inputs in (QUOTA, labels | spec))
     assert not [*removed_fields.cautions(review(updated(before, after)), live, lambda _: None)]
+
+
+def test_everything_that_others_wrote_on_a_definition_is_removed() -> None:
+    """A definition is replaced as a whole: labels go, whoever wrote them; what the program declares stays."""
+    name = {"name": "mpijobs.kubeflow.org"}
+    token = "apiextensions.k8s.io/v1:CustomResourceDefinition"
+    before, after = (made(token, {"metadata": {**name, "labels": {"a": text}}, "spec": {}}) for text in ("1", "2"))
+
+    def there(*_: str) -> dict[str, Any]:
+        owners = [
+            entry("helm", {}),
+            entry("pulumi-kubernetes-0a", {}),
+            {**entry("apiserver", {}), "subresource": "status"},
+        ]
+        metadata = {**name, "labels": {"a": "1", "team": "vision"}, "managedFields": owners}
+        return {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": metadata,
+            "spec": {},
+        }
+
+    (said,) = map(bare, removed_fields.cautions(review(updated(before, after)), there, lambda body: body))
+    assert "removes metadata.labels.team, written with helm: the program does not declare" in said
