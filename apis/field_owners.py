@@ -82,15 +82,42 @@ def _sole(mine: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
 
 def of_item(fields: Mapping[str, Any] | None, item: Any) -> Any:
     """Return what is owned of an item of a list, by its key or its value; None where nothing is."""
-    for name, entry in (fields or {}).items():
+    keys, entry = _identity(fields or {}, item)
+    return None if keys is None else entry
+
+
+def items_lost(
+    live: Any, after: Any, mine: Mapping[str, Any], path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[str | int, ...]]:
+    """Yield the paths of what is owned in lists whose items have keys, and is not in `after`."""
+    if isinstance(live, Mapping) and isinstance(after, Mapping):
+        for key in (key for key in live if f"f:{key}" in mine and key in after):
+            yield from items_lost(live[key], after[key], mine[f"f:{key}"], (*path, key))
+    elif isinstance(live, list) and isinstance(after, list):
+        for index, item in enumerate(live):
+            keys, own = _identity(mine, item)
+            kept = next((other for other in after if _has(other, keys)), MISSING)
+            if keys is not None and kept is MISSING:
+                yield (*path, index)
+            elif isinstance(item, Mapping) and isinstance(kept, Mapping):
+                yield from ((*path, index, key) for key in item if f"f:{key}" in own and key not in kept)
+                yield from items_lost(item, kept, own, (*path, index))
+
+
+def _identity(owned_fields: Mapping[str, Any], item: Any) -> tuple[Any, Mapping[str, Any]]:
+    """Return the keys, or the value, by which an item of a list is owned, and what is; None where nothing is."""
+    for name, entry in owned_fields.items():
         sort, _, text = name.partition(":")
-        if sort == "v" and json.loads(text) == item:
-            return entry
-        if sort == "k" and isinstance(item, Mapping):
-            keys = json.loads(text)
-            if all(item.get(key) == value for key, value in keys.items()):
-                return entry
-    return None
+        if sort in ("k", "v") and _has(item, json.loads(text)):
+            return json.loads(text), entry
+    return None, {}
+
+
+def _has(item: Any, keys: Any) -> bool:
+    """Whether an item has these keys, as far as it says; or is this value."""
+    if isinstance(item, Mapping) and isinstance(keys, Mapping):
+        return all(item.get(key, value) == value for key, value in keys.items())
+    return bool(item == keys)
 
 
 def without(live: Any, fields: Mapping[str, Any]) -> Any:

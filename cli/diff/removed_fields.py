@@ -16,6 +16,7 @@ from cli.shared.errors import Problem
 from cli.shared.recorded_inputs import Trial
 from review import paths
 from review.model import Op, Resource, Review
+from review.paths import Path
 from review.sentences import enumerated, name
 from review.titles import title
 
@@ -42,17 +43,18 @@ def cautions(review: Review, live: Live, trial: Trial) -> Iterator[str]:
             )
 
 
-def removed(resource: Resource, there: Mapping[str, Any], trial: Trial) -> list[tuple[str, ...]]:
+def removed(resource: Resource, there: Mapping[str, Any], trial: Trial) -> list[Path]:
     """Return the paths of a live object that its update removes: a user's, not declared, and no default."""
     if resource.kind == kinds.SECRET.kind:
         return []
     mine = field_owners.owned(there)
     declared = recorded_inputs.without_secrets({"kind": resource.kind, **resource.inputs}, there)
     body, unchanged = (recorded_inputs.updated(there, declared, part) for part in (mine, {}))
-    if body == unchanged:
+    if body == unchanged and not [*field_owners.items_lost(there, declared, mine)]:
         return []
     after = trial(body) or {}
-    return [path for path in _leaves(unchanged) if not _at(body, path) and not _at(after, path)]
+    fields = [path for path in _leaves(unchanged) if not _at(body, path) and not _at(after, path)]
+    return [*fields, *field_owners.items_lost(there, after, mine)]
 
 
 def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

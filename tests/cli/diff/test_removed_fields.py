@@ -72,3 +72,26 @@ def test_everything_that_others_wrote_on_a_definition_is_removed() -> None:
 
     (said,) = map(bare, removed_fields.cautions(review(updated(before, after)), there, lambda body: body))
     assert "removes metadata.labels.team, written with helm: the program does not declare" in said
+
+
+def test_items_of_a_list_with_keys_are_removed_one_by_one() -> None:
+    """A user's ports, and fields in ports of the program, are named; those of others, and defaults, are not."""
+    service: dict[str, Any] = {"metadata": NAME, "spec": {"ports": [{"name": "x", "port": 1}]}}
+    before, after = (
+        made("core/v1:Service", {**service, "spec": {**service["spec"], "type": kind}})
+        for kind in ("ClusterIP", "NodePort")
+    )
+    keys = [f'k:{{"port":{port},"protocol":"TCP"}}' for port in (1, 2, 3)]
+    users: dict[str, Any] = {keys[0]: {"f:appProtocol": {}, "f:targetPort": {}}, keys[1]: {".": {}, "f:port": {}}}
+    others: dict[str, Any] = {keys[0]: {".": {}, "f:name": {}, "f:port": {}}, keys[2]: {".": {}, "f:port": {}}}
+    owners = [entry("kubectl-edit", {"f:spec": {"f:ports": users}}), entry("other", {"f:spec": {"f:ports": others}})]
+    port = {"protocol": "TCP", "targetPort": 7}
+    ports = [{"name": "x", "port": 1, "appProtocol": "p", **port}, {"port": 2, **port}, {"port": 3, **port}]
+    there: dict[str, Any] = {"apiVersion": "v1", "kind": "Service", "spec": {"ports": ports}}
+    there["metadata"] = {**NAME, "managedFields": owners}
+
+    def fills_in(body: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**body, "spec": {**body["spec"], "ports": [{**item, **port} for item in body["spec"]["ports"]]}}
+
+    (said,) = map(bare, removed_fields.cautions(review(updated(before, after)), lambda *_: there, fills_in))
+    assert "removes spec.ports[0].appProtocol and spec.ports[1], written with kubectl-edit" in said
