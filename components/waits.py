@@ -38,7 +38,8 @@ def installs(versions: str, *, automatic: bool) -> str:
     `versions` is a regular expression for the name of the version, empty for any. If `automatic`, OLM must also have
     installed what it is about to, and know nothing later in the channel. A Subscription does not report which of its
     generations OLM has seen: right after a change of the channel its status is that of the former one, and only the
-    name of the version distinguishes the two. The provider refuses a blank before the second `&&`.
+    name of the version distinguishes the two. The provider refuses a blank before the second `&&`, and `search` of a
+    path that is absent ends it.
     """
     tests = ["@.installedCSV"]
     if versions:

@@ -1,9 +1,10 @@
 """JSONPath as `pulumi.com/waitFor: jsonpath={...}` uses it: RFC 9535 with the functions match and search (pure).
 
-As in the official provider's parser, a blank is refused before the second and each later `&&` of a test, unless the
-test before it is a path alone.
+As in the parser of the official provider, a blank is refused before the second and each later `&&` of a test, unless
+the test before it is a path alone; names have no dashes, and texts the escapes of JSON.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,10 +12,10 @@ from typing import Any
 
 _TOKEN = re.compile(
     r"""\s*(?:
-    (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    (?P<text>"(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9A-Fa-f]{4})*"|'(?:[^'\\]|\\['\\/bfnrt]|\\u[0-9A-Fa-f]{4})*')
   | (?P<number>-?\d+(?:\.\d+)?)
   | (?P<sign>\.\.|&&|\|\||==|!=|<=|>=|[\[\].*?@$()<>!:,])
-  | (?P<name>[A-Za-z_][\w-]*)
+  | (?P<name>[A-Za-z_]\w*)
     )""",
     re.VERBOSE,
 )
@@ -200,7 +201,7 @@ class _Parser:
         return lambda item: bool(left(item))
 
     def _function(self) -> Test:
-        function = _FUNCTIONS[self._take().text]
+        name = self._take().text
         self.expect("(")
         text, _ = self._operand()
         self.expect(",")
@@ -209,7 +210,9 @@ class _Parser:
 
         def test(item: Any) -> bool:
             value, expression = _single(text(item)), _single(pattern(item))
-            return isinstance(value, str) and isinstance(expression, str) and bool(function(expression, value))
+            if _NOTHING in (value, expression):
+                raise BadPathError(f"{name}() of nothing ends the official provider: test for its path first")
+            return isinstance(value, str) and isinstance(expression, str) and bool(_FUNCTIONS[name](expression, value))
 
         return test
 
@@ -239,7 +242,10 @@ def _single(found: list[Any]) -> Any:
 
 
 def _unquote(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text[1:-1])
+    inside = text[1:-1]
+    if text.startswith("'"):
+        inside = inside.replace("\\'", "'").replace('"', '\\"')
+    return str(json.loads(f'"{inside}"', strict=False))
 
 
 def _member(name: str) -> Select:

@@ -1,6 +1,7 @@
 """The annotation `pulumi.com/waitFor`: what it says, and whether a live object satisfies it (pure)."""
 
 import json
+import re
 from collections.abc import Callable
 
 from apis.names import TIMEOUT_SECONDS, WAIT_FOR
@@ -11,6 +12,9 @@ from simulator.plugins.provider.readiness import text_of
 from simulator.plugins.provider.values import Properties
 
 Rule = Callable[[Seen], Observation]
+_BRACES = re.compile(r"\{\s*(.*?)\s*\}")
+_EQUALS = "\ufffd"
+"""Stands for `==`."""
 
 
 class BadWaitError(ValueError):
@@ -77,22 +81,15 @@ def _condition(expression: str) -> Rule:
 
 
 def split_value(expression: str) -> tuple[str, str]:
-    """Return the path in braces and the value after `=` (one inside the braces is the path's). Raises BadWaitError."""
-    depth, quote, end = 0, "", 0
-    for index, character in enumerate(expression):
-        if quote:
-            quote = "" if character == quote and expression[index - 1] != "\\" else quote
-        elif depth and character in "\"'":
-            quote = character
-        elif character in "{}":
-            depth += 1 if character == "{" else -1
-            if depth == 0:
-                end = index + 1
-                break
-    path, rest = expression[:end], expression[end:]
-    if not path.startswith("{") or (rest and not rest.startswith("=")) or rest == "=":
+    """Return the path in braces and the value after `=`, as the official provider does. Raises BadWaitError.
+
+    It splits at every `=` but `==`, and ends the path at the first brace, in texts, too.
+    """
+    path, *values = (part.replace(_EQUALS, "==") for part in expression.replace("==", _EQUALS).split("="))
+    inside = _BRACES.search(path)
+    if inside is None or len(values) > 1 or values == [""]:
         raise BadWaitError(f"{WAIT_FOR}: expected jsonpath={{.path}} or jsonpath={{.path}}=value, got {expression!r}")
-    return path[1:-1], rest[1:]
+    return inside[1], "".join(values)
 
 
 def _jsonpath(expression: str) -> Rule:
@@ -106,7 +103,10 @@ def _jsonpath(expression: str) -> Rule:
         observed = (seen.live.get("status") or {}).get("observedGeneration")
         if isinstance(observed, int) and observed < _generation(seen.live):
             return Observation(ready=False, message="its controller has not seen the change yet")
-        found = select(seen.live)
+        try:
+            found = select(seen.live)
+        except BadPathError as error:
+            return Observation(ready=False, error=str(error))
         if not found:
             return Observation(ready=False, message=f"{{{path}}} selects nothing yet")
         if not wanted:

@@ -46,7 +46,7 @@ def requested(wait: str, **annotations: str) -> Properties:
         ('.status.configuration.source[?(@.name=="50-ours")].name', ["50-ours"]),
         ('.status.configuration.source[?search(@.name, "-w")].name', ["00-worker"]),
         ('.status.configuration.source[?(match(@.name, "[0-9]+-ours") || match(@.name, "00"))].name', ["50-ours"]),
-        ('.status.conditions[?search(@.n, "1")].n', []),
+        ('.status.conditions[?(@.n && search(@.n, "1"))].n', []),
         (".status.configuration.source[0].name", ["00-worker"]),
         (".status.configuration.source[-1].name", ["50-ours"]),
         (".status.configuration.source[1:].name", ["50-ours"]),
@@ -63,7 +63,11 @@ def test_jsonpath(path: str, expected: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["status", ".status[", ".a[?(@.b==)]", ".a[?length(@.b)>1]", ".a b", ".a[?(1)]", ".a[?@.b=1]"]
+    "path",
+    [
+        *("status", ".status[", ".a[?(@.b==)]", ".a[?length(@.b)>1]", ".a b", ".a[?(1)]", ".a[?@.b=1]", ".a-b"),
+        *('.a[?@.b=="\\d"]', ".a[?(@.b && @.c==1 && @.d)]", '.a[?(@.b && search(@.b, "c") && @.d)]'),
+    ],
 )
 def test_what_is_no_jsonpath(path: str) -> None:
     """An expression that is not a JSONPath is refused by Check."""
@@ -100,7 +104,7 @@ def test_wait_for(wait: str, ready: bool) -> None:
 
 @pytest.mark.parametrize(
     "wait",
-    ["Ready", "[]", "jsonpath=.status", "jsonpath={.a}=", "jsonpath={.a}x", "jsonpath={.a", "jsonpath={a b}"],
+    ["Ready", "[]", "jsonpath=.status", "jsonpath={.a}=", "jsonpath={.a}=x=y", "jsonpath={.a", "jsonpath={a b}"],
 )
 def test_bad_waits(wait: str) -> None:
     """A mistyped annotation is an error."""
@@ -110,7 +114,7 @@ def test_bad_waits(wait: str) -> None:
 
 def test_value_is_split_outside_the_braces() -> None:
     """The == of a filter does not separate path and value."""
-    assert split_value('{.a[?(@.b=="}=")].c}=x=y') == ('.a[?(@.b=="}=")].c', "x=y")
+    assert split_value('{.a[?(@.b=="x")].c}=y') == ('.a[?(@.b=="x")].c', "y")
 
 
 def test_a_status_of_an_older_generation_does_not_count() -> None:
