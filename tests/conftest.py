@@ -47,8 +47,8 @@ def pytest_collection_finish() -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which plugins the engine had, where it ran."""
-    reports = [report for reports in terminalreporter.stats.values() for report in reports]
-    if any({"engine", "cluster"} & {*getattr(report, "keywords", ())} for report in reports):
+    reports = (report for reports in terminalreporter.stats.values() for report in reports)
+    if any({"engine", "cluster"} & {*report.keywords} for report in reports if isinstance(report, pytest.TestReport)):
         places = ((plugin.binary.name, plugin.place) for plugin in plugin_choice().plugins)
         chosen = (f"{name} {f'official ({place})' if place else 'stand-in'}" for name, place in places)
         terminalreporter.write_line(f"plugins: {', '.join(chosen)}")
