@@ -58,11 +58,12 @@ def is_half_installed(used: Used) -> bool:
 
 
 def decide(platform: dict[str, object]) -> None:
-    """Name the machine, and leave the example's jobs and data out."""
+    """Name the machine, have its ports named, and leave the example's data out."""
     nodes, tenants = platform["nodes"], platform["tenants"]
     assert isinstance(nodes, list)
     assert isinstance(tenants, list)
     for node in nodes:
         node.update({"profile": "dgx-a100"} if node["name"].startswith("dgx") else {})
     tenants[0].pop("data")
-    platform |= {"mpi_operator": None, "pull_secret": None, "stages": [], "builds": []}
+    # On a cluster in use `init` proposes no tuning.
+    platform |= {"machine_config_pool": "gpu", "tuning": {"rail_names": True}}
