@@ -63,7 +63,7 @@ def jobs(wanted: Settings) -> Iterator[dict[str, Any]]:
         if metadata.get("namespace") not in namespaces:
             continue
         if manifest["kind"] == "Job":
-            yield _job(manifest, wanted.profile)
+            yield _job(manifest, wanted.gpu_pools[0].machine)
         elif manifest["kind"] == "MPIJob":
             yield {"name": metadata["name"], "kind": "MPIJob", "command": ["mpirun"]}
 

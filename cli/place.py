@@ -44,7 +44,8 @@ def command(
     Exit status 1, with the reason, where it fits nowhere.
     """
     settings = stacks.read(stack).settings
-    there = chosen(free, settings.free) if free else settings.free
+    nodes = {node.name: node.gpus for node in settings.gpu_nodes}
+    there = chosen(free, nodes) if free else nodes
     if within:
         found = plan_within(rooms(within, there, settings), gpus, gpus_per_pod, level=within)
     else:

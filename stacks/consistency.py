@@ -47,6 +47,11 @@ def problems(settings: Settings) -> Iterator[str]:
     if len(profiles) > 1:
         yield f"nodes: profile {' and '.join(profiles)}: give all GPU nodes one and the same profile"
         return
+    try:
+        settings.gpu_pools  # noqa: B018 - raises for ports that the machine does not have
+    except ValidationError as error:
+        yield from (f"ports: {field_errors.argument(each).replace(': hcas: ', ': ')}" for each in error.errors())
+        return
     yield from repeated("nodes", (node.name for node in settings.nodes))
     if programs := list(program.problems(settings)):
         yield from programs
@@ -63,11 +68,6 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from image.problems(settings)
     yield from site_mirror.problems(settings)
     yield from site_scale.problems(settings)
-    try:
-        settings.profile  # noqa: B018 - raises for ports that the machine does not have
-    except ValidationError as error:
-        yield from (f"ports: {field_errors.argument(each).replace(': hcas: ', ': ')}" for each in error.errors())
-        return
     machines = [*fabric.ports(settings), *node.problems(settings)]
     yield from machines
     yield from fabric.enablement(settings)

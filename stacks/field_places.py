@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stacks import cluster_settings, layouts, workload_settings
+from stacks import cluster_settings, jobs, workload_settings
 from stacks.origins import Place
 from stacks.platform import Settings
 from stacks.workload_settings import Stage
@@ -94,8 +94,9 @@ def _all(entries: tuple[Any, ...], settings: Settings) -> Iterator[tuple[Place, 
 
 def _job(workload: workload_settings.Workload, settings: Settings) -> str:
     try:
-        return layouts.job_name(workload, settings)
-    except ValueError:
+        return jobs.resolve(workload, settings).name
+    except (KeyError, ValueError):
+        # An unknown program, tenant or layout, which a rule reports.
         return workload.name
 
 

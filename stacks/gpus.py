@@ -25,6 +25,7 @@ from stacks.gpu_settings import (
 )
 from stacks.operators import after, install
 from stacks.platform import Settings
+from stacks.pools import Pool
 
 GPU_PRESENT = {names.GPU_PRESENT: "true"}
 """Label that the GPU Operator gives nodes with GPUs."""
@@ -87,13 +88,14 @@ def _exporter(
 
 
 def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
+    (pool,) = settings.gpu_pools
     monitored = gpu.operator.model_copy(update={"cluster_monitoring": gpu.monitoring is not None})
     installed = install("gpu-operator", monitored, settings, opts)
     args = GpuOperatorArgs(
         installed=gpu.operator.installed,
-        gpu=settings.profile.gpu,
+        gpu=pool.machine.gpu,
         **fields_of(GpuStack, gpu),
-        gpudirect=gpudirect(settings) if gpu.driver else None,
+        gpudirect=gpudirect(pool) if gpu.driver else None,
         monitoring=gpu.monitoring is not None,
         metrics=EXPORTER_LIST if gpu.monitoring else None,
         ready_timeout=settings.timeouts.drivers(
@@ -130,22 +132,22 @@ def exporter_monitoring(settings: Settings, wanted: ExporterSettings) -> GpuMoni
 
 def _machines(settings: Settings) -> dict[str, Any]:
     """Return the limits that follow from the stack's machines and fabric."""
-    profile = settings.profile
-    ports = () if isinstance(settings.fabric, Ethernet) else profile.hcas
+    (pool,) = settings.gpu_pools
+    machine = pool.machine
     return {
-        "gpus_per_node": profile.gpus,
-        "infiniband_devices": tuple(hca.name for hca in ports),
-        "port_gbps": profile.ports.rate_gbps,
-        "roce": isinstance(settings.fabric, Roce),
-        "row_remapping": profile.architecture.remaps_rows,
-        "node_watts": profile.power_watts,
+        "gpus_per_node": machine.gpus,
+        "infiniband_devices": tuple(hca.name for hca in pool.hcas),
+        "port_gbps": machine.ports.rate_gbps,
+        "roce": isinstance(pool.fabric, Roce),
+        "row_remapping": machine.architecture.remaps_rows,
+        "node_watts": machine.power_watts,
     }
 
 
-def gpudirect(settings: Settings) -> GpuDirect | None:
+def gpudirect(pool: Pool) -> GpuDirect | None:
     """Return how HCAs reach the GPUs; None without RDMA."""
-    fabric = settings.fabric
+    fabric = pool.fabric
     if isinstance(fabric, Ethernet):
         return None
     brings = isinstance(fabric.plugin, NetworkOperatorPlugin) and fabric.plugin.driver is not None
-    return GpuDirect(mechanism=settings.profile.architecture.peer_memory, host_ofed=not brings)
+    return GpuDirect(mechanism=pool.machine.architecture.peer_memory, host_ofed=not brings)

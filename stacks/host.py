@@ -12,17 +12,18 @@ from components.machine_config import Ignition
 from components.memlock import Memlock, MemlockArgs
 from components.model import fields_of
 from components.node_labels import NodeLabels, NodeLabelsArgs
-from components.node_pool import BUILT_IN, NodePool, NodePoolArgs, role
+from components.node_pool import BUILT_IN, NodePool, NodePoolArgs, at_once, role
 from components.pool_rollout import PoolRollout, PoolRolloutArgs
 from components.rail_names import RailNames, RailNamesArgs
-from components.timeouts import LONGEST
+from components.timeouts import LONGEST, Timeouts
 from hardware import topology
 from stacks import topology as fabric_topology
 from stacks.fabric_settings import InfiniBand
 from stacks.gpu_settings import DevicePluginSettings
-from stacks.node_settings import KubeletSettings, TuningSettings
+from stacks.node_settings import TuningSettings
 from stacks.operators import after
 from stacks.platform import Settings
+from stacks.pools import Pool
 
 SCALE_LABEL = "scale"
 
@@ -37,28 +38,38 @@ def build(settings: Settings, labelled: NodeLabels, opts: pulumi.ResourceOptions
     version = settings.version.ignition_version
     if version is None or settings.cluster.hosted:
         return []
-    if settings.machine_config_pool not in BUILT_IN:
-        at_once = {"at_once": settings.tuning.at_once} if settings.tuning else {}
-        pool = NodePoolArgs(pool=settings.machine_config_pool, protect=settings.protect, **at_once)
-        opts = after(opts, labelled, NodePool("gpu-pool", pool, opts=opts))
+    (pool,) = settings.gpu_pools
+    if pool.own_machine_config_pool:
+        together = {"at_once": pool.tuning.at_once} if pool.tuning else {}
+        own = NodePoolArgs(pool=pool.machine_config_pool, protect=settings.protect, **together)
+        opts = after(opts, labelled, NodePool("gpu-pool", own, opts=opts))
     headers = _headers(settings, version, opts)
-    if settings.tuning is None and not headers:
-        return [_memlock(settings, version, opts)] if settings.uses_rdma else []
+    seconds = _rollout_seconds(pool, settings)
+    if pool.tuning is None and not headers:
+        return [_memlock(pool, version, opts, seconds)] if pool.uses_rdma else []
     parts = [
-        *([_memlock(settings, version, opts, awaited=False)] if settings.uses_rdma else []),
-        *(_tuned(settings, settings.tuning, version, opts) if settings.tuning else []),
+        *([_memlock(pool, version, opts)] if pool.uses_rdma else []),
+        *(_tuned(pool, pool.tuning, version, settings.timeouts, opts) if pool.tuning else []),
         *headers.values(),
     ]
     awaited = {name: digest for part in parts for name, digest in part.parts.items()}
-    args = PoolRolloutArgs(pool=settings.machine_config_pool, parts=awaited, rollout_timeout=settings.rollout_seconds)
-    return [PoolRollout("nodes", args, opts=after(opts, *parts)), *_others(settings, headers, opts)]
+    args = PoolRolloutArgs(pool=pool.machine_config_pool, parts=awaited, rollout_timeout=seconds)
+    return [PoolRollout("nodes", args, opts=after(opts, *parts)), *_others(pool, settings, headers, opts)]
+
+
+def _rollout_seconds(pool: Pool, settings: Settings) -> int:
+    """Return how long a change of a pool may take: a MachineConfigPool of OpenShift's own has other nodes, too."""
+    own = pool.own_machine_config_pool
+    nodes = len(pool.nodes) if own else len(settings.workers)
+    away = at_once(pool.tuning.at_once if pool.tuning and own else "1", nodes)
+    return min(-(-nodes // away) * settings.reboot_minutes * 60, LONGEST)
 
 
 def _headers(settings: Settings, version: Ignition, opts: pulumi.ResourceOptions) -> dict[str, KernelDevel]:
     """Declare the kernel's headers for the pools of all workers, where Storage Scale builds its module; by role."""
     if not settings.scale_pods:
         return {}
-    pools = {settings.pool_of(node) for node in settings.workers}
+    pools = {settings.machine_config_pool_of(node) for node in settings.workers}
     # A pool of one's own takes the workers' configuration as well.
     roles = sorted(pools & {*BUILT_IN}) if BUILT_IN[1] in pools else sorted(pools)
     return {
@@ -67,12 +78,14 @@ def _headers(settings: Settings, version: Ignition, opts: pulumi.ResourceOptions
     }
 
 
-def _others(settings: Settings, headers: Mapping[str, KernelDevel], opts: pulumi.ResourceOptions) -> list[PoolRollout]:
+def _others(
+    gpus: Pool, settings: Settings, headers: Mapping[str, KernelDevel], opts: pulumi.ResourceOptions
+) -> list[PoolRollout]:
     """Return what waits for the pools of workers without GPUs."""
     found = []
     for pool, made in headers.items():
-        nodes = sum(settings.pool_of(node) == pool for node in settings.workers)
-        if nodes and pool != settings.machine_config_pool:
+        nodes = sum(settings.machine_config_pool_of(node) == pool for node in settings.workers)
+        if nodes and pool != gpus.machine_config_pool:
             seconds = min(nodes * settings.reboot_minutes * 60, LONGEST)
             args = PoolRolloutArgs(pool=pool, parts=dict(made.parts), rollout_timeout=seconds)
             found.append(PoolRollout(f"nodes-{pool}", args, opts=after(opts, made)))
@@ -92,13 +105,14 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
         wanted = {SCALE_LABEL: "true"} if node.scale_client else {}
         if settings.scale_pods and node in settings.workers:
             wanted |= {names.SCALE_CORE: ""}
-        if node.profile and settings.machine_config_pool not in BUILT_IN:
-            wanted |= role(settings.machine_config_pool)
+        pool = settings.pool_with(node.name)
+        if pool and pool.own_machine_config_pool:
+            wanted |= role(pool.machine_config_pool)
         if node.mig:
             wanted |= {names.MIG_CONFIG: node.mig}
-        if node.profile and isinstance(settings.gpu, DevicePluginSettings):
+        if pool and isinstance(pool.gpu, DevicePluginSettings):
             wanted |= {names.GPU_ACCELERATOR: "true"}
-        if node.profile:
+        if pool:
             wanted |= {names.GPU_NODE: "true"}
         wanted |= places.get(node.name, {})
         if wanted:
@@ -106,21 +120,20 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
     return found
 
 
-def _memlock(settings: Settings, version: Ignition, opts: pulumi.ResourceOptions, *, awaited: bool = True) -> Memlock:
-    timeout = settings.rollout_seconds if awaited else None
-    args = MemlockArgs(pool=settings.machine_config_pool, ignition_version=version, rollout_timeout=timeout)
+def _memlock(pool: Pool, version: Ignition, opts: pulumi.ResourceOptions, timeout: int | None = None) -> Memlock:
+    """Declare the limit of locked memory; with a timeout it waits for the nodes by itself."""
+    args = MemlockArgs(pool=pool.machine_config_pool, ignition_version=version, rollout_timeout=timeout)
     return Memlock("memlock", args, opts=opts)
 
 
 def _tuned(
-    settings: Settings, tuning: TuningSettings, version: Ignition, opts: pulumi.ResourceOptions
+    pool: Pool, tuning: TuningSettings, version: Ignition, timeouts: Timeouts, opts: pulumi.ResourceOptions
 ) -> list[KernelArguments | RailNames | KubeletConfig]:
-    pool = settings.machine_config_pool
     made: list[KernelArguments | RailNames | KubeletConfig] = [
         KernelArguments(
             "kernel-arguments",
             KernelArgumentsArgs(
-                pool=pool,
+                pool=pool.machine_config_pool,
                 ignition_version=version,
                 **fields_of(KernelTuning, tuning),
             ),
@@ -129,23 +142,19 @@ def _tuned(
     ]
     if tuning.rail_names:
         rails = RailNamesArgs(
-            pool=pool,
+            pool=pool.machine_config_pool,
             ignition_version=version,
-            link_layer="InfiniBand" if isinstance(settings.fabric, InfiniBand) else "Ethernet",
-            rails=topology.rails(settings.profile),
+            link_layer="InfiniBand" if isinstance(pool.fabric, InfiniBand) else "Ethernet",
+            rails=topology.rails(pool.machine),
         )
         made.append(RailNames("rail-names", rails, opts=opts))
     if tuning.kubelet:
-        made.append(_kubelet(settings, tuning.kubelet, opts))
+        args = for_machine(
+            pool.machine,
+            tuning.kubelet.reserved,
+            pool=pool.machine_config_pool,
+            **fields_of(KubeletAlignment, tuning.kubelet),
+            timeout=timeouts.kubelet_config,
+        )
+        made.append(KubeletConfig("kubelet", args, opts=opts))
     return made
-
-
-def _kubelet(settings: Settings, kubelet: KubeletSettings, opts: pulumi.ResourceOptions) -> KubeletConfig:
-    args = for_machine(
-        settings.profile,
-        kubelet.reserved,
-        pool=settings.machine_config_pool,
-        **fields_of(KubeletAlignment, kubelet),
-        timeout=settings.timeouts.kubelet_config,
-    )
-    return KubeletConfig("kubelet", args, opts=opts)

@@ -103,18 +103,12 @@ def build(workload: Started, settings: Settings) -> BuildSettings | None:
     return next((each for each in settings.builds if (each.tenant, each.name) == wanted), None)
 
 
-def has_nccl_tests(workload: Started, settings: Settings) -> bool:
-    """Say whether the image of a workload brings nccl-tests along."""
-    built = build(workload, settings)
-    return built is not None and built.has_nccl_tests
-
-
-def image(workload: Started, settings: Settings) -> str | None:
+def image(workload: Started, built: BuildSettings | None, architecture: Architecture, settings: Settings) -> str | None:
     """Return the image of a workload: its own, a build's, or the program's; None where there is none that fits."""
-    if built := build(workload, settings):
+    if built:
         return built.image(settings.version.registry)
     known = settings.program(workload.program).images
-    return workload.image or default(known, settings.profile.architecture, ssh=by_ssh(workload, settings))
+    return workload.image or default(known, architecture, ssh=by_ssh(workload, settings))
 
 
 def default(references: Sequence[str], architecture: Architecture, *, ssh: bool) -> str | None:

@@ -1,13 +1,15 @@
 """MIG instances of a stack: which sizes its nodes have, how many, and what a tenant may hold (D-2.7)."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from apis import names
 from components.kueue import Quota, quota_of
 from hardware import placement
 from hardware.placement import Share
+from stacks.cluster_settings import NodeSettings
 from stacks.platform import Settings
+from stacks.pools import Pool
 from stacks.tenant_settings import TenantSettings
 
 OF_A_GPU = 1
@@ -19,37 +21,37 @@ def resource(size: str) -> str:
     return f"{names.MIG_PREFIX}{size}"
 
 
-def by_node(size: str, settings: Settings) -> Mapping[str, int]:
+def by_node(size: str, pool: Pool) -> Mapping[str, int]:
     """Return the nodes with instances of a size, and how many each has."""
-    return {node.name: node.instances[size] for node in settings.gpu_nodes if size in node.instances}
+    return {node.name: node.instances[size] for node in pool.nodes if size in node.instances}
 
 
-def offered(settings: Settings) -> Mapping[str, int]:
+def offered(nodes: Iterable[NodeSettings]) -> Mapping[str, int]:
     """Return every size that nodes have, with the number of such instances."""
     found: Counter[str] = Counter()
-    for node in settings.gpu_nodes:
+    for node in nodes:
         found.update(node.instances)
     return dict(sorted(found.items()))
 
 
-def most_of_a_gpu(size: str, settings: Settings) -> int:
+def most_of_a_gpu(size: str, pool: Pool) -> int:
     """Return into how many instances a GPU is divided that has some of a size: the most on any node."""
-    divided = (node for node in settings.gpu_nodes if size in node.instances)
+    divided = (node for node in pool.nodes if size in node.instances)
     return max((sum(node.instances.values()) // node.machine.gpus for node in divided), default=1)
 
 
-def share(size: str, settings: Settings) -> Share:
+def share(size: str, pool: Pool) -> Share:
     """Return the CPUs and memory of a pod with an instance: its part of what goes with a GPU."""
-    part = placement.share(settings.profile, OF_A_GPU, settings.reserved)
-    parts = most_of_a_gpu(size, settings)
+    part = placement.share(pool.machine, OF_A_GPU, pool.reserved)
+    parts = most_of_a_gpu(size, pool)
     return Share(cpus=max(part.cpus // parts, 1), memory_gib=max(part.memory_gib // parts, 1))
 
 
-def quota(tenant: TenantSettings, launchers: Share, settings: Settings) -> Quota:
+def quota(tenant: TenantSettings, launchers: Share, pool: Pool) -> Quota:
     """Return what a tenant's jobs may hold in its queue: its GPUs and instances, with what goes with them."""
-    found = quota_of(settings.profile, tenant.gpu_quota, launchers, settings.reserved)
-    amounts = {size: tenant.instance_quota.get(size, 0) for size in offered(settings)}
-    parts = [(share(size, settings), amount) for size, amount in amounts.items()]
+    found = quota_of(pool.machine, tenant.gpu_quota, launchers, pool.reserved)
+    amounts = {size: tenant.instance_quota.get(size, 0) for size in offered(pool.nodes)}
+    parts = [(share(size, pool), amount) for size, amount in amounts.items()]
     return Quota(
         gpus=found.gpus,
         cpus=found.cpus + sum(part.cpus * amount for part, amount in parts),
@@ -62,4 +64,4 @@ def limits(namespace: str, settings: Settings) -> dict[str, int]:
     """Return the instances that a tenant may hold at most, of every size: where tenants lend, those of all."""
     lends = settings.queues is not None and settings.queues.cohort is not None
     sharing = [each for each in settings.everyone if lends or each.namespace == namespace]
-    return {size: sum(each.instance_quota.get(size, 0) for each in sharing) for size in offered(settings)}
+    return {size: sum(each.instance_quota.get(size, 0) for each in sharing) for size in offered(settings.gpu_nodes)}

@@ -19,12 +19,13 @@ from components.torch_job import TorchJobArgs
 from components.train_job import TrainJobArgs
 from components.training_runtime import TrainingRuntimeArgs
 from hardware import topology
-from stacks import fabric, images, locked_data
+from stacks import fabric, locked_data
 from stacks import topology as fabric_topology
 from stacks.fabric_settings import InfiniBand, Roce
-from stacks.layouts import follow, job_name, layout, pod_share
+from stacks.jobs import Job, ProgramJob
 from stacks.locked_data import Locked
 from stacks.platform import Settings
+from stacks.pools import Pool
 from stacks.workload_settings import (
     IndexedWorkload,
     JobWorkload,
@@ -32,87 +33,80 @@ from stacks.workload_settings import (
     RdmaTestWorkload,
     SpanningWorkload,
     StageDataWorkload,
-    Started,
     TorchWorkload,
-    Workload,
 )
 
-ProgramArgs = MpiJobArgs | TorchJobArgs | GpuJobArgs | IndexedJobArgs
+AnyArgs = MpiJobArgs | TorchJobArgs | GpuJobArgs | IndexedJobArgs | StagedDataArgs | RdmaTestArgs
 
 _CAPABILITIES = {"NVIDIA_DRIVER_CAPABILITIES": "compute,utility"}
 _PRECISION: Mapping[str | None, Mapping[str, str]] = {"fp32": {"NVIDIA_TF32_OVERRIDE": "0"}}
 
 
-def of_workload(workload: Workload, settings: Settings, locks: Locked) -> ProgramArgs | StagedDataArgs | RdmaTestArgs:
-    """Return the arguments of a workload's job."""
-    match workload:
-        case RdmaTestWorkload():
-            return rdma_test(workload, settings)
-        case StageDataWorkload():
-            return staging(workload, settings, locks)
-        case _:
-            return arguments(workload, settings, locks)
-
-
-def arguments(workload: Started, settings: Settings, locks: Locked | None = None) -> ProgramArgs:
-    """Return the arguments of a program's job; `checks.workload` guarantees that they exist.
+def of_job(job: Job, settings: Settings, locks: Locked | None = None) -> AnyArgs:
+    """Return the arguments of a job; `checks.workload` guarantees that they exist.
 
     Without locks what a data set has is empty: rules that need none judge by that.
     """
-    match workload:
+    match job.workload:
+        case RdmaTestWorkload():
+            return _rdma_test(job, job.workload, settings)
+        case StageDataWorkload():
+            assert locks is not None  # noqa: S101 - a staging is named by its lock
+            return _staging(job, job.workload, settings, locks)
+    assert isinstance(job, ProgramJob)  # noqa: S101 - all other workloads start a program
+    match job.workload:
         case MpiWorkload():
-            return mpi_job(workload, settings, locks)
+            return _mpi_job(job, job.workload, settings, locks)
         case TorchWorkload():
-            return torch_job(workload, settings, locks)
+            return _torch_job(job, settings, locks)
         case JobWorkload():
-            return gpu_job(workload, settings, locks)
+            return _gpu_job(job, job.workload, settings, locks)
         case IndexedWorkload():
-            return indexed_job(workload, settings, locks)
+            return _indexed_job(job, job.workload, settings, locks)
 
 
-def rdma_test(workload: RdmaTestWorkload, settings: Settings) -> RdmaTestArgs:
-    """Return the arguments of an RDMA test."""
-    roce = settings.fabric if isinstance(settings.fabric, Roce) else None
+def _rdma_test(job: Job, workload: RdmaTestWorkload, settings: Settings) -> RdmaTestArgs:
+    pool = job.pool
+    roce = pool.fabric if isinstance(pool.fabric, Roce) else None
     return RdmaTestArgs(
-        **_of_any_job(workload, workload.image, settings),
-        job_name=workload.name,
+        **_of_any_job(job, workload.image, settings),
+        job_name=job.name,
         **fields_of(RdmaPair, workload),
-        hcas=tuple(hca.name for hca in settings.profile.hcas) if isinstance(settings.fabric, InfiniBand) else (),
+        hcas=tuple(hca.name for hca in pool.hcas) if isinstance(pool.fabric, InfiniBand) else (),
         roce=roce is not None,
         traffic_class=roce.traffic_class if roce else None,
-        networks=fabric.networks(settings, workload.tenant),
-        rdma_resources=_rdma(settings),
+        networks=fabric.networks(pool, workload.tenant),
+        rdma_resources=tuple(names.RDMA_PREFIX + resource for resource in pool.rdma_resources),
         seccomp=seccomp(settings),
     )
 
 
-def mpi_job(workload: MpiWorkload, settings: Settings, locks: Locked | None = None) -> MpiJobArgs:
-    """Return the arguments of an MPI job."""
+def _mpi_job(job: ProgramJob, workload: MpiWorkload, settings: Settings, locks: Locked | None) -> MpiJobArgs:
     kind = settings.version.mpi_job
     assert kind is not None  # noqa: S101 - checked in checks.workload
     # Images of 2020 get the Redpaper's command line; later ones see every adapter of the machine and need their names.
     today = kind.version == MPI_JOB_V2BETA1.version
     return MpiJobArgs(
-        **_common(workload, settings, locks),
-        **_spanning(workload, settings, named=today),
+        **_common(job, settings, locks),
+        **_spanning(job, settings, named=today),
         kind=kind,
-        backoff_limit=settings.program(workload.program).restarts,
+        backoff_limit=job.program.restarts,
         debug=workload.debug,
         v2beta1=V2Beta1(
             queue=_queue(settings),
             launcher=workload.launcher or V2Beta1().launcher,
-            roce_ports=_roce_ports(settings),
+            roce_ports=_roce_ports(job.pool),
         ),
     )
 
 
-def torch_job(workload: TorchWorkload, settings: Settings, locks: Locked | None = None) -> TorchJobArgs:
+def _torch_job(job: ProgramJob, settings: Settings, locks: Locked | None) -> TorchJobArgs:
     """Return the arguments of a PyTorch job: those of a TrainJob where the platform has Kubeflow Trainer."""
     own = {
-        **_common(workload, settings, locks),
-        **_spanning(workload, settings, named=True),
-        "restarts": settings.program(workload.program).restarts,
-        "roce_ports": _roce_ports(settings),
+        **_common(job, settings, locks),
+        **_spanning(job, settings, named=True),
+        "restarts": job.program.restarts,
+        "roce_ports": _roce_ports(job.pool),
         "queue": _queue(settings),
     }
     if settings.trainer is None:
@@ -120,60 +114,51 @@ def torch_job(workload: TorchWorkload, settings: Settings, locks: Locked | None 
     return TrainJobArgs(**own, runtime=TrainingRuntimeArgs().runtime_name)
 
 
-def _spanning(workload: MpiWorkload | TorchWorkload, settings: Settings, *, named: bool) -> dict[str, Any]:
+def _spanning(job: ProgramJob, settings: Settings, *, named: bool) -> dict[str, Any]:
     """Return the arguments that jobs of several pods have; `named`: NCCL gets the names of the machine's ports."""
-    program, wanted = settings.program(workload.program), layout(workload, settings)
-    transport = settings.transport_of(workload.tenant, workload.transport)
-    ports = settings.profile.hcas if settings.uses_rdma else ()
+    machine, direct = job.pool.machine, job.transport is Transport.GPUDIRECT
     return {
-        "layout": wanted,
-        "processes_per_pod": program.processes(wanted),
-        "transport": transport,
-        "gdr_level": topology.gpudirect_level(settings.profile) if transport is Transport.GPUDIRECT else "PIX",
-        "ib_hca": topology.nccl_ib_hca(ports) if named and ports else None,
-        "rdma_resources": _rdma(settings),
-        "networks": fabric.networks(settings, workload.tenant),
-        **_topology(workload, settings),
+        "layout": job.layout,
+        "processes_per_pod": job.program.processes(job.layout),
+        "transport": job.transport,
+        "gdr_level": topology.gpudirect_level(machine) if direct else "PIX",
+        "ib_hca": topology.nccl_ib_hca(job.hcas) if named and job.hcas else None,
+        "rdma_resources": job.rdma_resources,
+        "networks": fabric.networks(job.pool, job.tenant.namespace),
+        **_topology(job, settings),
     }
 
 
-def _topology(workload: MpiWorkload | TorchWorkload, settings: Settings) -> dict[str, str | None]:
+def _topology(job: ProgramJob, settings: Settings) -> dict[str, str | None]:
     """Return the labels of nodes that all pods of a job must or should share; of pods of one node there is none."""
-    wanted = fabric_topology.request(workload, settings)
-    if wanted is None or layout(workload, settings).pods == 1:
+    if job.closeness is None or job.layout.pods == 1:
         return {}
-    field = "required_topology" if wanted.required else "preferred_topology"
-    return {field: fabric_topology.label(wanted, settings)}
+    field = "required_topology" if job.closeness.required else "preferred_topology"
+    return {field: fabric_topology.label(job.closeness, settings)}
 
 
-def _roce_ports(settings: Settings) -> tuple[str, ...]:
-    return tuple(hca.name for hca in settings.profile.hcas) if isinstance(settings.fabric, Roce) else ()
+def _roce_ports(pool: Pool) -> tuple[str, ...]:
+    return tuple(hca.name for hca in pool.hcas) if isinstance(pool.fabric, Roce) else ()
 
 
-def gpu_job(workload: JobWorkload, settings: Settings, locks: Locked | None = None) -> GpuJobArgs:
-    """Return the arguments of a batch job."""
-    rdma = has_rdma(workload, settings)
+def _gpu_job(job: ProgramJob, workload: JobWorkload, settings: Settings, locks: Locked | None) -> GpuJobArgs:
     return GpuJobArgs(
-        **_common(workload, settings, locks),
+        **_common(job, settings, locks),
         gpus=workload.gpus,
         instance=workload.instance,
-        rdma_resources=_rdma(settings) if rdma else (),
-        networks=fabric.networks(settings, workload.tenant) if rdma else (),
-        backoff_limit=settings.program(workload.program).restarts,
+        rdma_resources=job.rdma_resources,
+        networks=fabric.networks(job.pool, job.tenant.namespace) if job.uses_rdma else (),
+        backoff_limit=job.program.restarts,
         seccomp=seccomp(settings),
         queue=_queue(settings),
     )
 
 
-def has_rdma(workload: JobWorkload, settings: Settings) -> bool:
-    """Return whether the pod of a job gets RDMA devices: its program uses them, and fabric and tenant have them."""
-    return settings.program(workload.program).rdma and settings.uses_rdma and settings.tenant(workload.tenant).rdma
-
-
-def indexed_job(workload: IndexedWorkload, settings: Settings, locks: Locked | None = None) -> IndexedJobArgs:
-    """Return the arguments of a map-reduce job."""
+def _indexed_job(
+    job: ProgramJob, workload: IndexedWorkload, settings: Settings, locks: Locked | None
+) -> IndexedJobArgs:
     return IndexedJobArgs(
-        **_common(workload, settings, locks),
+        **_common(job, settings, locks),
         slices=workload.slices,
         gpus=workload.gpus,
         instance=workload.instance,
@@ -185,18 +170,16 @@ def indexed_job(workload: IndexedWorkload, settings: Settings, locks: Locked | N
     )
 
 
-def staging(workload: StageDataWorkload, settings: Settings, locks: Locked) -> StagedDataArgs:
-    """Return the arguments of a staging."""
-    tenant = settings.tenant(workload.tenant)
+def _staging(job: Job, workload: StageDataWorkload, settings: Settings, locks: Locked) -> StagedDataArgs:
     return StagedDataArgs(
-        **_of_any_job(workload, workload.image, settings),
+        **_of_any_job(job, workload.image, settings),
         job_name=locked_data.job_name(workload, locks),
-        **_data(workload, {}, settings, locks),
+        **_data(job, {}, locks),
         slices=workload.slices,
         content=workload.content,
         indexed=settings.version.indexed_jobs,
         image=workload.image,
-        run_as=RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
+        run_as=RunAs(uid=job.tenant.run_as_uid, gid=job.tenant.run_as_gid),
         cpus=workload.cpus,
         memory=workload.memory,
         shm="64Mi",
@@ -206,55 +189,53 @@ def staging(workload: StageDataWorkload, settings: Settings, locks: Locked) -> S
     )
 
 
-def _data(
-    workload: Started | StageDataWorkload, mounts: Mapping[str, MountOptions], settings: Settings, locks: Locked | None
-) -> dict[str, Any]:
+def _data(job: Job, mounts: Mapping[str, MountOptions], locks: Locked | None) -> dict[str, Any]:
     """Return volumes and mounts of a job, those of its data set among them, and the data set."""
-    tenant, name = settings.tenant(workload.tenant), workload.data_set
-    split = None if isinstance(workload, StageDataWorkload) else workload.split
+    tenant = job.tenant
+    name = None if isinstance(job.workload, RdmaTestWorkload) else job.workload.data_set
+    split = job.workload.split if isinstance(job, ProgramJob) else None
     data_set = locked_data.of_job(tenant.namespace, name, split, locks) if name else None
-    wanted = dict(mounts)
+    every = dict(mounts)
     if data_set is not None:
         volume = next(each.volume for each in tenant.data_sets if each.name == name)
-        wanted[data_set.at] = MountOptions(volume=volume, read_only=True)
-    volumes = {mount.volume: tenant.all_volumes[mount.volume].in_pods for mount in wanted.values()}
-    return {"data_set": data_set, "volumes": volumes, "mounts": wanted}
+        every[data_set.at] = MountOptions(volume=volume, read_only=True)
+    volumes = {mount.volume: tenant.all_volumes[mount.volume].in_pods for mount in every.values()}
+    return {"data_set": data_set, "volumes": volumes, "mounts": every}
 
 
-def _common(workload: Started, settings: Settings, locks: Locked | None) -> dict[str, Any]:
+def _common(job: ProgramJob, settings: Settings, locks: Locked | None) -> dict[str, Any]:
     """Return the arguments that all jobs of programs have."""
-    tenant, program, wanted = (
-        settings.tenant(workload.tenant),
-        settings.program(workload.program),
-        layout(workload, settings),
-    )
-    part, name = pod_share(workload, settings), job_name(workload, settings)
-    hook, image = settings.version.runtime_hook, images.image(workload, settings)
-    further = fabric.environment(settings) if isinstance(workload, SpanningWorkload) else {}
-    data = _data(workload, program.mounts, settings, locks)
-    found = data["data_set"].environment if data["data_set"] else {}
+    workload, program, tenant = job.workload, job.program, job.tenant
+    further = fabric.environment(job.pool, settings) if isinstance(workload, SpanningWorkload) else {}
+    data = _data(job, program.mounts, locks)
+    of_data = data["data_set"].environment if data["data_set"] else {}
     return {
-        **_of_any_job(workload, image, settings),
-        "job_name": name,
+        **_of_any_job(job, job.image, settings),
+        "job_name": job.name,
         "command": program.started(
-            wanted, in_image=images.has_nccl_tests(workload, settings), largest_mib=workload.largest_mib, job=name
+            job.layout,
+            in_image=job.build is not None and job.build.has_nccl_tests,
+            largest_mib=workload.largest_mib,
+            job=job.name,
         ),
         "working_directory": program.working_directory,
-        "image": image,
+        "image": job.image,
         "run_as": RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
         **data,
         **fields_of(JobChoices, workload),
         "environment": {
             **further,
-            **program.variables(name),
+            **program.variables(job.name),
             **_PRECISION.get(workload.precision, {}),
-            **found,
+            **of_data,
             **workload.environment,
         },
-        "runtime_environment": _CAPABILITIES | {"NVIDIA_REQUIRE_CUDA": program.require_cuda} if hook else {},
+        "runtime_environment": (
+            _CAPABILITIES | {"NVIDIA_REQUIRE_CUDA": program.require_cuda} if settings.version.runtime_hook else {}
+        ),
         "priority_class": workload.priority,
-        "cpus": part.cpus,
-        "memory": f"{part.memory_gib}Gi",
+        "cpus": job.share.cpus,
+        "memory": f"{job.share.memory_gib}Gi",
         "further": program.resources.further,
         "ports": program.ports,
         "shm": f"{workload.shm_gib}Gi",
@@ -262,20 +243,16 @@ def _common(workload: Started, settings: Settings, locks: Locked | None) -> dict
     }
 
 
-def _of_any_job(workload: Workload, image: str | None, settings: Settings) -> dict[str, Any]:
+def _of_any_job(job: Job, image: str | None, settings: Settings) -> dict[str, Any]:
     """Return the arguments that every job has: whose it is, and how an update follows it."""
     return {
-        "namespace": workload.tenant,
+        "namespace": job.tenant.namespace,
         "pull_secrets": pull_secrets(image, settings),
         "account": ACCOUNT,
-        "run": workload.run,
-        "wait": follow(workload, settings),
-        "timeout": workload.timeout or settings.timeouts.job,
+        "run": job.workload.run,
+        "wait": job.wait,
+        "timeout": job.workload.timeout or settings.timeouts.job,
     }
-
-
-def _rdma(settings: Settings) -> tuple[str, ...]:
-    return tuple(names.RDMA_PREFIX + resource for resource in settings.rdma_resources)
 
 
 def pull_secrets(image: str | None, settings: Settings) -> tuple[str, ...]:

@@ -29,14 +29,16 @@ def dependencies(settings: Settings) -> dict[str, str | list[str]]:
     found: dict[str, str | list[str]] = {
         "release": settings.release,
         "cluster": settings.cluster.identifier,
-        "gpuNodes": [f"{node.name} ({node.gpus} of {settings.profile.name})" for node in settings.gpu_nodes],
+        "gpuNodes": [
+            f"{node.name} ({node.gpus} of {pool.machine.name})" for pool in settings.gpu_pools for node in pool.nodes
+        ],
         "rdmaResources": [names.RDMA_PREFIX + resource for resource in settings.rdma_resources],
         "scc": MpiSccArgs().scc_name if settings.uses_rdma else "",
         "mpiJob": kind.version if settings.mpi_operator and kind else "",
         "priorityClasses": [f"{each.class_name} ({each.value})" for each in settings.priority_classes],
         "storageClasses": [each.class_name for each in storage.classes] if storage else [],
         "fileSystem": f"{storage.own_cluster} {storage.file_system.uid}" if storage else "",
-        "flavor": settings.profile.name if queues else "",
+        "flavor": ", ".join(pool.name for pool in settings.gpu_pools) if queues else "",
         "cohort": (queues.cohort or "") if queues else "",
         # Only where there is one: platforms of before export no such name.
         **({"trainer": settings.trainer.kind} if settings.trainer else {}),

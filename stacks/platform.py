@@ -1,17 +1,17 @@
 """One environment as a frozen tree of settings, and what follows from it."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator
 
-from apis.nccl import Transport
 from components.model import DnsLabel, merged_by
 from components.mpi_operator import MpiOperatorImages
-from components.node_pool import BUILT_IN, at_once
+from components.node_pool import BUILT_IN
 from components.priority_class import PriorityClassArgs
-from components.timeouts import LONGEST, Timeouts
-from hardware import profiles, topology
+from components.timeouts import Timeouts
+from hardware import profiles
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
 from sites.settings import SiteSettings
@@ -21,12 +21,13 @@ from stacks.base_settings import Based
 from stacks.build_settings import BuildSettings
 from stacks.cluster_settings import ClusterSettings, Nodes, NodeSettings
 from stacks.extra_fields import ExtraFields
-from stacks.fabric_settings import Ethernet, FabricSettings, InfiniBand
-from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, GpuSettings
+from stacks.fabric_settings import FabricSettings, InfiniBand
+from stacks.gpu_settings import GpuSettings
 from stacks.node_settings import TuningSettings
 from stacks.operator_settings import NodeFeatureDiscoverySettings, OperatorSettings, completed
 from stacks.origins import Places
 from stacks.policy_settings import Policies
+from stacks.pools import Pool
 from stacks.programs import PROGRAMS, Program
 from stacks.releases import RELEASES, Release, ReleaseName
 from stacks.state_settings import StateSettings
@@ -156,6 +157,12 @@ class Settings(Based):
     def _completed(cls, given: Any, info: ValidationInfo) -> Any:
         return completed(given, info.data.get("release"))
 
+    def __copy__(self) -> Self:
+        """Return a copy without the pools, which follow from fields that `model_copy` replaces."""
+        copy = super().__copy__()
+        copy.__dict__.pop("gpu_pools", None)
+        return copy
+
     @property
     def places(self) -> Places:
         """How messages name places of the settings."""
@@ -206,29 +213,29 @@ class Settings(Based):
         """The nodes with GPUs."""
         return tuple(node for node in self.nodes if node.profile)
 
-    @property
-    def free(self) -> dict[str, int]:
-        """GPUs that jobs may have, by node."""
-        return {node.name: node.gpus for node in self.gpu_nodes}
+    @cached_property
+    def gpu_pools(self) -> tuple[Pool, ...]:
+        """The pools of the GPU nodes; raise ValidationError for ports that a machine does not have."""
+        if not self.gpu_nodes:
+            return ()
+        return (
+            Pool(
+                name=self.gpu_nodes[0].machine.name,
+                machine=_machine(self.gpu_nodes[0].machine, self.ports, self.fabric),
+                named_ports=bool(self.ports),
+                nodes=self.gpu_nodes,
+                fabric=self.fabric,
+                gpu=self.gpu,
+                tuning=self.tuning,
+                machine_config_pool=self.machine_config_pool,
+                reserve=self.reserve,
+                scale_pods=self.scale_pods,
+            ),
+        )
 
-    @property
-    def profile(self) -> Profile:
-        """The profile that all GPU nodes share."""
-        machine = self.gpu_nodes[0].machine
-        if self.ports:
-            return profiles.with_hcas(machine, self.ports)
-        return machine if isinstance(self.fabric, InfiniBand) else profiles.on_ethernet(machine)
-
-    @property
-    def most_pods(self) -> int:
-        """Pods with GPUs that one node can hold: a GPU each, or a part of one."""
-        divided = isinstance(self.gpu, GpuOperatorSettings) and self.gpu.mig != "none"
-        return self.profile.gpus * (self.profile.gpu.mig_instances if divided else 1)
-
-    @property
-    def has_scale_clients(self) -> bool:
-        """Whether GPU nodes are Spectrum Scale clients, and so reserve a pagepool."""
-        return any(node.scale_client for node in self.gpu_nodes)
+    def pool_with(self, node: str) -> Pool | None:
+        """Return the pool of a GPU node; None for another node."""
+        return next((pool for pool in self.gpu_pools if node in pool.free), None)
 
     @property
     def scale_pods(self) -> ContainerNativeStorage | None:
@@ -240,52 +247,17 @@ class Settings(Based):
         """The nodes on which jobs' pods run, masters that are workers, too, among them."""
         return tuple(node for node in self.nodes if "worker" in node.roles)
 
-    @property
-    def reserved(self) -> Reserve:
-        """What a GPU node keeps for itself."""
-        kubelet = self.tuning.kubelet if self.tuning else None
-        reserved = kubelet.reserved if kubelet else 0
-        kept = topology.reserve(self.profile, pagepool=self.has_scale_clients, kubelet_reserved=reserved)
-        if self.scale_pods:
-            client, least = self.scale_pods.client, topology.least_reserve(self.profile, reserved)
-            # The CPUs beside those for jobs are the client's, too, as far as there are enough.
-            cpus = max(kept.cpus, least.cpus + client.cpus)
-            kept = Reserve(cpus=cpus, memory_gib=kept.memory_gib + client.memory_gib)
-        return self.reserve or kept
-
-    def pool_of(self, node: NodeSettings) -> str:
-        """Return the machine config pool of a node: of a master that is a worker, too, the masters'."""
-        if node.profile and self.machine_config_pool not in BUILT_IN:
-            return self.machine_config_pool
+    def machine_config_pool_of(self, node: NodeSettings) -> str:
+        """Return the MachineConfigPool of a node: of a master that is a worker, too, the masters'."""
+        pool = self.pool_with(node.name)
+        if pool and pool.own_machine_config_pool:
+            return pool.machine_config_pool
         return BUILT_IN[0] if BUILT_IN[0] in node.roles else BUILT_IN[1]
 
     @property
-    def rollout_seconds(self) -> int:
-        """How long a change of the GPU nodes' pool may take: a pool of OpenShift's own has other nodes, too."""
-        own = self.machine_config_pool not in BUILT_IN
-        nodes = len(self.gpu_nodes) if own else len(self.workers)
-        away = at_once(self.tuning.at_once if self.tuning and own else "1", nodes)
-        return min(-(-nodes // away) * self.reboot_minutes * 60, LONGEST)
-
-    @property
     def uses_rdma(self) -> bool:
-        """Whether pods need RDMA devices and locked memory."""
-        return not isinstance(self.fabric, Ethernet)
-
-    @property
-    def transport(self) -> Transport:
-        """The default transport of jobs."""
-        return Transport.GPUDIRECT if self.uses_rdma else Transport.TCP
-
-    def transport_of(self, tenant: str, wanted: Transport | None) -> Transport:
-        """Return the transport of a tenant's job: the one that it names, else the best that the tenant may use."""
-        return wanted or (self.transport if self.tenant(tenant).rdma else Transport.TCP)
-
-    @property
-    def host_driver(self) -> bool:
-        """Whether the nodes have the GPU driver by themselves."""
-        gpu = self.gpu
-        return isinstance(gpu, DevicePluginSettings) or (isinstance(gpu, GpuOperatorSettings) and gpu.driver is None)
+        """Whether pods of some jobs need RDMA devices and locked memory."""
+        return any(pool.uses_rdma for pool in self.gpu_pools)
 
     @property
     def scale_classes(self) -> frozenset[str]:
@@ -304,21 +276,9 @@ class Settings(Based):
         return tuple(sorted(named - self.scale_classes))
 
     @property
-    def port_names(self) -> tuple[str, ...]:
-        """Names of a machine's compute ports on the nodes, in the order of the rails; none where they are unknown."""
-        if self.tuning and self.tuning.rail_names:
-            return tuple(rail.name for rail in topology.rails(self.profile))
-        return tuple(hca.netdev for hca in self.profile.hcas if hca.netdev)
-
-    @property
-    def interfaces(self) -> tuple[str, ...]:
-        """Network interfaces of a machine's compute ports, in the order of the rails; none without RDMA."""
-        return self.port_names if self.uses_rdma else ()
-
-    @property
     def rdma_resources(self) -> tuple[str, ...]:
-        """Resource names of the device plugin, one per HCA: shared_ib0 and so on (R-3.4.2-3); none without RDMA."""
-        return tuple(f"shared_{interface}" for interface in self.interfaces)
+        """Resource names of the device plugins of all pools (R-3.4.2-3); none without RDMA."""
+        return tuple(dict.fromkeys(resource for pool in self.gpu_pools for resource in pool.rdma_resources))
 
     def program(self, name: str) -> Program:
         """Return the program of a name, the stack's own or one of the files; raise KeyError where there is none."""
@@ -341,3 +301,10 @@ class Settings(Based):
         lends = self.queues is not None and self.queues.cohort is not None
         together = sum(each.gpu_quota for each in self.everyone)
         return {each.namespace: together if lends else each.gpu_quota for each in self.tenants}
+
+
+def _machine(machine: Profile, ports: tuple[Hca, ...], fabric: FabricSettings) -> Profile:
+    """Return a machine with the ports that the settings name, or with its own in the mode of the fabric."""
+    if ports:
+        return profiles.with_hcas(machine, ports)
+    return machine if isinstance(fabric, InfiniBand) else profiles.on_ethernet(machine)

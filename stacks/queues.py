@@ -48,8 +48,9 @@ def build(
         return []
     with_gpus = GPU_PRESENT if isinstance(settings.gpu, GpuOperatorSettings) else {names.GPU_ACCELERATOR: "true"}
     levels = topology.levels(settings) if wanted.topology else ()
+    (pool,) = settings.gpu_pools
     args = QueuesArgs(
-        flavor=settings.profile.name,
+        flavor=pool.name,
         # With levels Kueue uses only nodes that have their labels, which are the stack's own.
         node_labels=with_gpus if levels else {**with_gpus, **GPU_NODE},
         levels=levels,
@@ -57,7 +58,7 @@ def build(
         tenants=tuple(
             TenantQueue(
                 namespace=tenant.namespace,
-                quota=instances.quota(tenant, wanted.launchers, settings),
+                quota=instances.quota(tenant, wanted.launchers, pool),
             )
             for tenant in settings.tenants
         ),

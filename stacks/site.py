@@ -12,38 +12,40 @@ from stacks import topology
 from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Roce
 from stacks.gpu_settings import SpecialResourceSettings
 from stacks.platform import Settings
+from stacks.pools import Pool
 from stacks.storage_settings import HostClientStorage
 
 
 def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterable[BatchJob | PodJob] = ()) -> Site:
     """Return what `./hpc site` writes files from; `content` is what the manifests name, and `jobs` the workloads."""
+    (pool,) = settings.gpu_pools
     return Site(
         stack=stack,
         release=settings.release,
-        fabric=settings.fabric.kind,
+        fabric=pool.fabric.kind,
         hosts=tuple(
             Host(
                 name=node.name,
                 roles=node.roles,
                 # With the names of ports that the stack gives, and in the mode of its fabric.
-                machine=settings.profile if node.profile else None,
+                machine=pool.machine if node.profile else None,
                 scale_client=node.scale_client,
             )
             for node in settings.nodes
         ),
-        on_hosts=_on_hosts(settings),
-        traffic_class=settings.fabric.traffic_class if isinstance(settings.fabric, Roce) else None,
-        bonded=bonded(settings),
-        one_switch=topology.planned_switch(settings),
+        on_hosts=_on_hosts(pool, settings),
+        traffic_class=pool.fabric.traffic_class if isinstance(pool.fabric, Roce) else None,
+        bonded=bonded(pool),
+        one_switch=topology.planned_switch(pool, settings),
         image_mirrors=settings.version.image_mirrors,
         content=content,
         jobs=tuple(jobs),
-        scale=_scale(settings),
+        scale=_scale(pool, settings),
         given=settings.site or SiteSettings(),
     )
 
 
-def _scale(settings: Settings) -> ScaleFacts | None:
+def _scale(pool: Pool, settings: Settings) -> ScaleFacts | None:
     storage = settings.storage
     if not isinstance(storage, HostClientStorage):
         return None
@@ -52,28 +54,28 @@ def _scale(settings: Settings) -> ScaleFacts | None:
         cluster_id=storage.own_cluster,
         file_system=storage.file_system.name,
         owner_gui=others[0] if len(others) == 1 else None,
-        reserved_gib=settings.reserved.memory_gib,
+        reserved_gib=pool.reserved.memory_gib,
     )
 
 
-def _on_hosts(settings: Settings) -> HostFacts:
-    by_recipe = isinstance(settings.gpu, SpecialResourceSettings)
-    plugin = None if isinstance(settings.fabric, Ethernet) else settings.fabric.plugin
+def _on_hosts(pool: Pool, settings: Settings) -> HostFacts:
+    by_recipe = isinstance(pool.gpu, SpecialResourceSettings)
+    plugin = None if isinstance(pool.fabric, Ethernet) else pool.fabric.plugin
     return HostFacts(
-        driver="host" if settings.host_driver else "special-resource-operator" if by_recipe else "gpu-operator",
-        pool=settings.pool_of(settings.gpu_nodes[0]),
-        interfaces=settings.port_names,
+        driver="host" if pool.host_driver else "special-resource-operator" if by_recipe else "gpu-operator",
+        pool=settings.machine_config_pool_of(pool.nodes[0]),
+        interfaces=pool.port_names,
         network_operator=plugin.operator.namespace if isinstance(plugin, NetworkOperatorPlugin) else None,
-        memlock_by_host=settings.uses_rdma and settings.version.ignition_version is None,
+        memlock_by_host=pool.uses_rdma and settings.version.ignition_version is None,
     )
 
 
-def bonded(settings: Settings) -> tuple[str, ...]:
+def bonded(pool: Pool) -> tuple[str, ...]:
     """Return the HCAs of each GPU node that are one link by LACP, in the order of the rails; none without a bond."""
-    bond = settings.fabric.bond if isinstance(settings.fabric, Ethernet) else None
+    bond = pool.fabric.bond if isinstance(pool.fabric, Ethernet) else None
     if bond is None:
         return ()
-    hcas, names = settings.profile.hcas, settings.port_names
+    hcas, names = pool.machine.hcas, pool.port_names
     interfaces = names if len(names) == len(hcas) else [hca.netdev for hca in hcas]
     return tuple(
         hca.name for hca, name in zip(hcas, interfaces, strict=True) if bond.ports is None or name in bond.ports

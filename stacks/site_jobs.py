@@ -1,21 +1,20 @@
 """The stack's workloads, as a scheduler other than the cluster's starts them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from components.gpu_job import GpuJobArgs
 from components.mpi_job import MpiJobArgs
 from components.torch_job import TorchJobArgs
 from sites.batch_job import BatchJob, BatchMount, PodJob
-from stacks import images
-from stacks.job_arguments import arguments
+from stacks import jobs
+from stacks.job_arguments import of_job
+from stacks.jobs import ProgramJob
 from stacks.platform import Settings
 from stacks.workload_settings import (
     IndexedWorkload,
-    JobWorkload,
-    MpiWorkload,
     RdmaTestWorkload,
     StageDataWorkload,
-    TorchWorkload,
 )
 
 
@@ -26,18 +25,17 @@ def of(settings: Settings) -> Iterator[BatchJob | PodJob]:
     """
     if settings.site is None or settings.site.scheduler is None:
         return
-    for stage in settings.stages:
-        for workload in stage.workloads:
-            match workload:
-                case MpiWorkload() | TorchWorkload() | JobWorkload():
-                    yield _job(workload, settings)
-                case IndexedWorkload(data_set=slices, name=name):
-                    yield _of_pods(name, slices)
-                case StageDataWorkload(data_set=slices):
-                    yield _of_pods(f"stage-{slices}", slices)
-                case RdmaTestWorkload():
-                    remedy = "run its programs between two nodes, and judge their output (verify -f)"
-                    yield PodJob(name=workload.name, why="its two sides are pods", remedy=remedy)
+    for job in jobs.every(settings):
+        match job.workload:
+            case IndexedWorkload(data_set=slices, name=name):
+                yield _of_pods(name, slices)
+            case StageDataWorkload(data_set=slices):
+                yield _of_pods(f"stage-{slices}", slices)
+            case RdmaTestWorkload(name=name):
+                remedy = "run its programs between two nodes, and judge their output (verify -f)"
+                yield PodJob(name=name, why="its two sides are pods", remedy=remedy)
+            case _ if isinstance(job, ProgramJob):
+                yield _job(job, settings)
 
 
 def _of_pods(name: str, data_set: str) -> PodJob:
@@ -45,24 +43,24 @@ def _of_pods(name: str, data_set: str) -> PodJob:
     return PodJob(name=name, why=why, remedy="run it on the cluster")
 
 
-def _job(workload: MpiWorkload | TorchWorkload | JobWorkload, settings: Settings) -> BatchJob:
+def _job(job: ProgramJob, settings: Settings) -> BatchJob:
     # Without the data set, whose proof needs the locks that an update reads.
-    args = arguments(workload.model_copy(update={"data_set": None, "split": None}), settings)
+    without = job.workload.model_copy(update={"data_set": None, "split": None})
+    args = of_job(replace(job, workload=without), settings)
     assert isinstance(args, MpiJobArgs | TorchJobArgs | GpuJobArgs)  # noqa: S101 - by the kinds of workloads above
-    built = images.build(workload, settings)
     spanning = None if isinstance(args, GpuJobArgs) else args
     return BatchJob(
-        tenant=workload.tenant,
+        tenant=job.tenant.namespace,
         name=args.job_name,
         starter="one" if spanning is None else "mpi" if isinstance(spanning, MpiJobArgs) else "torch",
-        nodes=spanning.layout.pods if spanning else 1,
+        nodes=job.layout.pods,
         tasks=spanning.processes_per_pod if isinstance(spanning, MpiJobArgs) else 1,
-        gpus=spanning.layout.gpus if spanning else workload.gpus or 1,
+        gpus=job.layout.gpus,
         cpus=args.cpus,
         memory=args.memory,
         together=bool(spanning and spanning.required_topology),
         image=args.image,
-        build=built.name if built else None,
+        build=job.build.name if job.build else None,
         command=tuple(args.command),
         working_directory=args.working_directory,
         environment=dict(spanning.nccl(words=True) if spanning else args.environment),
@@ -70,5 +68,5 @@ def _job(workload: MpiWorkload | TorchWorkload | JobWorkload, settings: Settings
             BatchMount(at=at, volume=mount.volume, folder=mount.folder, read_only=mount.read_only)
             for at, mount in args.mounts.items()
         ),
-        data_set=workload.data_set,
+        data_set=job.workload.data_set,
     )

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pulumi
@@ -9,9 +10,11 @@ import pulumi
 from apis import suite as names
 from components.model import fields_of
 from components.performance_suite import PerformanceSuite, PerformanceSuiteArgs, SuiteChoices
+from components.suite_runs import Repeatable as RunArgs
 from components.suite_runs import run_of
-from stacks.job_arguments import arguments, pull_secrets, rdma_test, seccomp
-from stacks.layouts import job_name
+from stacks import jobs
+from stacks.job_arguments import of_job, pull_secrets, seccomp
+from stacks.jobs import Job, ProgramJob
 from stacks.locked_data import Locked
 from stacks.operators import OfTenant
 from stacks.platform import Settings
@@ -23,7 +26,6 @@ from stacks.workload_settings import (
     MpiWorkload,
     RdmaTestWorkload,
     TorchWorkload,
-    Workload,
 )
 
 Repeatable = MpiWorkload | TorchWorkload | JobWorkload | RdmaTestWorkload
@@ -50,14 +52,14 @@ def build(
 
 
 def arguments_of(suite: SuiteSettings, settings: Settings, locks: Locked | None = None) -> PerformanceSuiteArgs:
-    """Return the arguments of the suite; `checks.suite` guarantees that they exist. Without locks as `arguments`."""
+    """Return the arguments of the suite; `checks.suite` guarantees that they exist. Without locks as `of_job`."""
     return PerformanceSuiteArgs(
         **fields_of(SuiteChoices, suite),
         namespace=suite.tenant,
         kind=settings.version.cron_job,
         runs=tuple(
-            run_of(job_name(each, settings), _repeated(each, settings, locks), suite.name, requested(settings))
-            for each in workloads(suite, settings)
+            run_of(job.name, _arguments(job, settings, locks), suite.name, requested(settings))
+            for job in repeated(suite, settings)
         ),
         pull_secrets=pull_secrets(suite.image, settings),
         seccomp=seccomp(settings),
@@ -65,34 +67,30 @@ def arguments_of(suite: SuiteSettings, settings: Settings, locks: Locked | None 
     )
 
 
-def workloads(suite: SuiteSettings, settings: Settings) -> list[Repeatable]:
-    """Return what a suite repeats, in the order of the stages."""
-    found = candidates(suite, settings)
-    named = (each for each in found if each.name in suite.workloads or not suite.workloads)
-    return [each for each in named if isinstance(each, Repeatable)]
+def repeated(suite: SuiteSettings, settings: Settings) -> list[Job]:
+    """Return the jobs that a suite repeats, in the order of the stages."""
+    named = (job for job in candidates(suite, settings) if job.workload.name in suite.workloads or not suite.workloads)
+    return [job for job in named if isinstance(job.workload, Repeatable)]
 
 
-def candidates(suite: SuiteSettings, settings: Settings) -> Iterator[Workload]:
-    """Yield the workloads of the suite's tenant and stages; unless workloads are named only those that verify."""
-    for stage in settings.stages:
+def candidates(suite: SuiteSettings, settings: Settings) -> Iterator[Job]:
+    """Yield the jobs of the suite's tenant and stages; unless workloads are named only those that verify."""
+    for stage, of_stage in jobs.by_stage(settings):
         if suite.stages and stage.name not in suite.stages:
             continue
-        for each in stage.workloads:
-            if each.tenant == suite.tenant and (suite.workloads or _verifies(each, settings)):
-                yield each
+        for job in of_stage:
+            if job.tenant.namespace == suite.tenant and (suite.workloads or _verifies(job)):
+                yield job
 
 
-def _verifies(workload: Workload, settings: Settings) -> bool:
-    if isinstance(workload, RdmaTestWorkload):
+def _verifies(job: Job) -> bool:
+    if isinstance(job.workload, RdmaTestWorkload):
         return True
-    return isinstance(workload, Repeatable) and not settings.program(workload.program).trains
+    return isinstance(job, ProgramJob) and isinstance(job.workload, Repeatable) and not job.program.trains
 
 
-def _repeated(workload: Repeatable, settings: Settings, locks: Locked | None) -> Any:
-    """Return the arguments of a workload's run: those of its job, under a name with a place for round and repeat."""
-    end = f"-{names.RUN_TOKEN}"
-    if isinstance(workload, RdmaTestWorkload):
-        return rdma_test(workload.model_copy(update={"name": workload.name + end}), settings)
-    if isinstance(workload, MpiWorkload | TorchWorkload):
-        return arguments(workload.model_copy(update={"suffix": workload.suffix + end}), settings, locks)
-    return arguments(workload.model_copy(update={"name": workload.name + end}), settings, locks)
+def _arguments(job: Job, settings: Settings, locks: Locked | None) -> RunArgs:
+    """Return the arguments of a job under a name with a place for round and repeat, which each of its runs has."""
+    args = of_job(replace(job, name=f"{job.name}-{names.RUN_TOKEN}"), settings, locks)
+    assert isinstance(args, RunArgs)  # noqa: S101 - by the kinds of workloads that are repeatable
+    return args

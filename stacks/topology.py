@@ -8,6 +8,7 @@ from components.topology import LabelKey, TopologyLevel
 from hardware.cabling import ESS3000, Cabling, cabling
 from hardware.fabric import POD_NODES, unit_of
 from stacks.platform import Settings
+from stacks.pools import Pool
 from stacks.topology_settings import TopologyRequest
 from stacks.workload_settings import SpanningWorkload
 
@@ -16,42 +17,45 @@ HOSTS = TopologyLevel.model_construct(name=topology.HOST, label=topology.HOSTNAM
 """The level below all others."""
 
 
-def plan_of(settings: Settings) -> Literal["pods", "one switch"] | None:
+def plan_of(pool: Pool, settings: Settings) -> Literal["pods", "one switch"] | None:
     """Return how a document cables such machines: in PODs (D-3.6) or to a lab's one switch (R-2.1-3)."""
-    if settings.fabric.kind != "infiniband":
+    if pool.fabric.kind != "infiniband":
         return None
-    if settings.profile.reference_design == "superpod":
+    if pool.machine.reference_design == "superpod":
         return "pods"
-    return "one switch" if settings.storage and not settings.profile.storage_ports else None
+    return "one switch" if settings.storage and not pool.machine.storage_ports else None
 
 
-def one_switch(settings: Settings) -> Cabling:
+def one_switch(pool: Pool) -> Cabling:
     """Return the cables of all machines to one switch; raise ValueError where its ports do not suffice."""
-    return cabling([node.name.split(".")[0] for node in settings.gpu_nodes], settings.profile, ESS3000)
+    return cabling([node.name.split(".")[0] for node in pool.nodes], pool.machine, ESS3000)
 
 
 def positions(settings: Settings) -> Mapping[str, Mapping[str, str]]:
     """Return for every GPU node the domains that it is in, by level: as its settings say, else as it is cabled."""
-    nodes = settings.gpu_nodes
-    return {node.name: {**cabled, **node.topology} for node, cabled in zip(nodes, _cabled(settings), strict=True)}
+    return {
+        node.name: {**cabled, **node.topology}
+        for pool in settings.gpu_pools
+        for node, cabled in zip(pool.nodes, _cabled(pool, settings), strict=True)
+    }
 
 
-def _cabled(settings: Settings) -> Sequence[Mapping[str, str]]:
-    nodes = range(len(settings.gpu_nodes))
-    match plan_of(settings):
+def _cabled(pool: Pool, settings: Settings) -> Sequence[Mapping[str, str]]:
+    nodes = range(len(pool.nodes))
+    match plan_of(pool, settings):
         case "pods":
             places = [{"spine": f"pod-{pod}", "leaf": f"pod-{pod}-unit-{unit}"} for pod, unit in map(unit_of, nodes)]
             return places if len(nodes) > POD_NODES else [{"leaf": place["leaf"]} for place in places]
-        case "one switch" if planned_switch(settings):
+        case "one switch" if planned_switch(pool, settings):
             return [{"leaf": _SWITCH}] * len(nodes)
         case _:
             return [{}] * len(nodes)
 
 
-def planned_switch(settings: Settings) -> Cabling | None:
+def planned_switch(pool: Pool, settings: Settings) -> Cabling | None:
     """Return the cables to one switch, where a document plans them so and its ports suffice."""
     try:
-        return one_switch(settings) if plan_of(settings) == "one switch" else None
+        return one_switch(pool) if plan_of(pool, settings) == "one switch" else None
     except ValueError:
         return None
 

@@ -16,18 +16,17 @@ from components.sliced_jobs import slice_jobs
 from components.staged_data import StagedData, StagedDataArgs
 from components.torch_job import TorchJob, TorchJobArgs
 from components.train_job import TrainJob, TrainJobArgs
-from stacks import locked_data
-from stacks.job_arguments import of_workload
-from stacks.layouts import Placement, job_name, placements, plan
+from stacks import jobs, locked_data
+from stacks.job_arguments import of_job
+from stacks.jobs import Job
 from stacks.locked_data import Locked
 from stacks.operators import OfTenant
+from stacks.placements import plan
 from stacks.platform import Settings
-from stacks.workload_settings import IndexedWorkload, StageDataWorkload, Workload
+from stacks.workload_settings import IndexedWorkload, StageDataWorkload
 
-__all__ = ["Placement", "build", "job_name", "object_names", "placements", "plan"]
-
-Job = MpiJob | TorchJob | TrainJob | GpuJob | IndexedJob | StagedData | RdmaTest
-_COMPONENTS: Mapping[type[Model], Callable[..., Job]] = {
+JobComponent = MpiJob | TorchJob | TrainJob | GpuJob | IndexedJob | StagedData | RdmaTest
+_COMPONENTS: Mapping[type[Model], Callable[..., JobComponent]] = {
     MpiJobArgs: MpiJob,
     TorchJobArgs: TorchJob,
     TrainJobArgs: TrainJob,
@@ -58,52 +57,48 @@ def build(
     for tenant, part in parts:
         own[tenant].append(part)
     finished: list[pulumi.Output[Any]] = []
-    for stage in settings.stages:
-        for wave in plan(stage, settings):
-            jobs = [
+    for _, of_stage in jobs.by_stage(settings):
+        for wave in plan(of_stage, settings):
+            made = [
                 _job(
-                    each,
+                    job,
                     settings,
                     read_log,
                     locks=locks,
-                    after=[*ready, *own[each.tenant], *finished],
+                    after=[*ready, *own[job.tenant.namespace], *finished],
                     opts=opts,
                 )
-                for each in wave
+                for job in wave
             ]
-            finished = [job.finished for job in jobs]
+            finished = [component.finished for component in made]
     return [
-        f"{job.tenant}/{name}"
-        for stage in settings.stages
-        for job in stage.workloads
-        for name in object_names(job, settings, locks)
+        f"{job.tenant.namespace}/{name}" for job in jobs.every(settings) for name in object_names(job, settings, locks)
     ]
 
 
-def object_names(workload: Workload, settings: Settings, locks: Locked) -> tuple[str, ...]:
-    """Return the names of a workload's Jobs on the cluster: of slices without Indexed Jobs one each, and the reducer.
+def object_names(job: Job, settings: Settings, locks: Locked) -> tuple[str, ...]:
+    """Return the names of a job's objects on the cluster: of slices without Indexed Jobs one each, and the reducer.
 
     The listener of an RDMA test is not among them.
     """
     indexed = settings.version.indexed_jobs
-    match workload:
+    match job.workload:
         case StageDataWorkload():
-            return slice_jobs(locked_data.job_name(workload, locks), workload.slices, indexed=indexed)
+            return slice_jobs(locked_data.job_name(job.workload, locks), job.workload.slices, indexed=indexed)
         case IndexedWorkload():
-            return (*slice_jobs(workload.name, workload.slices, indexed=indexed), f"{workload.name}{REDUCER}")
+            return (*slice_jobs(job.name, job.workload.slices, indexed=indexed), f"{job.name}{REDUCER}")
         case _:
-            return (job_name(workload, settings),)
+            return (job.name,)
 
 
 def _job(
-    workload: Workload,
+    job: Job,
     settings: Settings,
     read_log: ReadLog,
     *,
     locks: Locked,
     after: Sequence[pulumi.Output[Any]],
     opts: pulumi.ResourceOptions,
-) -> Job:
-    args = of_workload(workload, settings, locks)
-    name = f"{workload.tenant}-{job_name(workload, settings)}"
-    return _COMPONENTS[type(args)](name, args, read_log, after, opts=opts)
+) -> JobComponent:
+    args = of_job(job, settings, locks)
+    return _COMPONENTS[type(args)](f"{job.tenant.namespace}-{job.name}", args, read_log, after, opts=opts)

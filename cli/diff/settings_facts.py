@@ -11,28 +11,16 @@ from review.cluster_facts import AllowedFact, Facts, NodeFacts, PoolFacts
 from stacks.checks import allowance
 from stacks.cluster_settings import NodeSettings
 from stacks.platform import Settings
+from stacks.pools import Pool
 from stacks.settings_error import SettingsError
-
-_POOLS = ("master", "worker")
 
 
 def of(settings: Settings, root: Path = ROOT) -> Facts:
     """Return the facts of a stack, whose project is in `root`."""
-    offered = tuple(names.RDMA_PREFIX + resource for resource in settings.rdma_resources) if settings.uses_rdma else ()
-    own = settings.machine_config_pool
-    at_once = settings.tuning.at_once if settings.tuning and own not in BUILT_IN else "1"
     return Facts(
         release=settings.release,
-        nodes=tuple(
-            NodeFacts(
-                name=node.name,
-                gpus=settings.free.get(node.name, 0),
-                rdma=offered if node.profile else (),
-                pool=own if node.profile else _pool(node),
-            )
-            for node in settings.nodes
-        ),
-        pools=(PoolFacts(name=own, at_once=str(at_once)),),
+        nodes=tuple(_node(node, settings.pool_with(node.name)) for node in settings.nodes),
+        pools=tuple(_pool_facts(pool) for pool in settings.gpu_pools),
         reboot_minutes=settings.reboot_minutes,
         allowed=tuple(
             AllowedFact(
@@ -52,5 +40,14 @@ def _manifests(folders: Sequence[str], root: Path) -> Iterator[tuple[str, str]]:
             yield each.shown, each.place.rpartition(":")[0]
 
 
-def _pool(node: NodeSettings) -> str:
-    return next((pool for pool in _POOLS if pool in node.roles), _POOLS[-1])
+def _node(node: NodeSettings, pool: Pool | None) -> NodeFacts:
+    if pool is None:
+        of_role = next((role for role in BUILT_IN if role in node.roles), BUILT_IN[-1])
+        return NodeFacts(name=node.name, gpus=0, rdma=(), pool=of_role)
+    offered = tuple(names.RDMA_PREFIX + resource for resource in pool.rdma_resources)
+    return NodeFacts(name=node.name, gpus=node.gpus, rdma=offered, pool=pool.machine_config_pool)
+
+
+def _pool_facts(pool: Pool) -> PoolFacts:
+    at_once = pool.tuning.at_once if pool.tuning and pool.own_machine_config_pool else "1"
+    return PoolFacts(name=pool.machine_config_pool, at_once=str(at_once))

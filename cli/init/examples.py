@@ -91,8 +91,8 @@ def _nearness(example: Example, groups: Sequence[Group], release: Release) -> tu
     return (
         any(group.profile in machines for group in groups),
         bool(machines & possible),
-        example.settings.profile.gpu.architecture in gpus,
-        example.settings.fabric.kind in kinds,
+        any(pool.machine.gpu.architecture in gpus for pool in example.settings.gpu_pools),
+        any(pool.fabric.kind in kinds for pool in example.settings.gpu_pools),
         example.settings.release == release.name,
         example.settings.uses_rdma,
     )

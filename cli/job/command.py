@@ -25,7 +25,6 @@ from cli.shared.output import write_text
 from policies import exceptions
 from policies.check import configured
 from policies.findings import Severity
-from stacks.layouts import job_name
 
 STANDARD_OUTPUT = "-"
 
@@ -84,8 +83,8 @@ def command(
     Exit status 1, without a manifest, if a mandatory policy rejects it.
     """
     wanted = Request(program, tenant, gpus, nodes, layout, kind, name, image, build, transport)
-    settings, workload = requested(wanted, stacks.read(stack).settings)
-    job = f"{tenant}/{job_name(workload, settings)}"
+    settings, requested_job = requested(wanted, stacks.read(stack).settings)
+    job = requested_job.id
     heading = f"# Program {program} as job {job} of stack {stack}; start it with: oc create -f FILE\n"
     manifest = heading + _text(objects(settings, stack))
     _require_allowed(_examined(manifest, job, stack))

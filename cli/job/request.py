@@ -9,8 +9,9 @@ from apis.nccl import Transport
 from cli.shared.errors import Problem
 from components.layout import numbers
 from hardware import field_errors
-from stacks import consistency, layouts
+from stacks import consistency, jobs
 from stacks.checks.program import unknown
+from stacks.jobs import Job
 from stacks.platform import Settings
 from stacks.workload_settings import Stage, Workload
 
@@ -34,8 +35,8 @@ class Request:
     transport: Transport | None = None
 
 
-def requested(request: Request, settings: Settings) -> tuple[Settings, Workload]:
-    """Return the settings with the request as their only workload, and the workload.
+def requested(request: Request, settings: Settings) -> tuple[Settings, Job]:
+    """Return the settings with the request as their only workload, and its job.
 
     Raises Problem, which lists all that is wrong with it.
     """
@@ -48,8 +49,9 @@ def requested(request: Request, settings: Settings) -> tuple[Settings, Workload]
     alone = settings.model_copy(update={"stages": (Stage(name=_STAGE, workloads=(workload,)),)})
     if problems := [problem.removeprefix("stages: ") for problem in consistency.problems(alone)]:
         raise Problem("\n".join(problems))
-    _require_own_name(workload, settings)
-    return alone, workload
+    job = jobs.resolve(workload, alone)
+    _require_own_name(job, settings)
+    return alone, job
 
 
 def _workload(request: Request, settings: Settings) -> Workload:
@@ -103,7 +105,7 @@ def _size(request: Request, settings: Settings) -> dict[str, Any]:
             raise Problem("--gpus is missing", "Give the GPUs of the whole job, --nodes N, or --layout PODSxGPUS.")
         return {"gpus": request.gpus}
     if request.gpus is None:
-        return {"layout": {"pods": request.nodes, "gpus": settings.profile.gpus}}
+        return {"layout": {"pods": request.nodes, "gpus": settings.gpu_pools[0].machine.gpus}}
     each, over = divmod(request.gpus, request.nodes)
     if over:
         raise Problem(
@@ -128,19 +130,10 @@ def _layout(text: str, request: Request) -> dict[str, int]:
     return {"pods": pods, "gpus": gpus}
 
 
-def _require_own_name(workload: Workload, settings: Settings) -> None:
+def _require_own_name(job: Job, settings: Settings) -> None:
     """Raise Problem where the stack has a job of that name: an update would replace the user's."""
-    name = layouts.job_name(workload, settings)
-    taken = {
-        layouts.job_name(each, settings)
-        for stage in settings.stages
-        for each in stage.workloads
-        if each.tenant == workload.tenant
-    }
-    if name in taken:
-        raise Problem(
-            f"--name {workload.name}: job {workload.tenant}/{name} is the stack's own", "Give another --name."
-        )
+    if job.id in {own.id for own in jobs.every(settings)}:
+        raise Problem(f"--name {job.workload.name}: job {job.id} is the stack's own", "Give another --name.")
 
 
 def _message(error: Any) -> str:

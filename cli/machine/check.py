@@ -74,19 +74,18 @@ def command(
 
     wanted = stacks.read(stack, name)
     machines = _machines(wanted, node or ())
-    machine = expected(wanted.settings)
     if file:
         if len(machines) > 1 and node:
             raise Problem("the files are of one node, and --node names several", "Name one.")
         label = node[0] if node else "the node of the files"
-        raise typer.Exit(_report({label: _compared(machine, read_files(file))}))
+        raise typer.Exit(_report({label: _compared(expected(wanted.settings, machines[0]), read_files(file))}))
     cluster = cluster_of(wanted, None, None)
     options = Options(namespace, image, gpus, account, host_network, timeout)
     found: dict[str, Comparison | Problem] = {}
     for each in machines:
         try:
             outputs = collect(cluster, each, options, wanted)
-            found[each] = _compared(machine, readings_of(each, outputs.labels, outputs.printed))
+            found[each] = _compared(expected(wanted.settings, each), readings_of(each, outputs.labels, outputs.printed))
         except Problem as problem:
             found[each] = problem
     raise typer.Exit(_report(found))
@@ -111,12 +110,14 @@ def _compared(machine: Profile, readings: Sequence[Reading]) -> Comparison:
     return compare(machine, facts)
 
 
-def expected(settings: "Settings") -> Profile:
-    """Return the machine that a stack's nodes are to be: with RoCE its ports speak Ethernet, whoever named them."""
+def expected(settings: "Settings", node: str) -> Profile:
+    """Return the machine that a GPU node is to be: with RoCE its ports speak Ethernet, whoever named them."""
     from stacks.fabric_settings import Roce  # noqa: PLC0415 - as the stack
 
-    machine = settings.profile
-    return machine.model_copy(update={"link_layer": "Ethernet"}) if isinstance(settings.fabric, Roce) else machine
+    pool = settings.pool_with(node)
+    assert pool  # noqa: S101 - the callers have it from the stack's GPU nodes
+    roce = isinstance(pool.fabric, Roce)
+    return pool.machine.model_copy(update={"link_layer": "Ethernet"}) if roce else pool.machine
 
 
 def _report(found: Mapping[str, Comparison | Problem]) -> int:

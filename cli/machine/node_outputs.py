@@ -125,15 +125,8 @@ def collect(cluster: Cluster, name: str, options: Options, stack: "Stack | None"
 
 def _image(stack: "Stack") -> str | None:
     """Return the image of the stack's first job; of one that a tenant builds, and others may not pull, its base."""
-    from stacks import images  # noqa: PLC0415
-    from stacks.workload_settings import Unstarted  # noqa: PLC0415
+    from stacks import jobs  # noqa: PLC0415
 
-    settings = stack.settings
-    for stage in settings.stages:
-        for workload in stage.workloads:
-            if isinstance(workload, Unstarted):
-                continue
-            built = images.build(workload, settings)
-            if image := built.base if built else images.image(workload, settings):
-                return image
-    return None
+    programs = (job for job in jobs.every(stack.settings) if isinstance(job, jobs.ProgramJob))
+    images = (job.build.base if job.build else job.image for job in programs)
+    return next((image for image in images if image), None)

@@ -8,7 +8,7 @@ from cli.plan.data import data
 from cli.plan.direct_storage import direct_storage
 from cli.plan.file_system import file_system
 from cli.plan.machines import gpus, machines, nccl, rails
-from cli.plan.network import network
+from cli.plan.network import levels, network
 from cli.plan.section import Section
 from cli.plan.site import parts, space
 from cli.shared import stack as stacks
@@ -55,15 +55,17 @@ def command(
 
 def sections(settings: Settings, rack: Rack | None) -> tuple[Section, ...]:
     """Return all sections, in the order in which a platform is planned; raise Problem for too small a rack."""
+    (pool,) = settings.gpu_pools
     return (
-        machines(settings),
-        rails(settings),
-        nccl(settings),
-        gpus(settings),
+        machines(pool),
+        rails(pool),
+        nccl(pool, settings),
+        gpus(pool.machine),
         *direct_storage(settings),
-        *network(settings),
-        *parts(settings),
-        space(settings, rack),
+        *network(pool, settings),
+        *levels(settings),
+        *parts(pool),
+        space(pool, rack),
     )
 
 

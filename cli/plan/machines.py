@@ -10,19 +10,20 @@ from hardware.placement import share
 from hardware.profiles import Hca, Ports, Profile
 from stacks import fabric
 from stacks.platform import Settings
+from stacks.pools import Pool
 
 
-def machines(settings: Settings) -> Section:
+def machines(pool: Pool) -> Section:
     """Return number and parts of the machines, what each reserves, and what a job gets with one GPU."""
-    profile, kept, notes = settings.profile, settings.reserved, list[str]()
-    kubelet = settings.tuning.kubelet if settings.tuning else None
+    profile, kept, notes = pool.machine, pool.reserved, list[str]()
+    kubelet = pool.tuning.kubelet if pool.tuning else None
     part = given(notes, share, profile, 1, kept)
     row: Row = {
         "profile": profile.name,
         "model": profile.model,
-        "machines": len(settings.gpu_nodes),
+        "machines": len(pool.nodes),
         "GPUs of each": profile.gpus,
-        "GPUs": profile.gpus * len(settings.gpu_nodes),
+        "GPUs": profile.gpus * len(pool.nodes),
         "GPU": profile.gpu_model,
         "compute ports of each": _ports(profile.ports),
         "storage ports of each": _ports(profile.storage_ports) if profile.storage_ports else "the compute ports",
@@ -30,7 +31,7 @@ def machines(settings: Settings) -> Section:
         "memory, GiB": profile.memory_gib,
         "reserved CPUs": kept.cpus,
         "reserved memory, GiB": kept.memory_gib,
-        "Scale pagepool (R-3.3-7), GiB": topology.pagepool_gib(profile) if settings.has_scale_clients else None,
+        "Scale pagepool (R-3.3-7), GiB": topology.pagepool_gib(profile) if pool.has_scale_clients else None,
         "reserved CPUs of the kubelet": given(
             notes, topology.reserved_cpus, profile, kubelet.reserved if kubelet else topology.SYSTEM_CPUS
         ),
@@ -41,14 +42,13 @@ def machines(settings: Settings) -> Section:
         notes.append(
             "the setting tuning.kubelet reserves no CPUs for the system; those above are what it could reserve"
         )
-    if settings.reserve:
+    if pool.reserve:
         notes.append("what is reserved is as the setting reserve has it; the pagepool follows from the machine alone")
     return Section("Machines", (row,), tuple(notes))
 
 
-def gpus(settings: Settings) -> Section:
+def gpus(profile: Profile) -> Section:
     """Return the figures of a GPU, as far as documents give them (S-1.3, D-2.1, D-2.3)."""
-    profile = settings.profile
     gpu, link = profile.gpu, profile.nvlink
     row: Row = {
         "GPU": gpu.model,
@@ -73,22 +73,23 @@ def _ports(ports: Ports) -> str:
     return f"{ports.count} of {ports.rate_gbps} Gb/s ({ports.adapter})"
 
 
-def rails(settings: Settings) -> Section:
+def rails(pool: Pool) -> Section:
     """Return which port is on which plane of the fabric, and near to which GPUs."""
-    profile = settings.profile
+    profile = pool.machine
     if not profile.hcas:
         note = f"no document names the {profile.ports.count} ports of {profile.name}; the setting `ports` can"
         return Section("Ports", (), (note,), source="D-3.6")
-    renamed = settings.tuning is not None and settings.tuning.rail_names
+    renamed = pool.tuning is not None and pool.tuning.rail_names
     rows = [_port(rail.index, rail.name if renamed else rail.hca.netdev, rail.hca) for rail in topology.rails(profile)]
     rows += [_port("storage", hca.netdev, hca) for hca in profile.storage_hcas]
-    return Section("Ports", tuple(rows), tuple(_notes(settings, profile, renamed=renamed)), source="D-3.6")
+    return Section("Ports", tuple(rows), tuple(_notes(pool, renamed=renamed)), source="D-3.6")
 
 
-def _notes(settings: Settings, profile: Profile, *, renamed: bool) -> Iterator[str]:
-    if settings.fabric.kind != "infiniband" and profile.link_layer == "InfiniBand" and not settings.ports:
+def _notes(pool: Pool, *, renamed: bool) -> Iterator[str]:
+    profile = pool.machine
+    if pool.fabric.kind != "infiniband" and profile.link_layer == "InfiniBand" and not pool.named_ports:
         names = "rails' names and PCI addresses apply" if renamed else "the setting `ports` gives others"
-        yield f"names are those of InfiniBand mode, and the fabric is {settings.fabric.kind}; {names}"
+        yield f"names are those of InfiniBand mode, and the fabric is {pool.fabric.kind}; {names}"
     alone = [gpu for gpu in range(profile.gpus) if not topology.nearest_hcas(profile, gpu)]
     if alone:
         yield f"no port is known to be near to the GPUs {', '.join(map(str, alone))}"
@@ -114,18 +115,18 @@ def _port(rail: int | str, interface: str | None, hca: Hca) -> Row:
     }
 
 
-def nccl(settings: Settings) -> Section:
+def nccl(pool: Pool, settings: Settings) -> Section:
     """Return NCCL's variables for the ports."""
     notes: list[str] = []
     variables: dict[str, Cell]
-    if settings.uses_rdma:
+    if pool.uses_rdma:
         variables = {
-            "NCCL_NET_GDR_LEVEL": given(notes, topology.gpudirect_level, settings.profile),
-            "NCCL_IB_HCA": given(notes, topology.nccl_ib_hca, settings.profile.hcas),
+            "NCCL_NET_GDR_LEVEL": given(notes, topology.gpudirect_level, pool.machine),
+            "NCCL_IB_HCA": given(notes, topology.nccl_ib_hca, pool.hcas),
         }
     else:
-        variables = dict(settings.transport.environment(words=True))
+        variables = dict(pool.transport.environment(words=True))
     kind = settings.version.mpi_job
-    if settings.uses_rdma and kind is not None and kind.version != MPI_JOB_V2BETA1.version:
+    if pool.uses_rdma and kind is not None and kind.version != MPI_JOB_V2BETA1.version:
         notes.append(f"jobs of {kind.version} get the level as a number, and no NCCL_IB_HCA, as in 2020 (R-4.3-4)")
-    return Section("NCCL", (variables | fabric.environment(settings),), tuple(notes))
+    return Section("NCCL", (variables | fabric.environment(pool, settings),), tuple(notes))

@@ -9,33 +9,35 @@ from hardware.cabling import SWITCH_PORTS
 from hardware.fabric import POD_NODES, ComputeFabric, StorageFabric, compute_fabric, ratio, storage_fabric
 from stacks import topology
 from stacks.platform import Settings
+from stacks.pools import Pool
 
 Planned = ComputeFabric | StorageFabric
 
 
-def network(settings: Settings) -> tuple[Section, ...]:
+def network(pool: Pool, settings: Settings) -> tuple[Section, ...]:
     """Return both fabrics of a POD, the cables of a small cluster, or what little is known."""
-    match topology.plan_of(settings):
+    match topology.plan_of(pool, settings):
         case "pods":
-            planned = _pods(len(settings.gpu_nodes))
+            planned = _pods(len(pool.nodes))
         case "one switch":
-            planned = (_one_switch(settings),)
+            planned = (_one_switch(pool),)
         case _:
-            planned = (_ports_only(settings),)
-    return (*planned, *_levels(settings))
+            planned = (_ports_only(pool),)
+    return planned
 
 
-def _levels(settings: Settings) -> Iterator[Section]:
+def levels(settings: Settings) -> Iterator[Section]:
     """Yield the domains of the fabric by which Kueue places pods, where the stack has topology-aware scheduling."""
-    levels = topology.levels(settings)
-    if not levels:
+    known = topology.levels(settings)
+    if not known:
         return
+    free = {node.name: node.gpus for node in settings.gpu_nodes}
     rows: list[Row] = []
-    for level in levels:
+    for level in known:
         for path, nodes in topology.domains(level.name, settings).items():
-            gpus = sum(settings.free[node] for node in nodes)
+            gpus = sum(free[node] for node in nodes)
             rows.append({"level": level.name, "domain": path, "machines": len(nodes), "GPUs for jobs": gpus})
-    labels = [f"level {level.name}: label {level.key} of the nodes{_labelled(level)}" for level in levels]
+    labels = [f"level {level.name}: label {level.key} of the nodes{_labelled(level)}" for level in known]
     yield Section("Topology", tuple(rows), tuple(labels))
 
 
@@ -117,12 +119,12 @@ def _level(name: str, switches: int, below: int, subscription: str) -> Row:
     return {"level": name, "switches": switches, "cables from below": below, "subscription": subscription}
 
 
-def _one_switch(settings: Settings) -> Section:
+def _one_switch(pool: Pool) -> Section:
     """Return the cables of the Redpaper's lab, of which the settings have machines and that there is Scale."""
     name = "Cables to one switch"
     assumed = f"assumed: storage is an ESS3000, and the switch a QM8700 of {SWITCH_PORTS} ports; no setting names them"
     try:
-        planned = topology.one_switch(settings)
+        planned = topology.one_switch(pool)
     except ValueError as error:
         return Section(name, (), (str(error), assumed), source="R-2.1-3")
     hosts: dict[tuple[str, int], list[str]] = {}
@@ -140,10 +142,10 @@ def _one_switch(settings: Settings) -> Section:
     return Section(name, rows, notes, source="R-2.1-3")
 
 
-def _ports_only(settings: Settings) -> Section:
+def _ports_only(pool: Pool) -> Section:
     """Return the cables that the machines' compute ports need; of switches there is nothing."""
-    ports, machines = settings.profile.ports, len(settings.gpu_nodes)
+    ports, machines = pool.machine.ports, len(pool.nodes)
     row: Row = {"cables of machines": ports.count * machines, "Gb/s of each": ports.rate_gbps, "switches": None}
-    what = f"{settings.profile.name} on {settings.fabric.kind}"
-    lacks = " without Scale" if settings.fabric.kind == "infiniband" else ""
+    what = f"{pool.machine.name} on {pool.fabric.kind}"
+    lacks = " without Scale" if pool.fabric.kind == "infiniband" else ""
     return Section("Cables", (row,), (f"no document plans switches for {what}{lacks}",))

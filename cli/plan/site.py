@@ -4,12 +4,12 @@ from cli.plan.section import Row, Section
 from cli.shared.errors import Problem
 from hardware import bom
 from hardware.room import Rack, room
-from stacks.platform import Settings
+from stacks.pools import Pool
 
 
-def space(settings: Settings, rack: Rack | None) -> Section:
+def space(pool: Pool, rack: Rack | None) -> Section:
     """Return power and height of the machines and, with a rack, how many racks; raise Problem if none fits."""
-    profile, machines = settings.profile, len(settings.gpu_nodes)
+    profile, machines = pool.machine, len(pool.nodes)
     watts, units = profile.power_watts, profile.rack_units
     row: dict[str, int | str | None] = {
         "W of each machine": watts,
@@ -35,9 +35,9 @@ def space(settings: Settings, rack: Rack | None) -> Section:
     return Section("Room", (row,), tuple(notes), source="D-3.9")
 
 
-def parts(settings: Settings) -> tuple[Section, ...]:
+def parts(pool: Pool) -> tuple[Section, ...]:
     """Return the nodes of a reference design's list of parts for its own machines; nothing for others."""
-    bill = bom.BILLS.get(settings.profile.reference_design or "")
+    bill = bom.BILLS.get(pool.machine.reference_design or "")
     if bill is None:
         return ()
     rows: tuple[Row, ...] = tuple(
@@ -48,13 +48,13 @@ def parts(settings: Settings) -> tuple[Section, ...]:
         }
         for role, count in bill.roles.items()
     )
-    total, listed, wanted = bom.total(bill), bill.roles["gpu"], len(settings.gpu_nodes)
+    total, listed, wanted = bom.total(bill), bill.roles["gpu"], len(pool.nodes)
     notes = [
         f"{total.nodes} nodes with parts: {total.cores} cores, {total.memory_gib} GiB, drives of {total.raw_gb} GB, "
         f"{total.gpus} GPUs, and {total.ports_25} ports of 25 Gb/s that switches must have",
         *([f"switches: {'; '.join(map(str, bill.switches))}"] if bill.switches else []),
         *(f"the list does not agree with itself: {text}" for text in bom.differences(bill)),
-        *bom.against(bill.nodes["gpu"], settings.profile),
+        *bom.against(bill.nodes["gpu"], pool.machine),
     ]
     if listed != wanted:
         notes.append(f"the list has {listed} GPU nodes, the stack {wanted}")

@@ -4,8 +4,8 @@ from itertools import groupby
 
 from cli.shared import tables
 from cli.shared.text import some
+from stacks.placements import Placement, placements
 from stacks.platform import Settings
-from stacks.workloads import Placement, placements
 
 
 def show(settings: Settings) -> None:

@@ -26,6 +26,7 @@ from stacks.gpu_settings import GpuOperatorSettings
 from stacks.layer_settings import TenantsLayer
 from stacks.platform import Settings
 from stacks.policy_settings import RULES as FOLDERS
+from stacks.pools import Pool
 
 
 def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
@@ -57,25 +58,25 @@ def _located(line: str, settings: Settings) -> str:
 
 def _derived(settings: Settings, rules: Iterable[AnyRule]) -> dict[str, dict[str, Any]]:
     """Return what follows from the other settings for these rules."""
-    machine = settings.profile
-    hcas = machine.hcas if settings.uses_rdma else ()
     named: dict[str, Any] = {
         # Constraints of a release that nothing serves are those of the next one that something does.
         "release": settings.version.simulated_as or "4.4",
         "kubernetes": settings.version.kubernetes,
-        "pool": settings.machine_config_pool,
-        "gpus_per_node": _gpus(settings),
-        "pods_per_node": settings.most_pods,
+        "pool": settings.gpu_pools[0].machine_config_pool,
+        "gpus_per_node": max(map(_gpus, settings.gpu_pools)),
+        "pods_per_node": max(pool.most_pods for pool in settings.gpu_pools),
         "tenants": [tenant.namespace for tenant in settings.everyone],
         "devices": {
-            names.RDMA_PREFIX + resource: hca.name for resource, hca in zip(settings.rdma_resources, hcas, strict=True)
+            names.RDMA_PREFIX + resource: hca.name
+            for pool in settings.gpu_pools
+            for resource, hca in zip(pool.rdma_resources, pool.hcas, strict=True)
         },
     }
     storage = settings.scale_pods
     derived: dict[str, dict[str, Any]] = {
         "volume-cluster": {"container_native": list(storage.known_clusters) if storage else []},
         "memlock-raised": {"elsewhere": settings.cluster.hosted},
-        "gpu-limit": {"maximum": _gpus(settings)},
+        "gpu-limit": {"maximum": max(map(_gpus, settings.gpu_pools))},
         "scc-mpi-subjects": {"without": [tenant.namespace for tenant in settings.tenants if not tenant.rdma]},
         "scale-node-label": {"nodes": [node.name for node in settings.nodes if node.scale_client]},
     }
@@ -87,10 +88,10 @@ def _derived(settings: Settings, rules: Iterable[AnyRule]) -> dict[str, dict[str
     }
 
 
-def _gpus(settings: Settings) -> int:
+def _gpus(pool: Pool) -> int:
     """Return how much nvidia.com/gpu a node has, at most: it counts parts of GPUs where all parts are the same."""
-    uniform = isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.mig == "single"
-    return settings.most_pods if uniform else settings.profile.gpus
+    uniform = isinstance(pool.gpu, GpuOperatorSettings) and pool.gpu.mig == "single"
+    return pool.most_pods if uniform else pool.machine.gpus
 
 
 def settled(settings: Settings, file: Path | None = None) -> dict[str, Any]:

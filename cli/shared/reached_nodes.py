@@ -170,8 +170,8 @@ def _roles(settings: Settings) -> set[str]:
     """Return the pools that the stack declares MachineConfigs for."""
     if settings.version.ignition_version is None or settings.cluster.hosted:
         return set()
-    workers = {settings.pool_of(node) for node in settings.workers} if settings.scale_pods else set[str]()
-    return workers | ({settings.machine_config_pool} if settings.uses_rdma or settings.tuning else set())
+    workers = {settings.machine_config_pool_of(node) for node in settings.workers} if settings.scale_pods else set()
+    return workers | {pool.machine_config_pool for pool in settings.gpu_pools if pool.uses_rdma or pool.tuning}
 
 
 def _pool(node: Node) -> str:

@@ -7,7 +7,9 @@ from datasets.source import DiscoverSource
 from hardware import profiles
 from simulator.cluster import ClusterSpec, NodeSpec
 from simulator.spec import ScaleGui
+from stacks.cluster_settings import NodeSettings
 from stacks.platform import Settings
+from stacks.pools import Pool
 from stacks.trainer_settings import UpstreamTrainer
 
 
@@ -39,19 +41,19 @@ def of(stack: Stack) -> ClusterSpec:
 
 def nodes(settings: Settings) -> tuple[NodeSpec, ...]:
     """Return the nodes of settings, with their machines and the names of their ports."""
-    known = [node.machine for node in settings.gpu_nodes][:1]
-    own = settings.profile.hcas if known and settings.profile.hcas != known[0].hcas else ()
-    machine = profiles.to_json(known[0]) if known and settings.machines else None
-    return tuple(
-        NodeSpec(
-            name=node.name,
-            roles=node.roles,
-            profile=node.profile,
-            machine=machine if node.profile else None,
-            ports=own if node.profile else (),
-            host_driver=bool(node.profile) and settings.host_driver,
-        )
-        for node in settings.nodes
+    return tuple(_node(node, settings.pool_with(node.name), settings) for node in settings.nodes)
+
+
+def _node(node: NodeSettings, pool: Pool | None, settings: Settings) -> NodeSpec:
+    if pool is None:
+        return NodeSpec(name=node.name, roles=node.roles)
+    return NodeSpec(
+        name=node.name,
+        roles=node.roles,
+        profile=node.profile,
+        machine=profiles.to_json(node.machine) if settings.machines else None,
+        ports=pool.machine.hcas if pool.machine.hcas != node.machine.hcas else (),
+        host_driver=pool.host_driver,
     )
 
 

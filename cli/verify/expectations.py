@@ -6,15 +6,16 @@ from typing import Any, Literal
 from apis.data_sets import TOOL
 from apis.nccl import Transport
 from cli.programs.check import require_tools
-from components.layout import Layout
 from components.rdma_perftest import listener_name
 from evidence.verdict import RDMA_TEST, Data, Request, Shape
 from hardware import profiles
 from hardware.profiles import PROFILES
-from stacks import job_arguments, layouts, locked_data
+from stacks import jobs, locked_data
 from stacks.fabric_settings import Ethernet, InfiniBand, Roce
+from stacks.jobs import Job, ProgramJob
 from stacks.locked_data import Locked
 from stacks.platform import Settings
+from stacks.pools import Pool
 from stacks.workload_settings import (
     IndexedWorkload,
     JobWorkload,
@@ -28,43 +29,28 @@ from stacks.workloads import object_names
 
 def requests(settings: Settings, locks: Locked) -> tuple[Request, ...]:
     """Return what is requested of the jobs of a stack, in the order in which they run."""
-    return tuple(
-        one
-        for stage in settings.stages
-        for workload in stage.workloads
-        for one in _of_workload(workload, settings, locks)
-    )
+    return tuple(request for job in jobs.every(settings) for request in _of_job(job, settings, locks))
 
 
-def pod_mtu(settings: Settings) -> int | None:
-    """Return the bytes that the pod network is to take, by the settings; None: they have none."""
-    return settings.fabric.pod_mtu if isinstance(settings.fabric, Ethernet) else None
-
-
-def port_mtu(settings: Settings) -> int | None:
-    """Return the bytes that the ports of RoCE are set to; None: the settings leave them as they are."""
-    fabric = settings.fabric
-    return fabric.ports.mtu if isinstance(fabric, Roce) and fabric.ports else None
-
-
-def own_machine(settings: Settings) -> str | None:
-    """Return the machine of a stack that brings it along, as a request has it; None: one of hardware/machines."""
-    name = settings.profile.name
-    return None if name in PROFILES else profiles.to_json(settings.gpu_nodes[0].machine)
-
-
-def _of_workload(workload: Workload, settings: Settings, locks: Locked) -> Iterator[Request]:
-    ports = tuple(hca.name for hca in settings.profile.hcas) if settings.uses_rdma else ()
-    common = {
-        "profile": settings.profile.name,
-        "own_machine": own_machine(settings),
-        "fabric": settings.fabric.kind,
-        "sharp": isinstance(settings.fabric, InfiniBand) and settings.fabric.sharp,
-        "pod_mtu": pod_mtu(settings),
-        "port_mtu": port_mtu(settings),
-        "operator_driver": not settings.host_driver,
+def of_pool(pool: Pool) -> dict[str, Any]:
+    """Return what is expected of everything that runs on the nodes of a pool."""
+    return {
+        "profile": pool.machine.name,
+        "own_machine": None if pool.machine.name in PROFILES else profiles.to_json(pool.nodes[0].machine),
+        "fabric": pool.fabric.kind,
+        "pod_mtu": pool.fabric.pod_mtu if isinstance(pool.fabric, Ethernet) else None,
     }
-    job = f"{workload.tenant}/{layouts.job_name(workload, settings)}"
+
+
+def _of_job(resolved: Job, settings: Settings, locks: Locked) -> Iterator[Request]:
+    pool, workload, job = resolved.pool, resolved.workload, resolved.id
+    ports = tuple(hca.name for hca in pool.hcas)
+    common = {
+        **of_pool(pool),
+        "sharp": isinstance(pool.fabric, InfiniBand) and pool.fabric.sharp,
+        "port_mtu": pool.fabric.ports.mtu if isinstance(pool.fabric, Roce) and pool.fabric.ports else None,
+        "operator_driver": not pool.host_driver,
+    }
     if isinstance(workload, RdmaTestWorkload):
         program = {"program": RDMA_TEST, "transport": Transport.INFINIBAND, "devices": ports}
         yield Request.model_validate(
@@ -76,13 +62,13 @@ def _of_workload(workload: Workload, settings: Settings, locks: Locked) -> Itera
         )
         return
     if isinstance(workload, StageDataWorkload):
-        yield from _staging(common, workload, settings, locks)
+        yield from _staging(common, resolved, workload, settings, locks)
         return
-    layout = layouts.layout(workload, settings)
-    started = settings.program(workload.program)
-    transport = _transport(workload, layout, settings) if started.uses_nccl else None
+    assert isinstance(resolved, ProgramJob)  # noqa: S101 - all other workloads start a program
+    workload, layout, started = resolved.workload, resolved.layout, resolved.program
+    transport = _transport(resolved) if started.uses_nccl else None
     require_tools(started, f"program {workload.program}")
-    alone = isinstance(workload, JobWorkload) and job_arguments.has_rdma(workload, settings)
+    alone = isinstance(workload, JobWorkload) and resolved.uses_rdma
     devices = ports if alone or (transport is not None and transport.uses_rdma) else ()
     asked = {
         **common,
@@ -98,30 +84,29 @@ def _of_workload(workload: Workload, settings: Settings, locks: Locked) -> Itera
         "devices": devices,
     }
     if isinstance(workload, IndexedWorkload):
-        yield from _indexed(asked, workload, settings, locks)
+        yield from _indexed(asked, resolved, workload, settings, locks)
         return
     data = _data(workload, workload.data_set, workload.split, locks, "reads") if workload.data_set else None
     yield Request.model_validate({**asked, "data": data})
 
 
 def _staging(
-    common: Mapping[str, Any], workload: StageDataWorkload, settings: Settings, locks: Locked
+    common: Mapping[str, Any], resolved: Job, workload: StageDataWorkload, settings: Settings, locks: Locked
 ) -> Iterator[Request]:
     """Yield what is requested of the Jobs of a staging: of an Indexed Job all slices, else of each Job its own."""
     data = _data(workload, workload.data_set, None, locks, "stages")
-    jobs = object_names(workload, settings, locks)
-    for number, name in enumerate(jobs):
+    for number, name in enumerate(object_names(resolved, settings, locks)):
         own = {"slices": workload.slices, "slice": None if settings.version.indexed_jobs else number}
         named = {**common, "job": f"{workload.tenant}/{name}", "prints": (TOOL,)}
         yield Request.model_validate({**named, "data": data.model_copy(update=own)})
 
 
 def _indexed(
-    asked: Mapping[str, Any], workload: IndexedWorkload, settings: Settings, locks: Locked
+    asked: Mapping[str, Any], resolved: Job, workload: IndexedWorkload, settings: Settings, locks: Locked
 ) -> Iterator[Request]:
     """Yield what is requested of the Jobs of the slices, and of the reducer."""
     data = _data(workload, workload.data_set, workload.split, locks, "slices")
-    *mapped, reducer = object_names(workload, settings, locks)
+    *mapped, reducer = object_names(resolved, settings, locks)
     whole = settings.version.indexed_jobs
     for number, name in enumerate(mapped):
         own = {"slices": workload.slices, "slice": None if whole else number}
@@ -144,8 +129,7 @@ def _on(node: str, other: str) -> dict[str, tuple[str, ...]]:
     return {"nodes": (node,), "peers": (other,)}
 
 
-def _transport(workload: Workload, layout: Layout, settings: Settings) -> Transport | None:
+def _transport(job: ProgramJob) -> Transport | None:
     """Return the transport between the nodes of a job, None for one that is on one node."""
-    if not isinstance(workload, SpanningWorkload) or layout.pods == 1 or workload.node is not None:
-        return None
-    return settings.transport_of(workload.tenant, workload.transport)
+    spans = isinstance(job.workload, SpanningWorkload) and job.layout.pods > 1 and job.workload.node is None
+    return job.transport if spans else None

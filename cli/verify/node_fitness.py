@@ -20,7 +20,6 @@ from evidence.fitness import Fitness, Fitnesses, fitness, is_node_test, spans
 from evidence.judge import judge
 from evidence.tools.preflight.parser import Preflight
 from evidence.verdict import Job
-from stacks.fabric_settings import InfiniBand, Roce
 from stacks.platform import Settings
 
 _COLOURS = {Fitness.FIT: "green", Fitness.UNFIT: "red", Fitness.SUSPECT: "yellow", Fitness.UNKNOWN: "magenta"}
@@ -86,10 +85,11 @@ def show(found: Fitnesses, jobs: Sequence[Job], *, plain: bool) -> None:
 def next_test(found: Fitnesses, settings: Settings) -> str:
     """Return which test would find more, as a workload where settings can have it."""
     text = f"to find the bad node, test together next: {', '.join(found.next)}"
-    if len(found.next) != 2 or not isinstance(settings.fabric, InfiniBand | Roce):  # noqa: PLR2004 - the RDMA test's
+    pool = settings.pool_with(found.next[0]) if len(found.next) == 2 else None  # noqa: PLR2004 - the RDMA test's
+    if pool is None or not pool.hcas:
         return text
     one, other = found.next
-    hca, tenant = settings.profile.hcas[0].name, settings.tenants[0].namespace
+    hca, tenant = pool.hcas[0].name, settings.tenants[0].namespace
     return (
         f"{text}; as a workload (with the `image` of your RDMA test):\n"
         f"  - {{kind: rdma-test, name: pair-test, tenant: {tenant}, client_node: {one}, server_node: {other}, "
@@ -104,7 +104,7 @@ def stage(settings: Settings) -> str:
         "  - name: nodes\n    workloads:  # one for each of "
         f"{nodes}; a range such as gpu[01-04] is several\n"
         f"      - {{kind: job, tenant: {settings.tenants[0].namespace}, name: {PROGRAM}, program: {PROGRAM}, "
-        f"gpus: {settings.profile.gpus}, node: {settings.gpu_nodes[0].name}, image: ...}}"
+        f"gpus: {settings.gpu_nodes[0].machine.gpus}, node: {settings.gpu_nodes[0].name}, image: ...}}"
     )
 
 

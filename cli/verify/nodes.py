@@ -1,17 +1,18 @@
 """The nodes of a cluster as evidence. Pure, but for the reading."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from apis import kinds, names
 from cli.shared.cluster_client import Cluster, RefusedError
 from cli.status.overview import count
-from cli.verify.expectations import own_machine, pod_mtu
+from cli.verify.expectations import of_pool
 from evidence.node_facts import NODE_FACTS, NodeFact, NodeFacts
 from evidence.verdict import Ended, Job, Request
 from policies.values import read as value
 from stacks.fabric_settings import Ethernet
 from stacks.platform import Settings
+from stacks.pools import Pool
 
 PLACE = "(nodes of the cluster)"
 """The placeholder for a file: in parentheses, as no file is called, and its lines have no numbers that count."""
@@ -25,27 +26,29 @@ _DRIVER = (
 """Labels of GPU feature discovery: today's, and those of its first years."""
 
 
-def look(cluster: Cluster, settings: Settings) -> Job:
-    """Return what the API server reports of the nodes with GPUs, as a job beside the others that never ends."""
-    wanted = tuple(node.name for node in settings.gpu_nodes)
-    roles = {node.name: node.roles for node in settings.nodes}
+def look(cluster: Cluster, settings: Settings) -> list[Job]:
+    """Return what the API server reports of the nodes of each pool, as a job beside the others that never ends."""
+    nodes = cluster.list(kinds.NODE)
+    return [_of_pool(pool, nodes, cluster, settings) for pool in settings.gpu_pools]
+
+
+def _of_pool(pool: Pool, nodes: Sequence[Mapping[str, Any]], cluster: Cluster, settings: Settings) -> Job:
+    plain = {node.name: node.roles for node in settings.nodes if not node.profile}
+    roles = {node.name: node.roles for node in pool.nodes} | plain
     request = Request(
+        **of_pool(pool),
         job=JOB,
-        profile=settings.profile.name,
-        own_machine=own_machine(settings),
-        fabric=settings.fabric.kind,
-        nodes=wanted,
+        nodes=tuple(pool.free),
         roles=roles,
-        pod_mtu=pod_mtu(settings),
-        divided={node.name: node.instances for node in settings.gpu_nodes if node.instances},
+        divided={node.name: node.instances for node in pool.nodes if node.instances},
         feature_labels=settings.node_feature_discovery is not None,
-        hca_shares=None if isinstance(settings.fabric, Ethernet) else settings.fabric.hca_max,
-        devices=tuple(hca.name for hca in settings.profile.hcas) if settings.uses_rdma else (),
+        hca_shares=None if isinstance(pool.fabric, Ethernet) else pool.fabric.hca_max,
+        devices=tuple(hca.name for hca in pool.hcas),
     )
-    there = [node for node in cluster.list(kinds.NODE) if value(node, "metadata", "name") in roles]
-    gpus, others = ([node for node in there if (node["metadata"]["name"] in wanted) is own] for own in (True, False))
-    network = _network(cluster) if isinstance(settings.fabric, Ethernet) else None
-    return Job(request=request, ended=Ended.UNKNOWN, readings=(facts(gpus, network, others),))
+    own = [node for node in nodes if value(node, "metadata", "name") in pool.free]
+    others = [node for node in nodes if value(node, "metadata", "name") in plain]
+    network = _network(cluster) if isinstance(pool.fabric, Ethernet) else None
+    return Job(request=request, ended=Ended.UNKNOWN, readings=(facts(own, network, others),))
 
 
 def _network(cluster: Cluster) -> Mapping[str, Any] | None:

@@ -53,7 +53,7 @@ def gather(
     if stack.simulated:
         # There a job takes a second or two; only its log has how long it would have taken.
         jobs = [job.model_copy(update={"seconds": None}) for job in jobs]
-    return jobs if only else [nodes.look(cluster, stack.settings), *jobs]
+    return jobs if only else [*nodes.look(cluster, stack.settings), *jobs]
 
 
 def _ended(

@@ -1,11 +1,10 @@
 """Node profiles: what one machine of a model has; the data is in `hardware/machines`."""
 
 import json
-import operator
 from collections.abc import Sequence
-from functools import cache, lru_cache
-from typing import Any
+from functools import cache
 
+from apis.by_identity import by_identity
 from hardware.profiles.catalogue import PROFILES, missing, read_machine
 from hardware.profiles.records import (
     MELLANOX_PCI_VENDOR,
@@ -59,40 +58,21 @@ def with_hcas(machine: Profile, hcas: Sequence[Hca]) -> Profile:
     For a profile whose documents give only their number. Raises ValueError (a pydantic one) where number, rate or
     GPUs contradict the machine.
     """
-    return _with_hcas(_Same(machine, tuple(hcas)))
+    return _with_hcas(machine, tuple(hcas))
 
 
-@lru_cache
-def _with_hcas(same: "_Same") -> Profile:
-    machine, hcas = same.objects
+@by_identity(results=128)
+def _with_hcas(machine: Profile, hcas: tuple[Hca, ...]) -> Profile:
     return Profile.model_validate({**dict(machine), "hcas": hcas})
 
 
+@by_identity(results=128)
 def on_ethernet(machine: Profile) -> Profile:
     """Return the machine with its compute ports in Ethernet mode; unchanged where their names in it are not known."""
-    return _on_ethernet(_Same(machine))
-
-
-@lru_cache
-def _on_ethernet(same: "_Same") -> Profile:
-    machine: Profile = same.objects[0]
     if machine.link_layer == "Ethernet" or not machine.hcas or any(hca.ethernet is None for hca in machine.hcas):
         return machine
     hcas = tuple(hca.model_copy(update={"netdev": hca.ethernet}) for hca in machine.hcas)
     return machine.model_copy(update={"link_layer": "Ethernet", "hcas": hcas})
-
-
-class _Same:
-    """Frozen objects, known by themselves: the hash of a machine takes as long as its copy, which checks need often."""
-
-    def __init__(self, *objects: Any) -> None:
-        self.objects = objects
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and all(map(operator.is_, self.objects, other.objects))
-
-    def __hash__(self) -> int:
-        return hash(tuple(map(id, self.objects)))
 
 
 def to_json(machine: Profile) -> str:

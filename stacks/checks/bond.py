@@ -9,6 +9,7 @@ from stacks.platform import Settings
 
 def problems(settings: Settings) -> Iterator[str]:
     """Yield ports that are given twice, or that are the bond."""
-    bond = settings.fabric.bond if isinstance(settings.fabric, Ethernet) else None
-    if bond:
-        yield from (f"fabric.bond.{problem}" for problem in unfit(bond.interface, bond.ports or settings.port_names))
+    for pool in settings.gpu_pools:
+        bond = pool.fabric.bond if isinstance(pool.fabric, Ethernet) else None
+        if bond:
+            yield from (f"fabric.bond.{problem}" for problem in unfit(bond.interface, bond.ports or pool.port_names))

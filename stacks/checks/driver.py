@@ -12,6 +12,7 @@ from stacks.gpu_drivers import gpu_drivers
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.gpus import gpudirect
 from stacks.platform import Settings
+from stacks.pools import Pool
 from stacks.releases import either
 from stacks.workload_settings import Unstarted
 
@@ -24,7 +25,8 @@ def problems(settings: Settings) -> Iterator[str]:
     if not isinstance(gpu, GpuOperatorSettings):
         return
     yield from _unfit(settings, gpu)
-    yield from _peer_memory(settings, gpu)
+    for pool in settings.gpu_pools:
+        yield from _peer_memory(pool, gpu)
     if gpu.gdrcopy and gpu.driver is None:
         yield (
             "gpu.gdrcopy true has no effect without gpu.driver, in whose pods it is loaded; give the driver, or turn "
@@ -39,7 +41,7 @@ def problems(settings: Settings) -> Iterator[str]:
         yield f"gpu.gds_file_systems {', '.join(gpu.gds_file_systems)}: gpu.gds is off; turn it on, or leave them out"
     for name in sorted(settings.scale_classes & {*gpu.gds_file_systems}):
         yield f"gpu.gds_file_systems {name}: the stack makes this class, of Storage Scale; leave it out"
-    if gpu.mig != "none" and settings.profile.gpu.mig_instances and _counts_on_all(settings):
+    if gpu.mig != "none" and any(map(_counts_on_all, settings.gpu_pools)) and _has_jobs(settings):
         yield (
             f"gpu.mig {gpu.mig}: the jobs of `stages` count on whole GPUs, all that the nodes have; set with "
             "`free_gpus` which GPUs of a node stay whole, or turn gpu.mig to none"
@@ -55,15 +57,17 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
     if not isinstance(gpu, GpuOperatorSettings) or gpu.driver is None:
         return
     if not any(problem.startswith(_DRIVER) for problem in _unfit(settings, gpu)):
-        yield from _unlisted(settings, gpu.driver.version)
+        for pool in settings.gpu_pools:
+            yield from _unlisted(pool, settings, gpu.driver.version)
 
 
 def _unfit(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
-    yield from (f"gpu.{problem}" for problem in unfit(gpu, settings.profile.gpu, gpudirect(settings)))
+    for pool in settings.gpu_pools:
+        yield from (f"gpu.{problem}" for problem in unfit(gpu, pool.machine.gpu, gpudirect(pool)))
 
 
-def _unlisted(settings: Settings, driver: str) -> Iterator[Unlisted]:
-    drivers, architecture = gpu_drivers(), settings.profile.architecture
+def _unlisted(pool: Pool, settings: Settings, driver: str) -> Iterator[Unlisted]:
+    drivers, architecture = gpu_drivers(), pool.machine.architecture
     for place, operator in subscriptions(settings):
         version = version_of(operator)
         if operator.package != OPERATOR.package or version is None or drivers.supports(version, driver):
@@ -85,8 +89,8 @@ def _unlisted(settings: Settings, driver: str) -> Iterator[Unlisted]:
         yield Unlisted(_DRIVER, driver, reason, ", or ".join(use) or "use another")
 
 
-def _peer_memory(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
-    machine, fabric = settings.profile, settings.fabric
+def _peer_memory(pool: Pool, gpu: GpuOperatorSettings) -> Iterator[str]:
+    machine, fabric = pool.machine, pool.fabric
     if isinstance(fabric, Ethernet) or gpu.driver is None or machine.architecture.peer_memory != "nvidia-peermem":
         return
     brings = isinstance(fabric.plugin, NetworkOperatorPlugin) and fabric.plugin.driver is not None
@@ -97,6 +101,10 @@ def _peer_memory(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
         )
 
 
-def _counts_on_all(settings: Settings) -> bool:
-    jobs = any(not isinstance(job, Unstarted) for stage in settings.stages for job in stage.workloads)
-    return jobs and all(node.gpus == settings.profile.gpus for node in settings.gpu_nodes)
+def _counts_on_all(pool: Pool) -> bool:
+    """Say whether jobs may have all GPUs of a pool, which could be divided."""
+    return pool.machine.gpu.mig_instances > 0 and all(node.gpus == pool.machine.gpus for node in pool.nodes)
+
+
+def _has_jobs(settings: Settings) -> bool:
+    return any(not isinstance(job, Unstarted) for stage in settings.stages for job in stage.workloads)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from apis.kinds import MPI_JOB_V2BETA1
 from stacks import images
 from stacks.build_settings import MultiNodeRecipe
-from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin
+from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Plugin
 from stacks.platform import Settings
 from stacks.workload_settings import Unstarted
 
@@ -36,10 +36,12 @@ def problems(settings: Settings) -> Iterator[str]:
 
 def _ofed(settings: Settings) -> Iterator[str]:
     """Yield builds whose user space of MLNX_OFED is another than the nodes' driver; what is not known is not judged."""
-    fabric = settings.fabric
-    if isinstance(fabric, Ethernet):
-        return
-    plugin = fabric.plugin
+    for pool in settings.gpu_pools:
+        if not isinstance(pool.fabric, Ethernet):
+            yield from _ofed_of(pool.fabric.plugin, settings)
+
+
+def _ofed_of(plugin: Plugin, settings: Settings) -> Iterator[str]:
     brought = plugin.driver.version if isinstance(plugin, NetworkOperatorPlugin) and plugin.driver else None
     host = brought or plugin.host_ofed_version
     for built in settings.builds if host else ():

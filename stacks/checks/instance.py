@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from stacks import instances
 from stacks.gpu_settings import GpuOperatorSettings
+from stacks.jobs import ProgramJob
 from stacks.platform import Settings
-from stacks.workload_settings import IndexedWorkload, JobWorkload, Started
+from stacks.workload_settings import IndexedWorkload, JobWorkload
 
 
 def problems(settings: Settings) -> Iterator[str]:
@@ -19,7 +20,7 @@ def problems(settings: Settings) -> Iterator[str]:
         }.get(strategy, "nothing would divide its GPUs; set gpu.mig to mixed")
         yield f"nodes: mig {divided.mig} of {divided.name}: {why}"
         return
-    offered = instances.offered(settings)
+    offered = instances.offered(settings.gpu_nodes)
     for tenant in settings.tenants:
         for size in tenant.instance_quota:
             if size not in offered:
@@ -36,13 +37,12 @@ def problems(settings: Settings) -> Iterator[str]:
             )
 
 
-def of_job(workload: Started, settings: Settings) -> Iterator[str]:
+def of_job(job: ProgramJob, settings: Settings) -> Iterator[str]:
     """Yield why a job cannot have the instance that it asks for; the first reason hides the rest."""
-    size = workload.instance
+    workload, program, size = job.workload, job.program, job.workload.instance
     if size is None:
         return
-    program = settings.program(workload.program)
-    there = instances.by_node(size, settings)
+    there = instances.by_node(size, job.pool)
     if not isinstance(workload, JobWorkload | IndexedWorkload):
         yield (
             f"instance {size}: kind {workload.kind} joins processes by NCCL, and MIG instances have no path to each "
@@ -56,7 +56,7 @@ def of_job(workload: Started, settings: Settings) -> Iterator[str]:
         yield f"instance {size}: gpus {workload.gpus}, and a program sees one instance alone; give gpus 1"
     elif not there or (workload.node is not None and workload.node not in there):
         where = f"node {workload.node} has no" if there else "no node has"
-        known = ", ".join(instances.offered(settings)) or "none"
+        known = ", ".join(instances.offered(settings.gpu_nodes)) or "none"
         yield f"instance {size}: {where} such instances; known: {known}; give nodes their `mig`"
     elif not instances.limits(workload.tenant, settings)[size]:
         yield (

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from components.node_pool import BUILT_IN
 from hardware import topology
 from hardware.placement import share
+from hardware.profiles import Profile
 from stacks.node_settings import KubeletSettings
 from stacks.platform import Settings
+from stacks.pools import Pool
 
 _MASTER, _WORKER = BUILT_IN
 
@@ -15,17 +17,21 @@ def problems(settings: Settings) -> Iterator[str]:
     """Yield what no pool's nodes, or no pods on them, can be given."""
     yield from _roles(settings)
     yield from _hosted(settings)
-    kubelet = settings.tuning.kubelet if settings.tuning else None
-    found = list(_kubelet(settings, kubelet)) if kubelet else []
-    # What jobs have left follows from what the kubelet reserves.
-    yield from found or _reserve(settings, kubelet.reserved if kubelet else 0)
+    for pool in settings.gpu_pools:
+        kubelet = pool.tuning.kubelet if pool.tuning else None
+        refused = list(_kubelet(pool.machine, kubelet)) if kubelet else []
+        # What jobs have left follows from what the kubelet reserves.
+        yield from refused or _reserve(pool, kubelet.reserved if kubelet else 0)
 
 
 def _hosted(settings: Settings) -> Iterator[str]:
     if not settings.cluster.hosted:
         return
-    pool = settings.machine_config_pool not in BUILT_IN
-    needs = {"tuning": settings.tuning, "machine_config_pool": pool, "storage": settings.scale_pods}
+    needs = {
+        "tuning": any(pool.tuning for pool in settings.gpu_pools),
+        "machine_config_pool": any(pool.own_machine_config_pool for pool in settings.gpu_pools),
+        "storage": settings.scale_pods,
+    }
     for field, value in needs.items():
         if value:
             yield (
@@ -35,15 +41,20 @@ def _hosted(settings: Settings) -> Iterator[str]:
 
 
 def _roles(settings: Settings) -> Iterator[str]:
-    pool = settings.machine_config_pool
-    for node in settings.gpu_nodes:
+    for pool in settings.gpu_pools:
+        yield from _roles_of(pool, settings)
+
+
+def _roles_of(gpus: Pool, settings: Settings) -> Iterator[str]:
+    pool = gpus.machine_config_pool
+    for node in gpus.nodes:
         if _WORKER not in node.roles:
             yield f"nodes: roles {', '.join(node.roles)} of {node.name} keep jobs away from its GPUs; add {_WORKER}"
             return
-    masters = [node.name for node in settings.gpu_nodes if _MASTER in node.roles]
-    if pool == _MASTER and len(masters) < len(settings.gpu_nodes):
+    masters = [node.name for node in gpus.nodes if _MASTER in node.roles]
+    if pool == _MASTER and len(masters) < len(gpus.nodes):
         yield (
-            f"machine_config_pool {_MASTER} has no machine that is a worker only, as {settings.gpu_nodes[-1].name}; "
+            f"machine_config_pool {_MASTER} has no machine that is a worker only, as {gpus.nodes[-1].name}; "
             f"give {_WORKER}, or the GPU nodes a pool of their own, e.g. gpu"
         )
     elif pool != _MASTER and masters and settings.version.ignition_version:
@@ -51,16 +62,16 @@ def _roles(settings: Settings) -> Iterator[str]:
             f"machine_config_pool {pool}: {masters[0]} is a {_MASTER}, too, and gets its configuration from pool "
             f"{_MASTER} alone; leave that role out, or give {_MASTER}"
         )
-    others = [node.name for node in settings.nodes if not node.profile and settings.pool_of(node) == pool]
-    if settings.tuning and others:
+    plain = (node for node in settings.nodes if not node.profile)
+    others = [node.name for node in plain if settings.machine_config_pool_of(node) == pool]
+    if gpus.tuning and others:
         yield (
             f"machine_config_pool {pool} has {others[0]} in it, too, which is not tuned like a GPU node; give the "
             "GPU nodes a pool of their own, e.g. gpu"
         )
 
 
-def _kubelet(settings: Settings, kubelet: KubeletSettings) -> Iterator[str]:
-    machine = settings.profile
+def _kubelet(machine: Profile, kubelet: KubeletSettings) -> Iterator[str]:
     if not machine.numa:
         yield f"tuning.kubelet: no document gives the NUMA nodes of {machine.name}; set it to null"
         return
@@ -70,17 +81,17 @@ def _kubelet(settings: Settings, kubelet: KubeletSettings) -> Iterator[str]:
         yield f"tuning.kubelet.reserved {kubelet.reserved}: {error}"
 
 
-def _reserve(settings: Settings, kubelet_reserved: int) -> Iterator[str]:
+def _reserve(pool: Pool, kubelet_reserved: int) -> Iterator[str]:
     """Yield why pods get no share of a GPU node, or one that is never free."""
-    kept, least = settings.reserved, topology.least_reserve(settings.profile, kubelet_reserved)
+    kept, least = pool.reserved, topology.least_reserve(pool.machine, kubelet_reserved)
     for field, unit in (("cpus", "CPUs"), ("memory_gib", "GiB")):
         given, needed = getattr(kept, field), getattr(least, field)
         if given < needed:
             yield (
-                f"reserve.{field} {given}: system and DaemonSets of {settings.profile.name} need {needed} {unit}, and "
+                f"reserve.{field} {given}: system and DaemonSets of {pool.machine.name} need {needed} {unit}, and "
                 "pods with all its GPUs would never fit; raise it, or leave `reserve` out"
             )
     try:
-        share(settings.profile, 1, kept)
+        share(pool.machine, 1, kept)
     except ValueError as error:
         yield f"reserve: {error}"

@@ -2,29 +2,28 @@
 
 from collections.abc import Iterator
 
-from components.layout import Layout
 from hardware import topology
 from hardware.cpus import parse
-from stacks.platform import Settings
+from stacks.jobs import ProgramJob
 
 
-def problems(wanted: Layout, cpus: int, settings: Settings) -> Iterator[str]:
+def problems(job: ProgramJob) -> Iterator[str]:
     """Yield why no NUMA node has all that a container requests, where the kubelet admits no other pod."""
-    kubelet = settings.tuning.kubelet if settings.tuning else None
+    kubelet = job.pool.tuning.kubelet if job.pool.tuning else None
     if kubelet is None or kubelet.topology_policy != "single-numa-node":
         return
-    machine = settings.profile
+    machine, cpus = job.pool.machine, job.share.cpus
     reserved = parse(topology.reserved_cpus(machine, kubelet.reserved))
     gpus, there = max((len(node.gpus), len(node.cpu_set - reserved)) for node in machine.numa)
     refused = "the nodes end its pods for ever"
-    if wanted.gpus > gpus:
+    if job.layout.gpus > gpus:
         yield (
-            f"layout.gpus {wanted.gpus}: tuning.kubelet.topology_policy is single-numa-node, and a NUMA node of "
+            f"layout.gpus {job.layout.gpus}: tuning.kubelet.topology_policy is single-numa-node, and a NUMA node of "
             f"{machine.name} has {gpus} GPUs: {refused}; give at most {gpus}, or another policy"
         )
     elif cpus > there:
         yield (
-            f"layout.gpus {wanted.gpus} takes {cpus} CPUs: tuning.kubelet.topology_policy is single-numa-node, and a "
-            f"NUMA node of {machine.name} has {there} that are not reserved: {refused}; raise reserve.cpus, or give "
+            f"layout.gpus {job.layout.gpus} takes {cpus} CPUs: tuning.kubelet.topology_policy is single-numa-node, and "
+            f"a NUMA node of {machine.name} has {there} that are not reserved: {refused}; raise reserve.cpus, or give "
             "another policy"
         )

@@ -6,9 +6,10 @@ from math import ceil
 
 from apis.quantity import parsed
 from components.mpi_job_args import V2Beta1
-from stacks import instances, layouts
+from stacks import instances, placements
+from stacks.jobs import Job, ProgramJob
 from stacks.platform import Settings
-from stacks.workload_settings import MpiWorkload, Started, Unstarted, Workload
+from stacks.workload_settings import MpiWorkload
 
 _GIB = 1024**3
 
@@ -21,30 +22,31 @@ def problems(settings: Settings) -> Iterator[str]:
     queues = settings.queues
     if queues is None:
         return
-    for _, wave, held in layouts.running(settings):
+    for _, wave, held in placements.running(settings):
         jobs = _programs(wave)
         together = [*_programs(held), *jobs]
-        tenants = dict.fromkeys(job.tenant for job in jobs)
+        tenants = dict.fromkeys(job.tenant.namespace for job in jobs)
         # In a cohort all that tenants have is one.
-        groups = [together] if queues.cohort else [[job for job in together if job.tenant == each] for each in tenants]
+        apart = [[job for job in together if job.tenant.namespace == tenant] for tenant in tenants]
+        groups = [together] if queues.cohort else apart
         found = [problem for group in groups for problem in _admitted(group, settings)]
         if found:
             yield from found
             return
 
 
-def _programs(workloads: Sequence[Workload]) -> list[Started]:
-    return [job for job in workloads if not isinstance(job, Unstarted)]
+def _programs(jobs: Sequence[Job]) -> list[ProgramJob]:
+    return [job for job in jobs if isinstance(job, ProgramJob)]
 
 
-def _admitted(jobs: Sequence[Started], settings: Settings) -> Iterator[str]:
+def _admitted(jobs: Sequence[ProgramJob], settings: Settings) -> Iterator[str]:
     queues = settings.queues
     if queues is None or not jobs:
         return
-    sharing = [tenant for tenant in settings.everyone if queues.cohort or tenant.namespace == jobs[0].tenant]
-    quotas = [instances.quota(each, queues.launchers, settings) for each in sharing]
-    wanted = [_wanted(job, settings) for job in jobs]
-    who = ", ".join(f"{job.tenant}/{layouts.job_name(job, settings)}" for job in jobs)
+    sharing = [tenant for tenant in settings.everyone if queues.cohort or tenant is jobs[0].tenant]
+    quotas = [instances.quota(each, queues.launchers, jobs[0].pool) for each in sharing]
+    wanted = [_wanted(job) for job in jobs]
+    who = ", ".join(job.id for job in jobs)
     one = "takes" if len(jobs) == 1 else "take together"
     for needed, there, field, unit in (
         (sum(cpus for cpus, _ in wanted), sum(quota.cpus for quota in quotas), "cpus", "CPUs"),
@@ -59,12 +61,10 @@ def _admitted(jobs: Sequence[Started], settings: Settings) -> Iterator[str]:
             )
 
 
-def _wanted(job: Started, settings: Settings) -> tuple[Decimal, Decimal]:
+def _wanted(job: ProgramJob) -> tuple[Decimal, Decimal]:
     """Return the CPUs and GiB of all pods of a job."""
-    wanted = layouts.layout(job, settings)
-    part = layouts.pod_share(job, settings)
-    cpus, memory = Decimal(part.cpus * wanted.pods), Decimal(part.memory_gib * wanted.pods)
-    if not isinstance(job, MpiWorkload):
+    cpus, memory = Decimal(job.share.cpus * job.layout.pods), Decimal(job.share.memory_gib * job.layout.pods)
+    if not isinstance(job.workload, MpiWorkload):
         return cpus, memory
-    launcher = job.launcher or V2Beta1().launcher
+    launcher = job.workload.launcher or V2Beta1().launcher
     return cpus + parsed(launcher.cpu), memory + parsed(launcher.memory) / _GIB

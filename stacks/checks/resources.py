@@ -2,34 +2,32 @@
 
 from collections.abc import Iterator
 
-from components.layout import Layout
 from hardware.placement import fits
-from stacks import layouts
+from stacks import placements
+from stacks.jobs import ProgramJob
 from stacks.platform import Settings
-from stacks.workload_settings import Started
 
 
-def problems(workload: Started, wanted: Layout, settings: Settings) -> Iterator[str]:
-    """Yield why no nodes have room for the pods of a workload, whose GPUs they have."""
-    machine, kept = settings.profile, settings.reserved
-    program, own = workload.program, settings.program(workload.program).resources
-    part = layouts.pod_share(workload, settings)
-    for name in own.further if settings.queues else ():
+def problems(job: ProgramJob, settings: Settings) -> Iterator[str]:
+    """Yield why no nodes have room for the pods of a job, whose GPUs they have."""
+    there, part, program = job.pool.for_jobs, job.share, job.workload.program
+    for name in job.program.resources.further if settings.queues else ():
         yield (
             f"program {program} has resources.further {name}, which no quota of `queues` covers, so that Kueue never "
             "admits the job; leave it out"
         )
     limits = (
-        ("cpus", part.cpus, machine.cpus - kept.cpus, "CPUs"),
-        ("memory_gib", part.memory_gib, machine.memory_gib - kept.memory_gib, "GiB"),
+        ("cpus", part.cpus, there.cpus, "CPUs"),
+        ("memory_gib", part.memory_gib, there.memory_gib, "GiB"),
     )
     larger = [limit for limit in limits if limit[1] > limit[2]]
-    for field, value, there, unit in larger:
-        yield f"program {program} has resources.{field} {value}, more than {there} {unit} of {machine.name}; lower it"
-    room = layouts.room(settings)
-    free = {node: room[node] for node in layouts.free(workload, settings)}
-    if free and not larger and not fits(layouts.demands(workload, settings), free):
+    for field, value, most, unit in larger:
+        name = job.pool.machine.name
+        yield f"program {program} has resources.{field} {value}, more than {most} {unit} of {name}; lower it"
+    room = placements.room(settings)
+    free = {node: room[node] for node in job.free}
+    if free and not larger and not fits(job.demands, free):
         yield (
-            f"layout {wanted} with resources of program {program}, {part.cpus} CPUs and {part.memory_gib} GiB a pod, "
-            f"does not fit on {len(free)} nodes; lower pods, or resources"
+            f"layout {job.layout} with resources of program {program}, {part.cpus} CPUs and {part.memory_gib} GiB a "
+            f"pod, does not fit on {len(free)} nodes; lower pods, or resources"
         )

@@ -76,4 +76,8 @@ def _ports(settings: Settings, facts: Site, port: str) -> Iterator[str]:
         yield f"site.networks.daemon: IP over InfiniBand, and fabric.kind is {settings.fabric.kind}; leave it out"
     elif port not in names:
         known = ", ".join(names)
-        yield f"site.networks.daemon.port: {port} is not a port of {settings.profile.name}; use one of {known}"
+        yield f"site.networks.daemon.port: {port} is not a port of {_machines(settings)}; use one of {known}"
+
+
+def _machines(settings: Settings) -> str:
+    return " or ".join(pool.machine.name for pool in settings.gpu_pools)

@@ -20,7 +20,7 @@ def problems(settings: Settings) -> Iterator[str]:
         yield "site.scale: no node has scale_client: true; give it to the clients, or leave site.scale out"
     for name in sorted(clients & {node.name for node in scale.nodes}):
         yield f"site.scale.nodes: {name} is a client of `nodes`, too; leave it out of one of them"
-    pool, reserved = scale.tuning.pagepool_gib, settings.reserved.memory_gib
+    pool, reserved = scale.tuning.pagepool_gib, min(pool.reserved.memory_gib for pool in settings.gpu_pools)
     if pool and pool > reserved:
         yield (
             f"site.scale.tuning.pagepool_gib {pool} exceeds the {reserved} GiB that GPU nodes reserve, and pods would "

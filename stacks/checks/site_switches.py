@@ -8,8 +8,9 @@ from sites.settings.switches import EthernetSwitch, OnyxInfiniBand, Switch
 from sites.switch_cables import between
 from stacks import site
 from stacks.checks.duplicates import repeated
-from stacks.fabric_settings import Ethernet, InfiniBand
+from stacks.fabric_settings import Ethernet, InfiniBand, Roce
 from stacks.platform import Settings
+from stacks.pools import Pool
 
 _SHOWN = 4
 """Cables that a message names, at most."""
@@ -34,8 +35,7 @@ def problems(settings: Settings) -> Iterator[str]:
 
 def _cables(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
     """Yield cables to unknown hosts and ports, cables of one port to two switches, and switches of another fabric."""
-    known = [hca.name for hca in (*settings.profile.hcas, *settings.profile.storage_hcas)]
-    compute = {hca.name for hca in settings.profile.hcas}
+    pools = {short(node): pool for pool in settings.gpu_pools for node in pool.free}
     hosts = {short(node.name): node.name for node in settings.gpu_nodes}
     seen: dict[str, str] = {}
     for switch in switches:
@@ -48,19 +48,26 @@ def _cables(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
                     f"{at}: ports.{port} {cable}: no GPU node is called {host}; correct it"
                     f"{f' to {near[0]}' if near else ''}, or put what it is under others"
                 )
-            elif hca not in known:
+                continue
+            pool = pools[short(host)]
+            known = [port.name for port in (*pool.machine.hcas, *pool.machine.storage_hcas)]
+            if hca not in known:
                 named = f"of {', '.join(known)}" if known else "none: name its ports in `ports`"
-                yield f"{at}: ports.{port} {cable}: {settings.profile.name} has no port {hca}; use one {named}"
+                yield f"{at}: ports.{port} {cable}: {pool.machine.name} has no port {hca}; use one {named}"
             elif (
                 before := seen.setdefault(f"{short(host)}/{hca}", f"{switch.name} {port}")
             ) != f"{switch.name} {port}":
                 yield f"{at}: ports.{port} {cable} is cabled twice, also to {before}; leave one out"
-            elif hca in compute and isinstance(switch, OnyxInfiniBand) is not (settings.fabric.kind == "infiniband"):
+            elif hca in _compute(pool) and isinstance(switch, OnyxInfiniBand) is not (pool.fabric.kind == "infiniband"):
                 yield (
-                    f"{at}: dialect {switch.dialect} is of {_layer(switch)}, and fabric is {settings.fabric.kind}; use "
+                    f"{at}: dialect {switch.dialect} is of {_layer(switch)}, and fabric is {pool.fabric.kind}; use "
                     "another dialect, or leave its ports out"
                 )
                 break
+
+
+def _compute(pool: Pool) -> set[str]:
+    return {hca.name for hca in pool.machine.hcas}
 
 
 def _taken(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
@@ -104,7 +111,9 @@ def _layer(switch: Switch) -> str:
 
 def _uncabled(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
     """Yield compute ports that no switch has, where switches have any of them."""
-    every = [(short(node.name), hca.name) for node in settings.gpu_nodes for hca in settings.profile.hcas]
+    every = [
+        (short(node.name), hca.name) for pool in settings.gpu_pools for node in pool.nodes for hca in pool.machine.hcas
+    ]
     cabled = {(short(host), hca) for _, host, hca in cables(switches)} & {*every}
     missing = [f"{host}/{hca}" for host, hca in every if (host, hca) not in cabled]
     if cabled and missing:
@@ -117,15 +126,21 @@ def _uncabled(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
 
 def _rails(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
     """Yield rails that one machine has on another switch than the machines that share its other switches (D-3.6)."""
-    if settings.fabric.kind == "ethernet":
-        return
-    places = placed(switches, [hca.name for hca in settings.profile.hcas])
+    for pool in settings.gpu_pools:
+        if pool.fabric.kind != "ethernet":
+            yield from _rails_of(pool, switches)
+
+
+def _rails_of(pool: Pool, switches: Sequence[Switch]) -> Iterator[str]:
+    hosts = {short(node) for node in pool.free}
+    every = placed(switches, [hca.name for hca in pool.machine.hcas])
+    places = {host: own for host, own in every.items() if host in hosts}
     for host, own in places.items():
         usual = _usual(own, places)
         if usual is None:
             continue
         other, there = usual
-        for hca, mine, theirs in zip(settings.profile.hcas, own, there, strict=True):
+        for hca, mine, theirs in zip(pool.machine.hcas, own, there, strict=True):
             if mine != theirs:
                 yield (
                     f"site.switches: {mine}: {host}/{hca.name} is there, and the same rail of {other} is on {theirs}; "
@@ -151,10 +166,10 @@ def _usual(own: Sequence[str], places: Mapping[str, Sequence[str]]) -> tuple[str
 
 def _bonds(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
     """Yield machines whose link by LACP ends at two switches."""
-    bonded = site.bonded(settings)
+    bonded = {short(node): site.bonded(pool) for pool in settings.gpu_pools for node in pool.free}
     ends: dict[str, dict[str, None]] = {}
     for switch, host, hca in cables(switches):
-        if hca in bonded:
+        if hca in bonded[short(host)]:
             ends.setdefault(short(host), {})[switch.name] = None
     for host, names in ends.items():
         if len(names) > 1:
@@ -166,12 +181,15 @@ def _bonds(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
 
 def _mtu(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
     """Yield switches whose ports drop the largest packets of the machines' ports (N-1.3)."""
-    fabric = settings.fabric
-    if isinstance(fabric, InfiniBand):
-        return
+    for pool in settings.gpu_pools:
+        if not isinstance(pool.fabric, InfiniBand):
+            yield from _mtu_of(pool, pool.fabric, switches)
+
+
+def _mtu_of(pool: Pool, fabric: Ethernet | Roce, switches: Sequence[Switch]) -> Iterator[str]:
     field, ports = ("bond", fabric.bond) if isinstance(fabric, Ethernet) else ("ports", fabric.ports)
-    compute = {hca.name for hca in settings.profile.hcas}
-    used = {switch.name for switch, _, hca in cables(switches) if hca in compute}
+    hosts, compute = {short(node) for node in pool.free}, _compute(pool)
+    used = {switch.name for switch, host, hca in cables(switches) if hca in compute and short(host) in hosts}
     for switch in switches:
         if ports and isinstance(switch, EthernetSwitch) and switch.name in used and switch.mtu < ports.mtu:
             yield (

@@ -37,7 +37,7 @@ def _names(suite: SuiteSettings, settings: Settings) -> Iterator[str]:
         if name not in stages:
             yield f"suite.stages: {name!r} is not a stage; known: {', '.join(stages) or 'none'}"
             return
-    there = {each.name: each for each in suites.candidates(suite, settings)}
+    there = {job.workload.name: job.workload for job in suites.candidates(suite, settings)}
     for name in suite.workloads:
         if name not in there:
             yield (

@@ -139,7 +139,7 @@ def _quotas(settings: Settings) -> Iterator[str]:
 
 
 def _queues(settings: Settings) -> Iterator[str]:
-    wanted, there = sum(tenant.gpu_quota for tenant in settings.everyone), sum(settings.free.values())
+    wanted, there = sum(tenant.gpu_quota for tenant in settings.everyone), sum(node.gpus for node in settings.gpu_nodes)
     if wanted > there:
         files = sorted({file for file, tenant in settings.others if tenant.gpu_quota})
         also = f", with those in {' and '.join(files)}," if files else ""

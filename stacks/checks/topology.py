@@ -6,12 +6,13 @@ from difflib import get_close_matches
 from apis.topology import LABELS
 from components.topology import TopologyLevel
 from hardware.placement import fits
-from stacks import layouts, topology
+from stacks import topology
 from stacks.checks.version import version_of
+from stacks.jobs import ProgramJob
 from stacks.platform import Settings
 from stacks.releases import either
 from stacks.topology_settings import TopologyRequest
-from stacks.workload_settings import MpiWorkload, TorchWorkload
+from stacks.workload_settings import SpanningWorkload
 
 _PACKAGE = "kueue-operator"
 _NODES_SHOWN = 3
@@ -28,7 +29,7 @@ def problems(settings: Settings) -> Iterator[str]:
     levels = topology.levels(settings)
     if not levels:
         yield (
-            f"queues.topology: no document plans switches for {settings.profile.name} on {settings.fabric.kind}; give "
+            f"queues.topology: no document plans switches for {_machines(settings)}; give "
             "each GPU node its place, e.g. topology: {leaf: leaf-01}"
         )
         return
@@ -36,6 +37,10 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from _lost(levels, settings)
     if wanted.jobs and (problem := _unknown(wanted.jobs, settings)):
         yield f"queues.topology.jobs.{problem}"
+
+
+def _machines(settings: Settings) -> str:
+    return " and ".join(f"{pool.machine.name} on {pool.fabric.kind}" for pool in settings.gpu_pools)
 
 
 def _served(settings: Settings) -> Iterator[str]:
@@ -85,8 +90,11 @@ def _unknown(wanted: TopologyRequest, settings: Settings) -> str | None:
     return None if name in names else f"{field} {name} is not a level of queues.topology; use {either(names)}"
 
 
-def of_job(workload: MpiWorkload | TorchWorkload, settings: Settings) -> Iterator[str]:
+def of_job(job: ProgramJob, settings: Settings) -> Iterator[str]:
     """Yield why a job can never run as close as it requests."""
+    workload, layout, wanted = job.workload, job.layout, job.closeness
+    if not isinstance(workload, SpanningWorkload):
+        return
     if settings.queues is None or settings.queues.topology is None:
         if workload.topology:
             yield "topology: without queues.topology nothing places pods by the fabric; give that, or leave it out"
@@ -94,14 +102,12 @@ def of_job(workload: MpiWorkload | TorchWorkload, settings: Settings) -> Iterato
     if workload.topology and (problem := _unknown(workload.topology, settings)):
         yield f"topology.{problem}"
         return
-    wanted = topology.request(workload, settings)
     if wanted is None or wanted.required is None:
         return
-    layout, free = layouts.layout(workload, settings), layouts.free(workload, settings)
     pods = [{"gpus": layout.gpus}] * layout.pods
-    rooms = topology.within(wanted.required, free, settings)
-    if rooms and not any(fits(pods, {node: {"gpus": gpus} for node, gpus in each.items()}) for each in rooms):
-        most = max(sum(each.values()) for each in rooms)
+    holding = (fits(pods, {node: {"gpus": gpus} for node, gpus in domain.items()}) for domain in job.domains)
+    if job.domains and not any(holding):
+        most = max(sum(domain.values()) for domain in job.domains)
         place = "topology.required" if workload.topology else "queues.topology.jobs.required"
         yield (
             f"{place} {wanted.required}: layout {layout} takes {layout.total_gpus} GPUs, and no {wanted.required} "

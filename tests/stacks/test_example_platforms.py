@@ -10,6 +10,7 @@ from stacks.gpu_settings import GpuOperatorSettings
 from stacks.settings import load
 from tests.support.golden import STACKS as GOLDEN
 from tests.support.recorded import OURS, ROOT, environment, of_kind, spec
+from tests.support.stack_settings import only_pool
 
 STACKS = OURS
 WITH_PLATFORM = [each for each in STACKS if load(each, ROOT).has_platform]
@@ -44,8 +45,8 @@ def test_alerts_are_about_the_ports_and_gpus_of_the_stacks_machines(stack: str) 
         for group in spec(environment(stack), "PrometheusRule", "gpus")["groups"]
         for rule in group["rules"]
     }
-    assert rules["GpuMissing"].endswith(f"< {settings.profile.gpus}")
-    devices = "|".join(hca.name for hca in settings.profile.hcas) if settings.uses_rdma else None
+    assert rules["GpuMissing"].endswith(f"< {only_pool(settings).machine.gpus}")
+    devices = "|".join(hca.name for hca in only_pool(settings).machine.hcas) if settings.uses_rdma else None
     assert ("InfinibandPortDown" in rules) == bool(devices)
     assert f'device=~"{devices}"' in rules.get("InfinibandPortDown", 'device=~"None"')
 

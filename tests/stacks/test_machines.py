@@ -13,7 +13,7 @@ from simulator.bootstrap import nodes
 from simulator.spec import NodeSpec
 from stacks.settings import SettingsError, load, parse
 from tests.support.recorded import ROOT, environment, of_kind, spec
-from tests.support.stack_settings import data, expect_message, expect_refusal, message
+from tests.support.stack_settings import data, expect_message, expect_refusal, message, only_pool
 
 OURS = "base: dgx-h100\nmemory_gib: 1024\nsource: ours\n"
 
@@ -30,7 +30,7 @@ def on(machine: str, **settings: Any) -> dict[str, Any]:
 def test_roce_uses_the_names_of_ethernet_mode(machine: str) -> None:
     """Interfaces and resources of RoCE follow from the machine's file."""
     settings = parse(on(machine), "test")
-    assert settings.interfaces[0] == "enp24s0np0"
+    assert only_pool(settings).interfaces[0] == "enp24s0np0"
     assert settings.rdma_resources[-1] == "shared_enp220s0np0"
 
 
@@ -39,7 +39,7 @@ def test_a_stack_brings_its_own_machine(tmp_path: Path) -> None:
     (tmp_path / "machines").mkdir()
     (tmp_path / "machines" / "our-dgx.yaml").write_text(OURS)
     settings = parse(on("our-dgx", machines=["machines/our-dgx.yaml"]), "test", root=tmp_path)
-    assert (settings.profile.name, settings.profile.memory_gib) == ("our-dgx", 1024)
+    assert (only_pool(settings).machine.name, only_pool(settings).machine.memory_gib) == ("our-dgx", 1024)
     assert {node.gpus for node in settings.gpu_nodes} == {8}
     spec = NodeSpec(name="dgx01", profile="our-dgx", machine=to_json(settings.gpu_nodes[0].machine))
     assert nodes.status(spec, kubelet_port=1, version="1")["status"]["capacity"]["cpu"] == "224"
@@ -123,13 +123,13 @@ def test_jobs_follow_from_the_machines_file(stack: str, hcas: str, interfaces: s
         launcher = str(job.inputs["spec"]["mpiReplicaSpecs"]["Launcher"])
         assert "NCCL_IB_HCA==" + ",".join(f"mlx5_{number}" for number in hcas.split(",")) in launcher
         assert "NCCL_NET_GDR_LEVEL=PXB" in launcher
-    assert (settings.reserved.cpus, settings.reserved.memory_gib) == (12, 64)
+    assert (only_pool(settings).reserved.cpus, only_pool(settings).reserved.memory_gib) == (12, 64)
 
 
 def test_bridges_are_offered_to_no_job() -> None:
     """Devices that look like HCAs and are none are in no object, and the plugin selects ports by their interfaces."""
     recorded = environment("b200-infiniband")
-    bridges = [device.name for device in load("b200-infiniband", ROOT).profile.other_devices]
+    bridges = [device.name for device in only_pool(load("b200-infiniband", ROOT)).machine.other_devices]
     assert bridges == ["mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"]
     for manifest in manifests(recorded):
         assert not re.search(rf"({'|'.join(bridges)})(?![0-9])", str(manifest)), manifest["metadata"]
@@ -143,6 +143,6 @@ def test_mig_follows_from_the_gpu(stack: str) -> None:
     """A divided GPU has the seven slices of its architecture's file, and a node's ports are for as many pods."""
     content = data(stack) | {"stages": [], "suite": None}
     content["gpu"]["mig"] = "mixed"
-    assert parse(content, "test").most_pods == 56
+    assert only_pool(parse(content, "test")).most_pods == 56
     content["fabric"]["hca_max"] = 55
     expect_refusal(content, "fabric.hca_max 55 … 56 pods …; give 56 or more")

@@ -226,7 +226,9 @@ def test_the_same_lab_runs_on_either_release() -> None:
         each.model_copy(update={"data": None}) for each in now.tenants
     ]
     assert [node.model_copy(update={"scale_client": False}) for node in then.nodes] == list(now.nodes)
-    assert (then.profile, then.rdma_resources) == (now.profile, now.rdma_resources)
+    assert [(pool.machine, pool.rdma_resources) for pool in then.gpu_pools] == [
+        (pool.machine, pool.rdma_resources) for pool in now.gpu_pools
+    ]
     assert then.storage
     assert now.storage
     assert then.storage.file_system == now.storage.file_system

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hardware import positions
-from stacks import workloads
+from stacks import jobs
 from stacks.layer_settings import TENANTS_PART
 from stacks.settings import Settings, SettingsError, load, parse
 from stacks.storage_settings import DirectoryData
@@ -40,7 +40,7 @@ def test_dev_is_the_lab_of_the_redpaper() -> None:
     assert list(storage.known_clusters) == ["16217308676014575381", "215057217487177715"]
     assert storage.own_cluster == "16217308676014575381"
     assert str(data.handle(storage)) == "16217308676014575381;099B6A7A:5EB99743;path=/gpfs/ess3000_4M/adas"
-    assert [workloads.job_name(each, lab) for stage in lab.stages for each in stage.workloads] == [
+    assert [job.name for job in jobs.every(lab)] == [
         "mofed-test-job",
         "nv-nccl-dgx01",
         "nv-nccl-dgx02",
@@ -258,7 +258,7 @@ def test_tenants_share_nothing(field: str, value: object, expected: str) -> None
         ({"shm_gib": 369}, "shm_gib 369 … 368 GiB; lower it"),
         ({"layout": {"pods": 3, "gpus": 8}}, "layout 03x08 … 2 nodes … 8 free GPUs"),
         ({"layout": {"pods": 3, "gpus": 8}}, "layout 03x08 … 24 GPUs … tenant adas … gpu_quota of 16"),
-        ({"tenant": "nobody"}, "tenant 'nobody'; known: adas"),
+        ({"tenant": "nobody"}, "tenant 'nobody' is unknown; known: adas"),
         ({"layout": {"pods": 2, "gpus": 8}}, "stages: job 'adas/nccl-test-02x08' … "),
     ],
 )

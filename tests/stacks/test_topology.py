@@ -6,7 +6,7 @@ from typing import Any
 
 from apis import topology as known
 from rendering.recorder import Registration
-from stacks import layouts, topology
+from stacks import placements, topology
 from stacks.settings import Settings, parse
 from tests.support.recorded import built, environment
 from tests.support.stack_settings import MPI, changed, data, example
@@ -95,7 +95,7 @@ def test_jobs_that_require_a_leaf_are_placed_in_one() -> None:
     jobs = [work | {"name": name, "layout": {"pods": pods, "gpus": 8}} for name, pods in sizes.items()]
     content["stages"] = [{"name": "all", "workloads": jobs}]
     settings = parse(content, "test")
-    found = {each.job.rpartition("/")[2]: each for each in layouts.placements(settings)}
+    found = {each.job.rpartition("/")[2]: each for each in placements.placements(settings)}
     assert [(name, each.wave) for name, each in found.items()] == [("a-12x08", 1), ("b-11x08", 2), ("c-08x08", 2)]
     units = topology.domains("leaf", settings)
     for each in found.values():

@@ -9,7 +9,7 @@ from stacks import fabric
 from stacks.settings import load, parse
 from tests.support.declared import declared, only
 from tests.support.recorded import ROOT, environment, of_kind, spec
-from tests.support.stack_settings import data, expect_refusal
+from tests.support.stack_settings import data, expect_refusal, only_pool
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_superpod_has_its_140_machines() -> None:
     """The SuperPOD example has the 140 machines of D-3.1."""
     pod = load("superpod-a100", ROOT)
     assert len(pod.gpu_nodes) == 140
-    assert sum(pod.free.values()) == 1120
+    assert sum(node.gpus for node in pod.gpu_nodes) == 1120
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,8 @@ def test_superpod_has_its_140_machines() -> None:
 )
 def test_nccl_is_told_of_the_fabric(stack: str, expected: dict[str, str]) -> None:
     """NCCL's variables follow from the fabric."""
-    assert fabric.environment(load(stack, ROOT)) == expected
+    settings = load(stack, ROOT)
+    assert fabric.environment(only_pool(settings), settings) == expected
 
 
 def test_roce_without_networks_is_refused() -> None:
@@ -196,9 +197,9 @@ def spec_of_driver(content: dict[str, Any]) -> Any:
     from components.gpu_operator import spec as policy  # noqa: PLC0415
     from stacks import gpus  # noqa: PLC0415
 
-    settings = parse(content, "test")
+    pool = only_pool(parse(content, "test"))
     driver = content["gpu"]["driver"]
-    args = GpuOperatorArgs(gpu=settings.profile.gpu, driver=driver, gpudirect=gpus.gpudirect(settings))
+    args = GpuOperatorArgs(gpu=pool.machine.gpu, driver=driver, gpudirect=gpus.gpudirect(pool))
     return policy(args)["driver"]["rdma"]
 
 
@@ -213,7 +214,7 @@ def test_machines_without_named_ports_say_how_to_name_them() -> None:
 
 def test_nodes_without_scale_keep_no_pagepool() -> None:
     """Nodes without Storage Scale reserve no memory for a client; with its pods they do, and no further CPUs."""
-    with_scale, without = load("prod", ROOT).reserved, load("superpod-a100", ROOT).reserved
+    with_scale, without = (only_pool(load(stack, ROOT)).reserved for stack in ("prod", "superpod-a100"))
     assert (with_scale.memory_gib, without.memory_gib) == (48, 32)
     assert with_scale.cpus == without.cpus
 

@@ -7,25 +7,23 @@ import pytest
 from components.gpu_job import GpuJobArgs
 from components.job_volumes import ClaimVolume, MountOptions
 from components.mpi_job import MpiJobArgs
-from stacks.job_arguments import ProgramArgs, arguments
 from stacks.settings import SettingsError, parse
-from stacks.workload_settings import JobWorkload, MpiWorkload, RdmaTestWorkload, StageDataWorkload
+from stacks.workload_settings import JobWorkload, RdmaTestWorkload, StageDataWorkload
 from tests.support.recorded import environment, of_kind, spec
-from tests.support.stack_settings import MPI, SMOKE, example
+from tests.support.stack_settings import MPI, SMOKE, example, first_args
 
 IMAGE = {"image": "example/tf:1.0"}
 
 
-def args_of(stack: str, workload: dict[str, Any], profile: str | None = None) -> ProgramArgs:
+def args_of(stack: str, workload: dict[str, Any], profile: str | None = None) -> MpiJobArgs | GpuJobArgs:
     """Return the arguments of a workload on the platform of a stack, with other machines if given."""
     data = example(stack, workload)
     if profile:
         data |= {"tuning": None, "ports": [], "fabric": {"kind": "ethernet"}}
         data["nodes"] = [node | ({"profile": profile} if "profile" in node else {}) for node in data["nodes"]]
-    settings = parse(data, "test")
-    (found,) = settings.stages[0].workloads
-    assert isinstance(found, MpiWorkload | JobWorkload)
-    return arguments(found, settings)
+    args = first_args(parse(data, "test"))
+    assert isinstance(args, MpiJobArgs | GpuJobArgs)
+    return args
 
 
 def mpi(stack: str, workload: dict[str, Any], profile: str | None = None) -> MpiJobArgs:
@@ -60,10 +58,9 @@ def test_images_of_the_clusters_registry_are_pulled_by_the_account() -> None:
     assert mpi("nvaie-roce", MPI | IMAGE).pull_secrets == ("registries",)
     pushed = example("nvaie-roce", built)
     pushed["builds"][0]["to"] = {"kind": "registry", "image": "quay.io/lab/tf:1", "push_secret": "push"}
-    settings = parse(pushed, "test")
-    (found,) = settings.stages[0].workloads
-    assert isinstance(found, MpiWorkload)
-    assert arguments(found, settings).pull_secrets == ("registries",)
+    args = first_args(parse(pushed, "test"))
+    assert isinstance(args, MpiJobArgs)
+    assert args.pull_secrets == ("registries",)
 
 
 def test_jobs_of_today_name_their_ports_and_the_distance_of_their_machine() -> None:

@@ -90,13 +90,14 @@ class Field:
 
     def offered(self) -> None:
         """Wait until every node with GPUs offers them all, and each RDMA resource: plugins share those as they like."""
-        wanted = {"nvidia.com/gpu": self.settings.profile.gpus}
-        wanted |= {f"rdma/{name}": 1 for name in self.settings.rdma_resources}
-        for node in self.settings.gpu_nodes:
-            eventually(
-                lambda name=node.name: all(self.api.offers(name, key) >= many for key, many in wanted.items()),  # type: ignore[misc]
-                f"{node.name} does not offer {wanted}",
-            )
+        for pool in self.settings.gpu_pools:
+            wanted = {"nvidia.com/gpu": pool.machine.gpus}
+            wanted |= {f"rdma/{name}": 1 for name in pool.rdma_resources}
+            for node in pool.free:
+                eventually(partial(self._offers, node, wanted), f"{node} does not offer {wanted}")
+
+    def _offers(self, node: str, amounts: Mapping[str, int]) -> bool:
+        return all(self.api.offers(node, resource) >= amount for resource, amount in amounts.items())
 
     @contextmanager
     def broken(self, edit: Edit) -> Iterator[list[Manifest]]:
@@ -140,7 +141,7 @@ class Field:
         assert len(wanted) == len(names)
         with SILENT.step("reading") as step:
             found = collect(self.cluster, wanted, self.seen(), self.folder, step)
-        verdicts = judge([nodes.look(self.cluster, self.settings), *found])
+        verdicts = judge([*nodes.look(self.cluster, self.settings), *found])
         return Outcome(exit_status(verdicts), tuple(verdicts))
 
     def restart(self, daemon_set: str, namespace: str) -> None:

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from stacks import bases
+from stacks import bases, jobs
+from stacks.job_arguments import AnyArgs, of_job
+from stacks.platform import Settings
+from stacks.pools import Pool
 from stacks.settings import SettingsError, parse, whole
 from tests.support.recorded import ROOT
 
@@ -30,6 +33,17 @@ def data(stack: str, *, cabled: bool = False) -> dict[str, Any]:
     if not cabled and "site" in content:
         content["site"] = {key: value for key, value in content["site"].items() if key not in _OF_NODES}
     return content
+
+
+def only_pool(settings: Settings) -> Pool:
+    """Return the pool of a stack that has one."""
+    (pool,) = settings.gpu_pools
+    return pool
+
+
+def first_args(settings: Settings) -> AnyArgs:
+    """Return the arguments of the first job of a stack, without locks."""
+    return of_job(next(jobs.every(settings)), settings)
 
 
 @cache

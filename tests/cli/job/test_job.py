@@ -143,6 +143,6 @@ def test_a_file_gets_the_manifest(tmp_path: Path) -> None:
 
 def test_stacks_jobs_are_not_rendered_with_it() -> None:
     """The settings that come back have the request alone."""
-    settings, workload = requested(Request("cuda-vector-add", "training", gpus=1), load(STACK, ROOT))
-    assert [each for stage in settings.stages for each in stage.workloads] == [workload]
+    settings, job = requested(Request("cuda-vector-add", "training", gpus=1), load(STACK, ROOT))
+    assert [each for stage in settings.stages for each in stage.workloads] == [job.workload]
     assert [each["metadata"]["name"] for each in objects(settings, STACK)] == ["cuda-vector-add"]

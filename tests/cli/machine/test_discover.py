@@ -117,7 +117,7 @@ def test_a_kubeconfig_with_several_contexts_needs_one(api: JobApi, tmp_path: Pat
 
 def test_nodes_that_are_as_their_file_pass(api: JobApi, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nodes that match their file give status 0 and one line; the stack's fabric decides the ports' link layer."""
-    api.log = job_log(check.expected(stacks.read(STACK).settings))
+    api.log = job_log(check.expected(stacks.read(STACK).settings, NODES[0]))
     monkeypatch.setattr(session, "cluster", lambda _: api.cluster)
     status, output = _check("--stack", STACK, "--node", NODES[0])
     assert (status, output.splitlines()[-1]) == (0, "1 node: 0 with differences, 0 not compared in full"), output
@@ -125,7 +125,7 @@ def test_nodes_that_are_as_their_file_pass(api: JobApi, monkeypatch: pytest.Monk
 
 def test_a_node_that_cannot_be_read_is_undecided(api: JobApi, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of several nodes the others are compared, and the exit status says that not all were."""
-    api.log = job_log(check.expected(stacks.read(STACK).settings))
+    api.log = job_log(check.expected(stacks.read(STACK).settings, NODES[0]))
     monkeypatch.setattr(session, "cluster", lambda _: api.cluster)
     status, output = _check("--stack", STACK)
     assert (status, output.splitlines()[-1]) == (2, "4 nodes: 0 with differences, 3 not compared in full")

@@ -13,7 +13,7 @@ from stacks.settings import SettingsError, parse
 from tests.support.messages import has
 from tests.support.node_outputs import rails
 from tests.support.simulated_nodes import NODE, job_log, labels
-from tests.support.stack_settings import data
+from tests.support.stack_settings import data, only_pool
 
 BY_DOCUMENTS = {"name", "source", "sources", "reference_design", "power_watts", "rack_units", "weight_kg"}
 """Fields that no tool prints."""
@@ -123,7 +123,9 @@ def test_a_stack_with_a_discovered_machine_offers_no_bridge(tmp_path: Path) -> N
         parse(content, "test", root=tmp_path)
     settings = parse(content | {"stages": [], "builds": []}, "test", root=tmp_path)
     rails_of_eight = [f"mlx5_{number}" for number in (4, 7, 8, 9, 10, 13, 14, 15)]
-    assert settings.profile.name == "ours"
-    assert [hca.name for hca in settings.profile.hcas] == rails_of_eight
-    assert nccl_ib_hca(settings.profile.hcas) == f"={','.join(rails_of_eight)}"
-    assert [*settings.interfaces] == [f"rail{number}" for number in range(8)]  # by the addresses of these eight
+    assert only_pool(settings).machine.name == "ours"
+    assert [hca.name for hca in only_pool(settings).machine.hcas] == rails_of_eight
+    assert nccl_ib_hca(only_pool(settings).machine.hcas) == f"={','.join(rails_of_eight)}"
+    assert [*only_pool(settings).interfaces] == [
+        f"rail{number}" for number in range(8)
+    ]  # by the addresses of these eight

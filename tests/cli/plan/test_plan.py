@@ -10,18 +10,22 @@ from rich.console import Console
 
 from cli.plan import command as plan
 from cli.plan import machines, network, section, site
+from cli.plan.section import Section
 from cli.shared import console, tables
 from cli.shared.errors import Problem
 from cli.shared.stack import read
+from components.mpi_job import MpiJobArgs
 from hardware.profiles import PROFILES
 from hardware.room import Rack
+from stacks import jobs
 from stacks.cluster_settings import NodeSettings
-from stacks.job_arguments import mpi_job
+from stacks.job_arguments import of_job
 from stacks.settings import Settings
 from stacks.workload_settings import MpiWorkload
 from tests.support.commands import run
 from tests.support.messages import has
 from tests.support.recorded import OURS
+from tests.support.stack_settings import only_pool
 
 _CROSSED = ((0, 1), (2, 3), (4, 5), (5, 6))
 
@@ -34,6 +38,14 @@ def _with(stack: str, count: int, profile: str) -> Settings:
     """Return a stack whose GPU nodes are others."""
     nodes = tuple(NodeSettings(name=f"gpu{number}", roles=("worker",), profile=profile) for number in range(count))
     return read(stack).settings.model_copy(update={"nodes": nodes})
+
+
+def _network(settings: Settings) -> tuple[Section, ...]:
+    return (*network.network(only_pool(settings), settings), *network.levels(settings))
+
+
+def _nccl(settings: Settings) -> Section:
+    return machines.nccl(only_pool(settings), settings)
 
 
 @pytest.mark.parametrize("stack", OURS)
@@ -57,12 +69,14 @@ def test_every_stack_has_a_plan(stack: str, monkeypatch: pytest.MonkeyPatch) -> 
 def test_jobs_get_what_the_plan_says(stack: str) -> None:
     """Jobs get the shares and ports that the plan has."""
     settings = read(stack).settings
-    variables, has = (each(settings).rows[0] for each in (machines.nccl, machines.machines))
-    workload = next(job for job in settings.stages[-1].workloads if isinstance(job, MpiWorkload))
-    job = mpi_job(workload, settings)
+    pool = only_pool(settings)
+    variables, has = (section.rows[0] for section in (machines.nccl(pool, settings), machines.machines(pool)))
+    *_, last = (job for job in jobs.every(settings) if isinstance(job.workload, MpiWorkload))
+    job = of_job(last, settings)
+    assert isinstance(job, MpiJobArgs)
     assert variables["NCCL_NET_GDR_LEVEL"] == job.gdr_level
     assert job.ib_hca in (None, variables["NCCL_IB_HCA"])
-    assert (job.ib_hca is None) == any("no NCCL_IB_HCA" in note for note in machines.nccl(settings).notes)
+    assert (job.ib_hca is None) == any("no NCCL_IB_HCA" in note for note in machines.nccl(pool, settings).notes)
     cpus, memory = has["a job's CPUs for each GPU"], has["a job's memory for each GPU, GiB"]
     assert isinstance(cpus, int)
     assert isinstance(memory, int)
@@ -72,11 +86,11 @@ def test_jobs_get_what_the_plan_says(stack: str) -> None:
 
 def test_what_machines_keep() -> None:
     """CPUs and memory that machines reserve are in the plan, with the pagepool where clients of Scale run."""
-    row = machines.machines(read("prod").settings).rows[0]
+    row = machines.machines(only_pool(read("prod").settings)).rows[0]
     assert (row["machines"], row["GPUs"], row["reserved CPUs"]) == (4, 32, 128)
     assert (row["Scale pagepool (R-3.3-7), GiB"], row["reserved memory, GiB"]) == (None, 48)
     assert row["reserved CPUs of the kubelet"] == "0-3,128-131"
-    lab = machines.machines(read("dev").settings).rows[0]
+    lab = machines.machines(only_pool(read("dev").settings)).rows[0]
     assert (lab["Scale pagepool (R-3.3-7), GiB"], lab["reserved memory, GiB"]) == (128, 144)
 
 
@@ -99,7 +113,10 @@ def test_todays_machines_are_planned(stack: str, cables: int, watts: int, first:
 def test_figures_of_gpus_are_the_documents() -> None:
     """V100 and A100 have the figures of the comparison, and what no document gives is not given (D-2.1, D-2.3)."""
     figures = ("SMs", "L2 cache, KiB", "shared memory of a block, KiB", "memory, GB/s", "NVLink both ways, GB/s")
-    found = {stack: machines.gpus(read(stack).settings).rows[0] for stack in ("dev", "superpod-a100", "h100-roce")}
+    found = {
+        stack: machines.gpus(only_pool(read(stack).settings).machine).rows[0]
+        for stack in ("dev", "superpod-a100", "h100-roce")
+    }
     assert [found["dev"][each] for each in figures] == [80, 6144, 96, 900, 300]
     assert [found["superpod-a100"][each] for each in figures] == [108, 40960, 160, 1555, 600]
     assert found["dev"]["NVLink"] == "generation 2, hybrid cube mesh"
@@ -109,7 +126,7 @@ def test_figures_of_gpus_are_the_documents() -> None:
 
 def test_ports_lie_to_gpus() -> None:
     """Each rail is beside the GPUs that are near it, with its interface's present name."""
-    ports = machines.rails(read("prod").settings).rows
+    ports = machines.rails(only_pool(read("prod").settings)).rows
     assert [row["rail"] for row in ports] == [*range(8), "storage", "storage"]
     assert dict(ports[4]) == {
         "rail": 4,
@@ -120,30 +137,38 @@ def test_ports_lie_to_gpus() -> None:
         "path": "PXB",
         "PCI": "0000:8d:00.0",
     }
-    assert [row["interface"] for row in machines.rails(read("dev").settings).rows] == ["ib0", "ib1", "ib2", "ib3"]
+    assert [row["interface"] for row in machines.rails(only_pool(read("dev").settings)).rows] == [
+        "ib0",
+        "ib1",
+        "ib2",
+        "ib3",
+    ]
 
 
 def test_ports_that_share_some_gpus_are_reported() -> None:
     """GPUs that two ports with different GPUs list, and those that none lists, are noted; no known machine has any."""
     settings = read("dev").settings
-    ports = [hca.model_copy(update={"gpus": gpus}) for hca, gpus in zip(settings.profile.hcas, _CROSSED, strict=True)]
-    notes = machines.rails(settings.model_copy(update={"ports": tuple(ports)})).notes
+    ports = [
+        hca.model_copy(update={"gpus": gpus})
+        for hca, gpus in zip(only_pool(settings).machine.hcas, _CROSSED, strict=True)
+    ]
+    notes = machines.rails(only_pool(settings.model_copy(update={"ports": tuple(ports)}))).notes
     assert any(has(note, "no port", "GPUs 7") for note in notes)
     assert any(has(note, "mlx5_2 and mlx5_3", "GPUs 5", "topo -m") for note in notes)
-    everywhere = [note for profile in PROFILES for note in machines.rails(_with("prod", 1, profile)).notes]
+    everywhere = [note for profile in PROFILES for note in machines.rails(only_pool(_with("prod", 1, profile))).notes]
     assert not [note for note in everywhere if "are both near" in note]
 
 
 def test_sockets_have_no_hca() -> None:
     """NCCL's variables on Ethernet name no adapters, which pods there do not have."""
-    (row,) = machines.nccl(read("robotic-drive-ethernet").settings).rows
+    (row,) = _nccl(read("robotic-drive-ethernet").settings).rows
     assert dict(row) == {"NCCL_IB_DISABLE": "1", "NCCL_NET_GDR_LEVEL": "LOC", "NCCL_SOCKET_IFNAME": "eth0"}
 
 
 def test_names_of_another_mode_are_reported() -> None:
     """A note says that interface names are those of InfiniBand mode where the fabric is Ethernet."""
-    assert "the fabric is roce" in " ".join(machines.rails(read("nvaie-roce").settings).notes)
-    assert machines.rails(read("robotic-drive-ethernet").settings).notes == ()
+    assert "the fabric is roce" in " ".join(machines.rails(only_pool(read("nvaie-roce").settings)).notes)
+    assert machines.rails(only_pool(read("robotic-drive-ethernet").settings)).notes == ()
 
 
 def _levels(found: section.Section) -> list[tuple[Any, ...]]:
@@ -152,7 +177,7 @@ def _levels(found: section.Section) -> list[tuple[Any, ...]]:
 
 def test_a_pod_is_as_printed() -> None:
     """Switches and cables of a pod are those of the printed tables (D-3.3, D-3.4), not calculated ones."""
-    compute, storage, levels = network.network(read("superpod-a100").settings)
+    compute, storage, levels = _network(read("superpod-a100").settings)
     assert _levels(compute) == [
         (1, 140, "leaf", 56, 1120, "1:1", "as printed"),
         (1, 140, "spine", 80, 1120, "2:1", "as printed"),
@@ -168,14 +193,14 @@ def test_a_pod_is_as_printed() -> None:
 
 def test_an_estimate_says_so() -> None:
     """Figures that no document has are marked as an estimate."""
-    for found in network.network(read("prod").settings):
+    for found in _network(read("prod").settings):
         assert {row["figures"] for row in found.rows} == {"estimate"}
         assert any(note.startswith("estimate: ") for note in found.notes)
 
 
 def test_more_than_a_pod() -> None:
     """Machines beyond one POD are planned as several PODs, with a note on the cables between them."""
-    compute, storage, _ = network.network(_with("superpod-a100", 300, "dgx-a100"))
+    compute, storage, _ = _network(_with("superpod-a100", 300, "dgx-a100"))
     assert [(row["PODs"], row["machines"], row["level"]) for row in compute.rows] == [
         *((2, 140, level) for level in ("leaf", "spine", "core")),
         *((1, 20, level) for level in ("leaf", "spine")),
@@ -184,13 +209,13 @@ def test_more_than_a_pod() -> None:
         (note,) = (each for each in found.notes if "D-3.7" in each)
         assert note.startswith("3 PODs, ")
         assert "connected directly" in note
-    (whole, *_) = network.network(_with("superpod-a100", 280, "dgx-a100"))
+    (whole, *_) = _network(_with("superpod-a100", 280, "dgx-a100"))
     assert {(row["PODs"], row["machines"]) for row in whole.rows} == {(2, 140)}
 
 
 def test_cables_of_the_lab() -> None:
     """Every port has its cable, and assumptions about the storage are notes."""
-    (found,) = network.network(read("dev").settings)
+    (found,) = _network(read("dev").settings)
     assert [(row["host"], row["cables"], row["Gb/s of each"]) for row in found.rows] == [
         ("dgx01", 4, 100),
         ("dgx02", 4, 100),
@@ -204,7 +229,7 @@ def test_cables_of_the_lab() -> None:
 
 def test_a_lab_too_large_for_its_switch() -> None:
     """Machines with more cables than the lab's switch has ports get no plan of switches, and a note says why."""
-    (found,) = network.network(_with("dev", 9, "dgx1-v100-16gb"))
+    (found,) = _network(_with("dev", 9, "dgx1-v100-16gb"))
     assert found.rows == ()
     assert has(found.notes[0], "44 cables", "40 ports")
 
@@ -250,7 +275,7 @@ def test_a_rack_that_is_none() -> None:
 
 def test_list_of_parts() -> None:
     """Parts are counted for the machines of the stack, and contradictions of the document are notes."""
-    (found,) = site.parts(read("supermicro-3.11").settings)
+    (found,) = site.parts(only_pool(read("supermicro-3.11").settings))
     assert [(row["role"], row["nodes"]) for row in found.rows][-1] == ("gpu", 1)
     assert "32 ports of 25 Gb/s" in found.notes[0]
     assert (
@@ -259,8 +284,8 @@ def test_list_of_parts() -> None:
     )
     assert any("app: no parts are listed" in note for note in found.notes)
     assert not any("the stack" in note for note in found.notes)
-    assert "the list has 1 GPU nodes, the stack 3" in site.parts(_with("dev", 3, "sys-4029gp-tvrt"))[0].notes
-    assert site.parts(read("dev").settings) == ()
+    assert "the list has 1 GPU nodes, the stack 3" in site.parts(only_pool(_with("dev", 3, "sys-4029gp-tvrt")))[0].notes
+    assert site.parts(only_pool(read("dev").settings)) == ()
 
 
 def test_json_is_for_programs() -> None:

@@ -99,14 +99,13 @@ class Strict(Cluster):
 def test_the_pod_network_is_read_where_it_counts_and_may_be_refused(tmp_path: Path, stack: str, asks: int) -> None:
     """The pod network is read over Ethernet only, and may be refused."""
     Strict.asked = 0
-    job = nodes.look(Strict(tmp_path, "lab"), stack_settings.load(stack, ROOT))
+    (job,) = nodes.look(Strict(tmp_path, "lab"), stack_settings.load(stack, ROOT))
     assert (Strict.asked, job.ended) == (asks, Ended.UNKNOWN)
 
 
 def test_nodes_are_no_job_that_ended_well(tmp_path: Path) -> None:
     """Nodes have no verdicts of an end or of logs."""
-    job = nodes.look(Strict(tmp_path, "lab"), stack_settings.load("dev", ROOT))
-    verdicts = judge([job])
+    verdicts = judge(nodes.look(Strict(tmp_path, "lab"), stack_settings.load("dev", ROOT)))
     assert not {"job-ended", "complete-logs"} & {one.criterion for one in verdicts}
     assert exit_status(verdicts) != 0
 

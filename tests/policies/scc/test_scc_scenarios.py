@@ -8,14 +8,14 @@ import pytest
 from policies.rbac import Rbac
 from policies.scc import Namespace, Verdict, admit, default_sccs, service_account
 from rendering.manifests import manifests
-from stacks.layouts import job_name
+from stacks import jobs
 from stacks.settings import load
 from stacks.workload_settings import MpiWorkload
 from tests.support.recorded import ROOT, environment
 
 TENANT = "adas"
 DEV = load("dev", ROOT)
-JOBS = [job_name(each, DEV) for stage in DEV.stages for each in stage.workloads if isinstance(each, MpiWorkload)]
+JOBS = [job.name for job in jobs.every(DEV) if isinstance(job.workload, MpiWorkload)]
 
 
 @cache

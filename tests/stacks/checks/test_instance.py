@@ -6,10 +6,10 @@ import pytest
 
 from apis.pulumi_values import REDACTED
 from hardware.placement import share
-from stacks import layouts
+from stacks import jobs, placements
 from stacks.environment import build, placeholder_accounts
+from stacks.jobs import ProgramJob
 from stacks.settings import Settings, parse
-from stacks.workload_settings import JobWorkload
 from tests.support.recorded import ROOT, component, of_kind, spec
 from tests.support.stack_settings import changed, expect_refusal
 
@@ -107,15 +107,15 @@ def test_a_divided_node_has_instances_and_no_whole_gpu() -> None:
     found = settings(JOB)
     divided = next(node for node in found.gpu_nodes if node.mig)
     assert (divided.gpus, dict(divided.instances)) == (0, {"1g.5gb": 56})
-    job = found.stages[0].workloads[0]
-    assert isinstance(job, JobWorkload)
-    whole = share(found.profile, 1, found.reserved)
-    assert layouts.pod_share(job, found).cpus == max(whole.cpus // 7, 1)
-    (placed,) = layouts.placements(found)
+    (job,) = jobs.every(found)
+    assert isinstance(job, ProgramJob)
+    whole = share(job.pool.machine, 1, job.pool.reserved)
+    assert job.share.cpus == max(whole.cpus // 7, 1)
+    (placed,) = placements.placements(found)
     assert (placed.on, placed.instance, placed.gpus) == (((divided.name, 1),), "1g.5gb", 0)
     # All instances of a node together take no more than it has.
     many = settings(*(JOB | {"name": f"small-{number}"} for number in range(14)))
-    assert [len(wave) for wave in layouts.plan(many.stages[0], many)] == [14]
+    assert [len(wave) for wave in placements.plan([*jobs.every(many)], many)] == [14]
 
 
 def test_what_is_declared_asks_for_instances() -> None:

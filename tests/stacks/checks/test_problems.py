@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from stacks import environment, images
+from stacks import environment, jobs
 from stacks.settings import parse
-from stacks.workload_settings import JobWorkload
 from tests.support.recorded import ROOT, component, spec
 from tests.support.stack_settings import changed, data, expect_message, expect_refusal, message
 
@@ -202,9 +201,9 @@ def test_the_release_names_the_clusters_registry() -> None:
     ]
     content["stages"] = [{"name": "all", "workloads": [JOB | {"tenant": "nvidia", "image": None, "build": "torch"}]}]
     settings = parse(content, "test")
-    (workload,) = settings.stages[0].workloads
-    assert isinstance(workload, JobWorkload)
-    assert images.image(workload, settings) == "docker-registry.default.svc:5000/nvidia/torch:1"
+    (job,) = jobs.every(settings)
+    assert isinstance(job, jobs.ProgramJob)
+    assert job.image == "docker-registry.default.svc:5000/nvidia/torch:1"
 
 
 def test_a_cohort_lends_what_its_tenants_have() -> None:

@@ -6,12 +6,11 @@ import pytest
 
 from components.job_volumes import MountOptions
 from components.layout import Layout
+from components.mpi_job import MpiJobArgs
 from components.torch_job import TorchJobArgs
-from stacks.job_arguments import arguments
-from stacks.layouts import follow
+from stacks import jobs
 from stacks.settings import parse
-from stacks.workload_settings import MpiWorkload, TorchWorkload
-from tests.support.stack_settings import MPI, SMOKE, example, expect_refusal
+from tests.support.stack_settings import MPI, SMOKE, example, expect_refusal, first_args
 
 OWN: dict[str, Any] = {
     "command": ["python", "train.py", "--gpus={gpus}"],
@@ -32,14 +31,13 @@ def stack(program: dict[str, Any], workload: dict[str, Any] | None = None) -> di
 def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
     """Command, image, mounts and environment are the program's; an update waits until a training has started."""
     settings = parse(stack(OWN), "test")
-    (workload,) = settings.stages[0].workloads
-    assert isinstance(workload, MpiWorkload)
-    found = arguments(workload, settings)
+    found = first_args(settings)
+    assert isinstance(found, MpiJobArgs)
     assert found.command == ("python", "train.py", "--gpus=8")
     assert found.image == "registry.example.com/team/train:1.2"
     assert found.mounts == {"/data": MountOptions(folder="sets")}
     assert found.environment["STEPS"] == "100"
-    assert (found.wait, found.on_change, found.wait) == ("started", "keep", follow(workload, settings))
+    assert (found.wait, found.on_change, found.wait) == ("started", "keep", next(jobs.every(settings)).wait)
     assert settings.program("train").processes(Layout(pods=2, gpus=8)) == 8
 
 
@@ -115,9 +113,8 @@ TORCH: dict[str, Any] = {"kind": "torch", "program": "train", "layout": {"pods":
 def test_torchrun_has_a_process_for_each_gpu() -> None:
     """A job of kind torch has the layout's pods, its devices, and the fabric's variables."""
     settings = parse(stack(OWN | {"kinds": ["torch"]}, TORCH), "test")
-    (workload,) = settings.stages[0].workloads
-    assert isinstance(workload, TorchWorkload)
-    found = arguments(workload, settings)
+    found = first_args(settings)
+    assert isinstance(found, TorchJobArgs)
     assert isinstance(found, TorchJobArgs)
     assert (found.job_name, found.processes_per_pod, found.transport) == ("it-02x08", 8, "gpudirect")
     assert found.rdma_resources
@@ -135,9 +132,8 @@ def test_a_training_that_is_started_again_finds_its_checkpoints(kind: str) -> No
     """Each job has a folder of its own, by command and environment, and as many restarts as the program."""
     program = RESUMED | {"kinds": [kind], "restarts": 3, "environment": {"CKPT": "{checkpoint}/last"}}
     settings = parse(stack(OWN | program, TORCH | {"kind": kind}), "test")
-    (workload,) = settings.stages[0].workloads
-    assert isinstance(workload, MpiWorkload | TorchWorkload)
-    found = arguments(workload, settings)
+    found = first_args(settings)
+    assert isinstance(found, MpiJobArgs | TorchJobArgs)
     assert found.command == ("train.py", "/data/c/it-02x08")
     assert found.environment["CKPT"] == "/data/c/it-02x08/last"
     assert (found.restarts if isinstance(found, TorchJobArgs) else found.backoff_limit) == 3
@@ -147,9 +143,8 @@ def test_a_pod_has_the_programs_resources_in_place_of_its_share() -> None:
     """CPUs and memory that a program names take the place of the machine's part, and others come beside them."""
     own = {"cpus": 20, "memory_gib": 300, "further": {"ephemeral-storage": "200Gi"}}
     settings = parse(stack(OWN | {"resources": own, "ports": {"metrics": 9100}}), "test")
-    (workload,) = settings.stages[0].workloads
-    assert isinstance(workload, MpiWorkload)
-    found = arguments(workload, settings)
+    found = first_args(settings)
+    assert isinstance(found, MpiJobArgs)
     assert (found.cpus, found.memory, found.further) == (20, "300Gi", {"ephemeral-storage": "200Gi"})
     assert found.ports == {"metrics": 9100}
 

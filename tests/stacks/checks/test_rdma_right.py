@@ -5,13 +5,11 @@ from typing import Any
 import pytest
 
 from apis.nccl import Transport
-from components.torch_job import spec
+from components.torch_job import TorchJobArgs, spec
 from stacks import environment
-from stacks.job_arguments import torch_job
 from stacks.settings import parse
-from stacks.workload_settings import TorchWorkload
 from tests.support.recorded import ROOT, component
-from tests.support.stack_settings import changed, expect_refusal
+from tests.support.stack_settings import changed, expect_refusal, first_args
 
 
 def stack(**settings: Any) -> dict[str, Any]:
@@ -22,9 +20,8 @@ def stack(**settings: Any) -> dict[str, Any]:
 def test_its_jobs_use_tcp_and_its_account_no_scc() -> None:
     """No device and no IPC_LOCK, and pods at the level restricted."""
     wanted = parse(stack(), "test")
-    (workload,) = wanted.stages[0].workloads
-    assert isinstance(workload, TorchWorkload)
-    args = torch_job(workload, wanted)
+    args = first_args(wanted)
+    assert isinstance(args, TorchJobArgs)
     (container,) = spec(args)["template"]["spec"]["containers"]
     assert args.transport is Transport.TCP
     assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from stacks.job_arguments import mpi_job
+from components.mpi_job import MpiJobArgs
 from stacks.settings import parse
-from stacks.workload_settings import MpiWorkload
-from tests.support.stack_settings import MPI, SMOKE, example, expect_message, expect_refusal, message
+from tests.support.stack_settings import MPI, SMOKE, example, expect_message, expect_refusal, first_args, message
 from tests.support.stack_settings import data as settings_of
 
 KNOWN = "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"
@@ -96,9 +95,9 @@ def test_images_must_fit_machine_and_release(stack: str, image: str | None, expe
 def test_the_catalogues_image_is_taken_where_it_fits() -> None:
     """Without an image, the catalogue's first one that fits is used."""
     settings = parse(example("dev", MPI), "test")
-    (workload,) = settings.stages[0].workloads
-    assert isinstance(workload, MpiWorkload)
-    assert mpi_job(workload, settings).image == KNOWN
+    args = first_args(settings)
+    assert isinstance(args, MpiJobArgs)
+    assert args.image == KNOWN
 
 
 def test_in_network_reductions_need_an_nccl_that_knows_them() -> None:

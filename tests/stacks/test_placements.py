@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from components.layout import Layout
-from stacks.layouts import Placement, job_name, layout, placements
-from stacks.platform import Settings
+from stacks import jobs
+from stacks.placements import Placement, placements
 from stacks.settings import SettingsError, load, parse
 from stacks.workload_settings import MpiWorkload
 from tests.support.recorded import ROOT
@@ -39,13 +39,6 @@ def placed(data: dict[str, Any]) -> tuple[Placement, ...]:
     return placements(parse(data, "test"))
 
 
-def only(settings: Settings) -> MpiWorkload:
-    """Return the only workload."""
-    ((workload,),) = (stage.workloads for stage in settings.stages)
-    assert isinstance(workload, MpiWorkload)
-    return workload
-
-
 @pytest.mark.parametrize(
     ("free", "wanted", "expected"),
     [
@@ -59,9 +52,9 @@ def only(settings: Settings) -> MpiWorkload:
 )
 def test_the_best_layout_that_fits_is_taken(free: dict[str, int], wanted: dict[str, int], expected: str) -> None:
     """The layout with the fewest pods that fits on the free GPUs is used (B-6.1)."""
-    settings = parse(lab([AGGREGATED | wanted], free), "test")
-    assert str(layout(only(settings), settings)) == expected
-    assert job_name(only(settings), settings) == f"cut-off-{expected}"
+    (job,) = jobs.every(parse(lab([AGGREGATED | wanted], free), "test"))
+    assert str(job.layout) == expected
+    assert job.name == f"cut-off-{expected}"
 
 
 def test_what_does_not_fit_is_refused_with_the_plans_reason() -> None:
@@ -166,7 +159,9 @@ def test_errors_are_settings_errors() -> None:
 def test_a_layout_has_a_short_form(text: str, fields: tuple[int, ...]) -> None:
     """Settings take the form of `--layout` and of the jobs' names, too."""
     settings = parse(lab([AGGREGATED | {"layout": text}]), "test")
-    found = only(settings).layout
+    (workload,) = settings.stages[0].workloads
+    assert isinstance(workload, MpiWorkload)
+    found = workload.layout
     assert found
     assert (found.pods, found.gpus, found.nodes) == fields
 

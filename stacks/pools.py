@@ -1,0 +1,116 @@
+"""The pools of a stack: GPU nodes of one machine, with one driver, fabric and tuning; what follows from their settings.
+
+Whatever depends on a machine is asked of a pool, or of the pool of a job; no stack has "the" machine.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from apis.nccl import Transport
+from components.node_pool import BUILT_IN
+from hardware import topology
+from hardware.placement import Reserve
+from hardware.profiles import Hca, Profile
+from stacks.cluster_settings import NodeSettings
+from stacks.fabric_settings import Ethernet, FabricSettings
+from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, GpuSettings
+from stacks.node_settings import TuningSettings
+from stacks.storage_settings import ContainerNativeStorage
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """GPU nodes of one machine."""
+
+    name: str
+    machine: Profile
+    """With the ports that the settings name, in the mode of the fabric."""
+    named_ports: bool
+    """Whether the settings name the ports; else the machine's file does."""
+    nodes: tuple[NodeSettings, ...]
+    fabric: FabricSettings
+    gpu: GpuSettings
+    tuning: TuningSettings | None
+    machine_config_pool: str
+    reserve: Reserve | None
+    scale_pods: ContainerNativeStorage | None
+    """Storage Scale whose clients run as pods on the nodes."""
+
+    @cached_property
+    def free(self) -> Mapping[str, int]:
+        """GPUs that jobs may have, by node."""
+        return {node.name: node.gpus for node in self.nodes}
+
+    @property
+    def own_machine_config_pool(self) -> bool:
+        """Whether the stack makes the nodes' MachineConfigPool; False for one of OpenShift's own."""
+        return self.machine_config_pool not in BUILT_IN
+
+    @property
+    def most_pods(self) -> int:
+        """Pods with GPUs that a node can hold: a GPU each, or a part of one."""
+        divided = isinstance(self.gpu, GpuOperatorSettings) and self.gpu.mig != "none"
+        return self.machine.gpus * (self.machine.gpu.mig_instances if divided else 1)
+
+    @property
+    def host_driver(self) -> bool:
+        """Whether the nodes have the GPU driver by themselves."""
+        gpu = self.gpu
+        return isinstance(gpu, DevicePluginSettings) or (isinstance(gpu, GpuOperatorSettings) and gpu.driver is None)
+
+    @property
+    def has_scale_clients(self) -> bool:
+        """Whether nodes are Spectrum Scale clients, and so reserve a pagepool."""
+        return any(node.scale_client for node in self.nodes)
+
+    @cached_property
+    def reserved(self) -> Reserve:
+        """What a node keeps for itself; jobs get a share of the rest per GPU."""
+        kubelet = self.tuning.kubelet if self.tuning else None
+        reserved = kubelet.reserved if kubelet else 0
+        kept = topology.reserve(self.machine, pagepool=self.has_scale_clients, kubelet_reserved=reserved)
+        if self.scale_pods:
+            client, least = self.scale_pods.client, topology.least_reserve(self.machine, reserved)
+            # The CPUs beside those for jobs are the client's, too, as far as there are enough.
+            cpus = max(kept.cpus, least.cpus + client.cpus)
+            kept = Reserve(cpus=cpus, memory_gib=kept.memory_gib + client.memory_gib)
+        return self.reserve or kept
+
+    @property
+    def for_jobs(self) -> Reserve:
+        """CPUs and memory that the jobs of a node have together: what the node does not reserve."""
+        machine, kept = self.machine, self.reserved
+        return Reserve.model_construct(cpus=machine.cpus - kept.cpus, memory_gib=machine.memory_gib - kept.memory_gib)
+
+    @property
+    def uses_rdma(self) -> bool:
+        """Whether pods need RDMA devices and locked memory."""
+        return not isinstance(self.fabric, Ethernet)
+
+    @property
+    def transport(self) -> Transport:
+        """The default transport of jobs."""
+        return Transport.GPUDIRECT if self.uses_rdma else Transport.TCP
+
+    @property
+    def hcas(self) -> tuple[Hca, ...]:
+        """A machine's compute ports that jobs use by RDMA; none without it."""
+        return self.machine.hcas if self.uses_rdma else ()
+
+    @property
+    def port_names(self) -> tuple[str, ...]:
+        """Names of a machine's compute ports on the nodes, in the order of the rails; none where they are unknown."""
+        if self.tuning and self.tuning.rail_names:
+            return tuple(rail.name for rail in topology.rails(self.machine))
+        return tuple(hca.netdev for hca in self.machine.hcas if hca.netdev)
+
+    @property
+    def interfaces(self) -> tuple[str, ...]:
+        """Network interfaces of a machine's compute ports, in the order of the rails; none without RDMA."""
+        return self.port_names if self.uses_rdma else ()
+
+    @property
+    def rdma_resources(self) -> tuple[str, ...]:
+        """Resource names of the device plugin, one per HCA: shared_ib0 and so on (R-3.4.2-3); none without RDMA."""
+        return tuple(f"shared_{interface}" for interface in self.interfaces)
