@@ -21,6 +21,8 @@ OFED_WAIT = "network.nvidia.com/operator.mofed.wait"
 """Label of nodes with an adapter: `true` while the network operator's driver is not ready there, `false` otherwise."""
 GPU_NODE = "hpc.pulumi/gpu-node"
 """Label that a stack gives its own GPU nodes; selectors by it reach no other node with the same devices."""
+POOL = "hpc.pulumi/pool"
+"""Label with the pool of a node, by the name that the settings give it."""
 GPU_SLICE_PREFIXES = ("nvidia.com/gpu.", MIG_PREFIX)
 """Shared GPUs and slices of one, as NVIDIA's device plugin names them."""
 GPU_RESOURCES = (GPU_RESOURCE, MIG_PREFIX)

@@ -6,13 +6,14 @@ and namespace are in `pod` and `namespace`; those of the pod that holds a GPU ar
 `exported_namespace`.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
 from components.metrics import Generation, named
-from components.model import Model, Seconds
+from components.model import DnsName, Model, Seconds
 
 Severity = Literal["critical", "warning", "info"]
 Device = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$")]
@@ -58,6 +59,7 @@ class Thresholds(GpuThresholds):
 class Limits(Thresholds):
     """Limits of alerts on machines of one kind."""
 
+    nodes: tuple[DnsName, ...] = Field(default=(), description="names of the machines; none: all of the cluster")
     gpus_per_node: int = Field(gt=0, le=16, description="GPUs of a node, from its profile; fewer are an alert")
     low_use_time: Seconds = Field(default=1800, description="seconds that a pod's GPU has to be idle")
     infiniband_devices: tuple[Device, ...] = Field(
@@ -78,6 +80,14 @@ class Limits(Thresholds):
     port_states: bool = Field(
         default=True, description="whether node_exporter (1.0 and later) has state and rate of ports"
     )
+
+    def of_nodes(self, label: str) -> str:
+        """Return the matcher of the nodes' names in a label; empty for all nodes."""
+        return f'{label}=~"{"|".join(map(re.escape, self.nodes))}"' if self.nodes else ""
+
+    def of_series(self, label: str) -> str:
+        """Return the same for a metric without other matchers."""
+        return f"{{{matcher}}}" if (matcher := self.of_nodes(label)) else ""
 
 
 class Alert(Model):
@@ -140,9 +150,10 @@ def _gpus(limits: Limits) -> Iterator[Alert]:
         summary="A GPU reports a fault",
         description=f"The last XID of {_GPU} is {{{{ $value }}}}. It stays until the exporter restarts.",
     )
+    seen = f"DCGM_FI_DEV_GPU_TEMP{limits.of_series('Hostname')}"
     yield Alert(
         name="GpuMissing",
-        expression=f"count by (Hostname) (count by (Hostname, gpu) (DCGM_FI_DEV_GPU_TEMP)) < {limits.gpus_per_node}",
+        expression=f"count by (Hostname) (count by (Hostname, gpu) ({seen})) < {limits.gpus_per_node}",
         lasting=600,
         severity="critical",
         summary="A node has fewer GPUs than its machine",
@@ -201,9 +212,10 @@ def _power(limits: Limits) -> Iterator[Alert]:
         description=f"{_GPU} is slowed by its power brake; look at the power supplies of the machine.",
     )
     if limits.node_watts:
+        drawn = f"DCGM_FI_DEV_POWER_USAGE{limits.of_series('Hostname')}"
         yield Alert(
             name="NodePower",
-            expression=f"sum by (Hostname) (DCGM_FI_DEV_POWER_USAGE) > {limits.node_watts}",
+            expression=f"sum by (Hostname) ({drawn}) > {limits.node_watts}",
             lasting=300,
             severity="warning",
             summary="The GPUs of a node draw more than the whole machine may",

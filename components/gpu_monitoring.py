@@ -31,7 +31,7 @@ class GpuMonitoringArgs(Model):
 
     namespace: DnsLabel = Field(description="namespace of the GPU Operator, scraped by the cluster's Prometheus")
     rule_name: DnsName = Field(default="gpus", description="name of the PrometheusRule")
-    limits: Limits
+    machines: tuple[Limits, ...] = Field(min_length=1, description="limits, by kind of machine")
     exporter_list: bool = Field(default=True, description="the list of metrics of the GPU Operator's exporter")
     dashboards: bool = Field(default=True, description="dashboards in the console, for administrators only")
 
@@ -40,8 +40,9 @@ def pages(args: GpuMonitoringArgs) -> dict[str, Dashboard]:
     """Return the dashboards by the names of their ConfigMaps."""
     if not args.dashboards:
         return {}
-    limits = args.limits
-    fabric = {"hpc-infiniband": INFINIBAND} if limits.infiniband_devices else {}
+    # Exporter and release, which decide over series, are the same for all machines.
+    limits = args.machines[0]
+    fabric = {"hpc-infiniband": INFINIBAND} if any(each.infiniband_devices for each in args.machines) else {}
     drawn = {name: _of(page, limits) for name, page in {"hpc-gpus": GPUS, **fabric, "hpc-tenants": TENANTS}.items()}
     return {name: page for name, page in drawn.items() if page is not None}
 
@@ -73,14 +74,14 @@ class GpuMonitoring(Component):
             f"{name}-rule",
             kinds.PROMETHEUS_RULE,
             k8s.meta.v1.ObjectMetaArgs(name=args.rule_name, namespace=args.namespace, labels=ours),
-            {"spec": {"groups": groups(args.limits)}},
+            {"spec": {"groups": groups(args.machines)}},
             self.child(),
         )
         if args.exporter_list:
             k8s.core.v1.ConfigMap(
                 f"{name}-metrics",
                 metadata=k8s.meta.v1.ObjectMetaArgs(name=EXPORTER_LIST, namespace=args.namespace, labels=ours),
-                data={LIST_FILE: exporter_list(args.limits.generation)},
+                data={LIST_FILE: exporter_list(args.machines[0].generation)},
                 opts=self.child(),
             )
         for page, dashboard in pages(args).items():

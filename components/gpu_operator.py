@@ -1,6 +1,6 @@
 """The GPU Operator's ClusterPolicy: driver, runtime hook, device plugin, monitoring (platform-facts 1.1)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, Self
 
 import pulumi
@@ -86,11 +86,17 @@ class GpuStack(Model):
     )
 
 
-class GpuOperatorArgs(Installable, GpuStack):
-    """The one ClusterPolicy of the cluster."""
+class GpuKind(Model):
+    """One kind of GPU of the cluster."""
 
     gpu: Gpu = Field(description="of the hardware profile; decides which drivers and kernel modules will do")
     gpudirect: GpuDirect | None = Field(default=None, description="None: HCAs do not reach the GPUs' memory")
+
+
+class GpuOperatorArgs(Installable, GpuStack):
+    """The one ClusterPolicy of the cluster."""
+
+    gpus: tuple[GpuKind, ...] = Field(min_length=1, description="kinds of GPUs that it configures")
     monitoring: bool = Field(
         default=True,
         description="DCGM exporter with a ServiceMonitor; the operator's namespace needs the cluster-monitoring label",
@@ -107,7 +113,8 @@ class GpuOperatorArgs(Installable, GpuStack):
 
     @model_validator(mode="after")
     def _fits_the_gpu(self) -> Self:
-        if found := [*unfit(self, self.gpu, self.gpudirect)]:
+        every = [problem for kind in self.gpus for problem in unfit(self, kind.gpu, kind.gpudirect)]
+        if found := [*dict.fromkeys(every), *undivided(self, [kind.gpu for kind in self.gpus])]:
             raise ValueError("; ".join(found))
         return self
 
@@ -134,8 +141,13 @@ def unfit(stack: GpuStack, gpu: Gpu, gpudirect: GpuDirect | None) -> Iterator[st
         )
     if gpudirect and (gpudirect.mechanism, known.peer_memory) == ("dma-buf", _PEERMEM):
         yield f"gpudirect: {gpu.model} has no dma-buf; give mechanism {_PEERMEM}"
-    if stack.mig != "none" and not gpu.mig_instances:
-        yield f"mig {stack.mig}: {gpu.model} cannot be divided; give none"
+
+
+def undivided(stack: GpuStack, gpus: Sequence[Gpu]) -> Iterator[str]:
+    """Yield why GPUs cannot be divided as the stack says: with mixed some kind must, with single all."""
+    whole = [gpu.model for gpu in gpus if not gpu.mig_instances]
+    if stack.mig != "none" and whole and (stack.mig == "single" or len(whole) == len(gpus)):
+        yield f"mig {stack.mig}: {' and '.join(dict.fromkeys(whole))} cannot be divided; give none"
 
 
 def kernel_module(gpu: Gpu, gpudirect: GpuDirect | None, *, gds: bool = False) -> KernelModule:
@@ -187,17 +199,26 @@ def spec(args: GpuOperatorArgs) -> dict[str, Any]:
 def _driver(args: GpuOperatorArgs) -> dict[str, Any]:
     if args.driver is None:
         return {"enabled": False}
-    direct = args.gpudirect
-    peermem = direct is not None and direct.mechanism == _PEERMEM
+    direct = next(
+        (kind.gpudirect for kind in args.gpus if kind.gpudirect and kind.gpudirect.mechanism == _PEERMEM), None
+    )
+    modules = {kernel_module(kind.gpu, kind.gpudirect, gds=args.gds) for kind in args.gpus}
     return {
         "enabled": True,
         "repository": args.driver.repository,
         "image": args.driver.image,
         "version": args.driver.version,
-        "kernelModuleType": kernel_module(args.gpu, args.gpudirect, gds=args.gds),
-        "rdma": {"enabled": peermem, "useHostMofed": peermem and direct is not None and direct.host_ofed},
+        "kernelModuleType": _module_for_all(modules),
+        "rdma": {"enabled": direct is not None, "useHostMofed": direct is not None and direct.host_ofed},
         "upgradePolicy": {"autoUpgrade": args.driver.auto_upgrade, "maxParallelUpgrades": 1},
     }
+
+
+def _module_for_all(modules: set[KernelModule]) -> KernelModule:
+    """Return the module that all kinds of GPUs take; of kinds that need different ones the operator chooses by node."""
+    if len(modules) == 1:
+        return next(iter(modules))
+    return "auto" if "proprietary" in modules else "open"
 
 
 class GpuOperator(Component):

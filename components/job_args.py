@@ -11,6 +11,7 @@ from components.job_volumes import JobVolume, Mount
 from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 from components.outcome import Wait
 from components.timeouts import DEFAULTS
+from components.topology import LabelKey
 
 Folder = Annotated[str, StringConstraints(pattern=r"^/\w[\w/.-]*$")]
 """An absolute path in a container."""
@@ -55,6 +56,7 @@ class JobArgs(JobChoices):
 
     namespace: DnsLabel = Field(description="where it runs")
     job_name: DnsLabel = Field(description="of the object, and of its container")
+    node_labels: dict[LabelKey, str] = Field(default={}, description="of the nodes that its pods with GPUs may run on")
     command: tuple[str, ...] = Field(default=(), description="the program, with its arguments; empty: the image's own")
     working_directory: Folder | None = Field(default=None, description="None: the image's own")
     image: Image = Field(description="image of its pods")

@@ -127,10 +127,11 @@ def template(pod: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str
 
 
 def placed(args: JobArgs) -> dict[str, Any]:
-    """Return the affinity of the pods with GPUs."""
+    """Return selector and affinity of the pods with GPUs."""
     fit = {"matchExpressions": [{"key": names.UNFIT, "operator": "DoesNotExist"}]} if args.fit_nodes else {}
     term = {**(_named(args.node) if args.node else {}), **fit}
-    return {"affinity": _required(term)} if term else {}
+    selector = {"nodeSelector": dict(args.node_labels)} if args.node_labels else {}
+    return {**selector, **({"affinity": _required(term)} if term else {})}
 
 
 def only(node: str) -> dict[str, Any]:

@@ -31,8 +31,8 @@ class Quota(Model):
     """What the jobs of a tenant may hold at the same time. `quota_of` derives it from the machines."""
 
     gpus: int = Field(ge=0, description="GPUs")
-    cpus: int = Field(gt=0, description="logical CPUs, also those of launchers")
-    memory_gib: int = Field(gt=0, description="GiB")
+    cpus: int = Field(ge=0, description="logical CPUs, also those of launchers")
+    memory_gib: int = Field(ge=0, description="GiB")
     rdma_pods: int | None = Field(
         default=None,
         ge=0,
@@ -47,7 +47,7 @@ class TenantQueue(Model):
     """The queue of one tenant."""
 
     namespace: DnsLabel = Field(description="of the tenant; also the name of its ClusterQueue")
-    quota: Quota
+    quotas: dict[DnsName, Quota] = Field(description="what its jobs may hold, by flavor")
 
 
 class QueuePolicy(Model):
@@ -78,102 +78,124 @@ class QueuePolicy(Model):
         return self
 
 
-class QueuesArgs(QueuePolicy):
-    """Queues of all tenants over machines of one kind."""
+class Flavor(Model):
+    """Nodes that Kueue tells apart from others."""
 
-    flavor: DnsName = Field(description="name of the kind of machine: its profile")
+    name: DnsName = Field(description="of the kind of nodes: a pool, or the machine's profile")
     node_labels: dict[str, str] = Field(
         min_length=1, max_length=8, description="labels of those machines; Kueue gives them to the jobs' pods"
     )
     tolerations: tuple[Toleration, ...] = Field(
         default=(), max_length=8, description="taints of those machines that admitted pods tolerate"
     )
-    rdma: tuple[RdmaResource, ...] = Field(default=(), description="every RDMA resource that the platform offers")
+    rdma: tuple[RdmaResource, ...] = Field(default=(), description="RDMA resources that those machines offer")
     levels: tuple[TopologyLevel, ...] = Field(
         default=(),
         max_length=MOST_LEVELS - 1,
         description="levels of the fabric above the hosts, widest first; jobs are then admitted only when their pods "
         "fit on nodes as they are. None: by quotas alone",
     )
+
+    @property
+    def flavor_name(self) -> str:
+        """Name of the ResourceFlavor: another one with levels, for a flavor that has some cannot be changed."""
+        return f"{self.name}-{topology_name(self.levels)}" if self.levels else self.name
+
+
+class QueuesArgs(QueuePolicy):
+    """Queues of all tenants over machines of one or more kinds."""
+
+    flavors: tuple[Flavor, ...] = Field(
+        min_length=1, description="kinds of nodes; Kueue takes the first that has room for a pod's requests and labels"
+    )
     tenants: tuple[TenantQueue, ...] = Field(description="those of this stack")
     timeout: Seconds = Field(default=DEFAULTS.queue, description="seconds until a queue is active")
 
     @model_validator(mode="after")
     def _agreeing(self) -> Self:
-        seen = [tenant.namespace for tenant in self.tenants]
-        repeated = sorted({name for name in seen if seen.count(name) > 1})
-        if repeated:
-            raise ValueError(f"tenants: {repeated[0]} is given twice; give each namespace one queue")
-        if problem := distinct(self.levels):
-            raise ValueError(problem)
-        return self
-
-    @property
-    def flavor_name(self) -> str:
-        """Name of the ResourceFlavor: another one with levels, for a flavor that has some cannot be changed."""
-        return "-".join([self.flavor, *([topology_name(self.levels)] if self.levels else [])])
-
-    @model_validator(mode="after")
-    def _covering_the_same(self) -> Self:
+        for field, seen in (
+            ("tenants", [tenant.namespace for tenant in self.tenants]),
+            ("flavors", [flavor.name for flavor in self.flavors]),
+        ):
+            if repeated := sorted({name for name in seen if seen.count(name) > 1}):
+                raise ValueError(f"{field}: {repeated[0]} is given twice; give each its own")
+        for flavor in self.flavors:
+            if problem := distinct(flavor.levels):
+                raise ValueError(problem)
         for tenant in self.tenants:
-            double = sorted(tenant.quota.further.keys() & {*_OWN, *self.rdma})
-            if double:
-                raise ValueError(f"tenants: further {double[0]} of {tenant.namespace} has a field of its own; use that")
+            if missing := [flavor.name for flavor in self.flavors if flavor.name not in tenant.quotas]:
+                raise ValueError(f"tenants: {tenant.namespace} has no quota of {missing[0]}; give it, 0 for none")
+            for flavor in self.flavors:
+                if double := sorted(tenant.quotas[flavor.name].further.keys() & {*_OWN, *flavor.rdma}):
+                    raise ValueError(
+                        f"tenants: further {double[0]} of {tenant.namespace} has a field of its own; use that"
+                    )
         return self
 
 
 _OWN = (names.GPU_RESOURCE, "cpu", "memory")
 
 
-def quota_of(profile: Profile, gpus: int, beside: Share, kept: Reserve | None = None) -> Quota:
+def quota_of(profile: Profile, gpus: int, beside: Share | None, kept: Reserve | None = None) -> Quota:
     """Return the quota of a tenant with `gpus` of such machines: what goes with them, and `beside` for launchers.
 
     `kept` is what a machine keeps for itself; None: as its profile has it. With no GPUs it is `beside` alone.
     Raises ValueError where a machine keeps so much for itself that nothing goes with a GPU.
     """
-    if gpus == 0:
-        return Quota(gpus=0, cpus=beside.cpus, memory_gib=beside.memory_gib)
-    part = share(profile, gpus, kept or reserve(profile))
-    return Quota(gpus=gpus, cpus=part.cpus + beside.cpus, memory_gib=part.memory_gib + beside.memory_gib)
+    cpus, memory = (beside.cpus, beside.memory_gib) if beside else (0, 0)
+    if gpus:
+        part = share(profile, gpus, kept or reserve(profile))
+        cpus, memory = cpus + part.cpus, memory + part.memory_gib
+    return Quota(gpus=gpus, cpus=cpus, memory_gib=memory)
 
 
-def flavor_spec(args: QueuesArgs) -> dict[str, Any]:
-    """Return the `spec` of the ResourceFlavor."""
-    tolerations = [toleration.manifest() for toleration in args.tolerations]
+def flavor_spec(flavor: Flavor) -> dict[str, Any]:
+    """Return the `spec` of a ResourceFlavor."""
+    tolerations = [toleration.manifest() for toleration in flavor.tolerations]
     return {
-        "nodeLabels": args.node_labels,
+        "nodeLabels": flavor.node_labels,
         **({"tolerations": tolerations} if tolerations else {}),
-        **({"topologyName": topology_name(args.levels)} if args.levels else {}),
+        **({"topologyName": topology_name(flavor.levels)} if flavor.levels else {}),
     }
 
 
 def cluster_queue_spec(args: QueuesArgs, tenant: TenantQueue) -> dict[str, Any]:
     """Return the `spec` of a tenant's ClusterQueue, which no other namespace can use."""
-    quota = tenant.quota
-    pods = quota.gpus if quota.rdma_pods is None else quota.rdma_pods
-    amounts = {
-        names.GPU_RESOURCE: str(quota.gpus),
-        "cpu": str(quota.cpus),
-        "memory": f"{quota.memory_gib}Gi",
-        **dict.fromkeys(args.rdma, str(pods)),
-        **quota.further,
-    }
-    resources = [{"name": name, "nominalQuota": amount} for name, amount in amounts.items()]
+    amounts = {flavor.flavor_name: _amounts(flavor, tenant.quotas[flavor.name]) for flavor in args.flavors}
+    # All flavors of a group have the same resources: of what its nodes do not offer, a flavor has none.
+    covered = [*dict.fromkeys(name for of_flavor in amounts.values() for name in of_flavor)]
+    flavors = [
+        {
+            "name": flavor,
+            "resources": [{"name": name, "nominalQuota": of_flavor.get(name, "0")} for name in covered],
+        }
+        for flavor, of_flavor in amounts.items()
+    ]
     return {
         "namespaceSelector": {"matchLabels": {names.NAMESPACE_NAME: tenant.namespace}},
         "queueingStrategy": args.strategy,
         "preemption": {"reclaimWithinCohort": args.reclaim, "withinClusterQueue": args.preempt},
-        "resourceGroups": [
-            {"coveredResources": list(amounts), "flavors": [{"name": args.flavor_name, "resources": resources}]}
-        ],
+        "resourceGroups": [{"coveredResources": covered, "flavors": flavors}],
         **({"cohortName": args.cohort} if args.cohort else {}),
     }
 
 
-class Queues(Component):
-    """One ResourceFlavor, and for each tenant a ClusterQueue with its quota and a LocalQueue in its namespace.
+def _amounts(flavor: Flavor, quota: Quota) -> dict[str, str]:
+    """Return the quota of a flavor, by resource."""
+    pods = quota.gpus if quota.rdma_pods is None else quota.rdma_pods
+    return {
+        names.GPU_RESOURCE: str(quota.gpus),
+        "cpu": str(quota.cpus),
+        "memory": f"{quota.memory_gib}Gi",
+        **dict.fromkeys(flavor.rdma, str(pods)),
+        **quota.further,
+    }
 
-    With levels of the fabric also the Topology that the flavor names.
+
+class Queues(Component):
+    """A ResourceFlavor for each kind of nodes; for each tenant a ClusterQueue and a LocalQueue in its namespace.
+
+    With levels of the fabric also the Topology that a flavor names.
 
     Outputs: `queues`, namespace/queue of every tenant, known when all are active.
     """
@@ -196,12 +218,13 @@ class Queues(Component):
         """
         super().__init__("tenants:Queues", name, args, opts)
         self._teams = teams or {}
+        self._topologies: dict[str, CustomObject] = {}
         # `pulumi state move` brings them here from the stack of all layers without what they were part of.
         self._formerly: Mapping[str, Any] = (
             {} if flavor else {"aliases": [pulumi.Alias(parent=pulumi.ROOT_STACK_RESOURCE)]}
         )
         self._active = waits.wait_for([waits.condition("Active")], timeout=args.timeout)
-        common = [self._flavor(name, args)] if flavor else []
+        common = [self._flavor(name, args, each) for each in args.flavors] if flavor else []
         made = [self._tenant(name, args, tenant, common) for tenant in args.tenants]
         found = [f"{tenant.namespace}/{args.queue}" for tenant in args.tenants]
         self._own = {tenant.namespace: queue.id for tenant, queue in zip(args.tenants, made, strict=True)}
@@ -212,22 +235,26 @@ class Queues(Component):
         """What is known of each tenant's queue when it is active, by namespace."""
         return self._own
 
-    def _flavor(self, name: str, args: QueuesArgs) -> CustomObject:
+    def _flavor(self, name: str, args: QueuesArgs, flavor: Flavor) -> CustomObject:
+        part = name if len(args.flavors) == 1 else f"{name}-{flavor.name}"
+        ours = labels(flavor.name, "queue")
+        topology = []
+        if flavor.levels and (levels := topology_name(flavor.levels)) not in self._topologies:
+            self._topologies[levels] = CustomObject(
+                f"{part}-topology",
+                kinds.TOPOLOGY,
+                meta.v1.ObjectMetaArgs(name=levels, labels=ours),
+                {"spec": topology_spec(flavor.levels)},
+                self.child(),
+            )
+        if flavor.levels:
+            topology = [self._topologies[topology_name(flavor.levels)]]
         return CustomObject(
-            f"{name}-flavor",
+            f"{part}-flavor",
             kinds.RESOURCE_FLAVOR,
-            meta.v1.ObjectMetaArgs(name=args.flavor_name, labels=labels(args.flavor, "queue")),
-            {"spec": flavor_spec(args)},
-            self.child(*([self._topology(name, args)] if args.levels else [])),
-        )
-
-    def _topology(self, name: str, args: QueuesArgs) -> CustomObject:
-        return CustomObject(
-            f"{name}-topology",
-            kinds.TOPOLOGY,
-            meta.v1.ObjectMetaArgs(name=topology_name(args.levels), labels=labels(args.flavor, "queue")),
-            {"spec": topology_spec(args.levels)},
-            self.child(),
+            meta.v1.ObjectMetaArgs(name=flavor.flavor_name, labels=ours),
+            {"spec": flavor_spec(flavor)},
+            self.child(*topology),
         )
 
     def _tenant(self, name: str, args: QueuesArgs, tenant: TenantQueue, common: Sequence[CustomObject]) -> CustomObject:

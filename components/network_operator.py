@@ -95,10 +95,11 @@ class NetworkOperatorArgs(Installable, AdapterStack):
         default=(GPU_TAINT,),
         description="tolerations of all the operator's DaemonSets: nodes reserved for GPU jobs have the adapters",
     )
-    node_selector: dict[str, str] = Field(
-        default={names.GPU_NODE: "true"},
+    node_labels: dict[str, tuple[str, ...]] = Field(
+        default={names.GPU_NODE: ("true",)},
         min_length=1,
-        description="nodes that may get driver and plugins; the operator itself leaves out those without an adapter",
+        description="labels, each with the values of which they have one, of nodes that may get driver and plugins; "
+        "the operator itself leaves out those without an adapter",
     )
     ready_timeout: Seconds = Field(default=DEFAULTS.driver, description="seconds; the driver is compiled on every node")
 
@@ -145,7 +146,7 @@ def spec(args: NetworkOperatorArgs) -> dict[str, Any]:
     wanted: dict[str, Any] = {
         "rdmaSharedDevicePlugin": {**_image(args.shared), "config": shared_config(args.devices)},
         "tolerations": [each.manifest() for each in args.tolerations],
-        "nodeAffinity": _affinity(args.node_selector),
+        "nodeAffinity": _affinity(args.node_labels),
     }
     if args.driver:
         wanted["ofedDriver"] = _driver(args.driver)
@@ -171,8 +172,8 @@ def _driver(driver: DocaDriver) -> dict[str, Any]:
     }
 
 
-def _affinity(selector: dict[str, str]) -> dict[str, Any]:
-    expressions = [{"key": key, "operator": "In", "values": [value]} for key, value in sorted(selector.items())]
+def _affinity(selector: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+    expressions = [{"key": key, "operator": "In", "values": [*values]} for key, values in sorted(selector.items())]
     return {
         "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": expressions}]}
     }

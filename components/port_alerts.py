@@ -19,7 +19,7 @@ def port_alerts(limits: Limits) -> Iterator[Alert]:
     """Yield the alerts about the named adapters; none without adapters."""
     if not limits.infiniband_devices:
         return
-    ours = f'{{device=~"{"|".join(limits.infiniband_devices)}"}}'
+    ours = ports(limits)
     if limits.port_states:
         yield _state(ours)
     yield from _links(ours)
@@ -29,6 +29,12 @@ def port_alerts(limits: Limits) -> Iterator[Alert]:
         yield from _losses(ours)
         if limits.roce:
             yield from _congestion(ours)
+
+
+def ports(limits: Limits) -> str:
+    """Return the matchers of the named adapters."""
+    nodes = limits.of_nodes("instance")
+    return f'{{device=~"{"|".join(limits.infiniband_devices)}"{f",{nodes}" if nodes else ""}}}'
 
 
 def _state(ours: str) -> Alert:

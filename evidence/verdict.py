@@ -14,7 +14,7 @@ from hardware import profiles
 from hardware.model import Model
 from hardware.profiles import PROFILES, Profile
 
-Fabric = Literal["infiniband", "roce", "ethernet"]
+Fabric = Literal["infiniband", "roce", "ethernet", "none"]
 RDMA_TEST = "rdma-test"
 """What the bandwidth test is called among the programs."""
 RDMA_LISTENER = f"{RDMA_TEST}{LISTENER}"

@@ -40,7 +40,7 @@ class Site(Model):
 
     stack: str
     release: str = Field(description="of OpenShift, e.g. 4.4")
-    fabric: Literal["infiniband", "roce", "ethernet"] = Field(description="network between the GPU nodes")
+    fabric: Literal["infiniband", "roce", "ethernet", "none"] = Field(description="network between the GPU nodes")
     hosts: tuple[Host, ...]
     on_hosts: HostFacts = Field(description="what the GPU hosts need for it")
     traffic_class: int | None = Field(

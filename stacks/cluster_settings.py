@@ -65,7 +65,12 @@ class NodeSettings(Model):
         json_schema_extra={"pattern": hostlist.PATTERN},
     )
     roles: tuple[Literal["master", "worker"], ...] = Field(min_length=1, description="roles of the node")
-    profile: str | None = Field(default=None, description="hardware profile of a GPU node; None for others")
+    profile: str | None = Field(
+        default=None, description="hardware profile of a GPU node, if not that of its pool; None for others"
+    )
+    pool: DnsLabel | None = Field(
+        default=None, description="one of `pools`, of which each GPU node needs one where the stack has some"
+    )
     scale_client: bool = Field(default=False, description="whether it is a Spectrum Scale client, where CSI pods run")
     free_gpus: int | None = Field(
         default=None,
@@ -92,12 +97,12 @@ class NodeSettings(Model):
     @classmethod
     def _known_profile(cls, name: str | None, info: ValidationInfo) -> str | None:
         if name is not None:
-            _machine(name, info)
+            machine_named(name, info)
         return name
 
     @model_validator(mode="after")
     def _has_as_many(self, info: ValidationInfo) -> Self:
-        self._machine = _machine(self.profile, info) if self.profile else None
+        self._machine = machine_named(self.profile, info) if self.profile else None
         there = self._machine.gpus if self._machine else 0
         if self.free_gpus is not None and self.free_gpus > there:
             raise ValueError(f"free_gpus {self.free_gpus} is more than the {there} GPUs of {self.name}; lower it")
@@ -144,7 +149,7 @@ class NodeSettings(Model):
         return own if own and own.name == self.profile else profiles.profile(self.profile)
 
 
-def _machine(name: str, info: ValidationInfo) -> Profile:
+def machine_named(name: str, info: ValidationInfo) -> Profile:
     """Return a machine of the stack's own, which the context of the validation has, or a known one."""
     own: Mapping[str, Profile] = info.context or {}
     try:

@@ -21,6 +21,7 @@ from stacks.checks import (
     node,
     operator,
     order,
+    pool,
     program,
     queue,
     release,
@@ -40,17 +41,20 @@ from stacks.platform import Settings
 
 def problems(settings: Settings) -> Iterator[str]:
     """Yield what is wrong between the settings; machines that differ, and unknown programs, hide the rest."""
-    profiles = sorted({node.profile for node in settings.gpu_nodes if node.profile})
-    if not profiles:
-        yield "nodes: none has a profile, so there is no GPU; give the GPU nodes theirs, a file of hardware/machines"
+    if pools := list(pool.problems(settings)):
+        yield from pools
         return
-    if len(profiles) > 1:
-        yield f"nodes: profile {' and '.join(profiles)}: give all GPU nodes one and the same profile"
+    if not settings.gpu_nodes:
+        yield "nodes: none has a profile, so there is no GPU; give the GPU nodes theirs, a file of hardware/machines"
         return
     try:
         settings.gpu_pools  # noqa: B018 - raises for ports that the machine does not have
     except ValidationError as error:
-        yield from (f"ports: {field_errors.argument(each).replace(': hcas: ', ': ')}" for each in error.errors())
+        place = next((f"pools.{name}.ports" for name, own in settings.pools.items() if own.ports), "ports")
+        yield from (f"{place}: {field_errors.argument(each).replace(': hcas: ', ': ')}" for each in error.errors())
+        return
+    if pools := list(pool.between(settings)):
+        yield from pools
         return
     yield from repeated("nodes", (node.name for node in settings.nodes))
     if programs := list(program.problems(settings)):

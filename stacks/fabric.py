@@ -15,7 +15,17 @@ from components.olm_operator import OlmOperatorArgs
 from components.port_network import AddressPool, Macvlan, PortNetwork, PortNetworkArgs
 from components.ports import Ports, PortsArgs
 from components.rdma_device_plugin import RdmaDevice, RdmaDevicePlugin, RdmaDevicePluginArgs
-from stacks.fabric_settings import BondSettings, Ethernet, InfiniBand, NetworkOperatorPlugin, PortNetworks, Roce
+from stacks.fabric_settings import (
+    BondSettings,
+    Ethernet,
+    InfiniBand,
+    NetworkOperatorPlugin,
+    NoFabric,
+    PortNetworks,
+    PortSettings,
+    RdmaFabric,
+    Roce,
+)
 from stacks.operators import OfTenant, after, install
 from stacks.platform import Settings
 from stacks.pools import Pool
@@ -39,70 +49,105 @@ def known(part: Part) -> pulumi.Output[Any]:
 
 
 def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[Part]:
-    """Declare the ports' resources, or the bond."""
-    (pool,) = settings.gpu_pools
-    if isinstance(pool.fabric, Ethernet):
-        return [_bond(pool, settings, pool.fabric.bond, opts)] if pool.fabric.bond else []
-    devices = tuple(
-        RdmaDevice(resource_name=resource, hca_max=pool.fabric.hca_max, devices=(interface,))
-        for resource, interface in zip(pool.rdma_resources, pool.interfaces, strict=True)
-    )
-    plugin = pool.fabric.plugin
-    resources: NetworkOperator | RdmaDevicePlugin
-    if isinstance(plugin, NetworkOperatorPlugin):
-        resources = _network_operator(pool, settings, plugin, devices, opts)
-    else:
-        args = RdmaDevicePluginArgs(
-            devices=devices, image=plugin.image, ready_timeout=settings.timeouts.plugins(len(settings.gpu_nodes))
-        )
-        resources = RdmaDevicePlugin("rdma-device-plugin", args, opts=opts)
+    """Declare the ports' resources, and what ports and bonds need of NMState."""
+    pools = [pool for pool in settings.gpu_pools if pool.uses_rdma]
+    resources = [_resources(pools, settings, opts)] if pools else []
     # A driver that is loaded takes the interfaces away and brings them back as they were at first.
-    return [resources, *_ports(pool, settings, pool.fabric, after(opts, resources))]
+    return [*resources, *_links(settings, after(opts, *resources))]
+
+
+def _resources(pools: Sequence[Pool], settings: Settings, opts: pulumi.ResourceOptions) -> Part:
+    """Declare what makes resources of the ports: one for all pools, whose settings agree on it (`checks.pool`)."""
+    nodes = sum(len(pool.nodes) for pool in pools)
+    plugin = next(pool.fabric.plugin for pool in pools if isinstance(pool.fabric, RdmaFabric))
+    if isinstance(plugin, NetworkOperatorPlugin):
+        return _network_operator(pools, plugin, nodes, settings, opts)
+    args = RdmaDevicePluginArgs(
+        devices=_devices(pools), image=plugin.image, ready_timeout=settings.timeouts.plugins(nodes)
+    )
+    return RdmaDevicePlugin("rdma-device-plugin", args, opts=opts)
+
+
+def _devices(pools: Sequence[Pool]) -> tuple[RdmaDevice, ...]:
+    """Return the resources of all pools: ports with one name on several machines are one resource."""
+    return tuple(
+        {
+            resource: RdmaDevice(resource_name=resource, hca_max=pool.fabric.hca_max, devices=(interface,))
+            for pool in pools
+            if isinstance(pool.fabric, RdmaFabric)
+            for resource, interface in zip(pool.rdma_resources, pool.interfaces, strict=True)
+        }.values()
+    )
 
 
 def _network_operator(
-    pool: Pool,
-    settings: Settings,
+    pools: Sequence[Pool],
     plugin: NetworkOperatorPlugin,
-    devices: tuple[RdmaDevice, ...],
+    nodes: int,
+    settings: Settings,
     opts: pulumi.ResourceOptions,
 ) -> NetworkOperator:
     installed = install("network-operator", plugin.operator, settings, opts)
     args = NetworkOperatorArgs(
         installed=plugin.operator.installed,
-        link_layer="InfiniBand" if isinstance(pool.fabric, InfiniBand) else "Ethernet",
-        devices=devices,
+        link_layer="InfiniBand" if any(isinstance(pool.fabric, InfiniBand) for pool in pools) else "Ethernet",
+        devices=_devices(pools),
         **fields_of(AdapterStack, plugin),
+        **_nodes(pools),
         ready_timeout=settings.timeouts.drivers(
-            len(pool.nodes), one_by_one=plugin.driver is not None and plugin.driver.auto_upgrade
+            nodes, one_by_one=plugin.driver is not None and plugin.driver.auto_upgrade
         ),
     )
     # The name of the Redpaper's plugin: either offers the same resources, and a change of the one for the other is one.
     return NetworkOperator("rdma-devices", args, opts=after(opts, installed))
 
 
-def _bond(pool: Pool, settings: Settings, bond: BondSettings, opts: pulumi.ResourceOptions) -> Bond:
-    ports = bond.ports or pool.port_names
-    args = BondArgs(
-        node_selector=GPU_NODE,
-        **fields_of(BondLink, bond),
-        ports=ports,
-        timeout=settings.timeouts.network_policies(len(pool.nodes)),
-    )
-    return Bond("fabric-bond", args, opts=after(opts, _agents(settings, bond.operator, opts)))
+def _nodes(pools: Sequence[Pool]) -> dict[str, Any]:
+    """Return the labels of the nodes of declared pools; without them the operator's own default is right."""
+    names_of_pools = tuple(pool.name for pool in pools if pool.declared)
+    return {"node_labels": {names.POOL: names_of_pools}} if names_of_pools else {}
 
 
-def _ports(pool: Pool, settings: Settings, fabric: InfiniBand | Roce, opts: pulumi.ResourceOptions) -> list[Ports]:
-    wanted = fabric.ports if isinstance(fabric, Roce) else None
-    if wanted is None:
+def _links(settings: Settings, opts: pulumi.ResourceOptions) -> list[Part]:
+    """Declare the bonds and the configuration of ports, after the one NMState that carries them out."""
+    configured = {pool: link for pool in settings.gpu_pools if (link := _link(pool))}
+    if not configured:
         return []
-    args = PortsArgs(
-        node_selector=GPU_NODE,
+    opts = after(opts, _agents(settings, next(iter(configured.values())).operator, opts))
+    return [_configured(pool, link, settings, opts) for pool, link in configured.items()]
+
+
+def _link(pool: Pool) -> BondSettings | PortSettings | None:
+    match pool.fabric:
+        case Ethernet(bond=bond):
+            return bond
+        case Roce(ports=ports):
+            return ports
+        case _:
+            return None
+
+
+def _configured(
+    pool: Pool, link: BondSettings | PortSettings, settings: Settings, opts: pulumi.ResourceOptions
+) -> Part:
+    timeout = settings.timeouts.network_policies(len(pool.nodes))
+    if isinstance(link, BondSettings):
+        bond = BondArgs(
+            policy_name=pool.part("fabric-bond"),
+            node_selector=pool.selector,
+            **fields_of(BondLink, link),
+            ports=link.ports or pool.port_names,
+            timeout=timeout,
+        )
+        return Bond(pool.part("fabric-bond"), bond, opts=opts)
+    ports = PortsArgs(
+        policy_name=pool.part("fabric-ports"),
+        node_selector=pool.selector,
         ports=pool.interfaces,
-        mtu=wanted.mtu,
-        timeout=settings.timeouts.network_policies(len(pool.nodes)),
+        mtu=link.mtu,
+        timeout=timeout,
     )
-    return [Ports("fabric-ports", args, opts=after(opts, _agents(settings, wanted.operator, opts)))]
+    return Ports(pool.part("fabric-ports"), ports, opts=opts)
 
 
 def _agents(settings: Settings, operator: OlmOperatorArgs, opts: pulumi.ResourceOptions) -> NmState:
@@ -121,31 +166,28 @@ def port_networks(
 
     They come after namespaces, and after `parts`: the operator brings their kind, and ports have their MTU.
     """
-    (pool,) = settings.gpu_pools
-    wanted = _port_networks(pool)
-    if wanted is None:
-        return []
-    ports = list(zip(pool.interfaces, wanted.subnets, strict=True))
     return [
         OfTenant(
             namespace,
             PortNetwork(
-                _network(namespace, interface),
+                _network(pool, namespace, interface),
                 PortNetworkArgs(
-                    network=_network(namespace, interface),
+                    network=_network(pool, namespace, interface),
                     namespace=namespace,
                     # An MTU of 0 is that of the port.
                     attachment=Macvlan(master=interface),
                     ready_timeout=settings.timeouts.network,
                     addresses=AddressPool(
-                        range=subnet, exclude=tuple(part for part in wanted.exclude if part.subnet_of(subnet))
+                        range=subnet, exclude=tuple(part for part in networks.exclude if part.subnet_of(subnet))
                     ),
                 ),
                 opts=after(opts, *parts, tenant),
             ).network,
         )
         for namespace, tenant in namespaces.items()
-        for interface, subnet in ports
+        for pool in settings.gpu_pools
+        if (networks := _port_networks(pool))
+        for interface, subnet in zip(pool.interfaces, networks.subnets, strict=True)
     ]
 
 
@@ -153,7 +195,7 @@ def networks(pool: Pool, namespace: str) -> tuple[str, ...]:
     """Return the names of the secondary networks that a tenant's pods join."""
     if _port_networks(pool) is None:
         return ()
-    return tuple(_network(namespace, interface) for interface in pool.interfaces)
+    return tuple(_network(pool, namespace, interface) for interface in pool.interfaces)
 
 
 def environment(pool: Pool, settings: Settings) -> dict[str, str]:
@@ -166,6 +208,8 @@ def environment(pool: Pool, settings: Settings) -> dict[str, str]:
             return _planes(pool, settings) | {"NCCL_IB_TC": str(fabric.traffic_class)}
         case Ethernet():
             return {"NCCL_SOCKET_IFNAME": fabric.interface}
+        case NoFabric():
+            return {}
 
 
 def _planes(pool: Pool, settings: Settings) -> dict[str, str]:
@@ -181,5 +225,5 @@ def _port_networks(pool: Pool) -> PortNetworks | None:
     return pool.fabric.networks if isinstance(pool.fabric, Roce) else None
 
 
-def _network(namespace: str, interface: str) -> str:
-    return f"{namespace}-{interface}"
+def _network(pool: Pool, namespace: str, interface: str) -> str:
+    return f"{namespace}-{pool.name}-{interface}" if pool.declared else f"{namespace}-{interface}"

@@ -152,5 +152,12 @@ class Ethernet(Model):
     )
 
 
-FabricSettings = Annotated[InfiniBand | Roce | Ethernet, Field(discriminator="kind")]
+class NoFabric(Model):
+    """No network between the nodes beside the cluster's own: jobs run on one node each."""
+
+    kind: Literal["none"]
+
+
+RdmaFabric = InfiniBand | Roce
+FabricSettings = Annotated[InfiniBand | Roce | Ethernet | NoFabric, Field(discriminator="kind")]
 """One kind of fabric."""

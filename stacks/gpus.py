@@ -10,11 +10,11 @@ from components.alerts import GpuThresholds, Limits, Thresholds
 from components.dcgm_exporter import DcgmExporter, DcgmExporterArgs, DcgmExporterImage
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu_monitoring import EXPORTER_LIST, GpuMonitoring, GpuMonitoringArgs
-from components.gpu_operator import GpuDirect, GpuOperator, GpuOperatorArgs, GpuStack
+from components.gpu_operator import GpuDirect, GpuKind, GpuOperator, GpuOperatorArgs, GpuStack
 from components.model import fields_of
 from components.special_resource import SpecialResource, SpecialResourceArgs
 from stacks.fabric import GPU_NODE
-from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Roce
+from stacks.fabric_settings import Roce
 from stacks.gpu_settings import (
     DevicePluginSettings,
     ExporterSettings,
@@ -88,14 +88,15 @@ def _exporter(
 
 
 def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
-    (pool,) = settings.gpu_pools
     monitored = gpu.operator.model_copy(update={"cluster_monitoring": gpu.monitoring is not None})
     installed = install("gpu-operator", monitored, settings, opts)
     args = GpuOperatorArgs(
         installed=gpu.operator.installed,
-        gpu=pool.machine.gpu,
+        gpus=tuple(
+            GpuKind(gpu=pool.machine.gpu, gpudirect=gpudirect(pool) if gpu.driver else None)
+            for pool in settings.gpu_pools
+        ),
         **fields_of(GpuStack, gpu),
-        gpudirect=gpudirect(pool) if gpu.driver else None,
         monitoring=gpu.monitoring is not None,
         metrics=EXPORTER_LIST if gpu.monitoring else None,
         ready_timeout=settings.timeouts.drivers(
@@ -109,10 +110,9 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
 
 def monitoring(settings: Settings, gpu: GpuOperatorSettings, wanted: MonitoringSettings) -> GpuMonitoringArgs:
     """Return what the GPU Operator's exporter monitors of the stack's machines."""
-    limits = Limits(**fields_of(Thresholds, wanted), **_machines(settings))
     return GpuMonitoringArgs(
         namespace=gpu.operator.namespace,
-        limits=limits,
+        machines=tuple(Limits(**fields_of(Thresholds, wanted), **_machine(pool)) for pool in settings.gpu_pools),
         exporter_list=not gpu.operator.installed,
         dashboards=wanted.dashboards,
     )
@@ -120,21 +120,24 @@ def monitoring(settings: Settings, gpu: GpuOperatorSettings, wanted: MonitoringS
 
 def exporter_monitoring(settings: Settings, wanted: ExporterSettings) -> GpuMonitoringArgs:
     """Return what the exporter of our own monitors; dashboards are files, as consoles of its releases have none."""
-    limits = Limits(
-        **fields_of(GpuThresholds, wanted.alerts),
-        **_machines(settings),
-        generation=dcgm_exporter.GENERATION,
-        pods=settings.version.pod_resources,
-        port_states=settings.version.port_states,
+    machines = tuple(
+        Limits(
+            **fields_of(GpuThresholds, wanted.alerts),
+            **_machine(pool),
+            generation=dcgm_exporter.GENERATION,
+            pods=settings.version.pod_resources,
+            port_states=settings.version.port_states,
+        )
+        for pool in settings.gpu_pools
     )
-    return GpuMonitoringArgs(namespace=dcgm_exporter.NAME, limits=limits, exporter_list=False, dashboards=False)
+    return GpuMonitoringArgs(namespace=dcgm_exporter.NAME, machines=machines, exporter_list=False, dashboards=False)
 
 
-def _machines(settings: Settings) -> dict[str, Any]:
-    """Return the limits that follow from the stack's machines and fabric."""
-    (pool,) = settings.gpu_pools
+def _machine(pool: Pool) -> dict[str, Any]:
+    """Return the limits that follow from a pool's machine and fabric."""
     machine = pool.machine
     return {
+        "nodes": tuple(pool.free) if pool.declared else (),
         "gpus_per_node": machine.gpus,
         "infiniband_devices": tuple(hca.name for hca in pool.hcas),
         "port_gbps": machine.ports.rate_gbps,
@@ -146,8 +149,6 @@ def _machines(settings: Settings) -> dict[str, Any]:
 
 def gpudirect(pool: Pool) -> GpuDirect | None:
     """Return how HCAs reach the GPUs; None without RDMA."""
-    fabric = pool.fabric
-    if isinstance(fabric, Ethernet):
+    if not pool.uses_rdma:
         return None
-    brings = isinstance(fabric.plugin, NetworkOperatorPlugin) and fabric.plugin.driver is not None
-    return GpuDirect(mechanism=pool.machine.architecture.peer_memory, host_ofed=not brings)
+    return GpuDirect(mechanism=pool.machine.architecture.peer_memory, host_ofed=not pool.brings_adapter_driver)

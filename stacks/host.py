@@ -1,6 +1,6 @@
 """The host layer: what the nodes must be before anything runs on them."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 
 import pulumi
 
@@ -24,6 +24,7 @@ from stacks.node_settings import TuningSettings
 from stacks.operators import after
 from stacks.platform import Settings
 from stacks.pools import Pool
+from stacks.quotas import PLAIN
 
 SCALE_LABEL = "scale"
 
@@ -38,30 +39,56 @@ def build(settings: Settings, labelled: NodeLabels, opts: pulumi.ResourceOptions
     version = settings.version.ignition_version
     if version is None or settings.cluster.hosted:
         return []
-    (pool,) = settings.gpu_pools
-    if pool.own_machine_config_pool:
-        together = {"at_once": pool.tuning.at_once} if pool.tuning else {}
-        own = NodePoolArgs(pool=pool.machine_config_pool, protect=settings.protect, **together)
-        opts = after(opts, labelled, NodePool("gpu-pool", own, opts=opts))
+    groups: dict[str, list[Pool]] = {}
+    for pool in settings.gpu_pools:
+        groups.setdefault(pool.machine_config_pool, []).append(pool)
+    made = [_node_pool(pool, settings, opts) for pool, *_ in groups.values() if pool.own_machine_config_pool]
+    opts = after(opts, labelled, *made) if made else opts
     headers = _headers(settings, version, opts)
-    seconds = _rollout_seconds(pool, settings)
-    if pool.tuning is None and not headers:
-        return [_memlock(pool, version, opts, seconds)] if pool.uses_rdma else []
+    configured = [part for pools in groups.values() for part in _configured(pools, headers, version, settings, opts)]
+    return [*configured, *_others({*groups}, settings, headers, opts)]
+
+
+def _node_pool(pool: Pool, settings: Settings, opts: pulumi.ResourceOptions) -> NodePool:
+    together = {"at_once": pool.tuning.at_once} if pool.tuning else {}
+    args = NodePoolArgs(pool=pool.machine_config_pool, protect=settings.protect, **together)
+    return NodePool(_part("gpu-pool", pool), args, opts=opts)
+
+
+def _part(name: str, pool: Pool) -> str:
+    """Return what a part of a MachineConfigPool is called among resources."""
+    return f"{name}-{pool.machine_config_pool}" if pool.declared else name
+
+
+def _configured(
+    pools: Sequence[Pool],
+    headers: Mapping[str, KernelDevel],
+    version: Ignition,
+    settings: Settings,
+    opts: pulumi.ResourceOptions,
+) -> list[Memlock | PoolRollout]:
+    """Configure the nodes of one MachineConfigPool; its pools of nodes have the same tuning (`checks.pool`)."""
+    first, *_ = pools
+    seconds = _rollout_seconds(pools, settings)
+    locked = any(pool.uses_rdma for pool in pools)
+    if first.tuning is None and not headers:
+        return [_memlock(first, version, opts, seconds)] if locked else []
     parts = [
-        *([_memlock(pool, version, opts)] if pool.uses_rdma else []),
-        *(_tuned(pool, pool.tuning, version, settings.timeouts, opts) if pool.tuning else []),
+        *([_memlock(first, version, opts)] if locked else []),
+        *(_tuned(first, first.tuning, version, settings.timeouts, opts) if first.tuning else []),
         *headers.values(),
     ]
     awaited = {name: digest for part in parts for name, digest in part.parts.items()}
-    args = PoolRolloutArgs(pool=pool.machine_config_pool, parts=awaited, rollout_timeout=seconds)
-    return [PoolRollout("nodes", args, opts=after(opts, *parts)), *_others(pool, settings, headers, opts)]
+    args = PoolRolloutArgs(pool=first.machine_config_pool, parts=awaited, rollout_timeout=seconds)
+    return [PoolRollout(_part("nodes", first), args, opts=after(opts, *parts))]
 
 
-def _rollout_seconds(pool: Pool, settings: Settings) -> int:
-    """Return how long a change of a pool may take: a MachineConfigPool of OpenShift's own has other nodes, too."""
-    own = pool.own_machine_config_pool
-    nodes = len(pool.nodes) if own else len(settings.workers)
-    away = at_once(pool.tuning.at_once if pool.tuning and own else "1", nodes)
+def _rollout_seconds(pools: Sequence[Pool], settings: Settings) -> int:
+    """Return how long a change of a MachineConfigPool may take: one of OpenShift's own has other nodes, too."""
+    first, *_ = pools
+    own = first.own_machine_config_pool
+    nodes = sum(len(pool.nodes) for pool in pools) if own else len(settings.workers)
+    away = at_once(first.tuning.at_once if first.tuning and own else "1", nodes)
     return min(-(-nodes // away) * settings.reboot_minutes * 60, LONGEST)
 
 
@@ -79,13 +106,13 @@ def _headers(settings: Settings, version: Ignition, opts: pulumi.ResourceOptions
 
 
 def _others(
-    gpus: Pool, settings: Settings, headers: Mapping[str, KernelDevel], opts: pulumi.ResourceOptions
+    gpus: Container[str], settings: Settings, headers: Mapping[str, KernelDevel], opts: pulumi.ResourceOptions
 ) -> list[PoolRollout]:
     """Return what waits for the pools of workers without GPUs."""
     found = []
     for pool, made in headers.items():
         nodes = sum(settings.machine_config_pool_of(node) == pool for node in settings.workers)
-        if nodes and pool != gpus.machine_config_pool:
+        if nodes and pool not in gpus:
             seconds = min(nodes * settings.reboot_minutes * 60, LONGEST)
             args = PoolRolloutArgs(pool=pool, parts=dict(made.parts), rollout_timeout=seconds)
             found.append(PoolRollout(f"nodes-{pool}", args, opts=after(opts, made)))
@@ -113,7 +140,9 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
         if pool and isinstance(pool.gpu, DevicePluginSettings):
             wanted |= {names.GPU_ACCELERATOR: "true"}
         if pool:
-            wanted |= {names.GPU_NODE: "true"}
+            wanted |= {names.GPU_NODE: "true", **pool.selector, **pool.labels}
+        elif settings.pools and node in settings.workers:
+            wanted |= {names.POOL: PLAIN}
         wanted |= places.get(node.name, {})
         if wanted:
             found[node.name] = wanted
@@ -123,7 +152,7 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
 def _memlock(pool: Pool, version: Ignition, opts: pulumi.ResourceOptions, timeout: int | None = None) -> Memlock:
     """Declare the limit of locked memory; with a timeout it waits for the nodes by itself."""
     args = MemlockArgs(pool=pool.machine_config_pool, ignition_version=version, rollout_timeout=timeout)
-    return Memlock("memlock", args, opts=opts)
+    return Memlock(_part("memlock", pool), args, opts=opts)
 
 
 def _tuned(
@@ -131,7 +160,7 @@ def _tuned(
 ) -> list[KernelArguments | RailNames | KubeletConfig]:
     made: list[KernelArguments | RailNames | KubeletConfig] = [
         KernelArguments(
-            "kernel-arguments",
+            _part("kernel-arguments", pool),
             KernelArgumentsArgs(
                 pool=pool.machine_config_pool,
                 ignition_version=version,
@@ -147,7 +176,7 @@ def _tuned(
             link_layer="InfiniBand" if isinstance(pool.fabric, InfiniBand) else "Ethernet",
             rails=topology.rails(pool.machine),
         )
-        made.append(RailNames("rail-names", rails, opts=opts))
+        made.append(RailNames(_part("rail-names", pool), rails, opts=opts))
     if tuning.kubelet:
         args = for_machine(
             pool.machine,
@@ -156,5 +185,5 @@ def _tuned(
             **fields_of(KubeletAlignment, tuning.kubelet),
             timeout=timeouts.kubelet_config,
         )
-        made.append(KubeletConfig("kubelet", args, opts=opts))
+        made.append(KubeletConfig(_part("kubelet", pool), args, opts=opts))
     return made

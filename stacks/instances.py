@@ -4,13 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from apis import names
-from components.kueue import Quota, quota_of
 from hardware import placement
 from hardware.placement import Share
 from stacks.cluster_settings import NodeSettings
 from stacks.platform import Settings
 from stacks.pools import Pool
-from stacks.tenant_settings import TenantSettings
 
 OF_A_GPU = 1
 """GPUs of a pod with an instance, which it has a part of."""
@@ -45,19 +43,6 @@ def share(size: str, pool: Pool) -> Share:
     part = placement.share(pool.machine, OF_A_GPU, pool.reserved)
     parts = most_of_a_gpu(size, pool)
     return Share(cpus=max(part.cpus // parts, 1), memory_gib=max(part.memory_gib // parts, 1))
-
-
-def quota(tenant: TenantSettings, launchers: Share, pool: Pool) -> Quota:
-    """Return what a tenant's jobs may hold in its queue: its GPUs and instances, with what goes with them."""
-    found = quota_of(pool.machine, tenant.gpu_quota, launchers, pool.reserved)
-    amounts = {size: tenant.instance_quota.get(size, 0) for size in offered(pool.nodes)}
-    parts = [(share(size, pool), amount) for size, amount in amounts.items()]
-    return Quota(
-        gpus=found.gpus,
-        cpus=found.cpus + sum(part.cpus * amount for part, amount in parts),
-        memory_gib=found.memory_gib + sum(part.memory_gib * amount for part, amount in parts),
-        further={resource(size): str(amount) for size, amount in amounts.items()},
-    )
 
 
 def limits(namespace: str, settings: Settings) -> dict[str, int]:

@@ -221,6 +221,7 @@ def _common(job: ProgramJob, settings: Settings, locks: Locked | None) -> dict[s
         "working_directory": program.working_directory,
         "image": job.image,
         "run_as": RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
+        "node_labels": job.pool.selector if job.pool.declared else {},
         **data,
         **fields_of(JobChoices, workload),
         "environment": {

@@ -148,14 +148,14 @@ def every(settings: Settings) -> Iterator[Job]:
 def resolve(workload: Workload, settings: Settings) -> Job:
     """Return the job of a workload.
 
-    Raises ValueError with the reason for a tenant that the stack does not have, and where the workload names a number
-    of GPUs for which nothing fits.
+    Raises ValueError with the reason for a tenant or a pool that the stack does not have, and where the workload names
+    a number of GPUs for which nothing fits.
     """
     tenant = next((each for each in settings.tenants if each.namespace == workload.tenant), None)
     if tenant is None:
         known = ", ".join(sorted(each.namespace for each in settings.tenants))
         raise ValueError(f"tenant {workload.tenant!r} is unknown; known: {known}")
-    pool = _pool(workload, settings)
+    pool = _pool(workload, tenant, settings)
     if isinstance(workload, Unstarted):
         return PlainJob(workload, tenant, pool, workload.name, workload.wait or Wait.FINISHED)
     program = settings.program(workload.program)
@@ -183,9 +183,26 @@ def resolve(workload: Workload, settings: Settings) -> Job:
     )
 
 
-def _pool(workload: Workload, settings: Settings) -> Pool:
-    node = workload.client_node if isinstance(workload, RdmaTestWorkload) else getattr(workload, "node", None)
-    return (settings.pool_with(node) if node else None) or settings.gpu_pools[0]
+def _pool(workload: Workload, tenant: TenantSettings, settings: Settings) -> Pool:
+    """Return the pool of a workload: that which it names, or that of its node, or the only one it can mean."""
+    pools = settings.gpu_pools
+    if isinstance(workload, Unstarted):
+        node = workload.client_node if isinstance(workload, RdmaTestWorkload) else ""
+        return settings.pool_with(node) or pools[0]
+    of_node = settings.pool_with(workload.node) if workload.node else None
+    named = next((pool for pool in pools if pool.declared and pool.name == workload.pool), None)
+    if workload.pool and named is None:
+        known = ", ".join(pool.name for pool in pools if pool.declared) or "none"
+        raise ValueError(f"pool {workload.pool!r} is none of `pools`: {known}; correct it, or leave it out")
+    if named and of_node and of_node is not named:
+        raise ValueError(f"pool {named.name}: node {workload.node} is in pool {of_node.name}; leave one of them out")
+    if pool := named or of_node:
+        return pool
+    usable = [pool for pool in pools if settings.gpu_quota(tenant, pool)] if len(pools) > 1 else pools
+    if len(usable) == 1:
+        return usable[0]
+    several = f"tenant {tenant.namespace} has a gpu_quota of {', '.join(pool.name for pool in usable) or 'none'}"
+    raise ValueError(f"pool is missing, and {several}; name the one whose machines the job is for")
 
 
 def _free(workload: Started, pool: Pool) -> Mapping[str, int]:

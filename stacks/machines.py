@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from apis import project
 from hardware.profiles import PROFILES, Profile, missing, read_machine
 from stacks.origins import Place
 
@@ -20,10 +21,15 @@ def read(data: Any, root: Path) -> tuple[dict[str, Profile], list[tuple[Place, s
             if name in PROFILES or missing(name) or name in found:
                 there = "this list" if name in found else "hardware/machines"
                 raise ValueError(f"{path}: {name} is a machine of {there}, too; give the file another name")
-            found[name] = read_machine(root / path)
+            found[name] = read_machine(_file(path, root))
         except ValueError as error:
             wrong.append(((FIELD, index), str(error)))
     return found, wrong
+
+
+def _file(path: str, root: Path) -> Path:
+    """Return a machine file of the project, else of the product in it: examples bring some along."""
+    return next((file for file in (root / path, project.product_in(root) / path) if file.is_file()), root / path)
 
 
 def _paths(data: Any) -> Iterator[str]:

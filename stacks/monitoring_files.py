@@ -27,7 +27,7 @@ def files(settings: Settings) -> Mapping[str, str]:
         args, routing = monitoring(settings, gpu, gpu.monitoring), gpu.monitoring.notify
         found = _dashboards(args)
         if routing:
-            names = [alert.name for alert in alerts(args.limits)] + ([suite.ALERT] if settings.suite else [])
+            names = [alert.name for alert in alerts(args.machines)] + ([suite.ALERT] if settings.suite else [])
             found[alertmanager_file.NAME] = alertmanager_file.text(routing, names)
         return found
     if gpu.exporter is None:
@@ -35,7 +35,7 @@ def files(settings: Settings) -> Mapping[str, str]:
     args = exporter_monitoring(settings, gpu.exporter).model_copy(update={"dashboards": True})
     found = _dashboards(args)
     if not settings.version.service_monitors:
-        found[RULES] = yaml.safe_dump({"groups": groups(args.limits)}, sort_keys=False)
+        found[RULES] = yaml.safe_dump({"groups": groups(args.machines)}, sort_keys=False)
     return found
 
 

@@ -98,11 +98,11 @@ def _bound(job: Job) -> bool:
     return job.closeness is not None and job.closeness.required is not None
 
 
-def _within(together: Iterable[Job], limits: Mapping[str, int]) -> bool:
-    held: Counter[str] = Counter()
+def _within(together: Iterable[Job], limits: Mapping[tuple[str, str], int]) -> bool:
+    held: Counter[tuple[str, str]] = Counter()
     for job in together:
-        held[job.tenant.namespace] += sum(pod[names.GPU_RESOURCE] for pod in job.demands)
-    return all(amount <= limits.get(tenant, amount) for tenant, amount in held.items())
+        held[job.tenant.namespace, job.pool.name] += sum(pod[names.GPU_RESOURCE] for pod in job.demands)
+    return all(amount <= limits.get(tenant_and_pool, amount) for tenant_and_pool, amount in held.items())
 
 
 def _spread(wave: Sequence[Job]) -> Iterator[tuple[Job, tuple[tuple[str, int], ...]]]:

@@ -1,8 +1,8 @@
 """One environment as a frozen tree of settings, and what follows from it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator
 
@@ -27,6 +27,7 @@ from stacks.node_settings import TuningSettings
 from stacks.operator_settings import NodeFeatureDiscoverySettings, OperatorSettings, completed
 from stacks.origins import Places
 from stacks.policy_settings import Policies
+from stacks.pool_settings import MOST_LENGTH, PoolSettings, with_machines
 from stacks.pools import Pool
 from stacks.programs import PROGRAMS, Program
 from stacks.releases import RELEASES, Release, ReleaseName
@@ -53,6 +54,11 @@ class Settings(Based):
         default=(),
         description="the stack's own machine files, relative to the project's folder, e.g. machines/ours.yaml; the "
         "file name without .yaml is a profile (hardware/README.md)",
+    )
+    pools: dict[Annotated[DnsLabel, Field(max_length=MOST_LENGTH)], PoolSettings] = Field(
+        default={},
+        description="pools of GPU nodes, by name, for a cluster with more than one kind of machine "
+        "([pools](pools.md)); none: all GPU nodes have one and the same profile",
     )
     nodes: Nodes
     machine_config_pool: DnsLabel = Field(
@@ -152,15 +158,21 @@ class Settings(Based):
 
     _places: Places = PrivateAttr(default_factory=Places)
 
+    @field_validator("nodes", mode="before")
+    @classmethod
+    def _of_pools(cls, given: Any, info: ValidationInfo) -> Any:
+        return with_machines(given, info.data.get("pools", {}))
+
     @field_validator("operators", mode="before")
     @classmethod
     def _completed(cls, given: Any, info: ValidationInfo) -> Any:
         return completed(given, info.data.get("release"))
 
     def __copy__(self) -> Self:
-        """Return a copy without the pools, which follow from fields that `model_copy` replaces."""
+        """Return a copy without the stored pools and limits, which follow from fields that `model_copy` replaces."""
         copy = super().__copy__()
-        copy.__dict__.pop("gpu_pools", None)
+        for name in ("gpu_pools", "gpu_limits"):
+            copy.__dict__.pop(name, None)
         return copy
 
     @property
@@ -216,21 +228,28 @@ class Settings(Based):
     @cached_property
     def gpu_pools(self) -> tuple[Pool, ...]:
         """The pools of the GPU nodes; raise ValidationError for ports that a machine does not have."""
-        if not self.gpu_nodes:
-            return ()
-        return (
-            Pool(
-                name=self.gpu_nodes[0].machine.name,
-                machine=_machine(self.gpu_nodes[0].machine, self.ports, self.fabric),
-                named_ports=bool(self.ports),
-                nodes=self.gpu_nodes,
-                fabric=self.fabric,
-                gpu=self.gpu,
-                tuning=self.tuning,
-                machine_config_pool=self.machine_config_pool,
-                reserve=self.reserve,
-                scale_pods=self.scale_pods,
-            ),
+        if not self.pools:
+            return (self._pool(None, _AS_THE_STACK, self.gpu_nodes),) if self.gpu_nodes else ()
+        nodes = {name: tuple(node for node in self.gpu_nodes if node.pool == name) for name in self.pools}
+        return tuple(self._pool(name, pool, nodes[name]) for name, pool in self.pools.items() if nodes[name])
+
+    def _pool(self, name: str | None, own: PoolSettings, nodes: tuple[NodeSettings, ...]) -> Pool:
+        """Return a pool, with the stack's settings where it has none of its own."""
+        fabric = own.fabric or self.fabric
+        ports = self.ports if own.ports is None else own.ports
+        return Pool(
+            name=name or nodes[0].machine.name,
+            declared=name is not None,
+            machine=_machine(nodes[0].machine, ports, fabric),
+            named_ports=bool(ports),
+            nodes=nodes,
+            fabric=fabric,
+            gpu=self.gpu,
+            tuning=own.tuning if own.differs_in("tuning") else self.tuning,
+            machine_config_pool=own.machine_config_pool or self.machine_config_pool,
+            reserve=own.reserve if own.differs_in("reserve") else self.reserve,
+            labels=own.labels,
+            scale_pods=self.scale_pods,
         )
 
     def pool_with(self, node: str) -> Pool | None:
@@ -241,6 +260,11 @@ class Settings(Based):
     def scale_pods(self) -> ContainerNativeStorage | None:
         """Container-native Storage Scale, which runs a client's pod on every worker; None: the cluster has none."""
         return self.storage if isinstance(self.storage, ContainerNativeStorage) else None
+
+    @property
+    def has_plain_workers(self) -> bool:
+        """Whether a stack with `pools` has nodes without GPUs, on which launchers run."""
+        return bool(self.pools) and any(not node.profile for node in self.workers)
 
     @property
     def workers(self) -> tuple[NodeSettings, ...]:
@@ -288,19 +312,33 @@ class Settings(Based):
         """Return the tenant of `namespace`."""
         return next(tenant for tenant in self.tenants if tenant.namespace == namespace)
 
-    def most_gpus(self, tenant: TenantSettings) -> int:
-        """Return the GPUs that a tenant may hold at most: where tenants lend them to each other, those of all tenants.
+    def gpu_quota(self, tenant: TenantSettings, pool: Pool) -> int:
+        """Return the GPUs of a pool that a tenant's quota has; with one pool a number needs no name."""
+        quota = tenant.gpu_quota
+        return quota if isinstance(quota, int) else quota.get(pool.name, 0)
 
-        GPUs outside all quotas are not lent: Kueue admits no more than the quotas of the cohort together.
+    @cached_property
+    def gpu_limits(self) -> Mapping[tuple[str, str], int]:
+        """GPUs that a tenant may hold at most, by its namespace and the pool's name.
+
+        Where tenants lend GPUs to each other, those of all tenants: GPUs outside all quotas are not lent, as Kueue
+        admits no more than the quotas of the cohort together.
         """
-        return self.gpu_limits[tenant.namespace]
-
-    @property
-    def gpu_limits(self) -> dict[str, int]:
-        """The result of `most_gpus` for every tenant, computed at once."""
         lends = self.queues is not None and self.queues.cohort is not None
-        together = sum(each.gpu_quota for each in self.everyone)
-        return {each.namespace: together if lends else each.gpu_quota for each in self.tenants}
+        limits: dict[tuple[str, str], int] = {}
+        for pool in self.gpu_pools:
+            together = sum(self.gpu_quota(tenant, pool) for tenant in self.everyone)
+            for tenant in self.tenants:
+                limits[tenant.namespace, pool.name] = together if lends else self.gpu_quota(tenant, pool)
+        return limits
+
+    def most_gpus(self, namespace: str) -> int:
+        """Return the GPUs of all pools that a tenant may hold at most."""
+        return sum(self.gpu_limits[namespace, pool.name] for pool in self.gpu_pools)
+
+
+_AS_THE_STACK = PoolSettings.model_construct(profile="")
+"""The one pool of a stack without `pools`."""
 
 
 def _machine(machine: Profile, ports: tuple[Hca, ...], fabric: FabricSettings) -> Profile:

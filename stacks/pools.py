@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from apis import names
 from apis.nccl import Transport
 from components.node_pool import BUILT_IN
 from hardware import topology
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
 from stacks.cluster_settings import NodeSettings
-from stacks.fabric_settings import Ethernet, FabricSettings
+from stacks.fabric_settings import FabricSettings, NetworkOperatorPlugin, RdmaFabric
 from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, GpuSettings
 from stacks.node_settings import TuningSettings
 from stacks.storage_settings import ContainerNativeStorage
@@ -24,6 +25,8 @@ class Pool:
     """GPU nodes of one machine."""
 
     name: str
+    declared: bool
+    """Whether the settings have `pools`, and the nodes a label with its name; else it is all GPU nodes."""
     machine: Profile
     """With the ports that the settings name, in the mode of the fabric."""
     named_ports: bool
@@ -34,6 +37,8 @@ class Pool:
     tuning: TuningSettings | None
     machine_config_pool: str
     reserve: Reserve | None
+    labels: Mapping[str, str]
+    """Further labels of its nodes."""
     scale_pods: ContainerNativeStorage | None
     """Storage Scale whose clients run as pods on the nodes."""
 
@@ -41,6 +46,15 @@ class Pool:
     def free(self) -> Mapping[str, int]:
         """GPUs that jobs may have, by node."""
         return {node.name: node.gpus for node in self.nodes}
+
+    @property
+    def selector(self) -> dict[str, str]:
+        """Labels that its nodes alone have, set by the stack before any driver works."""
+        return {names.POOL: self.name} if self.declared else {names.GPU_NODE: "true"}
+
+    def part(self, name: str) -> str:
+        """Return what a part of the pool is called among resources: as ever, where the stack has no `pools`."""
+        return f"{name}-{self.name}" if self.declared else name
 
     @property
     def own_machine_config_pool(self) -> bool:
@@ -86,7 +100,13 @@ class Pool:
     @property
     def uses_rdma(self) -> bool:
         """Whether pods need RDMA devices and locked memory."""
-        return not isinstance(self.fabric, Ethernet)
+        return isinstance(self.fabric, RdmaFabric)
+
+    @property
+    def brings_adapter_driver(self) -> bool:
+        """Whether the Network Operator brings the driver of the adapters."""
+        plugin = self.fabric.plugin if isinstance(self.fabric, RdmaFabric) else None
+        return isinstance(plugin, NetworkOperatorPlugin) and plugin.driver is not None
 
     @property
     def transport(self) -> Transport:

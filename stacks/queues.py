@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 import pulumi
 
 from apis import names
-from components.kueue import QueuePolicy, Queues, QueuesArgs, TenantQueue
+from components.kueue import Flavor, QueuePolicy, Queues, QueuesArgs, TenantQueue
 from components.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.model import fields_of
 from components.tenant import Tenant
-from stacks import instances, topology
-from stacks.fabric import GPU_NODE
+from stacks import quotas, topology
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.gpus import GPU_PRESENT
 from stacks.operators import after, install
 from stacks.platform import Settings
+from stacks.pools import Pool
 
 
 def operator(
@@ -46,23 +46,32 @@ def build(
     wanted = settings.queues
     if wanted is None:
         return []
-    with_gpus = GPU_PRESENT if isinstance(settings.gpu, GpuOperatorSettings) else {names.GPU_ACCELERATOR: "true"}
-    levels = topology.levels(settings) if wanted.topology else ()
-    (pool,) = settings.gpu_pools
     args = QueuesArgs(
-        flavor=pool.name,
-        # With levels Kueue uses only nodes that have their labels, which are the stack's own.
-        node_labels=with_gpus if levels else {**with_gpus, **GPU_NODE},
-        levels=levels,
-        rdma=tuple(names.RDMA_PREFIX + resource for resource in settings.rdma_resources),
+        flavors=_flavors(settings),
         tenants=tuple(
-            TenantQueue(
-                namespace=tenant.namespace,
-                quota=instances.quota(tenant, wanted.launchers, pool),
-            )
+            TenantQueue(namespace=tenant.namespace, quotas=quotas.of(tenant, wanted.launchers, settings))
             for tenant in settings.tenants
         ),
         **fields_of(QueuePolicy, wanted),
         timeout=settings.timeouts.queue,
     )
     return [Queues("queues", args, teams, flavor=settings.has_platform, opts=after(opts, *kueue))]
+
+
+def _flavors(settings: Settings) -> tuple[Flavor, ...]:
+    """Return the flavors of the pools, after that of nodes without GPUs where launchers have such nodes."""
+    plain = Flavor(name=quotas.PLAIN, node_labels={names.POOL: quotas.PLAIN})
+    return (*([plain] if settings.has_plain_workers else []), *(_flavor(pool, settings) for pool in settings.gpu_pools))
+
+
+def _flavor(pool: Pool, settings: Settings) -> Flavor:
+    levels = topology.levels(settings) if settings.queues and settings.queues.topology else ()
+    with_gpus = GPU_PRESENT if isinstance(pool.gpu, GpuOperatorSettings) else {names.GPU_ACCELERATOR: "true"}
+    # With levels Kueue uses only nodes that have their labels, which are the stack's own.
+    labels = with_gpus if levels and not pool.declared else {**with_gpus, **pool.selector}
+    return Flavor(
+        name=pool.name,
+        node_labels=labels,
+        levels=levels,
+        rdma=tuple(names.RDMA_PREFIX + resource for resource in pool.rdma_resources),
+    )

@@ -9,15 +9,21 @@ from sites.scale_facts import ScaleFacts
 from sites.settings import SiteSettings
 from sites.site import Host, Site
 from stacks import topology
-from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Roce
+from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, RdmaFabric, Roce
 from stacks.gpu_settings import SpecialResourceSettings
 from stacks.platform import Settings
 from stacks.pools import Pool
+from stacks.settings_error import SettingsError
 from stacks.storage_settings import HostClientStorage
 
 
 def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterable[BatchJob | PodJob] = ()) -> Site:
     """Return what `./hpc site` writes files from; `content` is what the manifests name, and `jobs` the workloads."""
+    if len(settings.gpu_pools) > 1:
+        raise SettingsError(
+            "files for hosts and switches are written for stacks of one pool, and this one has "
+            f"{', '.join(pool.name for pool in settings.gpu_pools)}"
+        )
     (pool,) = settings.gpu_pools
     return Site(
         stack=stack,
@@ -60,7 +66,7 @@ def _scale(pool: Pool, settings: Settings) -> ScaleFacts | None:
 
 def _on_hosts(pool: Pool, settings: Settings) -> HostFacts:
     by_recipe = isinstance(pool.gpu, SpecialResourceSettings)
-    plugin = None if isinstance(pool.fabric, Ethernet) else pool.fabric.plugin
+    plugin = pool.fabric.plugin if isinstance(pool.fabric, RdmaFabric) else None
     return HostFacts(
         driver="host" if pool.host_driver else "special-resource-operator" if by_recipe else "gpu-operator",
         pool=settings.machine_config_pool_of(pool.nodes[0]),

@@ -12,7 +12,6 @@ from components.scale_container_native import ContainerNativeScale, ScaleContain
 from components.scale_csi import GuiAccount, ScaleClusters, ScaleCsi, ScaleCsiArgs
 from components.static_volume import StaticVolume, StaticVolumeArgs
 from components.storage_class import StorageClass
-from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin
 from stacks.host import SCALE_LABEL
 from stacks.operators import OfTenant, after, install
 from stacks.platform import Settings
@@ -115,9 +114,7 @@ def _container_native(
 
 def _driver_in_container(settings: Settings) -> bool:
     """Return whether the Network Operator brings the adapters' driver."""
-    fabric = settings.fabric
-    plugin = None if isinstance(fabric, Ethernet) else fabric.plugin
-    return isinstance(plugin, NetworkOperatorPlugin) and plugin.driver is not None
+    return any(pool.brings_adapter_driver for pool in settings.gpu_pools)
 
 
 def _volume(

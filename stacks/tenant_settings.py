@@ -1,13 +1,13 @@
 """Settings of teams and of their queues."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from components.job_volumes import DATA, RESERVED
 from components.kueue import QueuePolicy
-from components.model import DnsName, MigSize, Model, merged_by
+from components.model import DnsLabel, DnsName, MigSize, Model, merged_by
 from components.olm_operator import OlmOperatorArgs
 from components.tenant import LAST_ID, TenantNamespace
 from hardware.placement import Share
@@ -16,12 +16,26 @@ from stacks.storage_settings import AnyVolume, Data, DirectoryData, Volume
 from stacks.topology_settings import TopologySettings
 
 
+def _form(quota: Any) -> str:
+    return "by pool" if isinstance(quota, Mapping) else "number"
+
+
+_Gpus = Annotated[int, Field(ge=0)]
+GpuQuota = Annotated[
+    Annotated[_Gpus, Tag("number")] | Annotated[dict[DnsLabel, _Gpus], Tag("by pool")], Discriminator(_form)
+]
+"""A number, or numbers by pool; only the form that is written is checked."""
+
+
 class TenantSettings(TenantNamespace):
     """One team."""
 
     run_as_uid: int = Field(gt=0, description="owner of the data directory (R-4.3-6)")
     run_as_gid: int = Field(gt=0, le=LAST_ID, description="group of the data directory (R-4.3-6)")
-    gpu_quota: int = Field(ge=0, description="GPUs that the team may hold; with queues that lend, its guaranteed share")
+    gpu_quota: GpuQuota = Field(
+        description="GPUs that the team may hold; with queues that lend, its guaranteed share. With several `pools` by "
+        "pool, e.g. {training: 16, inference: 8}; it has none of a pool that is left out"
+    )
     instance_quota: dict[MigSize, Annotated[int, Field(ge=0)]] = Field(
         default={},
         description="MIG instances that the team may hold, by size, e.g. {1g.5gb: 14}; omitted sizes have none (D-2.7)",

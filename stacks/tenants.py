@@ -25,13 +25,12 @@ def constraints(settings: Settings, opts: pulumi.ResourceOptions) -> list[pulumi
 
 def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]:
     """Declare every tenant; return the tenants by namespace."""
-    limits = settings.gpu_limits
     return {
         tenant.namespace: Tenant(
             tenant.namespace,
             TenantArgs(
                 **fields_of(TenantNamespace, tenant),
-                gpu_quota=limits[tenant.namespace],
+                gpu_quota=settings.most_gpus(tenant.namespace),
                 instance_quota=instances.limits(tenant.namespace, settings),
                 scc_name=MpiSccArgs().scc_name if _rdma(settings, tenant) else None,
                 pod_security=_pod_security(settings, tenant),

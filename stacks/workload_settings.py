@@ -82,6 +82,11 @@ class ProgramWorkload(WorkloadBase, JobChoices):
     """A program that is started."""
 
     name: DnsLabel = Field(description="name of the job")
+    pool: DnsLabel | None = Field(
+        default=None,
+        description="pool on whose nodes it runs; None: that of its `node`, the only one, or the only one of which the "
+        "tenant has a `gpu_quota`",
+    )
     data_set: DataSetName | None = Field(
         default=None,
         description="one of the tenant's `data_sets`, at /data-sets/NAME in its pods: each proves that it sees the "

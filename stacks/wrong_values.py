@@ -51,6 +51,9 @@ def _path(place: Sequence[str | int], data: Any, model: type[BaseModel]) -> Iter
     """Yield the parts of a place as in the file: without the names of variants, which pydantic adds."""
     variant, models = None, [model]
     for index, part in enumerate(place):
+        if isinstance(part, str) and isinstance(data, str | int | float):
+            # The form that a value was taken for, as of `gpu_quota`: a value has no parts.
+            continue
         if isinstance(part, str) and isinstance(data, Mapping):
             # A variant may be called as one of its fields, a volume of kind claim has a claim, and as a key of a map.
             chosen = variant is not data and (part not in data or part in data.values())

@@ -1,5 +1,7 @@
 """`./hpc plan`: what a stack's machines need beyond the cluster."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -19,6 +21,7 @@ from cli.shared.paths import ROOT
 from hardware.room import Rack
 from stacks import locks
 from stacks.platform import Settings
+from stacks.pools import Pool
 
 UnitsOption = Annotated[
     int | None, typer.Option("--rack-units", min=1, help="Rack units that a rack has for machines.")
@@ -55,18 +58,20 @@ def command(
 
 def sections(settings: Settings, rack: Rack | None) -> tuple[Section, ...]:
     """Return all sections, in the order in which a platform is planned; raise Problem for too small a rack."""
-    (pool,) = settings.gpu_pools
+    pools = settings.gpu_pools
     return (
-        machines(pool),
-        rails(pool),
-        nccl(pool, settings),
-        gpus(pool.machine),
+        *(part for pool in pools for part in _of_pool(pool, machines(pool), rails(pool), nccl(pool, settings))),
+        *(part for pool in pools for part in _of_pool(pool, gpus(pool.machine))),
         *direct_storage(settings),
-        *network(pool, settings),
+        *(part for pool in pools for part in _of_pool(pool, *network(pool, settings))),
         *levels(settings),
-        *parts(pool),
-        space(pool, rack),
+        *(part for pool in pools for part in _of_pool(pool, *parts(pool), space(pool, rack))),
     )
+
+
+def _of_pool(pool: Pool, *parts: Section) -> Iterator[Section]:
+    """Yield sections under the name of their pool, where the stack has `pools`."""
+    yield from (replace(part, name=f"{part.name} of pool {pool.name}") if pool.declared else part for part in parts)
 
 
 def _rack(units: int | None, watts: int | None) -> Rack | None:

@@ -10,7 +10,7 @@ from cli.verify.expectations import of_pool
 from evidence.node_facts import NODE_FACTS, NodeFact, NodeFacts
 from evidence.verdict import Ended, Job, Request
 from policies.values import read as value
-from stacks.fabric_settings import Ethernet
+from stacks.fabric_settings import Ethernet, RdmaFabric
 from stacks.platform import Settings
 from stacks.pools import Pool
 
@@ -42,7 +42,7 @@ def _of_pool(pool: Pool, nodes: Sequence[Mapping[str, Any]], cluster: Cluster, s
         roles=roles,
         divided={node.name: node.instances for node in pool.nodes if node.instances},
         feature_labels=settings.node_feature_discovery is not None,
-        hca_shares=None if isinstance(pool.fabric, Ethernet) else pool.fabric.hca_max,
+        hca_shares=pool.fabric.hca_max if isinstance(pool.fabric, RdmaFabric) else None,
         devices=tuple(hca.name for hca in pool.hcas),
     )
     own = [node for node in nodes if value(node, "metadata", "name") in pool.free]

@@ -118,9 +118,9 @@ class NumaNode(Model):
 class NvLink(Model):
     """How the GPUs of a machine are joined."""
 
-    generation: int = Field(gt=0)
-    gbs: int = Field(gt=0, description="bandwidth of one GPU in GB/s, both directions together")
-    shape: Literal["hybrid cube mesh", "switched"]
+    generation: int = Field(ge=0, description="0 without NVLink")
+    gbs: int = Field(ge=0, description="bandwidth of one GPU in GB/s, both directions together; 0 without NVLink")
+    shape: Literal["hybrid cube mesh", "switched", "none"] = Field(description="none: GPUs reach each other by PCIe")
     switches: int | None = Field(default=None, description="NVSwitches; None: not given, or none in a mesh")
     links: tuple[tuple[int, ...], ...] = Field(
         default=(), description="links between GPU i and GPU j, 0 for none (SYS); empty: no document prints the matrix"
@@ -133,7 +133,16 @@ class NvLink(Model):
 
     def joins(self, gpu: int, other: int) -> bool:
         """Whether two GPUs have NVLink between them; where no document has the matrix, they do."""
-        return not self.links or self.links[gpu][other] > 0
+        return self.shape != "none" and (not self.links or self.links[gpu][other] > 0)
+
+    @model_validator(mode="after")
+    def _has_figures_with_links(self) -> Self:
+        if (self.shape == "none") != (self.generation == 0) or (self.shape == "none") != (self.gbs == 0):
+            raise ValueError(
+                f"nvlink: shape {self.shape}, generation {self.generation} and gbs {self.gbs}: a machine without NVLink "
+                "has shape none and 0 of both; correct it"
+            )
+        return self
 
 
 class Profile(Model):

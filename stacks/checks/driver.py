@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from apis.operators.gpu_operator import OPERATOR
-from components.gpu_operator import unfit
+from components.gpu_operator import undivided, unfit
 from stacks.checks.operator import subscriptions
 from stacks.checks.unlisted import Unlisted
 from stacks.checks.version import version_of
-from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin
+from stacks.fabric_settings import RdmaFabric
 from stacks.gpu_drivers import gpu_drivers
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.gpus import gpudirect
@@ -62,8 +62,10 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
 
 
 def _unfit(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
-    for pool in settings.gpu_pools:
-        yield from (f"gpu.{problem}" for problem in unfit(gpu, pool.machine.gpu, gpudirect(pool)))
+    pools = settings.gpu_pools
+    every = [problem for pool in pools for problem in unfit(gpu, pool.machine.gpu, gpudirect(pool))]
+    every += undivided(gpu, [pool.machine.gpu for pool in pools])
+    yield from (f"gpu.{problem}" for problem in dict.fromkeys(every))
 
 
 def _unlisted(pool: Pool, settings: Settings, driver: str) -> Iterator[Unlisted]:
@@ -91,10 +93,9 @@ def _unlisted(pool: Pool, settings: Settings, driver: str) -> Iterator[Unlisted]
 
 def _peer_memory(pool: Pool, gpu: GpuOperatorSettings) -> Iterator[str]:
     machine, fabric = pool.machine, pool.fabric
-    if isinstance(fabric, Ethernet) or gpu.driver is None or machine.architecture.peer_memory != "nvidia-peermem":
+    if not isinstance(fabric, RdmaFabric) or gpu.driver is None or machine.architecture.peer_memory != "nvidia-peermem":
         return
-    brings = isinstance(fabric.plugin, NetworkOperatorPlugin) and fabric.plugin.driver is not None
-    if not (brings or fabric.plugin.host_ofed):
+    if not (pool.brings_adapter_driver or fabric.plugin.host_ofed):
         yield (
             f"fabric.plugin: GPUDirect with {machine.gpu.model} needs Mellanox's own driver on the nodes; give "
             "fabric.plugin.driver (network-operator), or set host_ofed: true where the host has it"

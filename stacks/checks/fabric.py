@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stacks.fabric_settings import Ethernet, InfiniBand, NetworkOperatorPlugin, Roce
+from stacks.fabric_settings import Ethernet, InfiniBand, NetworkOperatorPlugin, NoFabric, RdmaFabric, Roce
 from stacks.gpu_settings import DevicePluginSettings
 from stacks.platform import Settings
 from stacks.pools import Pool
@@ -28,6 +28,8 @@ def _ports(pool: Pool) -> Iterator[str]:
     if isinstance(fabric, Ethernet):
         if fabric.bond and not fabric.bond.ports and not profile.hcas:
             yield f"fabric.bond.ports: no document names the ports of {profile.name}; name them here or in `ports`"
+        return
+    if isinstance(fabric, NoFabric):
         return
     if isinstance(fabric, InfiniBand) and profile.link_layer == "Ethernet":
         yield (
@@ -56,7 +58,7 @@ def _ports(pool: Pool) -> Iterator[str]:
 def shares(settings: Settings) -> Iterator[str]:
     """Yield a problem when more pods of one node may request a port than may share it."""
     for pool in settings.gpu_pools:
-        if not isinstance(pool.fabric, Ethernet):
+        if isinstance(pool.fabric, RdmaFabric):
             yield from _shares(pool, pool.fabric, settings)
 
 
@@ -79,7 +81,8 @@ def enablement(settings: Settings) -> Iterator[str]:
 
 def _enablement(pool: Pool, settings: Settings) -> Iterator[str]:
     gpu, fabric = pool.gpu, pool.fabric
-    selects = fabric.bond if isinstance(fabric, Ethernet) else isinstance(fabric.plugin, NetworkOperatorPlugin)
+    bond = isinstance(fabric, Ethernet) and fabric.bond is not None
+    selects = bond or (isinstance(fabric, RdmaFabric) and isinstance(fabric.plugin, NetworkOperatorPlugin))
     if settings.node_feature_discovery is None and (selects or not isinstance(gpu, DevicePluginSettings)):
         yield (
             "node_feature_discovery is missing, and the operators of GPUs and adapters and bonds need the node labels "

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from apis.kinds import MPI_JOB_V2BETA1
 from stacks import images
 from stacks.build_settings import MultiNodeRecipe
-from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, Plugin
+from stacks.fabric_settings import NetworkOperatorPlugin, Plugin, RdmaFabric
 from stacks.platform import Settings
 from stacks.workload_settings import Unstarted
 
@@ -37,7 +37,7 @@ def problems(settings: Settings) -> Iterator[str]:
 def _ofed(settings: Settings) -> Iterator[str]:
     """Yield builds whose user space of MLNX_OFED is another than the nodes' driver; what is not known is not judged."""
     for pool in settings.gpu_pools:
-        if not isinstance(pool.fabric, Ethernet):
+        if isinstance(pool.fabric, RdmaFabric):
             yield from _ofed_of(pool.fabric.plugin, settings)
 
 

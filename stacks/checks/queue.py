@@ -1,12 +1,13 @@
 """What is wrong between the queues' quotas and the CPUs and memory that queued jobs ask for beside their GPUs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import ceil
+from typing import NamedTuple
 
 from apis.quantity import parsed
 from components.mpi_job_args import V2Beta1
-from stacks import instances, placements
+from stacks import placements, quotas
 from stacks.jobs import Job, ProgramJob
 from stacks.platform import Settings
 from stacks.workload_settings import MpiWorkload
@@ -40,31 +41,43 @@ def _programs(jobs: Sequence[Job]) -> list[ProgramJob]:
 
 
 def _admitted(jobs: Sequence[ProgramJob], settings: Settings) -> Iterator[str]:
+    """Yield why Kueue cannot admit jobs of one tenant, or of a cohort, together."""
     queues = settings.queues
     if queues is None or not jobs:
         return
     sharing = [tenant for tenant in settings.everyone if queues.cohort or tenant is jobs[0].tenant]
-    quotas = [instances.quota(each, queues.launchers, jobs[0].pool) for each in sharing]
-    wanted = [_wanted(job) for job in jobs]
+    given = [quotas.of(each, queues.launchers, settings) for each in sharing]
     who = ", ".join(job.id for job in jobs)
-    one = "takes" if len(jobs) == 1 else "take together"
-    for needed, there, field, unit in (
-        (sum(cpus for cpus, _ in wanted), sum(quota.cpus for quota in quotas), "cpus", "CPUs"),
-        (sum(memory for _, memory in wanted), sum(quota.memory_gib for quota in quotas), "memory_gib", "GiB"),
-    ):
-        if needed > there:
-            given = getattr(queues.launchers, field)
-            yield (
-                f"queues.launchers.{field} {given}: job {who} {one} {float(needed):.10g} {unit} with launchers, and "
-                f"the quota is {there}: Kueue would never admit all; give "
-                f"{given + ceil((needed - there) / len(sharing))}, or lower `launcher` or the program's `resources`"
-            )
+    verb = "takes" if len(jobs) == 1 else "take together"
+    for flavor, demand in _demands(jobs, settings).items():
+        for field, needed, unit in (("cpus", demand.cpus, "CPUs"), ("memory_gib", demand.memory_gib, "GiB")):
+            there = sum(getattr(of_tenant[flavor], field) for of_tenant in given)
+            if needed > there:
+                launchers = getattr(queues.launchers, field)
+                yield (
+                    f"queues.launchers.{field} {launchers}: job {who} {verb} {float(needed):.10g} {unit} with "
+                    f"launchers, and the quota is {there}: Kueue would never admit all; give "
+                    f"{launchers + ceil((needed - there) / len(sharing))}, or lower `launcher` or the program's "
+                    "`resources`"
+                )
 
 
-def _wanted(job: ProgramJob) -> tuple[Decimal, Decimal]:
-    """Return the CPUs and GiB of all pods of a job."""
-    cpus, memory = Decimal(job.share.cpus * job.layout.pods), Decimal(job.share.memory_gib * job.layout.pods)
-    if not isinstance(job.workload, MpiWorkload):
-        return cpus, memory
-    launcher = job.workload.launcher or V2Beta1().launcher
-    return cpus + parsed(launcher.cpu), memory + parsed(launcher.memory) / _GIB
+class _Demand(NamedTuple):
+    cpus: Decimal
+    memory_gib: Decimal
+
+
+def _demands(jobs: Sequence[ProgramJob], settings: Settings) -> Mapping[str, _Demand]:
+    """Return the CPUs and GiB of all pods of jobs, by flavor: launchers are on nodes without GPUs, where there are."""
+    sums: dict[str, _Demand] = {}
+    for job in jobs:
+        pods = job.layout.pods
+        parts = [(job.pool.name, Decimal(job.share.cpus * pods), Decimal(job.share.memory_gib * pods))]
+        if isinstance(job.workload, MpiWorkload):
+            launcher = job.workload.launcher or V2Beta1().launcher
+            flavor = quotas.PLAIN if settings.has_plain_workers else job.pool.name
+            parts.append((flavor, parsed(launcher.cpu), parsed(launcher.memory) / _GIB))
+        for flavor, cpus, memory in parts:
+            before = sums.get(flavor, _Demand(Decimal(0), Decimal(0)))
+            sums[flavor] = _Demand(before.cpus + cpus, before.memory_gib + memory)
+    return sums

@@ -8,7 +8,7 @@ from sites.settings.switches import EthernetSwitch, OnyxInfiniBand, Switch
 from sites.switch_cables import between
 from stacks import site
 from stacks.checks.duplicates import repeated
-from stacks.fabric_settings import Ethernet, InfiniBand, Roce
+from stacks.fabric_settings import Ethernet, RdmaFabric, Roce
 from stacks.platform import Settings
 from stacks.pools import Pool
 
@@ -127,7 +127,7 @@ def _uncabled(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
 def _rails(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
     """Yield rails that one machine has on another switch than the machines that share its other switches (D-3.6)."""
     for pool in settings.gpu_pools:
-        if pool.fabric.kind != "ethernet":
+        if isinstance(pool.fabric, RdmaFabric):
             yield from _rails_of(pool, switches)
 
 
@@ -182,7 +182,7 @@ def _bonds(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
 def _mtu(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
     """Yield switches whose ports drop the largest packets of the machines' ports (N-1.3)."""
     for pool in settings.gpu_pools:
-        if not isinstance(pool.fabric, InfiniBand):
+        if isinstance(pool.fabric, Ethernet | Roce):
             yield from _mtu_of(pool, pool.fabric, switches)
 
 

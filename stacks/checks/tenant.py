@@ -9,6 +9,7 @@ from components.static_volume import STORAGE_CLASS
 from stacks.checks.duplicates import repeated
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.platform import Settings
+from stacks.pools import Pool
 from stacks.storage_settings import ClaimData, DirectoryData, LocalVolume, ScratchVolume
 from stacks.tenant_settings import TenantSettings
 
@@ -129,23 +130,30 @@ def _quotas(settings: Settings) -> Iterator[str]:
     """Yield quotas above the machines; together they may be above them, where no queue promises what is in a quota."""
     if isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.mig == "single":
         return  # nvidia.com/gpu counts parts of GPUs
-    there = sum(node.machine.gpus for node in settings.gpu_nodes if node.mig is None)
-    for tenant in settings.tenants:
-        if tenant.gpu_quota > there:
-            yield (
-                f"tenants: gpu_quota {tenant.gpu_quota} of {tenant.namespace} exceeds the {there} GPUs of the nodes; "
-                "lower it, or add nodes"
-            )
+    for pool in settings.gpu_pools:
+        there = sum(pool.machine.gpus for node in pool.nodes if node.mig is None)
+        for tenant in settings.tenants:
+            if (quota := settings.gpu_quota(tenant, pool)) > there:
+                yield (
+                    f"tenants: gpu_quota {quota} of {tenant.namespace} exceeds the {there} GPUs of the nodes"
+                    f"{_of(pool)}; lower it, or add nodes"
+                )
 
 
 def _queues(settings: Settings) -> Iterator[str]:
-    wanted, there = sum(tenant.gpu_quota for tenant in settings.everyone), sum(node.gpus for node in settings.gpu_nodes)
-    if wanted > there:
-        files = sorted({file for file, tenant in settings.others if tenant.gpu_quota})
-        also = f", with those in {' and '.join(files)}," if files else ""
-        yield (
-            f"queues: the tenants' gpu_quota{also} add up to {wanted} GPUs, and there are {there}: admitted jobs would "
-            "wait for nodes; lower them"
-        )
+    for pool in settings.gpu_pools:
+        wanted = sum(settings.gpu_quota(tenant, pool) for tenant in settings.everyone)
+        there = sum(pool.free.values())
+        if wanted > there:
+            files = sorted({file for file, tenant in settings.others if settings.gpu_quota(tenant, pool)})
+            also = f", with those in {' and '.join(files)}," if files else ""
+            yield (
+                f"queues: the tenants' gpu_quota{also} add up to {wanted} GPUs{_of(pool)}, and there are {there}: "
+                "admitted jobs would wait for nodes; lower them"
+            )
     if settings.mpi_operator is None:
         yield "queues: Kueue is made for MPI jobs here, and mpi_operator is missing; give it"
+
+
+def _of(pool: Pool) -> str:
+    return f" of pool {pool.name}" if pool.declared else ""

@@ -12,7 +12,7 @@ from hardware.placement import fits
 from stacks import images, jobs
 from stacks.checks import checkpoint, data_use, instance, numa, resources
 from stacks.checks import topology as topology_of
-from stacks.fabric_settings import InfiniBand
+from stacks.fabric_settings import InfiniBand, NoFabric
 from stacks.job_arguments import of_job
 from stacks.jobs import Job, ProgramJob
 from stacks.platform import Settings
@@ -115,7 +115,8 @@ def _kind(job: ProgramJob, settings: Settings) -> Iterator[str]:
 def _transport(job: ProgramJob) -> Iterator[str]:
     transport, machine = job.transport, job.pool.machine
     if transport.uses_rdma and not job.pool.uses_rdma:
-        yield f"transport {transport}: fabric {job.pool.fabric.kind} has no RDMA; use tcp, or leave it out"
+        fabric = f"fabric {job.pool.fabric.kind}{_where(job.pool)}"
+        yield f"transport {transport}: {fabric} has no RDMA; use tcp, or leave it out"
     elif transport.uses_rdma and not job.tenant.rdma:
         yield (
             f"transport {transport}: tenant {job.tenant.namespace} has rdma: false, so its pods get neither devices "
@@ -150,6 +151,11 @@ def _size(job: ProgramJob, settings: Settings) -> Iterator[str]:
         yield from resources.problems(job, settings)
     if workload.shm_gib > job.share.memory_gib:
         yield f"shm_gib {workload.shm_gib} is more than the pod's memory of {job.share.memory_gib} GiB; lower it"
+    if isinstance(job.pool.fabric, NoFabric) and layout.pods > 1:
+        yield (
+            f"layout {layout}: the machines of pool {job.pool.name} have no fabric, and pods may be on several; give "
+            "one pod, or name a pool with a fabric"
+        )
     yield from numa.problems(job)
     if not workload.instance:
         yield from _quota(job, settings)
@@ -157,17 +163,22 @@ def _size(job: ProgramJob, settings: Settings) -> Iterator[str]:
 
 def _quota(job: ProgramJob, settings: Settings) -> Iterator[str]:
     tenant, layout = job.tenant, job.layout
-    limit, queues = settings.most_gpus(tenant), settings.queues
+    limit, queues = settings.gpu_limits[tenant.namespace, job.pool.name], settings.queues
     if layout.total_gpus <= limit:
         return
-    takes = f"layout {layout} takes {layout.total_gpus} GPUs, and tenant {tenant.namespace}"
+    takes = f"layout {layout} takes {layout.total_gpus} GPUs{_where(job.pool)}, and tenant {tenant.namespace}"
     if queues and queues.cohort:
+        quota = settings.gpu_quota(tenant, job.pool)
         yield (
-            f"{takes}, whose gpu_quota is {tenant.gpu_quota}, may hold {limit} at most, the quotas of all tenants of "
+            f"{takes}, whose gpu_quota is {quota}, may hold {limit} at most, the quotas of all tenants of "
             f"cohort {queues.cohort}; lower the layout, or raise a quota"
         )
     else:
         yield f"{takes} has a gpu_quota of {limit}; lower the one or raise the other"
+
+
+def _where(pool: Pool) -> str:
+    return f" of pool {pool.name}" if pool.declared else ""
 
 
 def _shown(free: Mapping[str, int]) -> str:

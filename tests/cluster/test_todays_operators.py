@@ -67,9 +67,8 @@ def features() -> None:
 def gpus(**changes: Any) -> None:
     """Declare the GPU operator's policy; nvidia-peermem, so that its driver waits for the network operator's."""
     usual = {
-        "gpu": A100_SXM4_40GB,
+        "gpus": [{"gpu": A100_SXM4_40GB, "gpudirect": {"mechanism": "nvidia-peermem"}}],
         "driver": {"version": "595.91.07"},
-        "gpudirect": {"mechanism": "nvidia-peermem"},
         "mig": "single",
     }
     GpuOperator("gpu", GpuOperatorArgs.model_validate(usual | changes))

@@ -53,7 +53,7 @@ def promtool(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def _folder(tmp_path: Path) -> Path:
     """Return a folder with all rules."""
     for name, limits in RULES.items():
-        (tmp_path / name).write_text(yaml.safe_dump({"groups": groups(limits)}))
+        (tmp_path / name).write_text(yaml.safe_dump({"groups": groups([limits])}))
     return tmp_path
 
 
@@ -85,7 +85,7 @@ def test_alerts_fire_stay_silent_and_clear(folder: Path) -> None:
         (folder / f"case-{path.name}").write_bytes(path.read_bytes())
         if (first := _of_2020(path.read_text())) is not None:
             (folder / f"case-2020-{path.name}").write_text(first)
-    assert len([*folder.glob("case-2020-*")]) == len(alerts(RULES["first.yaml"]))
+    assert len([*folder.glob("case-2020-*")]) == len(alerts([RULES["first.yaml"]]))
     said = promtool("test", "rules", *sorted(path.name for path in folder.glob("case-*")), folder=folder)
     assert said.returncode == 0, said.stdout + said.stderr
 
@@ -93,7 +93,7 @@ def test_alerts_fire_stay_silent_and_clear(folder: Path) -> None:
 def _of_2020(text: str) -> str | None:
     """Return a case in the names of the exporter 2.0, None for an alert that its rules do not have."""
     said = named(text, "2.0")
-    known = {f'alertname="{alert.name}"' for alert in alerts(RULES["first.yaml"])}
+    known = {f'alertname="{alert.name}"' for alert in alerts([RULES["first.yaml"]])}
     if said is None or not any(each in said for each in known):
         return None
     return re.sub(r"rule_files: \[\w+\.yaml\]", "rule_files: [first.yaml]", said)
@@ -101,7 +101,7 @@ def _of_2020(text: str) -> str | None:
 
 def test_every_alert_has_its_three_cases() -> None:
     """An alert without a case that it fires, stays silent and clears is found here."""
-    wanted = {alert.name for limits in RULES.values() for alert in alerts(limits)}
+    wanted = {alert.name for limits in RULES.values() for alert in alerts([limits])}
     assert {name for path in CASES.glob("*.yaml") for name in _complete(yaml.safe_load(path.read_text()))} == wanted
 
 
@@ -172,7 +172,7 @@ _RECORDED = {
 def test_recorded_series_have_the_values_of_their_samples(folder: Path, file: str) -> None:
     """Power is the sum of a node's GPUs, use the mean of those that pods have, and bytes are of the jobs' ports."""
     generation = RULES[file].generation
-    assert _RECORDED.keys() == recorded(RULES[file]).keys()
+    assert _RECORDED.keys() == dict(recorded([RULES[file]])).keys()
     expected = [
         {
             "expr": name,

@@ -24,7 +24,7 @@ LIMITS = Limits(
     hw_counters=True,
     node_watts=6500,
 )
-ALERTS = {alert.name: alert for alert in alerts(LIMITS)}
+ALERTS = {alert.name: alert for alert in alerts([LIMITS])}
 
 _COLLECTED = """
 link_downed_total link_error_recovery_total physical_state_id port_data_received_bytes_total
@@ -69,7 +69,7 @@ def test_alerts_are_about_what_the_platform_has() -> None:
     """Alerts follow the machine's GPUs and the ports in use."""
     assert 'device=~"mlx5_0|mlx5_1"' in ALERTS["InfinibandPortDown"].expression
     assert ALERTS["GpuMissing"].expression.endswith("< 8")
-    without = {alert.name for alert in alerts(Limits(gpus_per_node=8))}
+    without = {alert.name for alert in alerts([Limits(gpus_per_node=8)])}
     ports = {name for name, alert in ALERTS.items() if "node_infiniband" in alert.expression}
     assert ports
     assert ALERTS.keys() - without == ports | {"NodePower"}
@@ -77,7 +77,7 @@ def test_alerts_are_about_what_the_platform_has() -> None:
 
 def test_gpus_without_row_remapping_are_watched_by_their_retired_pages() -> None:
     """On V100 the alerts about memory use counters that it has."""
-    found = {each.name: each.expression for each in alerts(LIMITS.model_copy(update={"row_remapping": False}))}
+    found = {each.name: each.expression for each in alerts([LIMITS.model_copy(update={"row_remapping": False})])}
     assert "ECC_DBE_VOL_TOTAL" in found["GpuMemoryLost"]
     assert "RETIRED_DBE" in found["GpuPagesRetired"]
     assert "GpuMemoryWornOut" not in found
@@ -86,7 +86,7 @@ def test_gpus_without_row_remapping_are_watched_by_their_retired_pages() -> None
 def test_hardware_counters_are_a_choice_and_congestion_is_of_roce() -> None:
     """Without `hw_counters` no rule asks for them; congestion packets exist on RoCE alone."""
     names = [
-        {each.name for each in alerts(LIMITS.model_copy(update=off))}
+        {each.name for each in alerts([LIMITS.model_copy(update=off)])}
         for off in ({"hw_counters": False}, {"roce": False})
     ]
     assert not any(name.startswith(("Rdma", "Roce")) for name in names[0])
@@ -96,7 +96,7 @@ def test_hardware_counters_are_a_choice_and_congestion_is_of_roce() -> None:
 
 def test_metrics_have_the_names_of_the_exporters_generation() -> None:
     """Rules for the exporter 2.0 use its names and labels; those whose metrics it lacks are not written."""
-    found = {each.name: each for each in alerts(LIMITS.model_copy(update={"generation": "2.0"}))}
+    found = {each.name: each for each in alerts([LIMITS.model_copy(update={"generation": "2.0"})])}
     assert "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS" in found["GpuPowerBrake"].expression
     assert "count by (instance)" in found["GpuMissing"].expression
     assert not any("Hostname" in each.expression + each.description for each in found.values())
@@ -111,14 +111,14 @@ def test_rules_follow_what_exporters_of_the_release_know() -> None:
         ({"port_states": False}, {"InfinibandPortDown", "PortSlow"}),
     ):
         limits = LIMITS.model_copy(update=missing)
-        assert {*ALERTS} - {each.name for each in alerts(limits)} == gone
-    assert "hpc:gpu_util:avg" not in recorded(LIMITS.model_copy(update={"pods": False}))
+        assert {*ALERTS} - {each.name for each in alerts([limits])} == gone
+    assert "hpc:gpu_util:avg" not in dict(recorded([LIMITS.model_copy(update={"pods": False})]))
 
 
 def test_pages_show_only_what_has_series() -> None:
     """Without pods the tenants' page has the queue alone; of the exporter 2.0 nodes have their names in `instance`."""
     limits = LIMITS.model_copy(update={"generation": "2.0", "pods": False, "port_states": False})
-    found = pages(GpuMonitoringArgs(namespace="dcgm-exporter", limits=limits))
+    found = pages(GpuMonitoringArgs(namespace="dcgm-exporter", machines=(limits,)))
     assert [row.title for row in found["hpc-tenants"].rows] == ["Queue"]
     assert "Ports" not in [row.title for row in found["hpc-infiniband"].rows]
     texts = [
@@ -141,7 +141,7 @@ def test_list_of_the_exporter_has_three_columns() -> None:
 
 def test_limits_are_the_settings() -> None:
     """Thresholds of alerts follow the settings (S-5.6)."""
-    found = {alert.name: alert.expression for alert in alerts(LIMITS.model_copy(update={"temperature": 77}))}
+    found = {alert.name: alert.expression for alert in alerts([LIMITS.model_copy(update={"temperature": 77})])}
     assert found["GpuTooHot"] == "DCGM_FI_DEV_GPU_TEMP > 77"
     assert "[10m]) < 20" in found["GpuUnderused"]
 
@@ -171,7 +171,7 @@ def test_texts_name_the_thing_by_labels_that_its_series_has(name: str) -> None:
     assert used == known
 
 
-ARGS: dict[str, Any] = {"namespace": "nvidia-gpu-operator", "limits": LIMITS}
+ARGS: dict[str, Any] = {"namespace": "nvidia-gpu-operator", "machines": (LIMITS,)}
 
 
 def monitoring(**changed: Any) -> list[Manifest]:
@@ -205,7 +205,7 @@ def test_console_finds_the_dashboards() -> None:
 
 def test_pages_are_about_what_is_there_and_wanted() -> None:
     """There is a dashboard about InfiniBand only with InfiniBand."""
-    assert len(monitoring(limits=Limits(gpus_per_node=8))) == 4
+    assert len(monitoring(machines=(Limits(gpus_per_node=8),))) == 4
     assert len(monitoring(dashboards=False)) == 2
 
 

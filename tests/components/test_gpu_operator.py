@@ -19,7 +19,8 @@ DMA_BUF = {"mechanism": "dma-buf"}
 def arguments(gpu: Gpu, version: str | None, **changes: Any) -> GpuOperatorArgs:
     """Return the arguments for a GPU and a version of the driver, None for a driver of the nodes' own."""
     driver = {"version": version} if version else None
-    return GpuOperatorArgs.model_validate({"gpu": gpu, "driver": driver} | changes)
+    kind = {"gpu": gpu, "gpudirect": changes.pop("gpudirect", None)}
+    return GpuOperatorArgs.model_validate({"gpus": [kind], "driver": driver} | changes)
 
 
 VARIANTS = (

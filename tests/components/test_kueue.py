@@ -1,27 +1,25 @@
 """Queues of jobs."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from components.kueue import Queues, QueuesArgs, Quota, TenantQueue, cluster_queue_spec, quota_of
+from components.kueue import Queues, QueuesArgs, Quota, cluster_queue_spec, quota_of
 from components.tolerations import Toleration
 from components.topology import TopologyLevel
 from hardware.placement import Share
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
 from tests.support.machines import DGX_A100
+from tests.support.queues import queues_of
 from tests.support.recorded import component, of_kind
 
 RAILS = tuple(f"rdma/rail{index}" for index in range(8))
 QUOTA = Quota(gpus=16, cpus=320, memory_gib=1600)
-ARGS: dict[str, Any] = {
-    "flavor": "dgx-a100",
-    "node_labels": {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"},
-    "rdma": RAILS,
-    "tenants": (TenantQueue(namespace="adas", quota=QUOTA), TenantQueue(namespace="maps", quota=QUOTA)),
-}
+TENANTS = {"adas": QUOTA, "maps": QUOTA}
+FLAVOR: dict[str, Any] = {"node_labels": {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"}, "rdma": RAILS}
 FULL: dict[str, Any] = {
     "cohort": "tenants",
     "reclaim": "LowerPriority",
@@ -32,9 +30,14 @@ FULL: dict[str, Any] = {
 }
 
 
-def queues(**changed: Any) -> list[Manifest]:
+def arguments(tenants: Mapping[str, Quota] = TENANTS, **changed: Any) -> QueuesArgs:
+    """Return the arguments of queues over machines of one kind."""
+    return QueuesArgs.model_validate(queues_of(tenants, **{**FLAVOR, **changed}))
+
+
+def queues(tenants: Mapping[str, Quota] = TENANTS, **changed: Any) -> list[Manifest]:
     """Return what the queues consist of."""
-    args = QueuesArgs.model_validate({**ARGS, **changed})
+    args = arguments(tenants, **changed)
     return declared(lambda: Queues("queues", args))
 
 
@@ -52,7 +55,7 @@ def test_they_have_the_shape_of_their_definitions(changed: dict[str, Any]) -> No
 def test_everything_that_a_job_asks_for_is_covered() -> None:
     """A queue has a quota of every resource that jobs request."""
     further = QUOTA.model_copy(update={"further": {"ephemeral-storage": "1Ti"}})
-    found = queues(tenants=(TenantQueue(namespace="adas", quota=further),))
+    found = queues({"adas": further})
     (group,) = only(found, "ClusterQueue")["spec"]["resourceGroups"]
     (flavor,) = group["flavors"]
     assert group["coveredResources"] == ["nvidia.com/gpu", "cpu", "memory", *RAILS, "ephemeral-storage"]
@@ -74,7 +77,7 @@ def test_a_queue_is_its_tenants_alone() -> None:
 
 def test_no_running_job_is_ended_unless_said() -> None:
     """By default no running job is preempted."""
-    args = QueuesArgs.model_validate(ARGS)
+    args = arguments()
     spec = cluster_queue_spec(args, args.tenants[0])
     assert spec["preemption"] == {"reclaimWithinCohort": "Never", "withinClusterQueue": "Never"}
     assert "cohortName" not in spec
@@ -82,14 +85,14 @@ def test_no_running_job_is_ended_unless_said() -> None:
 
 def test_an_urgent_job_preempts_where_the_tenant_wants_it() -> None:
     """With preempt, a waiting job may suspend running jobs of its tenant's own queue, and still none of others."""
-    args = QueuesArgs.model_validate({**ARGS, "preempt": "LowerPriority"})
+    args = arguments(preempt="LowerPriority")
     spec = cluster_queue_spec(args, args.tenants[0])
     assert spec["preemption"] == {"reclaimWithinCohort": "Never", "withinClusterQueue": "LowerPriority"}
 
 
 def test_flavor_comes_first_and_an_active_queue_is_waited_for() -> None:
     """Queues come after the flavor, and the provider waits until they are active."""
-    recorded = component(lambda: Queues("queues", QueuesArgs.model_validate(ARGS)))
+    recorded = component(lambda: Queues("queues", arguments()))
     for kind, before in (("ClusterQueue", "ResourceFlavor"), ("LocalQueue", "ClusterQueue")):
         for item in of_kind(recorded, kind):
             assert [urn for urn in item.dependencies if f":{before}::" in urn]
@@ -102,7 +105,7 @@ def test_levels_of_the_fabric_are_a_topology_of_the_flavor() -> None:
     Neither can be changed in place: with other levels both have another name.
     """
     levels = (TopologyLevel(name="spine"), TopologyLevel(name="rack", label="example.com/rack"))
-    recorded = component(lambda: Queues("queues", QueuesArgs.model_validate({**ARGS, "levels": levels})))
+    recorded = component(lambda: Queues("queues", arguments(levels=levels)))
     (flavor,) = of_kind(recorded, "ResourceFlavor")
     (made,) = of_kind(recorded, "Topology")
     assert [urn for urn in flavor.dependencies if ":Topology::" in urn]
@@ -117,7 +120,7 @@ def test_levels_of_the_fabric_are_a_topology_of_the_flavor() -> None:
 def test_rdma_may_have_a_quota_of_its_own() -> None:
     """A quota of RDMA resources may differ from that of GPUs (R-4.1)."""
     quota = Quota(gpus=0, cpus=8, memory_gib=16, rdma_pods=2)
-    args = QueuesArgs.model_validate({**ARGS, "tenants": (TenantQueue(namespace="net", quota=quota),)})
+    args = arguments({"net": quota})
     (group,) = cluster_queue_spec(args, args.tenants[0])["resourceGroups"]
     assert {"name": "rdma/rail0", "nominalQuota": "2"} in group["flavors"][0]["resources"]
 
@@ -137,13 +140,14 @@ def test_a_tenant_without_gpus_has_room_for_its_launchers() -> None:
     ("wrong", "message"),
     [
         ({"reclaim": "Any"}, "reclaim Any has no effect without a cohort"),
-        ({"tenants": ARGS["tenants"][:1] * 2}, "adas is given twice"),
+        ({"tenants": [{"namespace": "adas", "quotas": {"dgx-a100": QUOTA}}] * 2}, "adas is given twice"),
+        ({"tenants": [{"namespace": "adas", "quotas": {}}]}, "adas has no quota of dgx-a100"),
         ({"rdma": ("shared_ib0",)}, "rdma"),
         ({"levels": (TopologyLevel(name="leaf"),) * 2}, "name leaf is given twice; give each level its own"),
-        ({"tenants": (TenantQueue(namespace="a", quota=QUOTA.model_copy(update={"further": {"cpu": "1"}})),)}, "cpu"),
+        ({"tenants": queues_of({"a": QUOTA.model_copy(update={"further": {"cpu": "1"}})})["tenants"]}, "cpu"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(wrong: dict[str, Any], message: str) -> None:
     """Settings without effect, duplicates and wrong names are refused."""
     with pytest.raises(ValidationError, match=message):
-        QueuesArgs.model_validate({**ARGS, **wrong})
+        QueuesArgs.model_validate(queues_of(TENANTS, **{**FLAVOR, **wrong}))

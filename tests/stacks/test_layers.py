@@ -190,7 +190,7 @@ def test_what_is_idle_is_lent_across_files(root: Path) -> None:
     """A cohort lends GPUs between tenants of different files."""
     change(root, TENANTS, vision, to="vision")
     both = load(TENANTS, root)
-    assert both.most_gpus(both.tenant("adas")) == 24
+    assert both.most_gpus("adas") == 24
     assert load("vision", root).everyone[-1].namespace == "perception"
 
 

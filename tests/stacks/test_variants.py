@@ -193,13 +193,13 @@ def test_gpudirect_of_old_gpus_needs_mellanoxs_driver() -> None:
 
 def spec_of_driver(content: dict[str, Any]) -> Any:
     """Return the RDMA part of the GPU driver's spec."""
-    from components.gpu_operator import GpuOperatorArgs  # noqa: PLC0415
+    from components.gpu_operator import GpuKind, GpuOperatorArgs  # noqa: PLC0415
     from components.gpu_operator import spec as policy  # noqa: PLC0415
     from stacks import gpus  # noqa: PLC0415
 
     pool = only_pool(parse(content, "test"))
     driver = content["gpu"]["driver"]
-    args = GpuOperatorArgs(gpu=pool.machine.gpu, driver=driver, gpudirect=gpus.gpudirect(pool))
+    args = GpuOperatorArgs(gpus=(GpuKind(gpu=pool.machine.gpu, gpudirect=gpus.gpudirect(pool)),), driver=driver)
     return policy(args)["driver"]["rdma"]
 
 

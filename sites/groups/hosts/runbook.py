@@ -8,7 +8,8 @@ from sites.settings.hosts import CoreOsHosts, RedHatHosts
 from sites.site import Site
 
 PATH = "hosts/runbook.md"
-LINK_TYPES = {"infiniband": ("InfiniBand", "1"), "roce": ("Ethernet", "2"), "ethernet": ("Ethernet", "2")}
+_ETHERNET = ("Ethernet", "2")
+LINK_TYPES = {"infiniband": ("InfiniBand", "1"), "roce": _ETHERNET, "ethernet": _ETHERNET, "none": _ETHERNET}
 """Mode of the ports of an adapter that has both, and its number as mlxconfig takes it, by fabric (B-2.2)."""
 
 

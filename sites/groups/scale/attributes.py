@@ -62,7 +62,7 @@ def _pagepool(machine: Profile, facts: ScaleFacts, given: ScaleSettings) -> tupl
 
 def _verbs(site: Site, machine: Profile) -> tuple[dict[str, str], tuple[Open, ...]]:
     """Return what makes clients use RDMA, over the ports for storage or, without such, over all."""
-    if site.fabric == "ethernet":
+    if site.fabric in ("ethernet", "none"):
         return {}, ()
     ports: tuple[Hca, ...] = machine.storage_hcas or machine.hcas
     if not ports:

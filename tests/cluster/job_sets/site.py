@@ -4,7 +4,7 @@ from typing import Any
 
 from apis import kinds
 from components.jobset_operator import JobSetOperator, JobSetOperatorArgs
-from components.kueue import Queues, QueuesArgs, Quota, TenantQueue
+from components.kueue import Queues, QueuesArgs, Quota
 from components.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.tenant import IdRange, Tenant, TenantArgs
 from components.trainer import CONTROLLER, NAMESPACE, Trainer, TrainerArgs
@@ -13,6 +13,7 @@ from simulator.actors.service_network import SERVICE_NAME
 from simulator.actors.sim_kinds import ENDPOINT_SLICE
 from simulator.cluster import ClusterSpec, NodeSpec
 from tests.cluster.declaring import Declared, subscribe
+from tests.support.queues import queues_of
 
 Manifest = dict[str, Any]
 
@@ -84,5 +85,6 @@ def _kueue() -> None:
 
 
 def _queue() -> None:
-    tenants = (TenantQueue(namespace=TENANT, quota=Quota(gpus=0, cpus=4, memory_gib=8)),)
-    Queues("queues", QueuesArgs(flavor="workers", node_labels={"kubernetes.io/os": "linux"}, tenants=tenants))
+    quotas = {TENANT: Quota(gpus=0, cpus=4, memory_gib=8)}
+    args = queues_of(quotas, node_labels={"kubernetes.io/os": "linux"})
+    Queues("queues", QueuesArgs.model_validate(args))

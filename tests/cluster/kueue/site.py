@@ -7,7 +7,7 @@ from typing import Any
 from apis import kinds, names, topology
 from apis.kinds import Kind
 from cli.status.jobs import Job, jobs
-from components.kueue import Queues, QueuesArgs, Quota, TenantQueue
+from components.kueue import Queues, QueuesArgs, Quota
 from components.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.mpi_job import RunAs, V2Beta1
 from components.mpi_operator import MpiOperator, MpiOperatorArgs
@@ -21,6 +21,7 @@ from simulator.cluster import ClusterSpec, NodeSpec
 from tests.cluster.declaring import Declared, subscribe
 from tests.components.kit import mpi_job_manifest as job_of
 from tests.support import platform
+from tests.support.queues import queues_of
 from tests.support.user import User
 
 Manifest = dict[str, Any]
@@ -71,11 +72,11 @@ def tenants() -> None:
 def queues() -> None:
     """Declare a queue over the machines for each tenant: by quotas alone, and by the leaf switches, too."""
     quota = Quota(gpus=GPUS, cpus=100, memory_gib=400)
-    common: Manifest = {"flavor": "dgx", "node_labels": {"kubernetes.io/os": "linux"}, "rdma": RDMA}
-    by_quota = (TenantQueue(namespace=TENANT, quota=quota),)
-    Queues("queues", QueuesArgs(**common, preempt="LowerPriority", tenants=by_quota))
-    by_fabric = (TenantQueue(namespace=NEAR, quota=quota),)
-    Queues("near-queues", QueuesArgs(**common, levels=(TopologyLevel(name="leaf"),), tenants=by_fabric))
+    common: Manifest = {"node_labels": {"kubernetes.io/os": "linux"}, "rdma": RDMA}
+    by_quota = queues_of({TENANT: quota}, **common, preempt="LowerPriority")
+    Queues("queues", QueuesArgs.model_validate(by_quota))
+    by_fabric = queues_of({NEAR: quota}, **common, levels=(TopologyLevel(name="leaf"),))
+    Queues("near-queues", QueuesArgs.model_validate(by_fabric))
 
 
 class Site(Declared):

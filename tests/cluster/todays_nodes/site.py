@@ -11,7 +11,7 @@ from apis import kinds, names
 from components.claim import Claim, ClaimArgs
 from components.kernel_arguments import KernelArguments, KernelArgumentsArgs
 from components.kubelet_config import KubeletConfig, for_machine
-from components.kueue import Queues, QueuesArgs, Quota, TenantQueue
+from components.kueue import Queues, QueuesArgs, Quota
 from components.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.layout import Layout
 from components.mpi_job import V2Beta1
@@ -34,6 +34,7 @@ from simulator.cluster import ClusterSpec, NodeSpec
 from tests.cluster.declaring import Declared, subscribe
 from tests.components.kit import mpi_job_manifest as job_of
 from tests.support.machines import DGX_A100
+from tests.support.queues import queues_of
 from tests.support.user import User
 
 Manifest = dict[str, Any]
@@ -138,9 +139,9 @@ def storage() -> None:
 
 def queues() -> None:
     """Declare a queue for each tenant."""
-    tenants = (TenantQueue(namespace="adas", quota=QUOTA), TenantQueue(namespace="maps", quota=QUOTA))
     labels = {f"node-role.kubernetes.io/{POOL}": ""}
-    Queues("queues", QueuesArgs(flavor="dgx-a100", node_labels=labels, rdma=RDMA[:1], tenants=tenants))
+    args = queues_of({"adas": QUOTA, "maps": QUOTA}, node_labels=labels, rdma=RDMA[:1])
+    Queues("queues", QueuesArgs.model_validate(args))
 
 
 class Site(Declared):

@@ -19,7 +19,8 @@ PEERMEM = GpuDirect(mechanism="nvidia-peermem")
 def policy(gpu: Gpu = A100_SXM4_40GB, version: str | None = "580.95.05", **changes: Any) -> Object:
     """Return the `spec` of a ClusterPolicy as our component writes it."""
     driver = GpuDriver(version=version) if version else None
-    return spec(GpuOperatorArgs.model_validate({"gpu": gpu, "driver": driver, **changes}))
+    kind = {"gpu": gpu, "gpudirect": changes.pop("gpudirect", None)}
+    return spec(GpuOperatorArgs.model_validate({"gpus": [kind], "driver": driver, **changes}))
 
 
 def pod_of(part: str, wanted: Object) -> Object:

@@ -293,7 +293,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "dev",
         {"nodes__5__profile": "dgx-a100"},
-        "nodes: profile dgx-a100 and dgx1-v100-16gb: give all GPU nodes … same profile",
+        "nodes: profile dgx-a100 and dgx1-v100-16gb: … need `pools`; give each kind a pool … and each node its `pool`",
     ),
 ]
 

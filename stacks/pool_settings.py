@@ -1,0 +1,76 @@
+"""Settings of pools: what differs between the GPU nodes of a cluster with more than one kind of machine."""
+
+from typing import Any
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from components.model import DnsLabel, Model
+from components.topology import LabelKey, LabelValue
+from hardware.placement import Reserve
+from hardware.profiles import Hca
+from stacks.cluster_settings import machine_named
+from stacks.fabric_settings import FabricSettings
+from stacks.node_settings import TuningSettings
+
+MOST_LENGTH = 40
+"""Characters of a pool's name: it is part of the names of objects."""
+
+
+class PoolSettings(Model):
+    """Nodes of one machine; what is left out is as in the stack's settings of the same name."""
+
+    profile: str = Field(description="hardware profile of its nodes")
+    machine_config_pool: DnsLabel | None = Field(
+        default=None,
+        description="MachineConfigPool of its nodes; pools with other `tuning` need one each. None: the stack's",
+    )
+    ports: tuple[Hca, ...] | None = Field(
+        default=None, description="compute ports of its machine, in rail order. None: the stack's `ports`"
+    )
+    reserve: Reserve | None = Field(
+        default=None, description="what its nodes reserve. Left out: the stack's `reserve`; null: as in the profile"
+    )
+    tuning: TuningSettings | None = Field(
+        default=None, description="tuning of its nodes. Left out: the stack's `tuning`; null: none"
+    )
+    fabric: FabricSettings | None = Field(
+        default=None,
+        description="network between its nodes, e.g. {kind: none} for machines that run jobs of one node alone. None: "
+        "the stack's `fabric`",
+    )
+    mig: str | None = Field(default=None, description="MIG configuration of its nodes, unless a node has its own `mig`")
+    labels: dict[LabelKey, LabelValue] = Field(
+        default={}, description="further labels of its nodes, beside hpc.pulumi/pool with its name"
+    )
+
+    @field_validator("profile")
+    @classmethod
+    def _known_profile(cls, name: str, info: ValidationInfo) -> str:
+        machine_named(name, info)
+        return name
+
+    def differs_in(self, field: str) -> bool:
+        """Say whether the pool has a setting of its own, None included."""
+        return field in self.model_fields_set
+
+
+def with_machines(nodes: Any, pools: dict[str, PoolSettings]) -> Any:
+    """Return nodes of a settings file with the profile and division of their pools.
+
+    Raises ValueError for a node that has another profile than its pool.
+    """
+    if not pools or not isinstance(nodes, list | tuple):
+        return nodes
+    return [_with_machine(node, pools) for node in nodes]
+
+
+def _with_machine(node: Any, pools: dict[str, PoolSettings]) -> Any:
+    pool = pools.get(node["pool"]) if isinstance(node, dict) and isinstance(node.get("pool"), str) else None
+    if pool is None:
+        return node
+    if node.get("profile", pool.profile) != pool.profile:
+        raise ValueError(
+            f"profile {node['profile']} of {node.get('name')}: its pool {node['pool']} has profile {pool.profile}; "
+            "leave it out, or name another pool"
+        )
+    return {"mig": pool.mig, **node, "profile": pool.profile}
