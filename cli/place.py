@@ -12,8 +12,9 @@ from cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
 from cli.shared.output import print_json
 from cli.shared.text import some
 from hardware.placement import Plan, plan, plan_within
-from stacks import topology
+from stacks import jobs, topology
 from stacks.platform import Settings
+from stacks.pools import Pool
 
 _SHOWN = 8  # nodes that a message names
 
@@ -22,6 +23,7 @@ PodOption = Annotated[int | None, typer.Option("--gpus-per-pod", min=1, help="GP
 WithinOption = Annotated[
     str | None, typer.Option("--within", help="Level of the fabric, e.g. leaf: all pods in one domain.")
 ]
+PoolOption = Annotated[str | None, typer.Option("--pool", help="Pool of the job. Default: the stack's only one.")]
 FreeOption = Annotated[
     str,
     typer.Option(
@@ -37,6 +39,7 @@ def command(
     free: FreeOption = "",
     within: WithinOption = None,
     *,
+    pool: PoolOption = None,
     plain: JsonOption = False,
 ) -> None:
     """Show on which nodes a job of some GPUs fits.
@@ -44,7 +47,7 @@ def command(
     Exit status 1, with the reason, where it fits nowhere.
     """
     settings = stacks.read(stack).settings
-    nodes = {node.name: node.gpus for node in settings.gpu_nodes}
+    nodes = _pool(pool, settings).free
     there = chosen(free, nodes) if free else nodes
     if within:
         found = plan_within(rooms(within, there, settings), gpus, gpus_per_pod, level=within)
@@ -55,6 +58,13 @@ def command(
     else:
         print_text(found.table())
     raise typer.Exit(0 if found.options else 1)
+
+
+def _pool(name: str | None, settings: Settings) -> Pool:
+    try:
+        return jobs.pool_of(name, None, settings)
+    except ValueError as error:
+        raise Problem(f"--{error}") from None
 
 
 def rooms(level: str, free: Mapping[str, int], settings: Settings) -> list[dict[str, int]]:

@@ -186,7 +186,8 @@ def _amounts(flavor: Flavor, quota: Quota) -> dict[str, str]:
     return {
         names.GPU_RESOURCE: str(quota.gpus),
         "cpu": str(quota.cpus),
-        "memory": f"{quota.memory_gib}Gi",
+        # As Kueue writes it back: 0Gi would be a change for ever.
+        "memory": f"{quota.memory_gib}Gi" if quota.memory_gib else "0",
         **dict.fromkeys(flavor.rdma, str(pods)),
         **quota.further,
     }

@@ -37,6 +37,8 @@ class Registration:
     ignore_changes: tuple[str, ...] = ()
     replacement_trigger: Any = None
     aliases: tuple[str, ...] = ()
+    """Former types."""
+    former_names: tuple[str, ...] = ()
     secret_keys: tuple[str, ...] = ()
     """Of a Secret: the keys of its data, whose values are not recorded."""
     arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -164,7 +166,8 @@ def _registration(request: Any, response: Any) -> Registration:
         replace_on_changes=tuple(request.replaceOnChanges),
         ignore_changes=tuple(request.ignoreChanges),
         replacement_trigger=plain(MessageToDict(request.replacement_trigger)) if has_trigger else None,
-        aliases=tuple(alias.spec.type for alias in request.aliases),
+        aliases=tuple(alias.spec.type for alias in request.aliases if alias.spec.type),
+        former_names=tuple(alias.spec.name for alias in request.aliases if alias.spec.name),
         secret_keys=_secret_keys(request) if request.type.endswith(":Secret") else (),
         arguments={} if request.custom else MessageToDict(request.object),
     )

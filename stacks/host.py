@@ -52,12 +52,22 @@ def build(settings: Settings, labelled: NodeLabels, opts: pulumi.ResourceOptions
 def _node_pool(pool: Pool, settings: Settings, opts: pulumi.ResourceOptions) -> NodePool:
     together = {"at_once": pool.tuning.at_once} if pool.tuning else {}
     args = NodePoolArgs(pool=pool.machine_config_pool, protect=settings.protect, **together)
-    return NodePool(_part("gpu-pool", pool), args, opts=opts)
+    return NodePool(_part("gpu-pool", pool), args, opts=_formerly("gpu-pool", pool, opts))
 
 
 def _part(name: str, pool: Pool) -> str:
     """Return what a part of a MachineConfigPool is called among resources."""
     return f"{name}-{pool.machine_config_pool}" if pool.declared else name
+
+
+def _formerly(name: str, pool: Pool, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
+    """Return options under which a part of the first pool is that of the stack before it had `pools`.
+
+    Its object has the same name on the cluster, and would otherwise be created where it exists.
+    """
+    if not (pool.declared and pool.first):
+        return opts
+    return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=[pulumi.Alias(name=name)]))
 
 
 def _configured(
@@ -80,7 +90,7 @@ def _configured(
     ]
     awaited = {name: digest for part in parts for name, digest in part.parts.items()}
     args = PoolRolloutArgs(pool=first.machine_config_pool, parts=awaited, rollout_timeout=seconds)
-    return [PoolRollout(_part("nodes", first), args, opts=after(opts, *parts))]
+    return [PoolRollout(_part("nodes", first), args, opts=_formerly("nodes", first, after(opts, *parts)))]
 
 
 def _rollout_seconds(pools: Sequence[Pool], settings: Settings) -> int:
@@ -152,7 +162,7 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
 def _memlock(pool: Pool, version: Ignition, opts: pulumi.ResourceOptions, timeout: int | None = None) -> Memlock:
     """Declare the limit of locked memory; with a timeout it waits for the nodes by itself."""
     args = MemlockArgs(pool=pool.machine_config_pool, ignition_version=version, rollout_timeout=timeout)
-    return Memlock(_part("memlock", pool), args, opts=opts)
+    return Memlock(_part("memlock", pool), args, opts=_formerly("memlock", pool, opts))
 
 
 def _tuned(
@@ -166,7 +176,7 @@ def _tuned(
                 ignition_version=version,
                 **fields_of(KernelTuning, tuning),
             ),
-            opts=opts,
+            opts=_formerly("kernel-arguments", pool, opts),
         )
     ]
     if tuning.rail_names:
@@ -176,7 +186,7 @@ def _tuned(
             link_layer="InfiniBand" if isinstance(pool.fabric, InfiniBand) else "Ethernet",
             rails=topology.rails(pool.machine),
         )
-        made.append(RailNames(_part("rail-names", pool), rails, opts=opts))
+        made.append(RailNames(_part("rail-names", pool), rails, opts=_formerly("rail-names", pool, opts)))
     if tuning.kubelet:
         args = for_machine(
             pool.machine,
@@ -185,5 +195,5 @@ def _tuned(
             **fields_of(KubeletAlignment, tuning.kubelet),
             timeout=timeouts.kubelet_config,
         )
-        made.append(KubeletConfig(_part("kubelet", pool), args, opts=opts))
+        made.append(KubeletConfig(_part("kubelet", pool), args, opts=_formerly("kubelet", pool, opts)))
     return made

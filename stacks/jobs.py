@@ -184,24 +184,36 @@ def resolve(workload: Workload, settings: Settings) -> Job:
 
 
 def _pool(workload: Workload, tenant: TenantSettings, settings: Settings) -> Pool:
-    """Return the pool of a workload: that which it names, or that of its node, or the only one it can mean."""
-    pools = settings.gpu_pools
+    """Return the pool of a workload; those without GPUs have one, too, for their nodes or none in particular."""
     if isinstance(workload, Unstarted):
         node = workload.client_node if isinstance(workload, RdmaTestWorkload) else ""
-        return settings.pool_with(node) or pools[0]
+        return settings.pool_with(node) or settings.gpu_pools[0]
     of_node = settings.pool_with(workload.node) if workload.node else None
-    named = next((pool for pool in pools if pool.declared and pool.name == workload.pool), None)
-    if workload.pool and named is None:
-        known = ", ".join(pool.name for pool in pools if pool.declared) or "none"
-        raise ValueError(f"pool {workload.pool!r} is none of `pools`: {known}; correct it, or leave it out")
-    if named and of_node and of_node is not named:
+    if of_node and workload.pool in (None, of_node.name):
+        return of_node
+    named = pool_of(workload.pool, tenant, settings)
+    if of_node:
         raise ValueError(f"pool {named.name}: node {workload.node} is in pool {of_node.name}; leave one of them out")
-    if pool := named or of_node:
-        return pool
-    usable = [pool for pool in pools if settings.gpu_quota(tenant, pool)] if len(pools) > 1 else pools
+    return named
+
+
+def pool_of(name: str | None, tenant: TenantSettings | None, settings: Settings) -> Pool:
+    """Return the pool of a name, or the only one that no name can mean: of the stack, or with a tenant's quota.
+
+    Raises ValueError with the reason where there is none, or several.
+    """
+    pools = settings.gpu_pools
+    if name is not None:
+        declared = [pool for pool in pools if pool.declared]
+        if pool := next((pool for pool in declared if pool.name == name), None):
+            return pool
+        known = ", ".join(pool.name for pool in declared) or "none"
+        raise ValueError(f"pool {name!r} is none of `pools`: {known}; correct it, or leave it out")
+    usable = [pool for pool in pools if settings.gpu_quota(tenant, pool)] if tenant and len(pools) > 1 else pools
     if len(usable) == 1:
         return usable[0]
-    several = f"tenant {tenant.namespace} has a gpu_quota of {', '.join(pool.name for pool in usable) or 'none'}"
+    among = ", ".join(pool.name for pool in usable) or "none"
+    several = f"tenant {tenant.namespace} has a gpu_quota of {among}" if tenant else f"the stack has {among}"
     raise ValueError(f"pool is missing, and {several}; name the one whose machines the job is for")
 
 

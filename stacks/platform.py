@@ -239,6 +239,7 @@ class Settings(Based):
         ports = self.ports if own.ports is None else own.ports
         return Pool(
             name=name or nodes[0].machine.name,
+            first=name is None or name == next(iter(self.pools)),
             declared=name is not None,
             machine=_machine(nodes[0].machine, ports, fabric),
             named_ports=bool(ports),

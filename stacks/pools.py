@@ -25,6 +25,8 @@ class Pool:
     """GPU nodes of one machine."""
 
     name: str
+    first: bool
+    """Whether it is the first pool, whose parts may have been those of the stack before it had `pools`."""
     declared: bool
     """Whether the settings have `pools`, and the nodes a label with its name; else it is all GPU nodes."""
     machine: Profile

@@ -45,6 +45,9 @@ NodesOption = Annotated[
 LayoutOption = Annotated[
     str | None, typer.Option("--layout", metavar="PODSxGPUS", help="Pods, and GPUs of each, in place of --nodes.")
 ]
+PoolOption = Annotated[
+    str | None, typer.Option("--pool", help="Pool whose machines it is for. Default: the only one of the tenant.")
+]
 KindOption = Annotated[
     Literal["mpi", "torch", "job"] | None,
     typer.Option("--kind", help="Kind of workload. Default: the first of the program's kinds."),
@@ -72,6 +75,7 @@ def command(
     gpus: GpusOption = None,
     nodes: NodesOption = None,
     layout: LayoutOption = None,
+    pool: PoolOption = None,
     kind: KindOption = None,
     name: NameOption = None,
     image: ImageOption = None,
@@ -82,7 +86,7 @@ def command(
 
     Exit status 1, without a manifest, if a mandatory policy rejects it.
     """
-    wanted = Request(program, tenant, gpus, nodes, layout, kind, name, image, build, transport)
+    wanted = Request(program, tenant, gpus, nodes, layout, pool, kind, name, image, build, transport)
     settings, requested_job = requested(wanted, stacks.read(stack).settings)
     job = requested_job.id
     heading = f"# Program {program} as job {job} of stack {stack}; start it with: oc create -f FILE\n"

@@ -13,6 +13,7 @@ from stacks import consistency, jobs
 from stacks.checks.program import unknown
 from stacks.jobs import Job
 from stacks.platform import Settings
+from stacks.pools import Pool
 from stacks.workload_settings import Stage, Workload
 
 _STAGE = "job"
@@ -28,6 +29,7 @@ class Request:
     gpus: int | None = None
     nodes: int | None = None
     layout: str | None = None
+    pool: str | None = None
     kind: str | None = None
     name: str | None = None
     image: str | None = None
@@ -61,6 +63,7 @@ def _workload(request: Request, settings: Settings) -> Workload:
         "tenant": request.tenant,
         "name": request.name or request.program,
         "program": request.program,
+        "pool": request.pool,
         "image": request.image,
         "build": request.build,
     }
@@ -105,7 +108,7 @@ def _size(request: Request, settings: Settings) -> dict[str, Any]:
             raise Problem("--gpus is missing", "Give the GPUs of the whole job, --nodes N, or --layout PODSxGPUS.")
         return {"gpus": request.gpus}
     if request.gpus is None:
-        return {"layout": {"pods": request.nodes, "gpus": settings.gpu_pools[0].machine.gpus}}
+        return {"layout": {"pods": request.nodes, "gpus": _pool(request, settings).machine.gpus}}
     each, over = divmod(request.gpus, request.nodes)
     if over:
         raise Problem(
@@ -113,6 +116,13 @@ def _size(request: Request, settings: Settings) -> dict[str, Any]:
             f"Give --gpus {(each + 1) * request.nodes}, or --layout PODSxGPUS.",
         )
     return {"layout": {"pods": request.nodes, "gpus": each}}
+
+
+def _pool(request: Request, settings: Settings) -> Pool:
+    try:
+        return jobs.pool_of(request.pool, settings.tenant(request.tenant), settings)
+    except ValueError as error:
+        raise Problem(f"--{error}") from None
 
 
 def _layout(text: str, request: Request) -> dict[str, int]:

@@ -137,10 +137,10 @@ class NvLink(Model):
 
     @model_validator(mode="after")
     def _has_figures_with_links(self) -> Self:
-        if (self.shape == "none") != (self.generation == 0) or (self.shape == "none") != (self.gbs == 0):
+        if not (self.shape == "none") == (self.generation == 0) == (self.gbs == 0):
             raise ValueError(
-                f"nvlink: shape {self.shape}, generation {self.generation} and gbs {self.gbs}: a machine without NVLink "
-                "has shape none and 0 of both; correct it"
+                f"nvlink: shape {self.shape}, generation {self.generation} and gbs {self.gbs}: a machine without "
+                "NVLink has shape none and 0 of both; correct it"
             )
         return self
 

@@ -51,7 +51,7 @@ def _ports(pool: Pool) -> Iterator[str]:
             f"fabric: roce, and {profile.hcas[0].netdev} of {profile.name} is the name of a port in InfiniBand mode; "
             "write `link_layer: Ethernet` in a machine file of your own (`machines`) where the ports are Ethernet's, "
             "or their names there as `ethernet`; or name them in `ports`"
-            + ("" if settings.cluster.hosted else ", or turn tuning.rail_names on")
+            + ("" if pool.cluster.hosted else ", or turn tuning.rail_names on")
         )
 
 

@@ -1,0 +1,113 @@
+"""What is wrong with pools: path, value and remedy of each."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.stack_settings import changed, data, expect_refusal
+
+RDMA = data("mixed")["fabric"]
+OTHER_PLUGIN = RDMA | {"plugin": RDMA["plugin"] | {"shared": {"version": "network-operator-v26.1.0"}}}
+JOB = {"kind": "job", "tenant": "research", "name": "it", "program": "cuda-vector-add"}
+MPI = {
+    "kind": "mpi",
+    "tenant": "research",
+    "name": "it",
+    "program": "nccl-all-reduce",
+    "image": "quay.io/example/nccl:1",
+}
+
+
+def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return one stage with one workload."""
+    return [{"name": "all", "workloads": [workload]}]
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        # Nodes
+        ({"nodes__3__pool": None}, "pools.inference: no node is in it; name it as `pool` of nodes, or leave it out"),
+        ({"nodes__3__pool": "inferences"}, "nodes: pool inferences of l40s-01.mixed.example.com is none of `pools`: …"),
+        ({"nodes__4": {"name": "a100-01", "roles": ["worker"]}}, "pools.former: no node is in it; …"),
+        (
+            {"nodes__4__profile": "dgx-h100"},
+            "nodes: profile dgx-h100 of a100-[01-02].mixed.example.com: … former has profile a100-pcie-server; leave",
+        ),
+        (
+            {"nodes__4": {"name": "a100-01", "roles": ["worker"], "profile": "a100-pcie-server"}},
+            "nodes: a100-01 has profile a100-pcie-server and no pool; name one of training, inference, former",
+        ),
+        # Pools
+        ({"pools__cpu": {"profile": "l40s-server"}}, "pools.cpu: nodes without GPUs are called so; give it another"),
+        ({"pools__former__profile": "a100"}, "pools.former.profile: … 'a100'; known: …"),
+        (
+            {"pools__former__labels": {"hpc.pulumi/pool": "training"}},
+            "pools.former.labels: hpc.pulumi/pool is a label of the stack's own; leave it out",
+        ),
+        # What the cluster has once
+        ({"pools__former__fabric": OTHER_PLUGIN}, "pools.former.fabric.plugin differs … pool training, …; make them"),
+        (
+            {"pools__former__tuning": {"kubelet": None}},
+            "pools.former: its nodes are in MachineConfigPool worker like those of inference, …; give each a",
+        ),
+        ({"gpu__mig": "single"}, "gpu.mig single: instances and whole GPUs of several pools …; use mixed"),
+        ({"site": {"domain": "mixed.example.com"}}, "site: files … for stacks of one pool; leave it out"),
+        (
+            {"gpu__driver": {"version": "450.51.05"}},
+            "gpu.driver.version 450.51.05 … NVIDIA H100 80GB HBM3 (GPUDirect); give one of branch 515 or later",
+        ),
+        # Tenants
+        (
+            {"tenants__0__gpu_quota": 8},
+            "tenants: gpu_quota 8 of research does not say of which pool; give it by pool, e.g. {training: 8, …}",
+        ),
+        (
+            {"tenants__0__gpu_quota": {"h100": 8}},
+            "tenants: gpu_quota of research has pool 'h100'; known: training, inference, former; correct it",
+        ),
+        ({"tenants__0__gpu_quota": {"training": -1}}, "tenants[0].gpu_quota.training: … -1"),
+        (
+            {"tenants__2__gpu_quota": {"former": 3}},
+            "queues: the tenants' gpu_quota add up to 5 GPUs of pool former, and there are 4: …",
+        ),
+        # Jobs
+        ({"stages": stages(JOB)}, "job it: pool is missing, … research has a gpu_quota of training, former; name"),
+        ({"stages": stages(JOB | {"pool": "h100"})}, "job it: pool 'h100' is none of `pools`: training, …; correct"),
+        (
+            {"stages": stages(JOB | {"pool": "former", "node": "dgx01.mixed.example.com"})},
+            "job it: pool former: node dgx01.mixed.example.com is in pool training; leave one of them out",
+        ),
+        (
+            {"stages": stages(MPI | {"pool": "former", "layout": "2x2"})},
+            "job it-02x02: layout 02x02: the machines of pool former have no fabric, …; give one pod, or name",
+        ),
+        (
+            {"stages": stages(MPI | {"pool": "former", "layout": "1x2", "transport": "gpudirect"})},
+            "job it-01x02: transport gpudirect: fabric none of pool former has no RDMA; use tcp, or leave it out",
+        ),
+        (
+            {"stages": stages(MPI | {"pool": "former", "layout": "1x8"})},
+            "job it-01x08: layout.gpus 8 is more than the 2 of a100-pcie-server; lower it, and raise pods",
+        ),
+        (
+            {"stages": stages(MPI | {"pool": "training", "gpus": 40})},
+            "job it: 40 GPUs wanted, 32 free; wait, or ask for fewer (free GPUs: dgx01",
+        ),
+    ],
+)
+def test_what_cannot_work_is_refused(settings: dict[str, Any], expected: str) -> None:
+    """Pools, nodes, quotas and jobs that contradict each other are refused with path, value and remedy."""
+    expect_refusal(changed("mixed", **settings), expected)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"nodes__5__pool": "gpu"}, "nodes: pool gpu of dgx01.ocp4.scale.ibm.com has no effect without `pools`; add"),
+        ({"tenants__0__gpu_quota": {"gpu": 8}}, "tenants: gpu_quota of adas has pool 'gpu'; known: none; correct it"),
+    ],
+)
+def test_names_of_pools_need_pools(settings: dict[str, Any], expected: str) -> None:
+    """A stack without `pools` has no names of pools."""
+    expect_refusal(changed("dev", **settings), expected)

@@ -1,0 +1,181 @@
+"""Pools: GPU machines of several kinds in one cluster."""
+
+from collections import Counter
+
+import pytest
+
+from apis import names
+from components.mpi_job import MpiJobArgs
+from stacks import jobs
+from stacks.job_arguments import of_job
+from stacks.settings import load, parse
+from tests.support.recorded import ROOT, built, environment, of_kind, spec
+from tests.support.stack_settings import data
+
+MIXED = load("mixed", ROOT)
+RDMA = {f"rdma/shared_enp{bus}s0np0" for bus in (24, 64, 79, 94, 154, 192, 206, 220)}
+
+
+def labels(node: str) -> dict[str, str]:
+    """Return the labels that the stack gives a node."""
+    (found,) = (
+        item for item in of_kind(environment("mixed"), "NodePatch") if item.inputs["metadata"]["name"].startswith(node)
+    )
+    return dict(found.inputs["metadata"]["labels"])
+
+
+def test_nodes_have_the_label_of_their_pool_before_any_driver() -> None:
+    """The stack itself labels nodes by pool: GPU feature discovery's labels come late, and change with MIG."""
+    assert {node: labels(node)[names.POOL] for node in ("dgx01", "l40s-02", "a100-01", "worker01")} == {
+        "dgx01": "training",
+        "l40s-02": "inference",
+        "a100-01": "former",
+        "worker01": "cpu",
+    }
+    assert labels("dgx01")[f"{names.NODE_ROLE}gpu"] == ""
+    assert f"{names.NODE_ROLE}gpu" not in labels("l40s-01")
+
+
+def test_a_pool_has_what_it_leaves_out_from_the_stack_and_null_is_none() -> None:
+    """What a pool leaves out is the stack's; null of `tuning` is none."""
+    training, inference, former = MIXED.gpu_pools
+    assert (training.fabric, training.tuning, training.machine_config_pool) == (MIXED.fabric, MIXED.tuning, "gpu")
+    assert (inference.tuning, former.tuning) == (None, None)
+    assert [pool.fabric.kind for pool in MIXED.gpu_pools] == ["roce", "none", "none"]
+    assert MIXED.tuning
+
+
+def test_adapters_are_configured_on_the_pools_with_rdma_alone() -> None:
+    """The NIC policy and the ports' policy select the pool with RDMA, and no other GPU node."""
+    recorded = environment("mixed")
+    (term,) = spec(recorded, "NicClusterPolicy")["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+        "nodeSelectorTerms"
+    ]
+    assert term["matchExpressions"] == [{"key": names.POOL, "operator": "In", "values": ["training"]}]
+    ports = spec(recorded, "NodeNetworkConfigurationPolicy")
+    assert ports["nodeSelector"] == {names.POOL: "training"}
+    configs = {
+        item.inputs["metadata"]["labels"][names.MACHINE_CONFIG_ROLE] for item in of_kind(recorded, "MachineConfig")
+    }
+    assert configs == {"gpu"}
+
+
+def test_one_driver_serves_machines_that_take_the_same_module() -> None:
+    """The open module is right for all where one kind needs it; of kinds that differ the operator chooses by node."""
+    assert spec(environment("mixed"), "ClusterPolicy")["driver"]["kernelModuleType"] == "open"
+
+
+def test_a_queue_has_a_flavor_of_each_pool_and_one_for_launchers() -> None:
+    """Each tenant's queue has its quota by pool; RDMA is of its pool alone, launchers run on nodes without GPUs."""
+    queues = {
+        item.inputs["metadata"]["name"]: item.inputs["spec"] for item in of_kind(environment("mixed"), "ClusterQueue")
+    }
+    (group,) = queues["research"]["resourceGroups"]
+    amounts = {
+        flavor["name"]: {entry["name"]: entry["nominalQuota"] for entry in flavor["resources"]}
+        for flavor in group["flavors"]
+    }
+    assert {flavor: of["nvidia.com/gpu"] for flavor, of in amounts.items()} == {
+        "cpu": "0",
+        "training": "24",
+        "inference": "0",
+        "former": "2",
+    }
+    assert {*group["coveredResources"]} == {"nvidia.com/gpu", "cpu", "memory", *RDMA}
+    rdma = {flavor: {of[name] for name in RDMA} for flavor, of in amounts.items()}
+    assert rdma == {"cpu": {"0"}, "training": {"24"}, "inference": {"0"}, "former": {"0"}}
+    assert (amounts["cpu"]["cpu"], amounts["inference"]["memory"]) == ("4", "0")
+    flavors = {
+        item.inputs["metadata"]["name"]: item.inputs["spec"] for item in of_kind(environment("mixed"), "ResourceFlavor")
+    }
+    assert {flavor: each["nodeLabels"][names.POOL] for flavor, each in flavors.items()} == {
+        name: name for name in ("cpu", "training", "inference", "former")
+    }
+
+
+def test_pods_with_gpus_run_on_their_pool_and_launchers_anywhere() -> None:
+    """The workers of a job have their pool's label as selector, and the launcher none."""
+    (mpi,) = of_kind(environment("mixed"), "MPIJob")
+    pods = {role: part["template"]["spec"] for role, part in mpi.inputs["spec"]["mpiReplicaSpecs"].items()}
+    assert pods["Worker"]["nodeSelector"] == {names.POOL: "training"}
+    assert "nodeSelector" not in pods["Launcher"]
+
+
+def test_a_job_is_of_the_only_pool_of_its_tenant() -> None:
+    """A job that names no pool is for the one of which its tenant has a quota; a node decides, too."""
+    pools = {job.id: job.pool.name for job in jobs.every(MIXED)}
+    assert pools["students/sample-a100"] == "former"
+    content = data("mixed")
+    bound = {
+        "kind": "job",
+        "tenant": "research",
+        "name": "it",
+        "program": "cuda-vector-add",
+        "node": "dgx02.mixed.example.com",
+    }
+    content["stages"] = [{"name": "all", "workloads": [bound]}]
+    (job,) = jobs.every(parse(content, "test"))
+    assert job.pool.name == "training"
+
+
+def test_what_a_job_has_follows_from_its_pool() -> None:
+    """Shares, ports and transport are those of the pool's machine."""
+    content = data("mixed")
+    common = {"kind": "mpi", "tenant": "research", "program": "nccl-all-reduce", "image": "quay.io/example/nccl:1"}
+    content["stages"] = [
+        {
+            "name": "all",
+            "workloads": [
+                common | {"name": "a", "pool": "training", "layout": "2x8"},
+                common | {"name": "b", "pool": "former", "layout": "1x2"},
+            ],
+        }
+    ]
+    settings = parse(content, "test")
+    one, other = (of_job(job, settings) for job in jobs.every(settings))
+    assert isinstance(one, MpiJobArgs)
+    assert isinstance(other, MpiJobArgs)
+    assert (one.transport, {*one.rdma_resources}, len(one.networks)) == ("gpudirect", RDMA, 8)
+    assert (other.transport, other.rdma_resources, other.networks, other.ib_hca) == ("tcp", (), (), None)
+    assert (one.cpus, other.cpus) == (8 * 26, 2 * 28)
+
+
+@pytest.mark.parametrize(("alert", "nodes"), [("GpuMissing", 3), ("NodePower", 1)])
+def test_alerts_about_machines_are_of_their_pools_nodes(alert: str, nodes: int) -> None:
+    """A node misses GPUs by its own machine's number; alerts that no machine decides are there once."""
+    rules = spec(environment("mixed"), "PrometheusRule")["groups"][0]["rules"]
+    expressions = [rule["expr"] for rule in rules if rule["alert"] == alert]
+    assert len(expressions) == nodes
+    assert all('{Hostname=~"' in expression for expression in expressions)
+    assert len([rule for rule in rules if rule["alert"] == "GpuTooHot"]) == 1
+
+
+def test_a_pool_of_all_nodes_declares_what_a_stack_without_pools_does() -> None:
+    """With a pool of all GPU nodes the same kinds of objects are declared; workers without GPUs get a label besides."""
+    plain = data("h100-roce") | {"stages": [], "site": None}
+    nodes = [
+        {**{key: value for key, value in node.items() if key != "profile"}, "pool": "training"}
+        if "profile" in node
+        else node
+        for node in plain["nodes"]
+    ]
+    pooled = plain | {"pools": {"training": {"profile": "dgx-h100"}}, "nodes": nodes}
+    without, with_pool = (Counter(item.type for item in built(content)) for content in (plain, pooled))
+    assert with_pool - without == {"kubernetes:core/v1:NodePatch": 2}
+    assert without - with_pool == Counter()
+
+
+def test_parts_of_the_nodes_stay_when_a_stack_gets_pools() -> None:
+    """Parts of the first pool's MachineConfigPool are known by their former names, so that no node restarts for that."""
+    parts = ("NodePool", "Memlock", "KernelArguments", "KubeletConfig", "PoolRollout")
+    former = {
+        part: [name for item in environment("mixed") if item.type == f"hpc:nodes:{part}" for name in item.former_names]
+        for part in parts
+    }
+    assert former == {
+        "NodePool": ["gpu-pool"],
+        "Memlock": ["memlock"],
+        "KernelArguments": ["kernel-arguments"],
+        "KubeletConfig": ["kubelet"],
+        "PoolRollout": ["nodes"],
+    }
