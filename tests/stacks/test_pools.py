@@ -166,7 +166,7 @@ def test_a_pool_of_all_nodes_declares_what_a_stack_without_pools_does() -> None:
 
 
 def test_parts_of_the_nodes_stay_when_a_stack_gets_pools() -> None:
-    """Parts of the first pool's MachineConfigPool are known by their former names, so that no node restarts for that."""
+    """Parts of the first pool keep their objects by their former names, so that no node restarts for that."""
     parts = ("NodePool", "Memlock", "KernelArguments", "KubeletConfig", "PoolRollout")
     former = {
         part: [name for item in environment("mixed") if item.type == f"hpc:nodes:{part}" for name in item.former_names]
