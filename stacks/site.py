@@ -9,7 +9,7 @@ from sites.scale_facts import ScaleFacts
 from sites.settings import SiteSettings
 from sites.site import Host, Site
 from stacks import topology
-from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, RdmaFabric, Roce
+from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin, NoFabric, RdmaFabric, Roce
 from stacks.gpu_settings import SpecialResourceSettings
 from stacks.platform import Settings
 from stacks.pools import Pool
@@ -19,12 +19,7 @@ from stacks.storage_settings import HostClientStorage
 
 def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterable[BatchJob | PodJob] = ()) -> Site:
     """Return what `./hpc site` writes files from; `content` is what the manifests name, and `jobs` the workloads."""
-    if len(settings.gpu_pools) > 1:
-        raise SettingsError(
-            "files for hosts and switches are written for stacks of one pool, and this one has "
-            f"{', '.join(pool.name for pool in settings.gpu_pools)}"
-        )
-    (pool,) = settings.gpu_pools
+    pool = of_fabric(settings)
     return Site(
         stack=stack,
         release=settings.release,
@@ -34,7 +29,7 @@ def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterabl
                 name=node.name,
                 roles=node.roles,
                 # With the names of ports that the stack gives, and in the mode of its fabric.
-                machine=pool.machine if node.profile else None,
+                machine=own.machine if (own := settings.pool_with(node.name)) else None,
                 scale_client=node.scale_client,
             )
             for node in settings.nodes
@@ -49,6 +44,17 @@ def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterabl
         scale=_scale(pool, settings),
         given=settings.site or SiteSettings(),
     )
+
+
+def of_fabric(settings: Settings) -> Pool:
+    """Return the pool whose fabric the hosts and switches are configured for; SettingsError where there are several."""
+    joined = [pool for pool in settings.gpu_pools if not isinstance(pool.fabric, NoFabric)]
+    if len(joined) > 1:
+        raise SettingsError(
+            "files for hosts and switches are written for one fabric, and this stack has pools "
+            f"{' and '.join(pool.name for pool in joined)} with a fabric each"
+        )
+    return (joined or settings.gpu_pools)[0]
 
 
 def _scale(pool: Pool, settings: Settings) -> ScaleFacts | None:

@@ -15,14 +15,18 @@ from stacks.data_set_settings import DataSetSettings
 from stacks.storage_settings import AnyVolume, Data, DirectoryData, Volume
 from stacks.topology_settings import TopologySettings
 
+NAMES_OF_FORMS = ("(a number)", "(by pool)")
+"""What pydantic calls the forms of a quota in the places of errors; no field is called so."""
+
 
 def _form(quota: Any) -> str:
-    return "by pool" if isinstance(quota, Mapping) else "number"
+    return NAMES_OF_FORMS[isinstance(quota, Mapping)]
 
 
 _Gpus = Annotated[int, Field(ge=0)]
 GpuQuota = Annotated[
-    Annotated[_Gpus, Tag("number")] | Annotated[dict[DnsLabel, _Gpus], Tag("by pool")], Discriminator(_form)
+    Annotated[_Gpus, Tag(NAMES_OF_FORMS[0])] | Annotated[dict[DnsLabel, _Gpus], Tag(NAMES_OF_FORMS[1])],
+    Discriminator(_form),
 ]
 """A number, or numbers by pool; only the form that is written is checked."""
 

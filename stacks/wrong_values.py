@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from hardware import data_files, field_errors
 from stacks import field_names, field_places
 from stacks.bases import Whole
+from stacks.tenant_settings import NAMES_OF_FORMS
 
 _SECRET = re.compile(r"secret|passw|token|credential|login", re.IGNORECASE)
 """Names of fields whose values are not shown: users may write a secret into one that describes it."""
@@ -51,8 +52,7 @@ def _path(place: Sequence[str | int], data: Any, model: type[BaseModel]) -> Iter
     """Yield the parts of a place as in the file: without the names of variants, which pydantic adds."""
     variant, models = None, [model]
     for index, part in enumerate(place):
-        if isinstance(part, str) and isinstance(data, str | int | float):
-            # The form that a value was taken for, as of `gpu_quota`: a value has no parts.
+        if part in NAMES_OF_FORMS:
             continue
         if isinstance(part, str) and isinstance(data, Mapping):
             # A variant may be called as one of its fields, a volume of kind claim has a claim, and as a key of a map.

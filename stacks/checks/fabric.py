@@ -14,10 +14,10 @@ _PODS_OF_A_TEST = 2  # server and client may land on one node
 def ports(settings: Settings) -> Iterator[str]:
     """Yield what is wrong between the fabric and the ports of each pool."""
     for pool in settings.gpu_pools:
-        yield from _ports(pool)
+        yield from _ports(pool, hosted=settings.cluster.hosted)
 
 
-def _ports(pool: Pool) -> Iterator[str]:
+def _ports(pool: Pool, *, hosted: bool) -> Iterator[str]:
     profile, fabric = pool.machine, pool.fabric
     rails = bool(pool.tuning and pool.tuning.rail_names)
     if rails and not (profile.hcas and all(hca.pci for hca in profile.hcas)):
@@ -51,7 +51,7 @@ def _ports(pool: Pool) -> Iterator[str]:
             f"fabric: roce, and {profile.hcas[0].netdev} of {profile.name} is the name of a port in InfiniBand mode; "
             "write `link_layer: Ethernet` in a machine file of your own (`machines`) where the ports are Ethernet's, "
             "or their names there as `ethernet`; or name them in `ports`"
-            + ("" if pool.cluster.hosted else ", or turn tuning.rail_names on")
+            + ("" if hosted else ", or turn tuning.rail_names on")
         )
 
 

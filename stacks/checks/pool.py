@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from stacks import instances
-from stacks.fabric_settings import DaemonSetPlugin, Ethernet, RdmaFabric, Roce
+from stacks.fabric_settings import DaemonSetPlugin, Ethernet, NoFabric, RdmaFabric, Roce
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.platform import Settings
 from stacks.pools import Pool
@@ -51,8 +51,8 @@ def between(settings: Settings) -> Iterator[str]:
     yield from _links(pools)
     yield from _machine_config_pools(pools)
     yield from _instances(settings)
-    if settings.site is not None:
-        yield "site: files for hosts and switches are written for stacks of one pool; leave it out"
+    if settings.site is not None and sum(not isinstance(pool.fabric, NoFabric) for pool in pools) > 1:
+        yield "site: files for hosts and switches are written for one fabric, and several pools have one; leave it out"
 
 
 def _quotas(settings: Settings) -> Iterator[str]:

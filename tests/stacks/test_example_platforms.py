@@ -10,7 +10,6 @@ from stacks.gpu_settings import GpuOperatorSettings
 from stacks.settings import load
 from tests.support.golden import STACKS as GOLDEN
 from tests.support.recorded import OURS, ROOT, environment, of_kind, spec
-from tests.support.stack_settings import only_pool
 
 STACKS = OURS
 WITH_PLATFORM = [each for each in STACKS if load(each, ROOT).has_platform]
@@ -40,15 +39,15 @@ def test_texts_that_differ_are_of_the_fabric() -> None:
 def test_alerts_are_about_the_ports_and_gpus_of_the_stacks_machines(stack: str) -> None:
     """Alerts about ports name the machines' HCAs, and there are none on Ethernet; GPUs are counted by machine."""
     settings = load(stack, ROOT)
-    rules = {
-        rule.get("alert"): rule["expr"]
-        for group in spec(environment(stack), "PrometheusRule", "gpus")["groups"]
-        for rule in group["rules"]
-    }
-    assert rules["GpuMissing"].endswith(f"< {only_pool(settings).machine.gpus}")
-    devices = "|".join(hca.name for hca in only_pool(settings).machine.hcas) if settings.uses_rdma else None
-    assert ("InfinibandPortDown" in rules) == bool(devices)
-    assert f'device=~"{devices}"' in rules.get("InfinibandPortDown", 'device=~"None"')
+    rules: dict[str, list[str]] = {}
+    for group in spec(environment(stack), "PrometheusRule", "gpus")["groups"]:
+        for rule in group["rules"]:
+            rules.setdefault(rule.get("alert"), []).append(rule["expr"])
+    gpus = [int(expression.rpartition("< ")[2]) for expression in rules["GpuMissing"]]
+    assert gpus == [pool.machine.gpus for pool in settings.gpu_pools]
+    ports = [f'device=~"{"|".join(hca.name for hca in pool.hcas)}"' for pool in settings.gpu_pools if pool.hcas]
+    down = rules.get("InfinibandPortDown", [])
+    assert [devices in expression for devices, expression in zip(ports, down, strict=True)] == [True] * len(ports)
 
 
 RIGHTS: Mapping[str, Mapping[str, set[str]]] = {

@@ -17,7 +17,6 @@ from stacks.platform import Settings
 from stacks.releases import RELEASES
 from stacks.settings import load
 from tests.support.recorded import OURS, ROOT, before, environment, of_kind, spec
-from tests.support.stack_settings import only_pool
 
 TABLE: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("node_labels.yaml").read_text())
 STACKS = OURS
@@ -108,8 +107,9 @@ def _labels(node: NodeSettings, recorded: tuple[Registration, ...], settings: Se
         if patch.inputs["metadata"]["name"] == node.name:
             labels |= patch.inputs["metadata"]["labels"]
     configuration = _pci_configuration(recorded, settings)
-    if configuration is not None and node.profile:
-        labels |= features.pci_labels(only_pool(settings).machine, configuration)
+    pool = settings.pool_with(node.name)
+    if configuration is not None and pool:
+        labels |= features.pci_labels(pool.machine, configuration)
     return labels
 
 

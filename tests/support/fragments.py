@@ -211,7 +211,7 @@ CHANGES: Mapping[str, Sequence[Fragment]] = {
     ),
     "pull_secret": (None, {"registries": ["nvcr.io"]}, {"name": "pull", "registries": ["nvcr.io", "nvcr.io"]}),
     "protect": (True, False),
-    "tenants.*.gpu_quota": (0, 8, 9999),
+    "tenants.*.gpu_quota": (0, 8, 9999, {"training": 8}),
     "tenants.*.data": _DATA,
     "tenants.0.volumes": _TENANT_VOLUMES,
     "tenants.0.data": _DATA,
@@ -299,7 +299,8 @@ def unchanged(name: str) -> dict[str, Any]:
         # Eight machines show what 140 do, in a fraction of the time.
         node["name"] = node["name"].replace("[001-140]", "[001-008]")
     for tenant in content["tenants"]:
-        tenant["gpu_quota"] = tenant["gpu_quota"] if tenant["gpu_quota"] <= 32 else 20
+        quota = tenant["gpu_quota"]
+        tenant["gpu_quota"] = 20 if isinstance(quota, int) and quota > 32 else quota
     for stage in content["stages"]:
         for workload in stage["workloads"]:
             if "server_node" in workload:

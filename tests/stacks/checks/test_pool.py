@@ -52,7 +52,10 @@ def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
             "pools.former: its nodes are in MachineConfigPool worker like those of inference, …; give each a",
         ),
         ({"gpu__mig": "single"}, "gpu.mig single: instances and whole GPUs of several pools …; use mixed"),
-        ({"site": {"domain": "mixed.example.com"}}, "site: files … for stacks of one pool; leave it out"),
+        (
+            {"site": {"domain": "mixed.example.com"}, "pools__former__fabric": {"kind": "ethernet"}},
+            "site: files … for one fabric, …; leave it out",
+        ),
         (
             {"gpu__driver": {"version": "450.51.05"}},
             "gpu.driver.version 450.51.05 … NVIDIA H100 80GB HBM3 (GPUDirect); give one of branch 515 or later",
