@@ -127,7 +127,8 @@ class ProgramJob:
 
     def placed(self, free: Mapping[str, int]) -> Plan:
         """Return where its layout fits on free GPUs, by node; in one domain of the fabric where it requires that."""
-        return _plan(self.layout.total_gpus, self.layout.gpus, free, self.closeness, _left(self.domains, free))
+        left = tuple({node: free[node] for node in domain if node in free} for domain in self.domains)
+        return _plan(self.layout.total_gpus, self.layout.gpus, free, self.closeness, left)
 
 
 Job = PlainJob | ProgramJob
@@ -253,10 +254,6 @@ def _plan(
     if closeness and closeness.required and domains:
         return placement.plan_within(domains, gpus, gpus_per_pod, level=closeness.required)
     return placement.plan(free, gpus, gpus_per_pod)
-
-
-def _left(domains: tuple[Mapping[str, int], ...], free: Mapping[str, int]) -> tuple[Mapping[str, int], ...]:
-    return tuple({node: free[node] for node in domain if node in free} for domain in domains)
 
 
 def _share(workload: Started, layout: Layout, program: Program, pool: Pool) -> Share:

@@ -57,6 +57,7 @@ def build(
     for tenant, part in parts:
         own[tenant].append(part)
     finished: list[pulumi.Output[Any]] = []
+    declared: list[str] = []
     for _, of_stage in jobs.by_stage(settings):
         for wave in plan(of_stage, settings):
             made = [
@@ -71,9 +72,10 @@ def build(
                 for job in wave
             ]
             finished = [component.finished for component in made]
-    return [
-        f"{job.tenant.namespace}/{name}" for job in jobs.every(settings) for name in object_names(job, settings, locks)
-    ]
+            declared += [
+                f"{job.tenant.namespace}/{name}" for job in wave for name in object_names(job, settings, locks)
+            ]
+    return declared
 
 
 def object_names(job: Job, settings: Settings, locks: Locked) -> tuple[str, ...]:
