@@ -17,6 +17,7 @@ FORMS = {
     pattern: Form(name, example)
     for pattern, name, example in (
         (r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", f"{_NAME}, up to 63", "team-a"),
+        (r"^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$", f"{_NAME}, up to 63", "head-1"),
         (r"^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$", f"{_NAME}, up to 40", "city-scenes"),
         (r"^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$", f"{_DOTTED}, up to 253", "gpu01.lab.example.com"),
         (r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$", _DOTTED, "gpu01.lab.example.com"),

@@ -23,9 +23,9 @@ def _form(quota: Any) -> str:
     return NAMES_OF_FORMS[isinstance(quota, Mapping)]
 
 
-_Gpus = Annotated[int, Field(ge=0)]
 GpuQuota = Annotated[
-    Annotated[_Gpus, Tag(NAMES_OF_FORMS[0])] | Annotated[dict[DnsLabel, _Gpus], Tag(NAMES_OF_FORMS[1])],
+    Annotated[int, Field(ge=0), Tag(NAMES_OF_FORMS[0])]
+    | Annotated[dict[DnsLabel, Annotated[int, Field(ge=0)]], Tag(NAMES_OF_FORMS[1])],
     Discriminator(_form),
 ]
 """A number, or numbers by pool; only the form that is written is checked."""

@@ -10,7 +10,8 @@ from hardware.model import Model, merged_by
 
 SlurmName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][-A-Za-z0-9_]{0,62}$")]
 Hosts = Annotated[str, StringConstraints(pattern=hostlist.PATTERN, min_length=1)]
-HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
+HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$")]
+"""Name of a host without its domain, e.g. head-1."""
 AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/[-\w./]*$")]
 SlurmImage = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-A-Za-z0-9_.:/@]*$")]
 

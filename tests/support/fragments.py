@@ -305,7 +305,8 @@ def unchanged(name: str) -> dict[str, Any]:
         for workload in stage["workloads"]:
             if "server_node" in workload:
                 workload["server_node"] = workload["server_node"].replace("dgx140", "dgx008")
-            if workload.get("layout", {}).get("pods") == 20:
+            layout = workload.get("layout")
+            if isinstance(layout, dict) and layout.get("pods") == 20:
                 workload["layout"] = {"pods": 4, "gpus": 8}
     return content
 
