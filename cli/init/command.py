@@ -121,14 +121,14 @@ def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | Non
     _require_known(cluster)
     groups = grouped(cluster.nodes)
     _require_gpus(groups)
-    release = RELEASES[cluster.release]
+    release, reached = RELEASES[cluster.release], Connection(_written(kubeconfig, context, cluster), context)
     example = examples.read(template, ROOT) if template else examples.chosen(groups, release, ROOT)
     if not examples.whole(example):
         raise Problem(
             f"example {example.name} is only a part of an environment",
             "Name one with platform and tenants (--template).",
         )
-    found = compose(name, cluster, Connection(_written(kubeconfig, context, cluster), context), groups, example)
+    found = compose(name, cluster, reached, groups, example)
     texts = {_file(name): settings_file.text_of(name, cluster, context, example.name, found)}
     files.write(texts | {ROOT / file.path: file.content for file in found.machine_files}, force=force)
     for line in cluster.unread:

@@ -1,15 +1,16 @@
 """The settings of a stack on a cluster: its facts, and an example's choices for what cannot be read from it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from cli.init import gpu_policy, node_ranges, operators, optional_parts, places, workloads
+from cli.init import gpu_policy, node_ranges, operators, optional_parts, places, pools, workloads
 from cli.init.decision import MARK, REVIEW, Decision
 from cli.init.examples import Example
 from cli.init.facts import Cluster, Connection
-from cli.init.machine_files import MachineFile, machine_files
-from cli.init.machines import Group, known
+from cli.init.machine_files import MachineFile, machine_files, which
+from cli.init.machine_kinds import Kind, gpus, machine_kinds, machines, with_gpus
+from cli.init.machines import Group
 from cli.init.tenants import fit as fit_tenants
 from cli.shared.text import some
 from components.mpi_operator import OPERATOR
@@ -35,30 +36,43 @@ class Composition:
 
 def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[Group], example: Example) -> Composition:
     """Return the settings of the stack `name`, of a release that is known, and what is left to decide."""
-    release, given, files = RELEASES[cluster.release], example.given, machine_files(name, groups, reached)
-    ours = [group for group in groups if group.traits.has_gpus] or [group for group in groups if group.candidates]
-    names = [node.name for group in ours for node in group.nodes]
-    same = example.settings.gpu_nodes[0].profile in _machines(ours)
-    left_out = (*_NOT_OF_EXAMPLES, *(() if same else _OF_A_MACHINE))
+    release, files = RELEASES[cluster.release], machine_files(name, groups, reached)
+    ours = with_gpus(groups)
+    pool = pools.nearest(example.settings, ours)
+    given = pools.without(example.given, pool)
+    kinds = pools.in_order(machine_kinds(ours, files, name), pool)
+    several = len(kinds) > 1
+    left_out = (*_NOT_OF_EXAMPLES, *(() if pool.nodes[0].profile in machines(ours) else _OF_A_MACHINE))
     settings = {
         "release": release.name,
         "cluster": _cluster(name, cluster, reached),
         **({"machines": [file.path for file in files]} if files else {}),
+        **({"pools": {}} if several else {}),
         "nodes": [],
         **{key: value for key, value in given.items() if key not in left_out},
     }
-    decisions = [*_hosted(settings, cluster), *_missing_state(cluster), *_nodes(settings, groups, files)]
+    nodes = _nodes_of_pools(settings, groups, kinds) if several else _nodes(settings, groups, files)
+    decisions = [*_hosted(settings, cluster), *_missing_state(cluster), *nodes]
     left = optional_parts.fit(settings, cluster, example.name)
     decisions += left
     decisions += operators.fit(settings, cluster, release, name)
     decisions += gpu_policy.fit(settings, cluster)
-    decisions += _jobs(settings, example.settings, ours, names)
-    decisions += fit_tenants(settings, cluster, _gpus(ours) * len(names), name)
+    decisions += _jobs(settings, example.settings, ours, kinds)
+    if several:
+        pools.rename(settings.get("tenants", ()), example.settings, kinds)
+    sizes = {kind.name: kind.total_gpus for kind in kinds} if several else gpus(ours) * len(_names(ours))
+    decisions += fit_tenants(settings, cluster, sizes, name)
     decisions += _noticed(settings, cluster, release, name)
-    decisions += _fabric(settings, cluster, [] if left else ours)
+    decisions += _fabric(settings, cluster, [] if left else kinds[0].groups if several else ours)
+    if several:
+        decisions += pools.write(settings, kinds, files, pool)
     named = {each.path for each in left}
     site = [each for each in places.of_a_site(settings) if each.path not in named]
     return Composition(settings, (*decisions, *site), files)
+
+
+def _names(groups: Sequence[Group]) -> list[str]:
+    return [node.name for group in groups for node in group.nodes]
 
 
 def _cluster(name: str, cluster: Cluster, reached: Connection) -> dict[str, Any]:
@@ -95,10 +109,10 @@ def _missing_state(cluster: Cluster) -> Iterator[Decision]:
 def _nodes(settings: dict[str, Any], groups: Sequence[Group], files: Sequence[MachineFile]) -> Iterator[Decision]:
     """Write the nodes, those with GPUs last; yield those whose machine the user must name."""
     of_file = {id(file.group): file for file in files}
-    for group in sorted(groups, key=lambda group: (group.may_have_gpus, "master" not in group.nodes[0].roles)):
+    for group in _in_order(groups):
         file = of_file.get(id(group))
         profile = file.profile if file else group.profile
-        decision = None if profile and not file else _which(group, file)
+        decision = None if profile and not file else which(group, file)
         for name in node_ranges.short(node.name for node in group.nodes):
             entry = {"name": name, "roles": [*group.nodes[0].roles], **({"profile": profile} if profile else {})}
             settings["nodes"].append(entry)
@@ -106,42 +120,38 @@ def _nodes(settings: dict[str, Any], groups: Sequence[Group], files: Sequence[Ma
                 yield Decision(("nodes", len(settings["nodes"]) - 1, "roles"), *decision)
 
 
-def _which(group: Group, file: MachineFile | None) -> tuple[str, tuple[str, ...]]:
-    if file is not None:
-        return (
-            f"no known machine has {group.traits}: complete {file.path}, which says how",
-            (),
-        )
-    unknown = "no label says whether these have GPUs; " if group.traits.has_gpus is None else ""
-    none = ", or none where they have no GPUs" if unknown else ""
-    own = f", or a file of your own in `machines` with base {' or '.join(group.families)}" if group.families else ""
-    return (
-        f"which machine these are, of those that have {group.traits}: {unknown}uncomment one line{none}{own}",
-        tuple(f"profile: {name}" for name in group.candidates),
-    )
+def _nodes_of_pools(settings: dict[str, Any], groups: Sequence[Group], kinds: Sequence[Kind]) -> Iterator[Decision]:
+    """Write the nodes with their pools; yield those whose pool the user must name."""
+    of_group = {id(group): kind.name for kind in kinds for group in kind.groups}
+    for group in _in_order(groups):
+        pool = of_group.get(id(group))
+        decision = None if pool else pools.undecided(group, kinds)
+        for name in node_ranges.short(node.name for node in group.nodes):
+            entry = {"name": name, "roles": [*group.nodes[0].roles], **({"pool": pool} if pool else {})}
+            settings["nodes"].append(entry)
+            if decision:
+                yield replace(decision, path=("nodes", len(settings["nodes"]) - 1, "roles"))
 
 
-def _machines(groups: Sequence[Group]) -> list[str]:
-    return [name for group in groups for name in ([group.profile] if group.profile else group.candidates)]
+def _in_order(groups: Sequence[Group]) -> list[Group]:
+    return sorted(groups, key=lambda group: (group.may_have_gpus, "master" not in group.nodes[0].roles))
 
 
-def _gpus(groups: Sequence[Group]) -> int:
-    """Return how many GPUs each machine has; 0 where they differ, or are not known."""
-    sizes = {each.name: each.gpus or 0 for each in known()}
-    found = {
-        size
-        for group in groups
-        for size in ([group.traits.gpus] if group.traits.gpus else [sizes[name] for name in group.candidates])
-    }
-    return found.pop() if len(found) == 1 else 0
-
-
-def _jobs(settings: dict[str, Any], example: Settings, groups: Sequence[Group], names: Sequence[str]) -> list[Decision]:
+def _jobs(
+    settings: dict[str, Any], example: Settings, groups: Sequence[Group], kinds: Sequence[Kind]
+) -> list[Decision]:
     if "stages" not in settings:
         return []
+    several = len(kinds) > 1
+    stages = pools.assigned(settings["stages"], example, kinds if several else ())
     theirs = [node.name for node in example.gpu_nodes]
-    hcas = [hca.name for name in _machines(groups) for hca in PROFILES[name].hcas]
-    settings["stages"], decisions = workloads.fit(settings["stages"], theirs, names, _gpus(groups), hcas)
+
+    def room(of: Sequence[Group]) -> workloads.Room:
+        hcas = [hca.name for name in machines(of) for hca in PROFILES[name].hcas]
+        return workloads.Room(theirs, _names(of), gpus(of), hcas)
+
+    rooms = {kind.name: room(kind.groups) for kind in kinds} if several else {}
+    settings["stages"], decisions = workloads.fit(stages, {**rooms, None: room(kinds[0].groups if several else groups)})
     return decisions
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from apis import yaml_text
+from cli.init.machine_kinds import machine_kinds, with_gpus
 from cli.init.machines import Group, known
 from cli.shared.errors import Problem
 from stacks import settings as stack_settings
@@ -14,7 +15,7 @@ from stacks.layer_settings import PlatformLayer, TenantsLayer
 from stacks.platform import Settings
 from stacks.releases import Release
 
-_LAYERS = {"Ethernet": ("roce", "ethernet"), "InfiniBand": ("infiniband",)}
+LAYERS = {"Ethernet": ("roce", "ethernet"), "InfiniBand": ("infiniband",)}
 """What ports are -> the kinds of fabric that use them."""
 
 
@@ -63,11 +64,15 @@ def whole(example: Example) -> bool:
 
 
 def chosen(groups: Sequence[Group], release: Release, root: Path) -> Example:
-    """Return the example that is nearest to a cluster: by machine, GPU, ports, release and RDMA, then by name.
+    """Return the example that is nearest to a cluster: by machine, pools, GPU, ports, release and RDMA, then by name.
 
-    Raises Problem where none has the API generations of the release.
+    One with pools is for machines of several kinds alone. Raises Problem where none has the API generations of the
+    release.
     """
-    found = [one for one in (read(name, root) for name in names(root)) if whole(one) and supported(one, release)]
+    several = len(machine_kinds(with_gpus(groups))) > 1
+    whole_ones = [one for one in (read(name, root) for name in names(root)) if whole(one)]
+    fitting = [one for one in whole_ones if several or not one.settings.pools]
+    found = [one for one in fitting if supported(one, release)]
     if not found:
         raise Problem(
             f"no example of stacks/examples is for the APIs of OpenShift {release.name}",
@@ -87,10 +92,11 @@ def _nearness(example: Example, groups: Sequence[Group], release: Release) -> tu
     machines = {node.machine.name for node in example.settings.gpu_nodes}
     possible = {name for group in groups for name in (*group.candidates, *group.families)}
     gpus = {each.gpu.architecture for each in known() if each.gpu and each.name in possible}
-    kinds = {kind for group in groups if group.traits.link_layer for kind in _LAYERS[group.traits.link_layer]}
+    kinds = {kind for group in groups if group.traits.link_layer for kind in LAYERS[group.traits.link_layer]}
     return (
         any(group.profile in machines for group in groups),
         bool(machines & possible),
+        bool(example.settings.pools),
         any(pool.machine.gpu.architecture in gpus for pool in example.settings.gpu_pools),
         any(pool.fabric.kind in kinds for pool in example.settings.gpu_pools),
         example.settings.release == release.name,

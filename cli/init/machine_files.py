@@ -50,6 +50,22 @@ def machine_files(stack: str, groups: Sequence[Group], reached: Connection) -> t
     return tuple(found)
 
 
+def which(group: Group, file: MachineFile | None) -> tuple[str, tuple[str, ...]]:
+    """Return what the user decides of the machine of a group, and lines to choose from."""
+    if file is not None:
+        return (
+            f"no known machine has {group.traits}: complete {file.path}, which says how",
+            (),
+        )
+    unknown = "no label says whether these have GPUs; " if group.traits.has_gpus is None else ""
+    none = ", or none where they have no GPUs" if unknown else ""
+    own = f", or a file of your own in `machines` with base {' or '.join(group.families)}" if group.families else ""
+    return (
+        f"which machine these are, of those that have {group.traits}: {unknown}uncomment one line{none}{own}",
+        tuple(f"profile: {name}" for name in group.candidates),
+    )
+
+
 def _slug(group: Group) -> str:
     words = group.traits.machine or group.traits.product or "gpu"
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-") or "gpu"

@@ -1,10 +1,11 @@
 """Tenants of an example on a cluster: unused ids, the GPUs that exist, storage that the cluster offers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cli.init.decision import REVIEW, Decision
 from cli.init.facts import Cluster, Namespace
+from cli.init.machine_kinds import shared_out
 from cli.shared.text import some
 from components.tenant import TenantNamespace
 
@@ -15,8 +16,10 @@ _CLAIM = "claim"
 _QUOTA = TenantNamespace.model_fields["quota_name"].default
 
 
-def fit(settings: dict[str, Any], cluster: Cluster, gpus: int, stack: str) -> Iterator[Decision]:
+def fit(settings: dict[str, Any], cluster: Cluster, gpus: int | Mapping[str, int], stack: str) -> Iterator[Decision]:
     """Change the tenants, in place; yield what is left to decide. `gpus` is how many there are, 0: not known.
+
+    Where the stack has pools, `gpus` is by pool, and so are the quotas.
 
     Where namespaces have a quota of GPUs, these are the tenants, as they are; else they are the example's.
     """
@@ -29,16 +32,18 @@ def fit(settings: dict[str, Any], cluster: Cluster, gpus: int, stack: str) -> It
             "they are",
             mark=REVIEW,
         )
+        if isinstance(gpus, Mapping):
+            yield from _by_pool(settings["tenants"], teams, gpus)
         return
     tenants = settings.get("tenants", [])
     taken = [each.uid_range for each in cluster.namespaces.values() if each.uid_range]
     levels = {each.mcs for each in cluster.namespaces.values() if each.mcs}
+    quotas = _quotas([tenant["gpu_quota"] for tenant in tenants], gpus)
     for index, tenant in enumerate(tenants):
         there = cluster.namespaces.get(tenant["namespace"])
         _set_ids(tenant, there.uid_range if there and there.uid_range else _free_block(tenant["uid_range"], taken))
         tenant["mcs"] = there.mcs if there and there.mcs else _free_level(tenant["mcs"], levels)
-        if gpus:
-            tenant["gpu_quota"] = min(tenant["gpu_quota"], gpus // len(tenants))
+        tenant["gpu_quota"] = quotas[index]
         if there is not None:
             yield Decision(
                 ("tenants", index),
@@ -63,6 +68,42 @@ def _tenant(name: str, there: Namespace) -> dict[str, Any]:
         "gpu_quota": gpus,
         **({"quota_name": quota} if quota != _QUOTA else {}),
     }
+
+
+def _by_pool(
+    tenants: Sequence[dict[str, Any]], teams: Mapping[str, Namespace], gpus: Mapping[str, int]
+) -> Iterator[Decision]:
+    """Share out quotas that do not say of which pool they are, in place."""
+    for index, tenant in enumerate(tenants):
+        total = tenant["gpu_quota"]
+        tenant["gpu_quota"] = shared_out(total, gpus)
+        name, _ = teams[tenant["namespace"]].quota or ("", 0)
+        yield Decision(
+            ("tenants", index, "gpu_quota"),
+            f"ResourceQuota {name} has {total} GPUs and does not say of which pool: share them out, of "
+            f"{', '.join(gpus)}; together {total}, it stays as it is",
+        )
+
+
+def _quotas(own: Sequence[int | Mapping[str, int]], gpus: int | Mapping[str, int]) -> Sequence[int | dict[str, int]]:
+    """Return the tenants' GPUs: as the example has them, as far as there are as many."""
+    if isinstance(gpus, int):
+        return _amounts(own, [each if isinstance(each, int) else sum(each.values()) for each in own], gpus)
+    by_pool = {
+        name: _amounts(own, [each if isinstance(each, int) else each.get(name, 0) for each in own], size)
+        for name, size in gpus.items()
+    }
+    rows = [{name: amounts[index] for name, amounts in by_pool.items()} for index in range(len(own))]
+    return [{name: amount for name, amount in row.items() if amount} or dict.fromkeys([*gpus][:1], 0) for row in rows]
+
+
+def _amounts(own: Sequence[int | Mapping[str, int]], amounts: Sequence[int], size: int) -> Sequence[int]:
+    """Return amounts for which there are GPUs: at most an equal share, but of quotas by pool in their proportion."""
+    if not size:
+        return amounts
+    if all(isinstance(each, int) for each in own):
+        return [min(amount, size // len(own)) for amount in amounts]
+    return [amount * min(size, sum(amounts)) // (sum(amounts) or 1) for amount in amounts]
 
 
 def _free_block(own: dict[str, Any], taken: list[tuple[int, int]]) -> tuple[int, int]:

@@ -100,7 +100,7 @@ JOBS: list[dict[str, Any]] = [
 def test_jobs_are_made_to_fit() -> None:
     """Jobs use the cluster's nodes and ports, with as many pods as fit; jobs that become equal are one."""
     stages = [{"name": "all", "workloads": JOBS}]
-    found, said = workloads.fit(stages, ["x1", "x2"], ["a", "b"], 8, ["mlx5_0"])
+    found, said = workloads.fit(stages, {None: workloads.Room(["x1", "x2"], ["a", "b"], 8, ["mlx5_0"])})
     assert found[0]["workloads"] == [
         {"kind": "rdma-test", "client_node": "a", "server_node": "b", "hca": "mlx5_0"},
         {"kind": "mpi", "name": "nccl", "layout": {"pods": 2, "gpus": 8, "nodes": 2}},
@@ -110,7 +110,8 @@ def test_jobs_are_made_to_fit() -> None:
 
 def test_jobs_without_room_are_left_out_and_reported() -> None:
     """A test between two nodes is left out, with a message, where there is one node."""
-    found, (said,) = workloads.fit([{"name": "rdma", "workloads": JOBS[:1]}], ["x1", "x2"], ["a"], 8, [])
+    rooms = {None: workloads.Room(["x1", "x2"], ["a"], 8, [])}
+    found, (said,) = workloads.fit([{"name": "rdma", "workloads": JOBS[:1]}], rooms)
     assert (found, said.text) == ([], "left out, as 1 GPU nodes have no room for it: rdma-test")
 
 
