@@ -150,8 +150,10 @@ def _jobs(
         hcas = [hca.name for name in machines(of) for hca in PROFILES[name].hcas]
         return workloads.Room(theirs, _names(of), gpus(of), hcas)
 
-    rooms = {kind.name: room(kind.groups) for kind in kinds} if several else {}
-    settings["stages"], decisions = workloads.fit(stages, {**rooms, None: room(kinds[0].groups if several else groups)})
+    rooms: dict[str | None, workloads.Room] = {None: room(kinds[0].groups if several else groups)}
+    if several:
+        rooms |= {kind.name: room(kind.groups) for kind in kinds}
+    settings["stages"], decisions = workloads.fit(stages, rooms)
     return decisions
 
 

@@ -157,6 +157,6 @@ def _stand_ins(example: Settings, kinds: Sequence[Kind]) -> dict[str, str]:
     first, second, *_ = [kind.name for kind in kinds]
     of_machine = {kind.profile: kind.name for kind in kinds if kind.profile}
     return {
-        pool.name: of_machine.get(pool.nodes[0].profile) or (first if pool.uses_rdma else second)
+        pool.name: of_machine.get(str(pool.nodes[0].profile)) or (first if pool.uses_rdma else second)
         for pool in example.gpu_pools
     }

@@ -110,7 +110,7 @@ def test_jobs_are_made_to_fit() -> None:
 
 def test_jobs_without_room_are_left_out_and_reported() -> None:
     """A test between two nodes is left out, with a message, where there is one node."""
-    rooms = {None: workloads.Room(["x1", "x2"], ["a"], 8, [])}
+    rooms: dict[str | None, workloads.Room] = {None: workloads.Room(["x1", "x2"], ["a"], 8, [])}
     found, (said,) = workloads.fit([{"name": "rdma", "workloads": JOBS[:1]}], rooms)
     assert (found, said.text) == ([], "left out, as 1 GPU nodes have no room for it: rdma-test")
 
