@@ -136,6 +136,16 @@ def unbranded(name: str) -> str:
     return re.sub(rf"^(?:{'|'.join(get_args(Brand))})[ -]", "", name)
 
 
+def product(label: str) -> str:
+    """Return the GPU that a label of GPU feature discovery names, without its brand and what sharing and MIG append."""
+    return unbranded(re.sub(r"-(?:SHARED|MIG-.*)$", "", label))
+
+
+def labelled(gpu: Gpu) -> str:
+    """Return the product that the label of a GPU names."""
+    return product(gpu.model.replace(" ", "-"))
+
+
 def named(gpu: Any) -> Any:
     """Return the GPU that `architecture/name` means, the name of its file and of one in it; anything else unchanged.
 

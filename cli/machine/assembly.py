@@ -9,7 +9,7 @@ from cli.machine import fabric_ports
 from cli.machine.facts import MOST_CPUS, NODE, Fact, Facts
 from hardware import cpus
 from hardware.data_files import SUFFIX, read
-from hardware.gpus import ARCHITECTURES, unbranded
+from hardware.gpus import ARCHITECTURES, labelled
 from hardware.profiles.catalogue import FOLDER, INCOMPLETE
 from hardware.profiles.records import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR
 
@@ -61,7 +61,7 @@ def _gpu(facts: Facts, found: Found) -> None:
         f"{architecture}/{name}"
         for architecture, each in ARCHITECTURES.items()
         for name, gpu in each.gpus.items()
-        if unbranded(gpu.model).replace(" ", "-") == label
+        if labelled(gpu) == label
     ]
     architecture = str(facts.get(NODE, "architecture of the GPUs") or "").lower().partition(" ")[0]
     memory = facts.get(NODE, "memory of a GPU, MiB")

@@ -1,12 +1,14 @@
 """`./hpc machine check`: nodes compared with their machine file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from apis.wording import plural
 from cli.machine.comparison import Comparison, compare
+from cli.machine.facts import NODE, Facts
+from cli.machine.findings import Difference
 from cli.machine.from_logs import read_files, require_agreement
 from cli.machine.node_machine import readings_of
 from cli.machine.node_outputs import (
@@ -28,7 +30,8 @@ from cli.shared.errors import Problem
 from cli.shared.exit_status import Judging
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from evidence.model import Reading
-from hardware.profiles import Profile
+from hardware.gpus import labelled
+from hardware.profiles import PROFILES, Profile
 
 if TYPE_CHECKING:
     from cli.shared.stack import Stack
@@ -78,14 +81,14 @@ def command(
         if len(machines) > 1 and node:
             raise Problem("the files are of one node, and --node names several", "Name one.")
         label = node[0] if node else "the node of the files"
-        raise typer.Exit(_report({label: _compared(expected(wanted.settings, machines[0]), read_files(file))}))
+        raise typer.Exit(_report({label: compared(wanted.settings, machines[0], read_files(file))}))
     cluster = cluster_of(wanted, None, None)
     options = Options(namespace, image, gpus, account, host_network, timeout)
     found: dict[str, Comparison | Problem] = {}
     for each in machines:
         try:
             outputs = collect(cluster, each, options, wanted)
-            found[each] = _compared(expected(wanted.settings, each), readings_of(each, outputs.labels, outputs.printed))
+            found[each] = compared(wanted.settings, each, readings_of(each, outputs.labels, outputs.printed))
         except Problem as problem:
             found[each] = problem
     raise typer.Exit(_report(found))
@@ -104,10 +107,30 @@ def _machines(stack: "Stack", names: Sequence[str]) -> list[str]:
     return [*names] or known
 
 
-def _compared(machine: Profile, readings: Sequence[Reading]) -> Comparison:
+def compared(settings: "Settings", node: str, readings: Sequence[Reading]) -> Comparison:
+    """Compare what a GPU node of a stack prints with the machine that it is to be, that of its pool."""
     facts = gather(readings)
     require_agreement(facts)
-    return compare(machine, facts)
+    result = compare(expected(settings, node), facts)
+    return result._replace(differences=[*_swapped(settings, node, facts), *result.differences])
+
+
+def _swapped(settings: "Settings", node: str, facts: Facts) -> Iterator[Difference]:
+    """Yield that a node has the GPUs of another machine than its pool, and of which."""
+    pool, gpus = settings.pool_with(node), (facts.get(NODE, "product of the GPUs"), facts.get(NODE, "number of GPUs"))
+    if pool is None or not pool.declared or gpus[0] in (None, labelled(pool.machine.gpu)):
+        return
+    machines = {f"{other.machine.name} of pool {other.name}": other.machine for other in settings.gpu_pools}
+    names = [
+        [name for name, machine in among.items() if (labelled(machine.gpu), machine.gpus) == gpus]
+        for among in (machines, PROFILES)
+    ]
+    yield Difference(
+        "machine",
+        f"{pool.machine.name} of pool {pool.name}",
+        " or ".join(names[0] or names[1]) or "an unknown one",
+        "Name the pool of its own machine as its `pool`, or swap the node back",
+    )
 
 
 def expected(settings: "Settings", node: str) -> Profile:

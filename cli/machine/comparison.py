@@ -8,7 +8,7 @@ from cli.machine.assembly import numa_of_gpus
 from cli.machine.facts import NODE, Facts
 from cli.machine.findings import Difference, NotCompared
 from hardware import cpus
-from hardware.gpus import unbranded
+from hardware.gpus import labelled
 from hardware.profiles import Profile
 
 _KIB_PER_GIB = 1 << 20
@@ -45,10 +45,12 @@ def _gpus(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
         return
     if count != machine.gpus:
         yield Difference("number of GPUs", machine.gpus, count, f"{_FALLEN}, or correct `gpus`")
-    wanted = unbranded(machine.gpu.model).replace(" ", "-")
+    wanted = labelled(machine.gpu)
     product = facts.get(NODE, "product of the GPUs")
     if product not in (None, wanted):
-        yield Difference("model of the GPUs", wanted, product, "Name the node's own machine as its `profile`")
+        yield Difference(
+            "model of the GPUs", wanted, product, "Name the node's own machine as its `profile`, or its `pool`"
+        )
     if count != machine.gpus:
         return
     yield from _places(machine, facts)

@@ -17,7 +17,7 @@ from evidence.tools.nvidia_smi.parser import NvidiaSmiParser
 from evidence.tools.nvidia_smi_query.model import NvidiaSmiQuery
 from evidence.tools.nvidia_smi_topo import NvidiaSmiTopo, NvidiaSmiTopoParser
 from hardware import cpus
-from hardware.gpus import unbranded
+from hardware.gpus import product, unbranded
 
 PARSERS = (
     NvidiaSmiTopoParser,
@@ -187,11 +187,6 @@ def _labels(facts: Facts, found: NodeLabels) -> None:
             facts.add(f"PCI vendor {vendor[1]}", "present", True, f"{found.file}:{row.line}")
 
 
-def _product(text: str) -> str | None:
-    """Return a product label without its brand, and what sharing and MIG append."""
-    return unbranded(re.sub(r"-(?:SHARED|MIG-.*)$", "", text)) or None
-
-
 def _count(text: str) -> int | None:
     return int(text) if re.fullmatch(r"[0-9]{1,2}", text) else None
 
@@ -199,7 +194,7 @@ def _count(text: str) -> int | None:
 _LABELS: tuple[tuple[str, str, Callable[[str], Any]], ...] = (
     ("kubernetes.io/hostname", "name", lambda text: text or None),
     ("kubernetes.io/arch", "CPU architecture", _ARCHITECTURES.get),
-    ("nvidia.com/gpu.product", "product of the GPUs", _product),
+    ("nvidia.com/gpu.product", "product of the GPUs", lambda text: product(text) or None),
     ("nvidia.com/gpu.count", "number of GPUs", _count),
     ("nvidia.com/gpu.machine", "machine", lambda text: text or None),
 )

@@ -17,7 +17,7 @@ from stacks.pools import Pool
 PLACE = "(nodes of the cluster)"
 """The placeholder for a file: in parentheses, as no file is called, and its lines have no numbers that count."""
 JOB = "nodes"
-"""What the nodes are called beside the jobs."""
+"""What the nodes are called beside the jobs, those of a pool with its name."""
 _PRODUCT = "nvidia.com/gpu.product"
 _DRIVER = (
     tuple(f"nvidia.com/cuda.driver-version.{part}" for part in ("major", "minor", "revision")),
@@ -37,7 +37,7 @@ def _of_pool(pool: Pool, nodes: Sequence[Mapping[str, Any]], cluster: Cluster, s
     roles = {node.name: node.roles for node in pool.nodes} | plain
     request = Request(
         **of_pool(pool),
-        job=JOB,
+        job=f"{JOB} of {pool.name}" if pool.declared else JOB,
         nodes=tuple(pool.free),
         roles=roles,
         divided={node.name: node.instances for node in pool.nodes if node.instances},

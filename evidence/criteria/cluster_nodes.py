@@ -6,6 +6,7 @@ from evidence.criterion import Criterion, Found, of, passed
 from evidence.node_facts import NodeFact, NodeFacts
 from evidence.verdict import Job, Request, Status
 from evidence.wording import listed
+from hardware.gpus import labelled, product
 
 
 def _offered(job: Job) -> Found | None:
@@ -31,6 +32,9 @@ def _lacks(node: NodeFact, request: Request, resources: int) -> Iterator[str]:
     parts = request.divided.get(node.name, {})
     if node.gpus != (0 if parts else request.known_machine.gpus):
         yield f"{node.gpus} GPUs"
+    expected = labelled(request.known_machine.gpu)
+    if node.gpu_model and product(node.gpu_model) != expected:
+        yield f"GPUs {node.gpu_model}, not {expected}: another machine than {request.profile}"
     for size in sorted({*parts, *node.instances}):
         if node.instances.get(size, 0) != parts.get(size, 0):
             yield f"{node.instances.get(size, 0)} instances {size}, not {parts.get(size, 0)}"
@@ -73,8 +77,9 @@ CRITERIA = (
     Criterion(
         name="nodes-offer",
         title="Every GPU node is ready and offers all devices of its machine",
-        limit="Ready, not cordoned, labelled by node feature discovery where the stack has it, the profile's GPUs or "
-        "the settings' MIG instances, an RDMA resource for each HCA, with as many units as pods may share it",
+        limit="Ready, not cordoned, labelled by node feature discovery where the stack has it, the profile's GPUs, "
+        "of its model where GPU feature discovery labels it, or the settings' MIG instances, an RDMA resource for each "
+        "HCA, with as many units as pods may share it",
         unit="nodes",
         applies="the nodes of a cluster",
         source="S-7.5, R-3.4.1-2, R-3.4.2-6",

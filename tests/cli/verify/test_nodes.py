@@ -110,6 +110,18 @@ def test_nodes_are_no_job_that_ended_well(tmp_path: Path) -> None:
     assert exit_status(verdicts) != 0
 
 
+def test_the_nodes_of_each_pool_have_verdicts_of_their_own(tmp_path: Path) -> None:
+    """Where a stack has pools, the nodes of each are judged by its machine, under its name."""
+    jobs = nodes.look(Strict(tmp_path, "lab"), stack_settings.load("mixed", ROOT))
+    named = [(job.request.job, job.request.profile, len(job.request.nodes)) for job in jobs]
+    assert named == [
+        ("nodes of training", "dgx-h100", 4),
+        ("nodes of inference", "l40s-server", 2),
+        ("nodes of former", "a100-pcie-server", 2),
+    ]
+    assert {one.job for one in judge(jobs)} == {name for name, *_ in named}
+
+
 def test_what_nodes_lack_has_no_number_of_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     """Proofs of nodes have no line number."""
     job = Job(

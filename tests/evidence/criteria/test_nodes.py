@@ -71,6 +71,25 @@ def test_nodes_have_the_label_of_feature_discovery(wanted: bool, found: bool | N
     assert verdict.status is expected
 
 
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("Tesla-V100-SXM2-16GB", Status.PASS),
+        ("NVIDIA-V100-SXM2-16GB-SHARED", Status.PASS),
+        (None, Status.PASS),
+        ("NVIDIA-L40S", Status.FAIL),
+    ],
+)
+def test_labels_name_the_gpus_of_the_machine(label: str | None, expected: Status) -> None:
+    """A node whose product label names other GPUs than its machine has is another machine, with as many GPUs."""
+    request = NODES.model_copy(update={"nodes": ("dgx01",)})
+    node = cluster_node("dgx01").model_copy(update={"gpu_model": label})
+    verdict = evaluate(BY_NAME["nodes-offer"], Side("", request, (node,)).job())
+    assert verdict is not None
+    assert verdict.status is expected
+    assert ("dgx01: GPUs NVIDIA-L40S, not V100" in verdict.measured) is (expected is Status.FAIL)
+
+
 @pytest.mark.parametrize(("shares", "expected"), [(100, Status.PASS), (None, Status.PASS), (64, Status.FAIL)])
 def test_each_hca_is_offered_as_often_as_pods_share_it(shares: int | None, expected: Status) -> None:
     """A node offers each HCA as many times as the settings have pods share it (R-3.4.2-6)."""

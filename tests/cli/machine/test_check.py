@@ -1,0 +1,38 @@
+"""`./hpc machine check` of a stack with pools: nodes that are of another kind than their pool."""
+
+import pytest
+
+from cli.machine.check import compared
+from hardware.profiles import PROFILES
+from stacks import settings
+from tests.support.node_outputs import readings
+from tests.support.recorded import ROOT
+from tests.support.simulated_nodes import job_log
+
+MIXED = settings.load("mixed", ROOT)
+MACHINES = {pool.name: pool.machine for pool in MIXED.gpu_pools}
+
+
+@pytest.mark.parametrize(
+    ("printed", "machine"),
+    [
+        (MACHINES["training"], "dgx-h100 of pool training"),
+        (MACHINES["former"], "a100-pcie-server of pool former"),
+        (PROFILES["dgx-b200"], "dgx-b200"),
+        (MACHINES["inference"].model_copy(update={"gpu": PROFILES["dgx-b200"].gpu}), "an unknown one"),
+    ],
+)
+def test_a_node_that_is_swapped_for_another_kind_is_found(printed: object, machine: str) -> None:
+    """A node that prints another machine's outputs than its pool's is named with both, and the pools of both."""
+    first, *_ = compared(MIXED, "l40s-01.mixed.example.com", readings(job_log(printed))).differences
+    assert str(first) == (
+        f"machine: expected l40s-server of pool inference, found {machine}; "
+        "Name the pool of its own machine as its `pool`, or swap the node back"
+    )
+
+
+@pytest.mark.parametrize("name", ["inference", "former"])
+def test_a_node_of_its_pool_is_not_swapped(name: str) -> None:
+    """A node that prints what its pool's machine prints has no difference."""
+    node = next(node.name for node in MIXED.gpu_nodes if node.pool == name)
+    assert compared(MIXED, node, readings(job_log(MACHINES[name]))).differences == []
