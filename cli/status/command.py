@@ -13,7 +13,7 @@ from cli.shared.console import print_notice
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from cli.shared.stack import Stack
 from cli.status import tables
-from cli.status.overview import OURS, RDMA, Overview, overview
+from cli.status.overview import OURS, POOLS, RDMA, Overview, overview
 from cli.status.platform_parts import with_channels
 from simulator import cluster
 
@@ -47,7 +47,7 @@ def look(wanted: Stack) -> Overview:
         found,
         parts=tuple(with_channels(found.parts, operator_channels.examine(settings, served))),
         constraints=tuple(constraints.examine(settings, served, {*map(_kind_and_name, settings.adopted)})),
-        expected=found.expected | ({RDMA} if settings.uses_rdma else set()),
+        expected=found.expected | ({RDMA} if settings.uses_rdma else set()) | ({POOLS} if settings.pools else set()),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from apis import kinds
-from apis.names import GPU_RESOURCE, RDMA_PREFIX, SCC_UID_RANGE
+from apis.names import GPU_RESOURCE, POOL, RDMA_PREFIX, SCC_UID_RANGE
 from apis.quantity import whole
 from apis.suite import SUITE
 from cli.shared.constraints import Constraint
@@ -18,6 +18,8 @@ from stacks.releases import Release
 OURS = f"app.kubernetes.io/part-of={PART_OF},!{SUITE}"
 """Objects of the stack, without what a suite has started."""
 RDMA = f"{RDMA_PREFIX}*"
+POOLS = "pool"
+"""What the column of the nodes' pools is called."""
 _USED, _QUOTA = ("status", "flavorsUsage"), ("spec", "resourceGroups")
 _VENDOR, _PART_OF_GPU = GPU_RESOURCE.split("/")[0] + "/", "mig-"
 
@@ -34,7 +36,7 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Queue:
-    """One tenant's share: whether it takes jobs, GPUs of its quota that are in use, and jobs that wait.
+    """One tenant's share: whether it takes jobs, GPUs of its quota that are in use, by pool, and jobs that wait.
 
     The last two are a question mark until Kueue reports them.
     """
@@ -56,6 +58,8 @@ class Node:
     rdma: Mapping[str, int]
     slices: Mapping[str, int]
     """Parts of GPUs, by their size."""
+    pool: str = ""
+    """By its label; empty: the stack has no pools, or has not labelled the node."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Overview:
     jobs: tuple[Job, ...]
     nodes: tuple[Node, ...]
     expected: frozenset[str] = frozenset({GPU_RESOURCE})
-    """Resources that nodes are to offer, which are shown even where none does: `nvidia.com/gpu`, `rdma/*`."""
+    """Columns of nodes that are shown even where none has a value: `nvidia.com/gpu`, `rdma/*`, `pool`."""
     constraints: tuple[Constraint, ...] = ()
     """What others set for the stack's pods."""
 
@@ -102,21 +106,35 @@ def _tenants(namespaces: Iterable[Object], everything: List) -> Iterable[Tenant]
 
 def _queues(items: Iterable[Object]) -> Iterable[Queue]:
     for item in items:
-        used = _gpus(item, "total", *_USED) if read(item, *_USED) else "?"
         yield Queue(
             name=str(item["metadata"]["name"]),
             active=condition(item, "Active"),
-            gpus=f"{used} of {_gpus(item, 'nominalQuota', *_QUOTA)}",
+            gpus=_gpus_in_use(item),
             waiting=str((item.get("status") or {}).get("pendingWorkloads", "?")),
         )
 
 
-def _gpus(item: Object, key: str, *place: str) -> int:
-    """Add up a number of GPUs over all flavors: groups of resources have flavors, and what is in use has none."""
+def _gpus_in_use(queue: Object) -> str:
+    """Return how many GPUs of a queue's quota are in use, of each flavor where several have some: those of pools."""
+    used = _gpus(queue, "total", *_USED) if read(queue, *_USED) else None
+    quota = _gpus(queue, "nominalQuota", *_QUOTA)
+    if len(quota) < 2:  # noqa: PLR2004 - one flavor needs no name
+        return f"{'?' if used is None else sum(used.values())} of {sum(quota.values())}"
+    shares = {flavor: ("?" if used is None else used.get(flavor, 0), amount) for flavor, amount in quota.items()}
+    shown = {flavor: share for flavor, share in shares.items() if share[1] or share[0] not in ("?", 0)}
+    return ", ".join(f"{flavor} {now} of {amount}" for flavor, (now, amount) in shown.items())
+
+
+def _gpus(item: Object, key: str, *place: str) -> dict[str, int]:
+    """Return GPUs by flavor: groups of resources have flavors, and what is in use has none."""
     groups = read(item, *place) or ()
     flavors = [flavor for group in groups for flavor in group.get("flavors") or [group]]
-    resources = [resource for flavor in flavors for resource in flavor.get("resources") or ()]
-    return sum(count(resource.get(key)) for resource in resources if resource.get("name") == GPU_RESOURCE)
+    return {
+        str(flavor.get("name")): count(resource.get(key))
+        for flavor in flavors
+        for resource in flavor.get("resources") or ()
+        if resource.get("name") == GPU_RESOURCE
+    }
 
 
 def count(quantity: object) -> int:
@@ -142,6 +160,7 @@ def _nodes(items: Iterable[Object]) -> Iterable[Node]:
             slices={
                 name: number for name, number in _offered(offered, _VENDOR).items() if name.startswith(_PART_OF_GPU)
             },
+            pool=labels.get(POOL, ""),
         )
 
 

@@ -10,11 +10,12 @@ from cli.shared.console import console
 from cli.shared.tables import show_rows
 from cli.shared.text import some
 from cli.status.jobs import FAILED
-from cli.status.overview import RDMA, Node, Overview, by_value
+from cli.status.overview import POOLS, RDMA, Node, Overview, by_value
 
 _ALONE = 16
 """Equal nodes that follow each other and have a row each; more share one."""
 _OFFERS: Mapping[str, Callable[[Node], str]] = {
+    POOLS: lambda node: node.pool,
     GPU_RESOURCE: lambda node: str(node.gpus or ""),
     "nvidia.com/mig-*": lambda node: by_value(node.slices),
     RDMA: lambda node: by_value(node.rdma),

@@ -3,7 +3,7 @@
 import pytest
 
 from cli.machine.check import compared
-from hardware.profiles import PROFILES
+from hardware.profiles import PROFILES, Profile
 from stacks import settings
 from tests.support.node_outputs import readings
 from tests.support.recorded import ROOT
@@ -22,7 +22,7 @@ MACHINES = {pool.name: pool.machine for pool in MIXED.gpu_pools}
         (MACHINES["inference"].model_copy(update={"gpu": PROFILES["dgx-b200"].gpu}), "an unknown one"),
     ],
 )
-def test_a_node_that_is_swapped_for_another_kind_is_found(printed: object, machine: str) -> None:
+def test_a_node_that_is_swapped_for_another_kind_is_found(printed: Profile, machine: str) -> None:
     """A node that prints another machine's outputs than its pool's is named with both, and the pools of both."""
     first, *_ = compared(MIXED, "l40s-01.mixed.example.com", readings(job_log(printed))).differences
     assert str(first) == (

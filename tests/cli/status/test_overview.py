@@ -169,6 +169,23 @@ def test_queues() -> None:
     assert (silent.active, silent.gpus, silent.waiting) == (True, "? of 8", "?")
 
 
+def test_gpus_in_use_are_by_pool() -> None:
+    """A queue with flavors of several pools shows the GPUs of each of which it has a quota or has borrowed some."""
+
+    def flavors(key: str, **gpus: int) -> list[dict[str, Any]]:
+        return [{"name": name, "resources": [{"name": "nvidia.com/gpu", key: str(gpus[name])}]} for name in gpus]
+
+    used = flavors("total", cpu=0, training=16, inference=2, former=0)
+    queue = _named("research", flavorsUsage=used)
+    quota = flavors("nominalQuota", cpu=0, training=24, inference=0, former=2)
+    queue["spec"] = {"resourceGroups": [{"flavors": quota}]}
+    (found,) = _look({kinds.CLUSTER_QUEUE: [queue]}, "4.20").queues
+    assert found.gpus == "training 16 of 24, inference 2 of 0, former 0 of 2"
+    del queue["status"]["flavorsUsage"]
+    (silent,) = _look({kinds.CLUSTER_QUEUE: [queue]}, "4.20").queues
+    assert silent.gpus == "training ? of 24, former ? of 2"
+
+
 def test_an_operator_that_no_catalogue_has() -> None:
     """A subscription that cannot be resolved shows OLM's message."""
     condition = {"type": "ResolutionFailed", "status": TRUE, "message": "no operators found in channel v9"}
@@ -179,14 +196,14 @@ def test_an_operator_that_no_catalogue_has() -> None:
 
 def test_nodes_show_what_they_offer() -> None:
     """A node shows what it offers; a resource of zero does not count."""
-    labels = {"node-role.kubernetes.io/worker": ""}
+    labels = {"node-role.kubernetes.io/worker": "", "hpc.pulumi/pool": "training"}
     offered = {"cpu": "80", "nvidia.com/gpu": "8", "rdma/shared_ib0": "100", "rdma/shared_ib1": "0"}
     node = {
         "metadata": {"name": "dgx01", "labels": labels},
         "status": {"allocatable": offered, "conditions": [{"type": "Ready", "status": "True"}]},
     }
     (shown,) = _look({kinds.NODE: [node]}).nodes
-    assert (shown.gpus, shown.ready, shown.roles) == (8, True, "worker")
+    assert (shown.gpus, shown.ready, shown.roles, shown.pool) == (8, True, "worker", "training")
     assert by_value(shown.rdma) == "shared_ib0: 100; shared_ib1: 0"
     divided = {"metadata": node["metadata"], "status": {"allocatable": {"nvidia.com/mig-1g.5gb": "56"}}}
     (parted,) = _look({kinds.NODE: [divided]}).nodes

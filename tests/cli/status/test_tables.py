@@ -76,6 +76,14 @@ def test_what_nodes_are_to_offer_and_do_not_is_seen(narrow: io.StringIO) -> None
     assert "node   roles   ready  nvidia.com/gpu  rdma/*" in narrow.getvalue()
 
 
+def test_pools_are_a_column_where_the_stack_has_some(narrow: io.StringIO) -> None:
+    """The table has a column of pools where the stack has pools, also before the nodes have their label."""
+    tables.show(replace(FOUND, nodes=(_offers(gpus=8, pool="training"), _offers(pool="cpu"))))
+    assert "dgx01  worker  yes    training  8" in narrow.getvalue()
+    tables.show(replace(FOUND, nodes=(_offers(gpus=8),), expected=frozenset({"pool"})))
+    assert narrow.getvalue().count("ready  pool") == 2
+
+
 def test_many_equal_nodes_share_a_row(narrow: io.StringIO) -> None:
     """Nodes with the same values share a row, and one that differs has its own."""
     alike = [replace(_offers(gpus=8), name=f"dgx{number:03}") for number in range(1, 141)]
