@@ -65,7 +65,7 @@ def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[G
     decisions += _noticed(settings, cluster, release, name)
     decisions += _fabric(settings, cluster, [] if left else kinds[0].groups if several else ours)
     if several:
-        decisions += pools.write(settings, kinds, files, pool)
+        decisions += [*pools.write(settings, kinds, files, pool), *gpu_policy.with_pools(settings)]
     named = {each.path for each in left}
     site = [each for each in places.of_a_site(settings) if each.path not in named]
     return Composition(settings, (*decisions, *site), files)

@@ -47,6 +47,18 @@ def fit(settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
         )
 
 
+def with_pools(settings: dict[str, Any]) -> Iterator[Decision]:
+    """Make the MIG strategy, in place, one that several pools can have; yield what to decide of the cluster's."""
+    gpu = settings.get("gpu") or {}
+    if gpu.get("mig") == "single":
+        gpu["mig"] = "mixed"
+        yield Decision(
+            ("gpu", "mig"),
+            "the cluster's ClusterPolicy has single, by which MIG instances and whole GPUs of several pools are both "
+            "nvidia.com/gpu: change it there, too, where the stack does not manage it. Whole GPUs stay as they are",
+        )
+
+
 def _default(gpu: dict[str, Any]) -> str:
     """Return the driver that the settings name, where the operator's version supports it; else its newest."""
     named, channel = str(gpu["driver"]["version"]), str(gpu.get("operator", {}).get("channel", ""))

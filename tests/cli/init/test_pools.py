@@ -134,6 +134,15 @@ def test_a_teams_quota_is_shared_out_and_to_be_decided() -> None:
     settings.parse(made.settings, "Pulumi.site.yaml", "site")
 
 
+def test_a_cluster_in_use_with_several_kinds_is_valid() -> None:
+    """On a cluster in use pools differ in nothing that it does not have; MIG is a strategy that they can share."""
+    policy = obj("gpu-cluster-policy", spec={"driver": {"enabled": True}, "mig": {"strategy": "single"}})
+    made = composed(*H100, a100("old-1"), CLUSTER_POLICY=[policy])
+    assert made.settings["pools"] == {name: {"profile": name} for name in ("dgx-h100", "dgx-a100")}
+    assert (made.settings["gpu"]["mig"], by_place(made)["gpu.mig"].mark) == ("mixed", "DECIDE")
+    settings.parse(made.settings, "Pulumi.site.yaml", "site")
+
+
 @pytest.mark.parametrize(
     ("total", "shares"),
     [(3, {"a": 3}), (10, {"a": 8, "b": 2}), (20, {"a": 12, "b": 8}), (0, {"a": 0})],
