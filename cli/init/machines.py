@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from cli.init.facts import Node
@@ -23,6 +23,8 @@ _DIVIDED = re.compile(r"-(?:SHARED|MIG-.*)$")
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 _LEAST_REPORTED = 0.9
 """Part of the installed memory that Linux reports at least: the rest is firmware's and the kernel's."""
+_SPREAD = 0.01
+"""Part of the memory by which machines of one kind differ at most: a module that is missing is more."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,17 @@ def grouped(nodes: Iterable[Node]) -> list[Group]:
     """Return the nodes by what they are, each group with the machines that its facts allow."""
     found: dict[tuple[tuple[str, ...], Traits], list[Node]] = {}
     for node in nodes:
-        found.setdefault((node.roles, traits(node)), []).append(node)
+        own = (node.roles, traits(node))
+        found.setdefault(next((key for key in found if _alike(key, own)), own), []).append(node)
     return [_matched(tuple(same), common) for (_, common), same in found.items()]
+
+
+def _alike(one: tuple[tuple[str, ...], Traits], other: tuple[tuple[str, ...], Traits]) -> bool:
+    """Whether roles and traits are the same, but for what Linux reports of equal memory."""
+    (roles, first), (others, second) = one, other
+    spread = abs(first.memory_gib - second.memory_gib)
+    same = replace(second, memory_gib=first.memory_gib) == first
+    return roles == others and same and spread <= first.memory_gib * _SPREAD
 
 
 def traits(node: Node) -> Traits:

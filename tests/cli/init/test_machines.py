@@ -109,6 +109,12 @@ def test_a_file_of_an_unknown_machine_lists_what_it_lacks() -> None:
     assert "# ./hpc machine from-logs FILE... -o machines/site-x.yaml\n" in one_file.content
 
 
+@pytest.mark.parametrize(("gib", "kinds"), [(2014, 1), (1950, 2)])
+def test_machines_whose_memory_is_reported_otherwise_are_of_one_kind(gib: int, kinds: int) -> None:
+    """A difference below a hundredth of what Linux reports of the memory makes no other machine; a module does."""
+    assert len(grouped(map(facts.node, [dgx("a"), dgx("b", gib=gib), dgx("c")]))) == kinds
+
+
 def test_a_file_over_a_base_says_what_the_base_gives() -> None:
     """A file over a base names the ports that it inherits, and the memory that is installed."""
     b300 = next(each for each in known() if each.name == "dgx-b300")
