@@ -25,7 +25,6 @@ from tests.support import checkouts
 from tests.support.clusters import homes
 from tests.support.recorded import OURS
 from tests.support.rounds import ROUNDS
-from tests.support.stack_settings import only_pool
 
 pytestmark = pytest.mark.cluster
 
@@ -144,9 +143,11 @@ def test_stack_runs_from_one_command(stack: str, tmp_path: Path) -> None:
     seen = {node.name: node for node in found.nodes if node.name in machines}
     assert seen.keys() == machines
     for node in seen.values():
-        assert node.gpus == only_pool(settings).machine.gpus, node
-        assert set(node.rdma) == set(settings.rdma_resources), node
-        assert set(node.rdma.values()) <= {getattr(settings.fabric, "hca_max", 0)}, node
+        pool = settings.pool_with(node.name)
+        assert pool, node
+        assert node.gpus == pool.machine.gpus, node
+        assert set(node.rdma) == set(pool.rdma_resources), node
+        assert set(node.rdma.values()) <= {getattr(pool.fabric, "hca_max", 0)}, node
     assert not any(node.gpus for node in found.nodes if node.name not in machines)
     assert len(found.jobs) == _jobs(settings)
     assert {job.state for job in found.jobs} == {"Succeeded"}, found.jobs
