@@ -47,10 +47,11 @@ def command(
     Exit status 1, with the reason, where it fits nowhere.
     """
     settings = stacks.read(stack).settings
-    nodes = _pool(pool, settings).free
+    of_job = _pool(pool, settings)
+    nodes = of_job.free
     there = chosen(free, nodes) if free else nodes
     if within:
-        found = plan_within(rooms(within, there, settings), gpus, gpus_per_pod, level=within)
+        found = plan_within(rooms(within, there, of_job, settings), gpus, gpus_per_pod, level=within)
     else:
         found = plan(there, gpus, gpus_per_pod)
     if plain:
@@ -67,14 +68,15 @@ def _pool(name: str | None, settings: Settings) -> Pool:
         raise Problem(f"--{error}") from None
 
 
-def rooms(level: str, free: Mapping[str, int], settings: Settings) -> list[dict[str, int]]:
-    """Return the free GPUs of each domain of a level; raise Problem where the stack does not know any."""
-    known = [each.name for each in (*topology.levels(settings), topology.HOSTS)]
+def rooms(level: str, free: Mapping[str, int], pool: Pool, settings: Settings) -> list[dict[str, int]]:
+    """Return the free GPUs of each domain of a level; raise Problem where the pool does not know any."""
+    known = [each.name for each in (*topology.levels(pool, settings), topology.HOSTS)]
     if level not in known:
+        where = f"of pool {pool.name}" if pool.declared else "in this stack"
         raise Problem(
-            f"--within {level}: no level of the fabric in this stack", f"Known: {', '.join(known)} (queues.topology)."
+            f"--within {level}: no level of the fabric {where}", f"Known: {', '.join(known)} (queues.topology)."
         )
-    found = topology.within(level, free, settings)
+    found = topology.within(level, free, pool, settings)
     if not found:
         raise Problem(
             f"--within {level}: the cluster's nodes have their labels from elsewhere",

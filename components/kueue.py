@@ -89,17 +89,16 @@ class Flavor(Model):
         default=(), max_length=8, description="taints of those machines that admitted pods tolerate"
     )
     rdma: tuple[RdmaResource, ...] = Field(default=(), description="RDMA resources that those machines offer")
-    levels: tuple[TopologyLevel, ...] = Field(
-        default=(),
-        max_length=MOST_LEVELS - 1,
-        description="levels of the fabric above the hosts, widest first; jobs are then admitted only when their pods "
-        "fit on nodes as they are. None: by quotas alone",
+    levels: Annotated[tuple[TopologyLevel, ...], Field(max_length=MOST_LEVELS - 1)] | None = Field(
+        default=None,
+        description="levels of the fabric above the hosts, widest first, `[]` for hosts alone; jobs are then admitted "
+        "only when their pods fit on nodes as they are. None: by quotas alone",
     )
 
     @property
     def flavor_name(self) -> str:
         """Name of the ResourceFlavor: another one with levels, for a flavor that has some cannot be changed."""
-        return f"{self.name}-{topology_name(self.levels)}" if self.levels else self.name
+        return self.name if self.levels is None else f"{self.name}-{topology_name(self.levels)}"
 
 
 class QueuesArgs(QueuePolicy):
@@ -120,8 +119,14 @@ class QueuesArgs(QueuePolicy):
             if repeated := sorted({name for name in seen if seen.count(name) > 1}):
                 raise ValueError(f"{field}: {repeated[0]} is given twice; give each its own")
         for flavor in self.flavors:
-            if problem := distinct(flavor.levels):
+            if problem := distinct(flavor.levels or ()):
                 raise ValueError(problem)
+        if len({flavor.levels is None for flavor in self.flavors}) > 1:
+            without = next(flavor.name for flavor in self.flavors if flavor.levels is None)
+            raise ValueError(
+                f"flavors: levels of {without} are None, and others have some: Kueue then admits no pods without a "
+                "topology request to the others; give it (), the hosts alone"
+            )
         for tenant in self.tenants:
             if missing := [flavor.name for flavor in self.flavors if flavor.name not in tenant.quotas]:
                 raise ValueError(f"tenants: {tenant.namespace} has no quota of {missing[0]}; give it, 0 for none")
@@ -155,7 +160,7 @@ def flavor_spec(flavor: Flavor) -> dict[str, Any]:
     return {
         "nodeLabels": flavor.node_labels,
         **({"tolerations": tolerations} if tolerations else {}),
-        **({"topologyName": topology_name(flavor.levels)} if flavor.levels else {}),
+        **({} if flavor.levels is None else {"topologyName": topology_name(flavor.levels)}),
     }
 
 
@@ -240,16 +245,17 @@ class Queues(Component):
         part = name if len(args.flavors) == 1 else f"{name}-{flavor.name}"
         ours = labels(flavor.name, "queue")
         topology = []
-        if flavor.levels and (levels := topology_name(flavor.levels)) not in self._topologies:
-            self._topologies[levels] = CustomObject(
-                f"{part}-topology",
-                kinds.TOPOLOGY,
-                meta.v1.ObjectMetaArgs(name=levels, labels=ours),
-                {"spec": topology_spec(flavor.levels)},
-                self.child(),
-            )
-        if flavor.levels:
-            topology = [self._topologies[topology_name(flavor.levels)]]
+        if flavor.levels is not None:
+            levels = topology_name(flavor.levels)
+            if levels not in self._topologies:
+                self._topologies[levels] = CustomObject(
+                    f"{part}-topology",
+                    kinds.TOPOLOGY,
+                    meta.v1.ObjectMetaArgs(name=levels, labels=ours),
+                    {"spec": topology_spec(flavor.levels)},
+                    self.child(),
+                )
+            topology = [self._topologies[levels]]
         return CustomObject(
             f"{part}-flavor",
             kinds.RESOURCE_FLAVOR,

@@ -56,7 +56,7 @@ def distinct(levels: Sequence[TopologyLevel]) -> str | None:
 
 def topology_name(levels: Sequence[TopologyLevel]) -> str:
     """Return the name of the Topology: its levels cannot be changed in place, so that others have another name."""
-    return "-".join(level.name for level in levels)
+    return "-".join(level.name for level in levels) or topology.HOST
 
 
 def topology_spec(levels: Sequence[TopologyLevel]) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def _topology(job: ProgramJob, settings: Settings) -> dict[str, str | None]:
     if job.closeness is None or job.layout.pods == 1:
         return {}
     field = "required_topology" if job.closeness.required else "preferred_topology"
-    return {field: fabric_topology.label(job.closeness, settings)}
+    return {field: fabric_topology.label(job.closeness, job.pool, settings)}
 
 
 def _roce_ports(pool: Pool) -> tuple[str, ...]:

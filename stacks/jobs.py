@@ -160,10 +160,10 @@ def resolve(workload: Workload, settings: Settings) -> Job:
     if isinstance(workload, Unstarted):
         return PlainJob(workload, tenant, pool, workload.name, workload.wait or Wait.FINISHED)
     program = settings.program(workload.program)
-    closeness = topology.request(workload, settings) if isinstance(workload, SpanningWorkload) else None
+    closeness = topology.request(workload, pool, settings) if isinstance(workload, SpanningWorkload) else None
     free = _free(workload, pool)
     required = closeness.required if closeness else None
-    domains = tuple(topology.within(required, free, settings)) if required else ()
+    domains = tuple(topology.within(required, free, pool, settings)) if required else ()
     layout = _layout(workload, free, closeness, domains)
     built = images.build(workload, settings)
     return ProgramJob(

@@ -60,12 +60,14 @@ def build(
 
 def _flavors(settings: Settings) -> tuple[Flavor, ...]:
     """Return the flavors of the pools, after that of nodes without GPUs where launchers have such nodes."""
-    plain = Flavor(name=quotas.PLAIN, node_labels={names.POOL: quotas.PLAIN})
+    # A queue with a Topology needs one in every flavor: else Kueue admits no pods without a request to its others.
+    levels = () if settings.queues and settings.queues.topology else None
+    plain = Flavor(name=quotas.PLAIN, node_labels={names.POOL: quotas.PLAIN}, levels=levels)
     return (*([plain] if settings.has_plain_workers else []), *(_flavor(pool, settings) for pool in settings.gpu_pools))
 
 
 def _flavor(pool: Pool, settings: Settings) -> Flavor:
-    levels = topology.levels(settings) if settings.queues and settings.queues.topology else ()
+    levels = topology.levels(pool, settings) if settings.queues and settings.queues.topology else None
     with_gpus = GPU_PRESENT if isinstance(pool.gpu, GpuOperatorSettings) else {names.GPU_ACCELERATOR: "true"}
     # With levels Kueue uses only nodes that have their labels, which are the stack's own.
     labels = with_gpus if levels and not pool.declared else {**with_gpus, **pool.selector}

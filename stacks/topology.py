@@ -7,6 +7,7 @@ from apis import topology
 from components.topology import LabelKey, TopologyLevel
 from hardware.cabling import ESS3000, Cabling, cabling
 from hardware.fabric import POD_NODES, unit_of
+from stacks.fabric_settings import NoFabric
 from stacks.platform import Settings
 from stacks.pools import Pool
 from stacks.topology_settings import TopologyRequest
@@ -31,11 +32,14 @@ def one_switch(pool: Pool) -> Cabling:
     return cabling([node.name.split(".")[0] for node in pool.nodes], pool.machine, ESS3000)
 
 
-def positions(settings: Settings) -> Mapping[str, Mapping[str, str]]:
-    """Return for every GPU node the domains that it is in, by level: as its settings say, else as it is cabled."""
+def positions(pool: Pool, settings: Settings) -> Mapping[str, Mapping[str, str]]:
+    """Return for every node of a pool the domains that it is in, by level: as its settings say, else as it is cabled.
+
+    Domains of the cabling have the pool's name before theirs: every pool has switches of its own.
+    """
+    before = f"{pool.name}-" if pool.declared else ""
     return {
-        node.name: {**cabled, **node.topology}
-        for pool in settings.gpu_pools
+        node.name: {**{level: before + domain for level, domain in cabled.items()}, **node.topology}
         for node, cabled in zip(pool.nodes, _cabled(pool, settings), strict=True)
     }
 
@@ -60,53 +64,73 @@ def planned_switch(pool: Pool, settings: Settings) -> Cabling | None:
         return None
 
 
-def levels(settings: Settings) -> tuple[TopologyLevel, ...]:
-    """Return the levels above the hosts, from the widest; none without topology-aware scheduling."""
+def levels(pool: Pool, settings: Settings) -> tuple[TopologyLevel, ...]:
+    """Return a pool's levels above the hosts, from the widest; none without topology-aware scheduling.
+
+    Nodes that no fabric joins have those alone at which the settings place them.
+    """
     wanted = settings.queues.topology if settings.queues else None
-    if wanted is None or wanted.levels:
+    if wanted is None or (wanted.levels and not without_fabric(pool)):
         return wanted.levels if wanted else ()
-    named = {level for each in positions(settings).values() for level in each}
-    return tuple(TopologyLevel(name=level) for level in topology.LABELS if level in named)
+    named = {level for place in positions(pool, settings).values() for level in place}
+    possible = wanted.levels or [TopologyLevel(name=level) for level in topology.LABELS]
+    return tuple(level for level in possible if level.name in named)
+
+
+def without_fabric(pool: Pool) -> bool:
+    """Say whether no fabric joins the nodes of one of several pools, so that hosts may be its only level."""
+    return pool.declared and isinstance(pool.fabric, NoFabric)
+
+
+def level_names(settings: Settings) -> tuple[str, ...]:
+    """Return the names of the levels above the hosts that any pool has."""
+    return tuple(dict.fromkeys(level.name for pool in settings.gpu_pools for level in levels(pool, settings)))
 
 
 def labels(settings: Settings) -> Mapping[str, Mapping[str, str]]:
     """Return the labels that the stack gives its GPU nodes for their places in the fabric, by node."""
-    set_here = [level for level in levels(settings) if not level.existing]
-    if not set_here:
-        return {}
-    return {
-        node: {level.key: place[level.name] for level in set_here if level.name in place}
-        for node, place in positions(settings).items()
-    }
+    found: dict[str, Mapping[str, str]] = {}
+    for pool in settings.gpu_pools:
+        if set_here := [level for level in levels(pool, settings) if not level.existing]:
+            for node, place in positions(pool, settings).items():
+                found[node] = {level.key: place[level.name] for level in set_here if level.name in place}
+    return found
 
 
-def request(workload: SpanningWorkload, settings: Settings) -> TopologyRequest | None:
-    """Return how close to each other the pods of a workload are to run; None: anywhere."""
+def request(workload: SpanningWorkload, pool: Pool, settings: Settings) -> TopologyRequest | None:
+    """Return how close to each other the pods of a workload are to run; None: anywhere.
+
+    The request of all jobs is for those of pools that have its level.
+    """
     wanted = settings.queues.topology if settings.queues else None
-    return workload.topology or (wanted.jobs if wanted else None)
+    of_all = wanted.jobs if wanted and wanted.jobs and label(wanted.jobs, pool, settings) else None
+    return workload.topology or of_all
 
 
-def label(wanted: TopologyRequest, settings: Settings) -> LabelKey | None:
-    """Return the label of the level that a request names; None where there is none, which `checks.topology` reports."""
+def label(wanted: TopologyRequest, pool: Pool, settings: Settings) -> LabelKey | None:
+    """Return the label of the level that a request names.
+
+    None where the pool has no such level, which `checks.topology` reports.
+    """
     name = wanted.required or wanted.preferred
-    return next((level.key for level in (*levels(settings), HOSTS) if level.name == name), None)
+    return next((level.key for level in (*levels(pool, settings), HOSTS) if level.name == name), None)
 
 
-def domains(level: str, settings: Settings) -> Mapping[str, tuple[str, ...]]:
-    """Return the GPU nodes of each domain of a level, by the domain's path from the widest level.
+def domains(level: str, pool: Pool, settings: Settings) -> Mapping[str, tuple[str, ...]]:
+    """Return the nodes of each domain of a level of a pool, by the domain's path from the widest level.
 
     None of nodes whose place is not known, because others label them.
     """
-    names = [each.name for each in levels(settings)]
+    names = [each.name for each in levels(pool, settings)]
     above = names[: names.index(level) + 1] if level in names else names
     found: dict[str, tuple[str, ...]] = {}
-    for node, place in positions(settings).items():
+    for node, place in positions(pool, settings).items():
         if all(name in place for name in above):
             path = "/".join([*(place[name] for name in above), *([node] if level == topology.HOST else [])])
             found[path] = (*found.get(path, ()), node)
     return found
 
 
-def within(level: str, free: Mapping[str, int], settings: Settings) -> list[dict[str, int]]:
-    """Return the free GPUs of each domain of a level by node, as `domains`."""
-    return [{node: free[node] for node in nodes if node in free} for nodes in domains(level, settings).values()]
+def within(level: str, free: Mapping[str, int], pool: Pool, settings: Settings) -> list[dict[str, int]]:
+    """Return the free GPUs of each domain of a level of a pool by node, as `domains`."""
+    return [{node: free[node] for node in nodes if node in free} for nodes in domains(level, pool, settings).values()]

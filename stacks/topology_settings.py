@@ -39,7 +39,8 @@ class TopologySettings(Model):
     )
     jobs: TopologyRequest | None = Field(
         default=None,
-        description="request of multi-pod workloads without their own `topology`; None: any nodes",
+        description="request of multi-pod workloads without their own `topology`, in pools that have its level; None: "
+        "any nodes",
     )
 
     @model_validator(mode="after")

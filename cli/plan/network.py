@@ -28,17 +28,18 @@ def network(pool: Pool, settings: Settings) -> tuple[Section, ...]:
 
 def levels(settings: Settings) -> Iterator[Section]:
     """Yield the domains of the fabric by which Kueue places pods, where the stack has topology-aware scheduling."""
-    known = topology.levels(settings)
-    if not known:
-        return
-    free = {node.name: node.gpus for node in settings.gpu_nodes}
     rows: list[Row] = []
-    for level in known:
-        for path, nodes in topology.domains(level.name, settings).items():
-            gpus = sum(free[node] for node in nodes)
-            rows.append({"level": level.name, "domain": path, "machines": len(nodes), "GPUs for jobs": gpus})
+    known: list[TopologyLevel] = []
+    for pool in settings.gpu_pools:
+        of_pool = topology.levels(pool, settings)
+        known.extend(level for level in of_pool if level not in known)
+        for level in of_pool:
+            for path, nodes in topology.domains(level.name, pool, settings).items():
+                gpus = sum(pool.free[node] for node in nodes)
+                rows.append({"level": level.name, "domain": path, "machines": len(nodes), "GPUs for jobs": gpus})
     labels = [f"level {level.name}: label {level.key} of the nodes{_labelled(level)}" for level in known]
-    yield Section("Topology", tuple(rows), tuple(labels))
+    if known:
+        yield Section("Topology", tuple(rows), tuple(labels))
 
 
 def _labelled(level: TopologyLevel) -> str:

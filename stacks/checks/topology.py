@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
-from apis.topology import LABELS
-from components.topology import TopologyLevel
+from apis.topology import HOST, LABELS
 from hardware.placement import fits
 from stacks import topology
 from stacks.checks.version import version_of
 from stacks.jobs import ProgramJob
 from stacks.platform import Settings
+from stacks.pools import Pool
 from stacks.releases import either
 from stacks.topology_settings import TopologyRequest
 from stacks.workload_settings import SpanningWorkload
@@ -26,21 +26,24 @@ def problems(settings: Settings) -> Iterator[str]:
             yield f"nodes: topology of {node.name} has no effect without queues.topology; give it, or leave this out"
         return
     yield from _served(settings)
-    levels = topology.levels(settings)
-    if not levels:
+    unplanned = [
+        f"{pool.machine.name} on {pool.fabric.kind}"
+        for pool in settings.gpu_pools
+        if not topology.levels(pool, settings) and not topology.without_fabric(pool)
+    ]
+    if unplanned or not settings.gpu_pools:
         yield (
-            f"queues.topology: no document plans switches for {_machines(settings)}; give "
+            f"queues.topology: no document plans switches for {' and '.join(unplanned)}; give "
             "each GPU node its place, e.g. topology: {leaf: leaf-01}"
         )
         return
-    yield from _meaningless(levels, settings)
-    yield from _lost(levels, settings)
-    if wanted.jobs and (problem := _unknown(wanted.jobs, settings)):
+    names = topology.level_names(settings)
+    yield from _meaningless(names, settings)
+    for pool in settings.gpu_pools:
+        yield from _lost(pool, settings)
+    yield from _confused(settings)
+    if wanted.jobs and (problem := _unknown(wanted.jobs, names)):
         yield f"queues.topology.jobs.{problem}"
-
-
-def _machines(settings: Settings) -> str:
-    return " and ".join(f"{pool.machine.name} on {pool.fabric.kind}" for pool in settings.gpu_pools)
 
 
 def _served(settings: Settings) -> Iterator[str]:
@@ -57,23 +60,23 @@ def _served(settings: Settings) -> Iterator[str]:
         )
 
 
-def _meaningless(levels: Sequence[TopologyLevel], settings: Settings) -> Iterator[str]:
-    names = [level.name for level in levels]
+def _meaningless(names: Sequence[str], settings: Settings) -> Iterator[str]:
     for node in settings.nodes:
         if node.topology and node.profile is None:
             yield f"nodes: topology of {node.name}, which has no GPUs and so no jobs of queues; leave it out"
         for level in sorted(node.topology.keys() - {*names}):
             close = get_close_matches(level, {*names, *LABELS}, n=1)
             yield (
-                f"nodes: topology of {node.name} has {level}, and queues.topology the levels {', '.join(names)}; "
+                f"nodes: topology of {node.name} has {level}, and queues.topology the levels "
+                f"{', '.join(names) or HOST}; "
                 f"add it to queues.topology.levels with its label{f', or write {close[0]}' if close else ''}"
             )
 
 
-def _lost(levels: Sequence[TopologyLevel], settings: Settings) -> Iterator[str]:
-    """Yield the levels at which nodes have no place."""
-    places = topology.positions(settings)
-    for level in (level for level in levels if not level.existing):
+def _lost(pool: Pool, settings: Settings) -> Iterator[str]:
+    """Yield the levels of a pool at which its nodes have no place."""
+    places = topology.positions(pool, settings)
+    for level in (level for level in topology.levels(pool, settings) if not level.existing):
         if lost := [node for node, place in places.items() if level.name not in place]:
             shown = ", ".join(lost[:_NODES_SHOWN])
             rest = f" and {len(lost) - _NODES_SHOWN} more" if len(lost) > _NODES_SHOWN else ""
@@ -83,11 +86,29 @@ def _lost(levels: Sequence[TopologyLevel], settings: Settings) -> Iterator[str]:
             )
 
 
-def _unknown(wanted: TopologyRequest, settings: Settings) -> str | None:
-    """Return what is wrong with the level that a request names; None where it is one."""
-    names = [level.name for level in (*topology.levels(settings), topology.HOSTS)]
+def _confused(settings: Settings) -> Iterator[str]:
+    """Yield domains that nodes of different fabrics have in common: no path joins such nodes."""
+    owners: dict[tuple[str, str], Pool] = {}
+    for pool in settings.gpu_pools:
+        shared: dict[tuple[str, str], str] = {}
+        for node, place in topology.positions(pool, settings).items():
+            for domain in place.items():
+                if owners.setdefault(domain, pool).fabric != pool.fabric:
+                    shared.setdefault(domain, node)
+        for (level, value), node in shared.items():
+            other = owners[level, value].name
+            yield (
+                f"nodes: topology of {node} in pool {pool.name} has {level} {value} like nodes of pool {other}, and "
+                f"the fabrics of the two differ; give it a value of its own, e.g. {pool.name}-{value}"
+            )
+
+
+def _unknown(wanted: TopologyRequest, names: Sequence[str], of: str = "") -> str | None:
+    """Return what is wrong with the level that a request names; None where it is one, or the hosts."""
     field, name = ("required", wanted.required) if wanted.required else ("preferred", wanted.preferred)
-    return None if name in names else f"{field} {name} is not a level of queues.topology; use {either(names)}"
+    if name in (*names, HOST):
+        return None
+    return f"{field} {name} is not a level of queues.topology{of}; use {either([*names, HOST])}"
 
 
 def of_job(job: ProgramJob, settings: Settings) -> Iterator[str]:
@@ -99,7 +120,9 @@ def of_job(job: ProgramJob, settings: Settings) -> Iterator[str]:
         if workload.topology:
             yield "topology: without queues.topology nothing places pods by the fabric; give that, or leave it out"
         return
-    if workload.topology and (problem := _unknown(workload.topology, settings)):
+    names = [level.name for level in topology.levels(job.pool, settings)]
+    of = f" in pool {job.pool.name}" if job.pool.declared else ""
+    if workload.topology and (problem := _unknown(workload.topology, names, of)):
         yield f"topology.{problem}"
         return
     if wanted is None or wanted.required is None:

@@ -117,6 +117,19 @@ def test_levels_of_the_fabric_are_a_topology_of_the_flavor() -> None:
         assert queue.inputs["spec"]["resourceGroups"][0]["flavors"][0]["name"] == "dgx-a100-spine-rack"
 
 
+def test_flavors_of_a_queue_all_have_a_topology_or_none() -> None:
+    """Kueue admits no pods without a request to flavors with a Topology, if a flavor of their queue has none."""
+    args = queues_of(TENANTS, **FLAVOR)
+    (flavor,) = args["flavors"]
+    tenants = [{"namespace": "adas", "quotas": {"dgx-a100": QUOTA, "cpu": QUOTA}}]
+    plain = {"name": "cpu", "node_labels": {"example.com/pool": "cpu"}}
+    both = {"flavors": [plain, flavor | {"levels": (TopologyLevel(name="leaf"),)}], "tenants": tenants}
+    with pytest.raises(ValidationError, match=r"levels of cpu are None, .* give it \(\), the hosts alone"):
+        QueuesArgs.model_validate(both)
+    both["flavors"][0]["levels"] = ()
+    assert [flavor.flavor_name for flavor in QueuesArgs.model_validate(both).flavors] == ["cpu-host", "dgx-a100-leaf"]
+
+
 def test_rdma_may_have_a_quota_of_its_own() -> None:
     """A quota of RDMA resources may differ from that of GPUs (R-4.1)."""
     quota = Quota(gpus=0, cpus=8, memory_gib=16, rdma_pods=2)

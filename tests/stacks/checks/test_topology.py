@@ -110,3 +110,40 @@ def test_a_version_of_kueue_without_topology_is_refused() -> None:
     """The table of the release says which versions of the operator serve it."""
     content = changed("superpod-a100", queues__operator__channel="stable-v1.1")
     expect_refusal(content, "queues.topology: version 1.1 … stable-v1.1 … OpenShift 4.20; use a channel of 1.3 or 1.4")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "request_", "expected"),
+    [
+        (
+            {"training": {"leaf": "a"}, "inference": {"leaf": "a"}},
+            None,
+            "nodes: topology of l40s-01.… in pool inference has leaf a like nodes of pool training, and the fabrics of "
+            "the two differ; give it a value of its own, e.g. inference-a",
+        ),
+        ({}, None, "queues.topology: no document plans switches for dgx-h100 on roce; give each GPU node its place"),
+        (
+            {"training": {"leaf": "a"}, "inference": {"leafs": "b"}},
+            None,
+            "nodes: topology of l40s-01.… has leafs, and queues.topology the levels leaf; …, or write leaf",
+        ),
+        (
+            {"training": {"leaf": "a"}},
+            {"required": "leaf"},
+            "job it…: topology.required leaf is not a level of queues.topology in pool inference; use host",
+        ),
+    ],
+)
+def test_pools_of_other_fabrics_have_domains_of_their_own(
+    nodes: dict[str, dict[str, str]], request_: dict[str, str] | None, expected: str
+) -> None:
+    """Places that could be taken for another pool's, and levels that a job's pool lacks, are refused."""
+    content = data("mixed") | {"stages": []}
+    content["queues"]["topology"] = {}
+    for node in content["nodes"]:
+        if place := nodes.get(node.get("pool")):
+            node["topology"] = place
+    if request_:
+        work = MPI | {"tenant": "products", "name": "it", "pool": "inference", "layout": "1x4", "topology": request_}
+        content["stages"] = [{"name": "all", "workloads": [work | {"image": "quay.io/example/nccl:1"}]}]
+    expect_refusal(content, expected)
