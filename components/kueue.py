@@ -38,6 +38,10 @@ class Quota(Model):
         ge=0,
         description="pods that hold each RDMA resource; None: as many as GPUs, for a worker has at least one",
     )
+    borrows: bool = Field(
+        default=True,
+        description="whether it may hold more while other tenants of its cohort lend; False: never of this flavor",
+    )
     further: dict[str, Quantity] = Field(
         default_factory=dict, description="other resources that pods request, e.g. ephemeral-storage"
     )
@@ -166,16 +170,16 @@ def flavor_spec(flavor: Flavor) -> dict[str, Any]:
 
 def cluster_queue_spec(args: QueuesArgs, tenant: TenantQueue) -> dict[str, Any]:
     """Return the `spec` of a tenant's ClusterQueue, which no other namespace can use."""
-    amounts = {flavor.flavor_name: _amounts(flavor, tenant.quotas[flavor.name]) for flavor in args.flavors}
+    amounts = {flavor.name: _amounts(flavor, tenant.quotas[flavor.name]) for flavor in args.flavors}
     # All flavors of a group have the same resources: of what its nodes do not offer, a flavor has none.
     covered = [*dict.fromkeys(name for of_flavor in amounts.values() for name in of_flavor)]
-    flavors = [
-        {
-            "name": flavor,
-            "resources": [{"name": name, "nominalQuota": of_flavor.get(name, "0")} for name in covered],
-        }
-        for flavor, of_flavor in amounts.items()
-    ]
+    flavors = []
+    for flavor in args.flavors:
+        # Without a limit even a quota of 0 borrows all that the cohort lends; only a cohort admits a limit.
+        limit = {} if tenant.quotas[flavor.name].borrows or args.cohort is None else {"borrowingLimit": "0"}
+        of_flavor = amounts[flavor.name]
+        resources = [{"name": name, "nominalQuota": of_flavor.get(name, "0"), **limit} for name in covered]
+        flavors.append({"name": flavor.flavor_name, "resources": resources})
     return {
         "namespaceSelector": {"matchLabels": {names.NAMESPACE_NAME: tenant.namespace}},
         "queueingStrategy": args.strategy,

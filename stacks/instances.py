@@ -48,5 +48,10 @@ def share(size: str, pool: Pool) -> Share:
 def limits(namespace: str, settings: Settings) -> dict[str, int]:
     """Return the instances that a tenant may hold at most, of every size: where tenants lend, those of all."""
     lends = settings.queues is not None and settings.queues.cohort is not None
-    sharing = [each for each in settings.everyone if lends or each.namespace == namespace]
-    return {size: sum(each.instance_quota.get(size, 0) for each in sharing) for size in offered(settings.gpu_nodes)}
+    tenant = settings.tenant(namespace)
+    amounts: Counter[str] = Counter()
+    for pool in settings.gpu_pools:
+        sharing = settings.everyone if lends and settings.shares(tenant, pool) else (tenant,)
+        for size in offered(pool.nodes):
+            amounts[size] = max(amounts[size], sum(each.instance_quota.get(size, 0) for each in sharing))
+    return dict(sorted(amounts.items()))

@@ -318,19 +318,27 @@ class Settings(Based):
         quota = tenant.gpu_quota
         return quota if isinstance(quota, int) else quota.get(pool.name, 0)
 
+    def shares(self, tenant: TenantSettings, pool: Pool) -> bool:
+        """Say whether a tenant may hold anything of a pool, its own or lent: not of one that its quotas leave out."""
+        quota, sizes = tenant.gpu_quota, tenant.instance_quota
+        if isinstance(quota, int) or pool.name in quota:
+            return True
+        return any(size in sizes for node in pool.nodes for size in node.instances)
+
     @cached_property
     def gpu_limits(self) -> Mapping[tuple[str, str], int]:
         """GPUs that a tenant may hold at most, by its namespace and the pool's name.
 
-        Where tenants lend GPUs to each other, those of all tenants: GPUs outside all quotas are not lent, as Kueue
-        admits no more than the quotas of the cohort together.
+        Where tenants lend GPUs to each other, those of all tenants, unless the tenant's quota leaves the pool out: GPUs
+        outside all quotas are not lent, as Kueue admits no more than the quotas of the cohort together.
         """
         lends = self.queues is not None and self.queues.cohort is not None
         limits: dict[tuple[str, str], int] = {}
         for pool in self.gpu_pools:
             together = sum(self.gpu_quota(tenant, pool) for tenant in self.everyone)
             for tenant in self.tenants:
-                limits[tenant.namespace, pool.name] = together if lends else self.gpu_quota(tenant, pool)
+                borrows = lends and self.shares(tenant, pool)
+                limits[tenant.namespace, pool.name] = together if borrows else self.gpu_quota(tenant, pool)
         return limits
 
     def most_gpus(self, namespace: str) -> int:

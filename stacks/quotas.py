@@ -32,5 +32,6 @@ def _of_pool(tenant: TenantSettings, launchers: Share | None, pool: Pool, settin
         gpus=gpus,
         cpus=with_gpus.cpus + sum(part.cpus * amount for part, amount in parts),
         memory_gib=with_gpus.memory_gib + sum(part.memory_gib * amount for part, amount in parts),
+        borrows=settings.shares(tenant, pool),
         further={instances.resource(size): str(amount) for size, amount in amounts.items()},
     )

@@ -38,7 +38,8 @@ class TenantSettings(TenantNamespace):
     run_as_gid: int = Field(gt=0, le=LAST_ID, description="group of the data directory (R-4.3-6)")
     gpu_quota: GpuQuota = Field(
         description="GPUs that the team may hold; with queues that lend, its guaranteed share. With several `pools` by "
-        "pool, e.g. {training: 16, inference: 8}; it has none of a pool that is left out"
+        "pool, e.g. {training: 16, inference: 8}; it has none of a pool that is left out, nor borrows any: "
+        "give 0 for what others lend alone"
     )
     instance_quota: dict[MigSize, Annotated[int, Field(ge=0)]] = Field(
         default={},

@@ -167,7 +167,12 @@ def _quota(job: ProgramJob, settings: Settings) -> Iterator[str]:
     if layout.total_gpus <= limit:
         return
     takes = f"layout {layout} takes {layout.total_gpus} GPUs{_where(job.pool)}, and tenant {tenant.namespace}"
-    if queues and queues.cohort:
+    if queues and queues.cohort and not settings.shares(tenant, job.pool):
+        yield (
+            f"{takes} has no gpu_quota of that pool and borrows none of it; name another pool, or add it to the quota, "
+            "with 0 for what others lend alone"
+        )
+    elif queues and queues.cohort:
         quota = settings.gpu_quota(tenant, job.pool)
         yield (
             f"{takes}, whose gpu_quota is {quota}, may hold {limit} at most, the quotas of all tenants of "

@@ -117,6 +117,24 @@ def test_levels_of_the_fabric_are_a_topology_of_the_flavor() -> None:
         assert queue.inputs["spec"]["resourceGroups"][0]["flavors"][0]["name"] == "dgx-a100-spine-rack"
 
 
+def test_a_quota_may_never_borrow() -> None:
+    """In a cohort a flavor without a limit borrows all that is lent, even with a quota of 0."""
+    quota = Quota(gpus=0, cpus=8, memory_gib=16, borrows=False)
+    limits = {}
+    for cohort in (None, "tenants"):
+        args = arguments({"net": quota, "adas": QUOTA}, cohort=cohort)
+        for tenant in args.tenants:
+            (group,) = cluster_queue_spec(args, tenant)["resourceGroups"]
+            (flavor,) = group["flavors"]
+            limits[cohort, tenant.namespace] = {entry.get("borrowingLimit") for entry in flavor["resources"]}
+    assert limits == {
+        (None, "net"): {None},
+        (None, "adas"): {None},
+        ("tenants", "net"): {"0"},
+        ("tenants", "adas"): {None},
+    }
+
+
 def test_flavors_of_a_queue_all_have_a_topology_or_none() -> None:
     """Kueue admits no pods without a request to flavors with a Topology, if a flavor of their queue has none."""
     args = queues_of(TENANTS, **FLAVOR)

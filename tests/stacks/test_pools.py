@@ -10,7 +10,7 @@ from stacks import jobs
 from stacks.job_arguments import of_job
 from stacks.settings import load, parse
 from tests.support.recorded import ROOT, built, environment, of_kind, spec
-from tests.support.stack_settings import data
+from tests.support.stack_settings import changed, data
 
 MIXED = load("mixed", ROOT)
 RDMA = {f"rdma/shared_enp{bus}s0np0" for bus in (24, 64, 79, 94, 154, 192, 206, 220)}
@@ -91,6 +91,29 @@ def test_a_queue_has_a_flavor_of_each_pool_and_one_for_launchers() -> None:
     assert {flavor: each["nodeLabels"][names.POOL] for flavor, each in flavors.items()} == {
         name: name for name in ("cpu", "training", "inference", "former")
     }
+
+
+@pytest.mark.parametrize(
+    ("quota", "limits", "most"),
+    [
+        ({"training": 24}, {"inference": "0", "former": "0"}, 32),
+        ({"training": 24, "inference": 0}, {"former": "0"}, 32 + 8),
+    ],
+)
+def test_a_tenant_borrows_of_pools_in_its_quota_alone(quota: dict[str, int], limits: dict[str, str], most: int) -> None:
+    """Of a pool that its quota leaves out a tenant has nothing, lent or its own; with 0 it has what others lend."""
+    recorded = built(changed("mixed", tenants__0__gpu_quota=quota, stages=[]))
+    (group,) = spec(recorded, "ClusterQueue", "research")["resourceGroups"]
+    borrowed = {
+        flavor["name"]: {entry.get("borrowingLimit") for entry in flavor["resources"]} for flavor in group["flavors"]
+    }
+    assert borrowed == {name: {limits.get(name)} for name in ("cpu", "training", "inference", "former")}
+    (amount,) = (
+        item.inputs["spec"]["hard"]["requests.nvidia.com/gpu"]
+        for item in of_kind(recorded, "ResourceQuota")
+        if item.inputs["metadata"]["namespace"] == "research"
+    )
+    assert int(amount) == most
 
 
 def test_pods_with_gpus_run_on_their_pool_and_launchers_anywhere() -> None:

@@ -74,6 +74,11 @@ def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
             {"tenants__2__gpu_quota": {"former": 3}},
             "queues: the tenants' gpu_quota add up to 5 GPUs of pool former, and there are 4: …",
         ),
+        (
+            {"stages": stages(JOB | {"pool": "inference"})},
+            "job it: layout 01x01 takes 1 GPUs of pool inference, and tenant research has no gpu_quota of that pool "
+            "and borrows none of it; name another pool, or add it to the quota, with 0 for what others lend alone",
+        ),
         # Jobs
         ({"stages": stages(JOB)}, "job it: pool is missing, … research has a gpu_quota of training, former; name"),
         ({"stages": stages(JOB | {"pool": "h100"})}, "job it: pool 'h100' is none of `pools`: training, …; correct"),
