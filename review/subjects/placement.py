@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from apis.kinds import CLUSTER_QUEUE, NODE, RESOURCE_FLAVOR, TOPOLOGY
-from apis.topology import LABELS
+from apis.topology import HOSTNAME, LABELS
 from apis.wording import plural
 from policies.values import entries, mapping, read
 from review.indexed_review import IndexedReview, Side
@@ -60,7 +60,10 @@ def _moved(changes: Sequence[Change], labels: set[str]) -> Iterator[Line]:
 
 
 def _levels(side: Side) -> Mapping[str, tuple[str, ...]]:
-    """Return the labels of the levels of each ClusterQueue, from the widest; none of one that counts quotas alone."""
+    """Return the labels of the levels of each ClusterQueue, of all its flavors, from the widest.
+
+    None of one that counts quotas alone.
+    """
     topologies = {each.object_name: _labels(each) for each in side.of(TOPOLOGY)}
     flavors = {each.object_name: read(each.inputs, "spec", "topologyName") for each in side.of(RESOURCE_FLAVOR)}
     return {queue.object_name: _of(queue, flavors, topologies) for queue in side.of(CLUSTER_QUEUE)}
@@ -76,4 +79,6 @@ def _of(queue: Resource, flavors: Mapping[str, object], topologies: Mapping[str,
         for group in entries(queue.inputs, "spec", "resourceGroups")
         for flavor in entries(group, "flavors")
     ]
-    return next((topologies.get(str(each), ()) for each in named if each), ())
+    labels = dict.fromkeys(label for each in named if each for label in topologies.get(str(each), ()))
+    # Pools have levels of their own, and all of them hosts as the last.
+    return tuple(sorted(labels, key=HOSTNAME.__eq__))

@@ -28,6 +28,18 @@ def test_queues_that_begin_and_cease_to_place_by_the_fabric() -> None:
     assert reported(placement.find, reviewed(nothing, "superpod-a100")) == []
 
 
+def test_a_queue_of_several_pools_has_the_levels_of_all() -> None:
+    """The flavor of launchers has the hosts alone, and that of a pool the levels of its fabric."""
+
+    def placed(platform: dict[str, Any]) -> None:
+        platform["queues"]["topology"] = {}
+        platform["nodes"][2]["topology"] = {"leaf": "leaf-1"}
+
+    found = reported(placement.find, reviewed(placed, "mixed"))
+    text = f"jobs of research are admitted when their pods fit on nodes, by {LEAF} and kubernetes.io/hostname"
+    assert any(text in line for line in found), found
+
+
 def test_nodes_that_move() -> None:
     """Nodes that the settings put elsewhere are reported together, with both places."""
 
