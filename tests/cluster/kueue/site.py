@@ -94,9 +94,10 @@ class Site(Declared):
         gpus: int,
         seconds: int = LONG,
         priority: str = "low",
+        queue: str = "jobs",
         annotations: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Create a Job of pods that run together, in the tenant's queue."""
+        """Create a Job of pods that run together, in a queue of the tenant."""
         amounts = {"cpu": "1", "memory": "1Gi", names.GPU_RESOURCE: str(gpus)}
         container = {"name": "main", "image": "registry.example.com/tool:1", "resources": {"limits": amounts}}
         template = {
@@ -105,7 +106,7 @@ class Site(Declared):
         }
         spec = {"parallelism": pods_, "completions": pods_, "completionMode": "Indexed", "template": template}
         job = platform.obj(kinds.JOB, name, self.tenant, spec=spec)
-        job["metadata"]["labels"] = {names.QUEUE_NAME: "jobs"}
+        job["metadata"]["labels"] = {names.QUEUE_NAME: queue}
         self.api.create(kinds.JOB, job, self.tenant)
 
     def end(self, kind: Kind, name: str) -> None:

@@ -4,9 +4,12 @@ import pytest
 
 from apis import kinds
 from apis.kinds import Kind
+from components.kueue import QueuesArgs, Quota, cluster_queue_spec
 from components.layout import Layout
 from simulator.actors import pods
 from tests.cluster.kueue.site import MPI, NODES, RDMA, TENANT, Site, mpi_job
+from tests.support import platform
+from tests.support.queues import queues_of
 
 pytestmark = pytest.mark.cluster
 
@@ -52,6 +55,32 @@ def test_a_job_that_fits_its_quota_may_not_fit_the_nodes(site: Site) -> None:
         site.vacate(node)
     site.api.eventually(lambda: site.phases("torn") == ["Running"] * 3)
     site.end(kinds.JOB, "torn")
+
+
+def test_a_quota_of_nothing_borrows_unless_it_may_not(site: Site) -> None:
+    """Of two queues without a quota the one holds what a third lends, and the other waits though all is idle."""
+    quotas = {
+        "lender": Quota(gpus=8, cpus=8, memory_gib=8),
+        "borrower": Quota(gpus=0, cpus=0, memory_gib=0),
+        "outsider": Quota(gpus=0, cpus=0, memory_gib=0, borrows=False),
+    }
+    fields = {"node_labels": {"kubernetes.io/os": "linux"}, "cohort": "lending"}
+    args = QueuesArgs.model_validate(queues_of(quotas, **fields))
+    for tenant in args.tenants:
+        name, spec = tenant.namespace, cluster_queue_spec(args, tenant) | {"namespaceSelector": {}}
+        site.api.apply(kinds.CLUSTER_QUEUE, platform.obj(kinds.CLUSTER_QUEUE, name, spec=spec))
+        site.api.apply(kinds.LOCAL_QUEUE, platform.obj(kinds.LOCAL_QUEUE, name, TENANT, spec={"clusterQueue": name}))
+    site.submit("outsider", pods_=1, gpus=8, queue="outsider")
+    why = "insufficient quota for nvidia.com/gpu in flavor dgx"
+    site.api.eventually(lambda: any(why in text for text in site.shown("outsider").hindrances))
+    site.submit("borrower", pods_=1, gpus=8, queue="borrower")
+    site.api.eventually(lambda: site.met("borrower", "Admitted"))
+    site.end(kinds.JOB, "borrower")
+    assert not site.met("outsider", "QuotaReserved")
+    site.end(kinds.JOB, "outsider")
+    for name in quotas:
+        site.api.delete(kinds.LOCAL_QUEUE, name, TENANT)
+        site.api.delete(kinds.CLUSTER_QUEUE, name)
 
 
 def test_a_preempted_job_runs_again(site: Site) -> None:

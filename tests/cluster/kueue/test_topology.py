@@ -2,11 +2,14 @@
 
 import pytest
 
-from apis import kinds
+from apis import kinds, names
 from apis.nccl import Transport
 from apis.topology import PREFERRED, REQUIRED
+from components.kueue import Flavor, QueuesArgs, Quota, TenantQueue, cluster_queue_spec, flavor_spec
 from components.layout import Layout
+from components.topology import TopologyLevel, topology_name, topology_spec
 from tests.cluster.kueue.site import LEAF, MPI, NEAR, NODES, Site, mpi_job
+from tests.support import platform
 
 pytestmark = pytest.mark.cluster
 
@@ -54,3 +57,42 @@ def test_workers_of_an_mpi_job_are_on_one_leaf(near: Site) -> None:
     near.api.eventually(lambda: near.on("mpi-worker") == ["dgx01", "dgx02"])
     near.end(MPI, "mpi")
     near.vacate("dgx03")
+
+
+def test_launcher_and_workers_are_of_different_flavors(near: Site) -> None:
+    """Workers run on their pool's nodes and the launcher on one without GPUs; a job without a request is admitted."""
+    for node in (*NODES, "worker01"):
+        labels = {names.POOL: "cpu" if node == "worker01" else "training"}
+        near.api.patch(kinds.NODE, node, {"metadata": {"labels": labels}})
+    quota = Quota(gpus=8 * len(NODES), cpus=100, memory_gib=400)
+    args = QueuesArgs(
+        flavors=(
+            Flavor(name="cpu", node_labels={names.POOL: "cpu"}, levels=()),
+            Flavor(name="training", node_labels={names.POOL: "training"}, levels=(TopologyLevel(name="leaf"),)),
+        ),
+        tenants=(TenantQueue(namespace=NEAR, quotas={"cpu": quota.model_copy(update={"gpus": 0}), "training": quota}),),
+    )
+    for flavor in args.flavors:
+        levels = flavor.levels or ()
+        spec = {"spec": topology_spec(levels)}
+        near.api.apply(kinds.TOPOLOGY, platform.obj(kinds.TOPOLOGY, topology_name(levels), **spec))
+        of_flavor = platform.obj(kinds.RESOURCE_FLAVOR, flavor.flavor_name, spec=flavor_spec(flavor))
+        near.api.apply(kinds.RESOURCE_FLAVOR, of_flavor)
+    queue = platform.obj(kinds.CLUSTER_QUEUE, "pools", spec=cluster_queue_spec(args, args.tenants[0]))
+    near.api.apply(kinds.CLUSTER_QUEUE, queue)
+    near.api.apply(kinds.LOCAL_QUEUE, platform.obj(kinds.LOCAL_QUEUE, "pools", NEAR, spec={"clusterQueue": "pools"}))
+    small = {"transport": Transport.TCP, "volumes": {}, "mounts": {}, "node_labels": {names.POOL: "training"}}
+    job = mpi_job("both", NEAR, layout=Layout(pods=2, gpus=8), required_topology=LEAF, **small)
+    job["metadata"]["labels"] = {names.QUEUE_NAME: "pools"}
+    near.api.create(MPI, job, NEAR)
+    near.api.eventually(lambda: near.on("both-worker") == ["dgx01", "dgx02"])
+    (workload,) = near.workloads("both")
+    assigned = workload["status"]["admission"]["podSetAssignments"]
+    flavors = {pod_set["name"]: pod_set["flavors"]["cpu"] for pod_set in assigned}
+    assert flavors == {"launcher": "cpu-host", "worker": "training-leaf"}
+    near.submit("single", pods_=1, gpus=8, queue="pools")
+    near.api.eventually(lambda: near.on("single") == ["dgx03"])
+    near.end(kinds.JOB, "single")
+    near.end(MPI, "both")
+    near.api.delete(kinds.LOCAL_QUEUE, "pools", NEAR)
+    near.api.delete(kinds.CLUSTER_QUEUE, "pools")
