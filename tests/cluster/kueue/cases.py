@@ -70,7 +70,7 @@ class Case:
         free = ",".join(f"{node}={gpus}" for node, gpus in self.own.items())
         job = ["--gpus", str(self.pods * self.gpus), "--gpus-per-pod", str(self.gpus), "--pool", self.pool]
         within = ["--within", self.level] if self.level else []
-        with mock.patch.object(place.stacks, "read", stack):
+        with mock.patch("cli.shared.stack.read", stack):
             status, _ = finished(place.command, "--stack", STACK, *job, "--free", free, *within)
         return status == 0
 

@@ -74,8 +74,8 @@ def test_launcher_and_workers_are_of_different_flavors(near: Site) -> None:
     )
     for flavor in args.flavors:
         levels = flavor.levels or ()
-        spec = {"spec": topology_spec(levels)}
-        near.api.apply(kinds.TOPOLOGY, platform.obj(kinds.TOPOLOGY, topology_name(levels), **spec))
+        of_levels = platform.obj(kinds.TOPOLOGY, topology_name(levels), spec=topology_spec(levels))
+        near.api.apply(kinds.TOPOLOGY, of_levels)
         of_flavor = platform.obj(kinds.RESOURCE_FLAVOR, flavor.flavor_name, spec=flavor_spec(flavor))
         near.api.apply(kinds.RESOURCE_FLAVOR, of_flavor)
     queue = platform.obj(kinds.CLUSTER_QUEUE, "pools", spec=cluster_queue_spec(args, args.tenants[0]))
