@@ -88,6 +88,7 @@ SPECIAL_RESOURCE_V1ALPHA1 = Kind(
     "sro.openshift.io", "v1alpha1", "SpecialResource", "specialresources", other_versions=("v1beta1",)
 )
 CLUSTER_POLICY = Kind("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies", "Cluster")
+NVIDIA_DRIVER = Kind("nvidia.com", "v1alpha1", "NVIDIADriver", "nvidiadrivers", "Cluster")
 NIC_CLUSTER_POLICY = Kind("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies", "Cluster")
 NIC_NODE_POLICY = Kind("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies", "Cluster")
 MACVLAN_NETWORK = Kind("mellanox.com", "v1alpha1", "MacvlanNetwork", "macvlannetworks", "Cluster")

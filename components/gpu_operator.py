@@ -27,6 +27,7 @@ GPUS_PAST_THE_PLUGIN = (
 )
 """What the toolkit is not to take from containers: GPUs that they name themselves."""
 
+DRIVER_VERSION = r"^[0-9]{3}\.[0-9]{2,3}(\.[0-9]{2})?$"
 KernelModule = Literal["auto", "open", "proprietary"]
 MigStrategy = Literal["none", "single", "mixed"]
 _PEERMEM: Literal["nvidia-peermem"] = "nvidia-peermem"
@@ -52,8 +53,7 @@ class GpuDriver(Operand):
     repository: Repository = Field(default="nvcr.io/nvidia", description="registry and path of the image")
     image: ImageName = Field(default="driver", description="image name below `repository`")
     version: str = Field(
-        pattern=r"^[0-9]{3}\.[0-9]{2,3}(\.[0-9]{2})?$",
-        description="e.g. 580.95.05; the operator appends the operating system to the tag",
+        pattern=DRIVER_VERSION, description="e.g. 580.95.05; the operator appends the operating system to the tag"
     )
     auto_upgrade: bool = Field(
         default=False,
@@ -97,6 +97,10 @@ class GpuOperatorArgs(Installable, GpuStack):
     """The one ClusterPolicy of the cluster."""
 
     gpus: tuple[GpuKind, ...] = Field(min_length=1, description="kinds of GPUs that it configures")
+    driver_objects: bool = Field(
+        default=False,
+        description="NVIDIADriver objects bring the drivers, each to nodes of its own; `driver` is None then",
+    )
     monitoring: bool = Field(
         default=True,
         description="DCGM exporter with a ServiceMonitor; the operator's namespace needs the cluster-monitoring label",
@@ -116,6 +120,10 @@ class GpuOperatorArgs(Installable, GpuStack):
         every = [problem for kind in self.gpus for problem in unfit(self, kind.gpu, kind.gpudirect)]
         if found := [*dict.fromkeys(every), *undivided(self, [kind.gpu for kind in self.gpus])]:
             raise ValueError("; ".join(found))
+        if self.driver_objects and self.driver:
+            raise ValueError(
+                f"driver.version {self.driver.version}: with driver_objects the ClusterPolicy brings none; leave it out"
+            )
         return self
 
 
@@ -197,20 +205,24 @@ def spec(args: GpuOperatorArgs) -> dict[str, Any]:
 
 
 def _driver(args: GpuOperatorArgs) -> dict[str, Any]:
+    if args.driver_objects:
+        return {"enabled": True, "useNvidiaDriverCRD": True}
     if args.driver is None:
         return {"enabled": False}
-    direct = next(
-        (kind.gpudirect for kind in args.gpus if kind.gpudirect and kind.gpudirect.mechanism == _PEERMEM), None
-    )
-    modules = {kernel_module(kind.gpu, kind.gpudirect, gds=args.gds) for kind in args.gpus}
+    return {"enabled": True, **driver_fields(args.driver, args.gpus, gds=args.gds)}
+
+
+def driver_fields(driver: GpuDriver, gpus: Sequence[GpuKind], *, gds: bool) -> dict[str, Any]:
+    """Return what a ClusterPolicy and an NVIDIADriver call the same: image, kernel module, RDMA and upgrades."""
+    direct = next((kind.gpudirect for kind in gpus if kind.gpudirect and kind.gpudirect.mechanism == _PEERMEM), None)
+    modules = {kernel_module(kind.gpu, kind.gpudirect, gds=gds) for kind in gpus}
     return {
-        "enabled": True,
-        "repository": args.driver.repository,
-        "image": args.driver.image,
-        "version": args.driver.version,
+        "repository": driver.repository,
+        "image": driver.image,
+        "version": driver.version,
         "kernelModuleType": _module_for_all(modules),
         "rdma": {"enabled": direct is not None, "useHostMofed": direct is not None and direct.host_ofed},
-        "upgradePolicy": {"autoUpgrade": args.driver.auto_upgrade, "maxParallelUpgrades": 1},
+        "upgradePolicy": {"autoUpgrade": driver.auto_upgrade, "maxParallelUpgrades": 1},
     }
 
 

@@ -21,6 +21,13 @@ class ActiveBranches(Model):
     source: str
 
 
+class DriversByPool(Model):
+    """Drivers that differ between nodes of a cluster, by objects of kind NVIDIADriver."""
+
+    since: str = Field(pattern=r"^[0-9]+\.[0-9]+$", description="major and minor version of the operator")
+    source: str
+
+
 class GpuDrivers(Model):
     """What NVIDIA lists."""
 
@@ -28,6 +35,7 @@ class GpuDrivers(Model):
     operators: Mapping[str, tuple[Driver, ...]] = Field(
         description="major and minor version of the operator -> its drivers, from the newest on"
     )
+    by_pool: DriversByPool
     active: ActiveBranches
 
     def supports(self, operator: str, driver: str) -> bool:
@@ -36,6 +44,10 @@ class GpuDrivers(Model):
         if listed is None or driver in listed:
             return True
         return _branch(driver) in self.active_with(operator)
+
+    def differ_with(self, operator: str) -> bool:
+        """Return whether a version of the operator has a driver for each pool."""
+        return _numbers(operator) >= _numbers(self.by_pool.since)
 
     def active_with(self, operator: str) -> Sequence[int]:
         """Return the active branches that a version of the operator lists."""
@@ -52,6 +64,10 @@ class GpuDrivers(Model):
 
 def _branch(driver: str) -> int:
     return int(driver.partition(".")[0])
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 @cache

@@ -10,8 +10,9 @@ from components.alerts import GpuThresholds, Limits, Thresholds
 from components.dcgm_exporter import DcgmExporter, DcgmExporterArgs, DcgmExporterImage
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu_monitoring import EXPORTER_LIST, GpuMonitoring, GpuMonitoringArgs
-from components.gpu_operator import GpuDirect, GpuKind, GpuOperator, GpuOperatorArgs, GpuStack
+from components.gpu_operator import GpuDirect, GpuDriver, GpuKind, GpuOperator, GpuOperatorArgs, GpuStack
 from components.model import fields_of
+from components.nvidia_driver import NvidiaDriver, NvidiaDriverArgs
 from components.special_resource import SpecialResource, SpecialResourceArgs
 from stacks.fabric import GPU_NODE
 from stacks.fabric_settings import Roce
@@ -90,22 +91,47 @@ def _exporter(
 def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
     monitored = gpu.operator.model_copy(update={"cluster_monitoring": gpu.monitoring is not None})
     installed = install("gpu-operator", monitored, settings, opts)
+    pools, by_pool = settings.gpu_pools, drivers_differ(settings)
     args = GpuOperatorArgs(
         installed=gpu.operator.installed,
-        gpus=tuple(
-            GpuKind(gpu=pool.machine.gpu, gpudirect=gpudirect(pool) if gpu.driver else None)
-            for pool in settings.gpu_pools
-        ),
-        **fields_of(GpuStack, gpu),
+        gpus=tuple(GpuKind(gpu=pool.machine.gpu, gpudirect=gpudirect(pool) if pool.driver else None) for pool in pools),
+        **fields_of(GpuStack, gpu) | {"driver": None if by_pool else pools[0].driver},
+        driver_objects=by_pool,
         monitoring=gpu.monitoring is not None,
         metrics=EXPORTER_LIST if gpu.monitoring else None,
         ready_timeout=settings.timeouts.drivers(
-            len(settings.gpu_nodes), one_by_one=gpu.driver is not None and gpu.driver.auto_upgrade
+            len(settings.gpu_nodes), one_by_one=any(pool.driver and pool.driver.auto_upgrade for pool in pools)
         ),
     )
     if gpu.monitoring:
         GpuMonitoring("gpu-monitoring", monitoring(settings, gpu, gpu.monitoring), opts=after(opts, installed))
-    return GpuOperator("gpus", args, opts=after(opts, installed)).policy
+    opts = after(opts, installed)
+    policy = GpuOperator("gpus", args, opts=opts).policy
+    if not by_pool or gpu.operator.installed:
+        return policy
+    drivers = [
+        NvidiaDriver(f"gpu-driver-{pool.name}", _driver(pool, pool.driver, gpu, settings), opts=opts).nvidia_driver
+        for pool in pools
+        if pool.driver
+    ]
+    return pulumi.Output.all(policy, *drivers).apply(lambda _: gpu.policy)
+
+
+def drivers_differ(settings: Settings) -> bool:
+    """Say whether the GPU Operator brings pools different drivers, or none to some of them."""
+    return len({pool.driver for pool in settings.gpu_pools}) > 1
+
+
+def _driver(pool: Pool, driver: GpuDriver, gpu: GpuOperatorSettings, settings: Settings) -> NvidiaDriverArgs:
+    return NvidiaDriverArgs(
+        driver_name=pool.name,
+        node_selector=pool.selector,
+        driver=driver,
+        gpus=GpuKind(gpu=pool.machine.gpu, gpudirect=gpudirect(pool)),
+        gdrcopy=gpu.gdrcopy,
+        gds=gpu.gds,
+        ready_timeout=settings.timeouts.drivers(len(pool.nodes), one_by_one=driver.auto_upgrade),
+    )
 
 
 def monitoring(settings: Settings, gpu: GpuOperatorSettings, wanted: MonitoringSettings) -> GpuMonitoringArgs:

@@ -22,7 +22,7 @@ from stacks.build_settings import BuildSettings
 from stacks.cluster_settings import ClusterSettings, Nodes, NodeSettings
 from stacks.extra_fields import ExtraFields
 from stacks.fabric_settings import FabricSettings, InfiniBand
-from stacks.gpu_settings import GpuSettings
+from stacks.gpu_settings import GpuOperatorSettings, GpuSettings
 from stacks.node_settings import TuningSettings
 from stacks.operator_settings import NodeFeatureDiscoverySettings, OperatorSettings, completed
 from stacks.origins import Places
@@ -246,6 +246,8 @@ class Settings(Based):
             nodes=nodes,
             fabric=fabric,
             gpu=self.gpu,
+            driver=own.driver_beside(self.gpu.driver) if isinstance(self.gpu, GpuOperatorSettings) else None,
+            own_driver=own.differs_in("driver"),
             tuning=own.tuning if own.differs_in("tuning") else self.tuning,
             machine_config_pool=own.machine_config_pool or self.machine_config_pool,
             reserve=own.reserve if own.differs_in("reserve") else self.reserve,

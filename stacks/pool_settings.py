@@ -4,7 +4,9 @@ from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from components.gpu_operator import DRIVER_VERSION, GpuDriver
 from components.model import DnsLabel, Model
+from components.operand import ImageName, Repository
 from components.topology import LabelKey, LabelValue
 from hardware.placement import Reserve
 from hardware.profiles import Hca
@@ -14,6 +16,17 @@ from stacks.node_settings import TuningSettings
 
 MOST_LENGTH = 40
 """Characters of a pool's name: it is part of the names of objects."""
+
+
+class PoolDriver(Model):
+    """The GPU driver of a pool; what is left out is as in `gpu.driver`."""
+
+    version: str = Field(pattern=DRIVER_VERSION, description="e.g. 580.173.02")
+    repository: Repository | None = Field(default=None, description="registry and path of the image")
+    image: ImageName | None = Field(default=None, description="image name below `repository`")
+    auto_upgrade: bool | None = Field(
+        default=None, description="let the operator delete GPU pods of the pool, node by node, when the version changes"
+    )
 
 
 class PoolSettings(Model):
@@ -38,6 +51,11 @@ class PoolSettings(Model):
         description="network between its nodes, e.g. {kind: none} for machines that run jobs of one node alone. None: "
         "the stack's `fabric`",
     )
+    driver: PoolDriver | None = Field(
+        default=None,
+        description="driver of its GPUs, brought by the GPU Operator. Left out: the stack's `gpu.driver`; null: the "
+        "nodes' image has the driver already. Pools whose drivers differ get an NVIDIADriver each",
+    )
     mig: str | None = Field(default=None, description="MIG configuration of its nodes, unless a node has its own `mig`")
     labels: dict[LabelKey, LabelValue] = Field(
         default={}, description="further labels of its nodes, beside hpc.pulumi/pool with its name"
@@ -52,6 +70,15 @@ class PoolSettings(Model):
     def differs_in(self, field: str) -> bool:
         """Say whether the pool has a setting of its own, None included."""
         return field in self.model_fields_set
+
+    def driver_beside(self, common: GpuDriver | None) -> GpuDriver | None:
+        """Return the driver that the operator brings to the pool, where `common` is that of the stack."""
+        if not self.differs_in("driver"):
+            return common
+        if self.driver is None:
+            return None
+        own = self.driver.model_dump(exclude_none=True)
+        return GpuDriver.model_validate((common.model_dump() if common else {}) | own)
 
 
 def with_machines(nodes: Any, pools: dict[str, PoolSettings]) -> Any:

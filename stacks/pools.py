@@ -9,6 +9,7 @@ from functools import cached_property
 
 from apis import names
 from apis.nccl import Transport
+from components.gpu_operator import GpuDriver
 from components.node_pool import BUILT_IN
 from hardware import topology
 from hardware.placement import Reserve
@@ -36,6 +37,10 @@ class Pool:
     nodes: tuple[NodeSettings, ...]
     fabric: FabricSettings
     gpu: GpuSettings
+    driver: GpuDriver | None
+    """That the GPU Operator brings; None: the nodes have it by themselves, or another enablement brings it."""
+    own_driver: bool
+    """Whether its own settings have the driver; else those of the stack."""
     tuning: TuningSettings | None
     machine_config_pool: str
     reserve: Reserve | None
@@ -73,7 +78,12 @@ class Pool:
     def host_driver(self) -> bool:
         """Whether the nodes have the GPU driver by themselves."""
         gpu = self.gpu
-        return isinstance(gpu, DevicePluginSettings) or (isinstance(gpu, GpuOperatorSettings) and gpu.driver is None)
+        return isinstance(gpu, DevicePluginSettings) or (isinstance(gpu, GpuOperatorSettings) and self.driver is None)
+
+    @property
+    def driver_place(self) -> str:
+        """Return the path of the driver's settings."""
+        return f"pools.{self.name}.driver" if self.own_driver else "gpu.driver"
 
     @property
     def has_scale_clients(self) -> bool:

@@ -1,7 +1,7 @@
 """After an update: whether the driver pods of NVIDIA's operators have what their policies declare.
 
-A ClusterPolicy or NicClusterPolicy does not report which change of it the operator has seen: right after one its state
-is that of before, and the engine's wait may end by it.
+A ClusterPolicy, NVIDIADriver or NicClusterPolicy does not report which change of it the operator has seen: right after
+one its state is that of before, and the engine's wait may end by it.
 """
 
 import time
@@ -20,7 +20,11 @@ from cli.up.waits.verdict import Look, Object
 from policies.values import entries, read
 
 _PAUSE = 0.5
-_DRIVERS = ((kinds.CLUSTER_POLICY, driver_upgrades.GPU), (kinds.NIC_CLUSTER_POLICY, driver_upgrades.NETWORK))
+_DRIVERS = (
+    (kinds.CLUSTER_POLICY, driver_upgrades.GPU),
+    (kinds.NVIDIA_DRIVER, driver_upgrades.GPU_OF_POOL),
+    (kinds.NIC_CLUSTER_POLICY, driver_upgrades.NETWORK),
+)
 
 
 def kept(
@@ -61,7 +65,7 @@ def _messages(policies: Iterable[tuple[Kind, Driver, Object]], look: Look) -> It
 
 
 def _declared(kind: Kind, steps: Mapping[str, Sequence[Mapping[str, Any]]]) -> bool:
-    """Whether the update has a policy of a kind, changed or not; each of the two kinds has one that counts."""
+    """Whether the update has a policy of a kind, changed or not."""
     return any(
         str(step["type"]).startswith(f"kubernetes:{kind.group}/")
         and str(step["type"]).endswith(f":{kind.kind}")
@@ -73,7 +77,7 @@ def _declared(kind: Kind, steps: Mapping[str, Sequence[Mapping[str, Any]]]) -> b
 
 def _unseen(policy: Object, driver: Driver, look: Look) -> bool:
     """Whether a driver's DaemonSet still lacks the version of its policy, which is a part of the image's tag."""
-    version = read(policy, "spec", driver.field, "version")
+    version = read(policy, *driver.path, "version")
     images = [
         str(container.get("image"))
         for owner in workloads.owned(policy, look)

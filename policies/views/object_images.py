@@ -20,6 +20,7 @@ _NVIDIA = (kinds.CLUSTER_POLICY.group, kinds.NIC_CLUSTER_POLICY.group)
 """Groups whose operators take `image` as the whole reference where the other two parts are empty."""
 _BY_NODE: tuple[tuple[Kind, str], ...] = (
     (kinds.CLUSTER_POLICY, "driver"),
+    (kinds.NVIDIA_DRIVER, "spec"),
     (kinds.NIC_CLUSTER_POLICY, "ofedDriver"),
 )
 """Fields whose image gets a suffix from the operator: the operating system of the nodes that it runs on."""

@@ -69,6 +69,9 @@ of a branch that is still supported: {" and ".join(map(str, drivers.active.branc
 The operator's version is that of its channel; a channel such as `stable` names none. The lists are in
 [gpu_drivers.yaml](../stacks/gpu_drivers.yaml), with their source.
 
+Pools whose drivers differ need GPU Operator {drivers.by_pool.since} or later, and with {drivers.by_pool.since} a new
+cluster: one whose ClusterPolicy has brought the driver goes to the version after it first ({drivers.by_pool.source}).
+
 {markdown.table(("GPU Operator", "drivers"), ((name, ", ".join(listed)) for name, listed in drivers.operators.items()))}
 """
 

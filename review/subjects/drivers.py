@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from apis.kinds import CLUSTER_POLICY, NIC_CLUSTER_POLICY, SPECIAL_RESOURCE_V1ALPHA1, Kind
+from apis.kinds import CLUSTER_POLICY, NIC_CLUSTER_POLICY, NVIDIA_DRIVER, SPECIAL_RESOURCE_V1ALPHA1, Kind
 from apis.wording import plural
 from policies.values import brief, mapping, read
 from review.indexed_review import IndexedReview
@@ -18,15 +18,18 @@ from review.titles import title
 class _Driver:
     kind: Kind
     path: tuple[str, ...]
+    """Below `spec`; none where the whole object is a driver of some nodes."""
     words: str
 
 
 _DRIVERS = (
     _Driver(CLUSTER_POLICY, ("driver",), "GPU driver"),
+    _Driver(NVIDIA_DRIVER, (), "GPU driver"),
     _Driver(NIC_CLUSTER_POLICY, ("ofedDriver",), "network driver"),
 )
 _UPGRADE = "upgradePolicy"
-_POLICIES = (CLUSTER_POLICY, NIC_CLUSTER_POLICY, SPECIAL_RESOURCE_V1ALPHA1)
+_OBJECTS = "useNvidiaDriverCRD"
+_POLICIES = (CLUSTER_POLICY, NVIDIA_DRIVER, NIC_CLUSTER_POLICY, SPECIAL_RESOURCE_V1ALPHA1)
 
 
 def find(indexed: IndexedReview) -> Section | None:
@@ -45,9 +48,12 @@ def _lines(change: Change, indexed: IndexedReview) -> Iterator[Line]:
     for driver in _DRIVERS:
         if change.resource.kind == driver.kind.kind:
             was, will = (_without_policy(read(side, *driver.path)) for side in (before, after))
-            paths += list(driver.path)
-            if was != will:
-                yield _driver(driver, was, will, read(after, *driver.path, _UPGRADE, "autoUpgrade") is True, indexed)
+            paths += list(driver.path or (*mapping(before), *mapping(after)))
+            if was != will and read(will, _OBJECTS) is True:
+                yield Line(f"{driver.words} comes from NVIDIADrivers, whose pods replace those of now", alarm=True)
+            elif was != will:
+                on = _nodes(indexed) if driver.path else f" of {title(change.resource)}"
+                yield _driver(driver, was, will, read(after, *driver.path, _UPGRADE, "autoUpgrade") is True, on)
     others = sorted(
         key
         for key in {*mapping(before), *mapping(after)}
@@ -74,9 +80,12 @@ def _whole(change: Change) -> Iterator[Line]:
         )
 
 
-def _driver(driver: _Driver, was: Any, will: Any, automatic: bool, indexed: IndexedReview) -> Line:
+def _nodes(indexed: IndexedReview) -> str:
     nodes = sum(node.gpus > 0 for node in indexed.facts.nodes)
-    on = f" on {plural(nodes, 'node')}" if nodes else ""
+    return f" on {plural(nodes, 'node')}" if nodes else ""
+
+
+def _driver(driver: _Driver, was: Any, will: Any, automatic: bool, on: str) -> Line:
     if not will:
         return Line(f"{driver.words} is no longer loaded by the operator{on}", alarm=True)
     old, new = (read(side, "version") for side in (was, will))

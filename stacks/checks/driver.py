@@ -10,13 +10,11 @@ from stacks.checks.version import version_of
 from stacks.fabric_settings import RdmaFabric
 from stacks.gpu_drivers import gpu_drivers
 from stacks.gpu_settings import GpuOperatorSettings
-from stacks.gpus import gpudirect
+from stacks.gpus import drivers_differ, gpudirect
 from stacks.platform import Settings
 from stacks.pools import Pool
 from stacks.releases import either
 from stacks.workload_settings import Unstarted
-
-_DRIVER = "gpu.driver.version"
 
 
 def problems(settings: Settings) -> Iterator[str]:
@@ -25,14 +23,16 @@ def problems(settings: Settings) -> Iterator[str]:
     if not isinstance(gpu, GpuOperatorSettings):
         return
     yield from _unfit(settings, gpu)
+    yield from _one_for_all(settings, gpu)
     for pool in settings.gpu_pools:
-        yield from _peer_memory(pool, gpu)
-    if gpu.gdrcopy and gpu.driver is None:
+        yield from _peer_memory(pool)
+    brought = any(pool.driver for pool in settings.gpu_pools)
+    if gpu.gdrcopy and not brought:
         yield (
             "gpu.gdrcopy true has no effect without gpu.driver, in whose pods it is loaded; give the driver, or turn "
             "it off and have the nodes' image bring it"
         )
-    if gpu.gds and gpu.driver is None:
+    if gpu.gds and not brought:
         yield (
             "gpu.gds true has no effect without gpu.driver, in whose pods its module is loaded; give the driver, or "
             "turn it off and have the nodes' image bring nvidia-fs"
@@ -54,18 +54,46 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
     Nothing for a channel without a version.
     """
     gpu = settings.gpu
-    if not isinstance(gpu, GpuOperatorSettings) or gpu.driver is None:
+    if not isinstance(gpu, GpuOperatorSettings):
         return
-    if not any(problem.startswith(_DRIVER) for problem in _unfit(settings, gpu)):
+    if not any(".driver.version " in problem for problem in _unfit(settings, gpu)):
         for pool in settings.gpu_pools:
-            yield from _unlisted(pool, settings, gpu.driver.version)
+            if pool.driver:
+                yield from _unlisted(pool, settings, pool.driver.version)
 
 
 def _unfit(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
     pools = settings.gpu_pools
-    every = [problem for pool in pools for problem in unfit(gpu, pool.machine.gpu, gpudirect(pool))]
-    every += undivided(gpu, [pool.machine.gpu for pool in pools])
-    yield from (f"gpu.{problem}" for problem in dict.fromkeys(every))
+    every = [_placed(pool, problem) for pool in pools for problem in _of_pool(pool, gpu)]
+    every += [f"gpu.{problem}" for problem in undivided(gpu, [pool.machine.gpu for pool in pools])]
+    yield from dict.fromkeys(every)
+
+
+def _of_pool(pool: Pool, gpu: GpuOperatorSettings) -> Iterator[str]:
+    return unfit(gpu.model_copy(update={"driver": pool.driver}), pool.machine.gpu, gpudirect(pool))
+
+
+def _placed(pool: Pool, problem: str) -> str:
+    """Return a problem with its path; a stack's driver that a pool does not support may stay that of the others."""
+    if not problem.startswith("driver."):
+        return f"gpu.{problem}"
+    if pool.own_driver or not pool.declared:
+        return pool.driver_place.removesuffix("driver") + problem
+    return f"gpu.{problem}, or give pool {pool.name} one of its own, pools.{pool.name}.driver"
+
+
+def _one_for_all(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
+    """Yield that pools have several drivers, and the operator one for all; of a channel without a version nothing."""
+    version, drivers = version_of(gpu.operator), gpu_drivers()
+    if not drivers_differ(settings) or gpu.operator.installed or version is None or drivers.differ_with(version):
+        return
+    shown = ", ".join(
+        f"{pool.name} {pool.driver.version if pool.driver else 'that of the host'}" for pool in settings.gpu_pools
+    )
+    yield (
+        f"pools: their drivers differ ({shown}), and GPU Operator {version} of gpu.operator has one for all pools "
+        f"({drivers.by_pool.source}); make them the same, or use GPU Operator {drivers.by_pool.since} or later"
+    )
 
 
 def _unlisted(pool: Pool, settings: Settings, driver: str) -> Iterator[Unlisted]:
@@ -88,12 +116,16 @@ def _unlisted(pool: Pool, settings: Settings, driver: str) -> Iterator[Unlisted]
         )
         use += [f"GPU Operator {either(others)} in {place}"] if others else []
         reason = f"GPU Operator {version} does not list it ({drivers.source})"
-        yield Unlisted(_DRIVER, driver, reason, ", or ".join(use) or "use another")
+        yield Unlisted(f"{pool.driver_place}.version", driver, reason, ", or ".join(use) or "use another")
 
 
-def _peer_memory(pool: Pool, gpu: GpuOperatorSettings) -> Iterator[str]:
+def _peer_memory(pool: Pool) -> Iterator[str]:
     machine, fabric = pool.machine, pool.fabric
-    if not isinstance(fabric, RdmaFabric) or gpu.driver is None or machine.architecture.peer_memory != "nvidia-peermem":
+    if (
+        not isinstance(fabric, RdmaFabric)
+        or pool.driver is None
+        or machine.architecture.peer_memory != "nvidia-peermem"
+    ):
         return
     if not (pool.brings_adapter_driver or fabric.plugin.host_ofed):
         yield (

@@ -36,6 +36,11 @@ def problems(settings: Settings) -> Iterator[str]:
             yield f"pools.{name}: no node is in it; name it as `pool` of nodes, or leave it out"
         if name == PLAIN:
             yield f"pools.{name}: nodes without GPUs are called so; give it another name, e.g. that of its machine"
+        if pool.driver and not isinstance(settings.gpu, GpuOperatorSettings):
+            yield (
+                f"pools.{name}.driver has no effect with gpu.enablement {settings.gpu.enablement}: only the GPU "
+                "Operator brings pools drivers of their own; leave it out"
+            )
         for label in pool.labels:
             if label.startswith(_OWN_LABELS):
                 yield f"pools.{name}.labels: {label} is a label of the stack's own; leave it out"

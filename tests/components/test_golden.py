@@ -15,11 +15,13 @@ from components.data_set_lock import DataSetLock, DataSetLockArgs
 from components.dcgm_exporter import DcgmExporter, DcgmExporterArgs
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu_job import GpuJob
+from components.gpu_operator import GpuDriver, GpuKind
 from components.image_build import ImageBuild, ImageBuildArgs, Inline
 from components.indexed_job import IndexedJob
 from components.kubelet_config import KubeletConfig, for_machine
 from components.network_operator import NetworkOperator
 from components.nmstate import NmState, NmStateArgs
+from components.nvidia_driver import NvidiaDriver, NvidiaDriverArgs
 from components.own_objects import Manifest, OwnObjects, OwnObjectsArgs
 from components.performance_suite import PerformanceSuite
 from components.port_network import PortNetwork, PortNetworkArgs
@@ -46,7 +48,7 @@ from tests.components.kit import (
 )
 from tests.datasets.kit import a_choice, image, row, selected
 from tests.support.golden import STACKS, Golden, files
-from tests.support.machines import DGX_A100
+from tests.support.machines import A100_SXM4_40GB, DGX_A100
 from tests.support.recorded import ROOT, component, environment, every_operator
 
 FOLDER = ROOT / "tests" / "components" / "golden"
@@ -110,6 +112,15 @@ BUILDS: Mapping[str, Callable[[], object]] = {
     "kubelet-config": lambda: KubeletConfig("kubelet", for_machine(DGX_A100, memory_manager=True)),
     "network-operator-roce": lambda: NetworkOperator(
         "rdma", network_operator(link_layer="Ethernet", host_devices=WHOLE)
+    ),
+    "nvidia-driver": lambda: NvidiaDriver(
+        "driver",
+        NvidiaDriverArgs(
+            driver_name="former",
+            node_selector={"hpc.pulumi/pool": "former"},
+            driver=GpuDriver(version="580.173.02"),
+            gpus=GpuKind(gpu=A100_SXM4_40GB),
+        ),
     ),
     "nmstate": lambda: NmState("nmstate", NmStateArgs()),
     "own-objects": lambda: OwnObjects(

@@ -29,10 +29,12 @@ VARIANTS = (
     arguments(A100_SXM4_40GB, "595.91.07", gpudirect=DMA_BUF, mig="mixed", tolerations=()),
     arguments(A100_SXM4_40GB, None),
     arguments(A100_SXM4_40GB, "595.91.07", gds=True),
+    arguments(A100_SXM4_40GB, None, driver_objects=True),
 )
+NAMES = ("v100", "v100-host-ofed", "a100", "host-driver", "gds", "driver-objects")
 
 
-@pytest.mark.parametrize("args", VARIANTS, ids=("v100", "v100-host-ofed", "a100", "host-driver", "gds"))
+@pytest.mark.parametrize("args", VARIANTS, ids=NAMES)
 def test_policy_has_the_shape_of_its_definition_and_passes_our_rules(args: GpuOperatorArgs) -> None:
     """The policy matches its definition, and the policies have no finding."""
     found = declared(lambda: GpuOperator("gpu", args))
@@ -40,7 +42,7 @@ def test_policy_has_the_shape_of_its_definition_and_passes_our_rules(args: GpuOp
     expect_conformity(only(found, "ClusterPolicy"))
 
 
-@pytest.mark.parametrize("args", VARIANTS, ids=("v100", "v100-host-ofed", "a100", "host-driver", "gds"))
+@pytest.mark.parametrize("args", VARIANTS, ids=NAMES)
 def test_containers_cannot_choose_gpus(args: GpuOperatorArgs) -> None:
     """The toolkit refuses GPUs that an unprivileged container names by its environment or by mounts; CDI gives them."""
     policy = spec(args)

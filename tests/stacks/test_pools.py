@@ -9,7 +9,7 @@ from components.mpi_job import MpiJobArgs
 from stacks import jobs
 from stacks.job_arguments import of_job
 from stacks.settings import load, parse
-from tests.support.recorded import ROOT, built, environment, of_kind, spec
+from tests.support.recorded import ROOT, before, built, environment, of_kind, spec
 from tests.support.stack_settings import changed, data
 
 MIXED = load("mixed", ROOT)
@@ -62,7 +62,57 @@ def test_adapters_are_configured_on_the_pools_with_rdma_alone() -> None:
 
 def test_one_driver_serves_machines_that_take_the_same_module() -> None:
     """The open module is right for all where one kind needs it; of kinds that differ the operator chooses by node."""
-    assert spec(environment("mixed"), "ClusterPolicy")["driver"]["kernelModuleType"] == "open"
+    same = changed("mixed", **{f"pools__{pool}__driver": {"version": "595.91.07"} for pool in MIXED.pools})
+    recorded = built(same)
+    assert spec(recorded, "ClusterPolicy")["driver"]["kernelModuleType"] == "open"
+    assert not of_kind(recorded, "NVIDIADriver")
+
+
+def test_pools_whose_drivers_differ_have_an_object_each() -> None:
+    """Each pool's NVIDIADriver selects its nodes alone; what it leaves out is the stack's, and its module its GPUs'."""
+    recorded = built(changed("mixed", pools__former__driver={"version": "580.173.02", "auto_upgrade": True}))
+    assert spec(recorded, "ClusterPolicy")["driver"] == {"enabled": True, "useNvidiaDriverCRD": True}
+    drivers = {item.inputs["metadata"]["name"]: item.inputs["spec"] for item in of_kind(recorded, "NVIDIADriver")}
+    assert {name: driver["nodeSelector"] for name, driver in drivers.items()} == {
+        name: {names.POOL: name} for name in ("training", "inference", "former")
+    }
+    assert {name: (driver["version"], driver["upgradePolicy"]["autoUpgrade"]) for name, driver in drivers.items()} == {
+        "training": ("595.91.07", False),
+        "inference": ("595.91.07", False),
+        "former": ("580.173.02", True),
+    }
+    assert {name: driver["kernelModuleType"] for name, driver in drivers.items()} == {
+        "training": "open",
+        "inference": "auto",
+        "former": "auto",
+    }
+    assert {driver["repository"] for driver in drivers.values()} == {"nvcr.io/nvidia"}
+
+
+def test_the_policy_and_its_drivers_wait_for_each_other_in_the_cluster() -> None:
+    """Neither the ClusterPolicy nor an NVIDIADriver is declared after the other: the pods of both are needed."""
+    recorded = built(changed("mixed", pools__former__driver={"version": "580.173.02"}))
+    objects = [*of_kind(recorded, "ClusterPolicy"), *of_kind(recorded, "NVIDIADriver")]
+    by_urn = {item.urn: item for item in recorded}
+    urns = {item.urn for item in objects}
+    assert len(objects) == len(MIXED.pools) + 1
+    assert not [item.name for item in objects if urns & {other.urn for other in before(item, by_urn)}]
+    (job,) = of_kind(recorded, "MPIJob")
+    assert urns <= {other.urn for other in before(job, by_urn)}
+
+
+def test_nodes_with_a_driver_of_their_own_have_no_object() -> None:
+    """A pool whose driver is null is selected by no NVIDIADriver, and its simulated nodes have a driver themselves."""
+    content = changed("mixed", pools__former__driver=None)
+    assert {item.inputs["metadata"]["name"] for item in of_kind(built(content), "NVIDIADriver")} == {
+        "training",
+        "inference",
+    }
+    assert {pool.name: pool.host_driver for pool in parse(content, "test").gpu_pools} == {
+        "training": False,
+        "inference": False,
+        "former": True,
+    }
 
 
 def test_a_queue_has_a_flavor_of_each_pool_and_one_for_launchers() -> None:

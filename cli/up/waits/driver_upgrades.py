@@ -25,8 +25,8 @@ _SHOWN = 3
 class Driver:
     """The driver of one operator."""
 
-    field: str
-    """Of the policy's spec."""
+    path: tuple[str, ...]
+    """To the driver in the object that its operator acts on."""
     state: str
     """Label of nodes with the state of the operator's upgrade."""
     skip: str
@@ -38,14 +38,15 @@ class Driver:
 
 
 GPU = Driver(
-    "driver",
+    ("spec", "driver"),
     "nvidia.com/gpu-driver-upgrade-state",
     "nvidia.com/gpu-driver-upgrade.skip",
     ("nvidia.com/",),
     "gpu.driver.auto_upgrade",
 )
+GPU_OF_POOL = replace(GPU, path=("spec",), setting="pools.*.driver.auto_upgrade")
 NETWORK = Driver(
-    "ofedDriver",
+    ("spec", "ofedDriver"),
     "nvidia.com/ofed-driver-upgrade-state",
     "nvidia.com/ofed-driver-upgrade.skip",
     ("rdma/", "nvidia.com/"),
@@ -64,7 +65,7 @@ def verdict(policy: Object, driver: Driver, look: Look) -> Verdict | None:
         if pods.is_on_delete(owner) and (old := pods.outdated(owner, look)):
             nodes = {metadata.name(node): node for node in look(kinds.NODE)}
             upgrade = _Upgrade(driver, owner, old, nodes)
-            automatic = read(policy, "spec", driver.field, "upgradePolicy", "autoUpgrade") is True
+            automatic = read(policy, *driver.path, "upgradePolicy", "autoUpgrade") is True
             return upgrade.by_operator(look) if automatic or upgrade.moving else upgrade.by_user()
     return None
 

@@ -15,6 +15,29 @@ def policy(version: str, automatic: bool = False, **more: Any) -> Any:
     return made("nvidia.com/v1:ClusterPolicy", {"metadata": {"name": "p"}, "spec": {"driver": driver, **more}})
 
 
+def of_pool(version: str, automatic: bool = False) -> Any:
+    """Return an NVIDIADriver."""
+    spec = {"version": version, "upgradePolicy": {"autoUpgrade": automatic}, "nodeSelector": {"pool": "former"}}
+    return made("nvidia.com/v1alpha1:NVIDIADriver", {"metadata": {"name": "former"}, "spec": spec})
+
+
+def test_drivers_of_pools() -> None:
+    """Another version of an NVIDIADriver is reported with the object, and that such objects take over with an alarm."""
+    assert reported(drivers.find, review(updated(of_pool("1", True), of_pool("2", True)), facts=FACTS)) == [
+        "! GPU driver 2 (was 1) of NVIDIADriver former: the operator deletes the pods with devices and loads it, "
+        "node by node"
+    ]
+    assert reported(drivers.find, review(created(of_pool("1")))) == [
+        "NVIDIADriver former is new, with GPU driver 1: its operator loads drivers and device plugins"
+    ]
+    objects = made(
+        "nvidia.com/v1:ClusterPolicy", {"metadata": {"name": "p"}, "spec": {"driver": {"useNvidiaDriverCRD": True}}}
+    )
+    assert reported(drivers.find, review(updated(policy("1"), objects))) == [
+        "! GPU driver comes from NVIDIADrivers, whose pods replace those of now"
+    ]
+
+
 def test_drivers() -> None:
     """Another driver version is reported with its nodes."""
     assert reported(drivers.find, review(updated(policy("1"), policy("2")), facts=FACTS)) == [

@@ -60,6 +60,40 @@ def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
             {"gpu__driver": {"version": "450.51.05"}},
             "gpu.driver.version 450.51.05 … NVIDIA H100 80GB HBM3 (GPUDirect); give one of branch 515 or later",
         ),
+        # Drivers
+        (
+            {"pools__former__profile": "dgx1-v100-32gb", "tenants__0__gpu_quota": {"training": 24}, "stages": []},
+            "gpu.driver.version 595.91.07 does not support …V100…; give one of branch 580…, or give pool former one of "
+            "its own, pools.former.driver",
+        ),
+        (
+            {
+                "pools__former__profile": "dgx1-v100-32gb",
+                "pools__former__driver": {"version": "595.91.07"},
+                "stages": [],
+            },
+            "pools.former.driver.version 595.91.07 does not support …V100…; give one of branch 580",
+        ),
+        (
+            {"pools__former__driver": {"version": "570.211.01"}},
+            "pools.former.driver.version 570.211.01: GPU Operator 26.7 …; use 610.57.04, 595.91.07, …",
+        ),
+        (
+            {"pools__former__driver": {"version": "580.95.05"}, "gpu__operator__channel": "v25.10", "release": "4.20"},
+            "pools: their drivers differ (training 595.91.07, inference 595.91.07, former 580.95.05), and GPU Operator "
+            "25.10 of gpu.operator has one for all …; make them the same, or use GPU Operator 26.3 or later",
+        ),
+        (
+            {"pools__former__driver": None, "gpu__operator__channel": "v25.10", "release": "4.20"},
+            "pools: their drivers differ (…, former that of the host), …; make them the same, or …",
+        ),
+        (
+            {
+                "gpu": {"enablement": "device-plugin", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"},
+                "pools__former__driver": {"version": "580.173.02"},
+            },
+            "pools.former.driver has no effect with gpu.enablement device-plugin: …; leave it out",
+        ),
         # Tenants
         (
             {"tenants__0__gpu_quota": 8},

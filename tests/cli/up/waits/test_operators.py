@@ -274,6 +274,19 @@ def test_cluster_policies(status: dict[str, Any], pods: tuple[Any, ...], state: 
     assert (has(found.message, *parts), bool(found.message)) == (True, bool(parts))
 
 
+@pytest.mark.parametrize(
+    ("reason", "state"),
+    [("DriverNotReady", "waiting"), ("ConflictingNodeSelector", "failing"), ("ReconcileFailed", "failing")],
+)
+def test_nvidia_drivers(reason: str, state: str) -> None:
+    """An NVIDIADriver that selects a node of another is a failure with its message; pods that start are not."""
+    status = {"state": "notReady", **conditions(condition("Error", "True", reason, "node a100-01"))}
+    found = judged(kinds.NVIDIA_DRIVER, status)
+    assert found.state == state
+    assert has(found.message, reason, "node a100-01")
+    assert judged(kinds.NVIDIA_DRIVER, {"state": "ready"}).state == "done"
+
+
 def test_nic_cluster_policies() -> None:
     """A part in state error is a failure with its message; one that is not ready is waited for."""
     states = [{"name": "state-OFED", "state": "notReady"}, {"name": "state-RDMA", "state": "ready"}]
