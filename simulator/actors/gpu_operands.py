@@ -109,8 +109,16 @@ def _strategy(spec: Object) -> list[Object]:
 
 _NODES = (Rule(("",), ("nodes",), (*READ, "patch", "update")),)
 
+
+def _drives(spec: Object) -> bool:
+    """Return whether the policy itself brings the driver, not objects of kind NVIDIADriver."""
+    objects = (spec.get("driver") or {}).get("useNvidiaDriverCRD")
+    return _section("driver", default=True)(spec) and not objects
+
+
+DRIVER = Operand("state-driver", "driver", "nvidia-driver-daemonset", _drives, _driver)
 OPERANDS = (
-    Operand("state-driver", "driver", "nvidia-driver-daemonset", _section("driver", default=True), _driver),
+    DRIVER,
     Operand(
         "state-container-toolkit",
         "container-toolkit",

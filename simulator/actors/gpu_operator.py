@@ -1,4 +1,4 @@
-"""NVIDIA's GPU operator: labels the nodes with GPUs, and reconciles the DaemonSets of the one ClusterPolicy."""
+"""NVIDIA's GPU operator: labels nodes with GPUs, and makes DaemonSets of the one ClusterPolicy and of NVIDIADrivers."""
 
 from collections.abc import Iterable
 from itertools import chain
@@ -6,10 +6,11 @@ from itertools import chain
 from apis import kinds
 from apis.names import GPU_DEPLOY, GPU_OPERANDS
 from simulator import names
-from simulator.actors import gpu_operands, pods
+from simulator.actors import gpu_driver_objects, gpu_operands, pods
 from simulator.actors.api import Object
 from simulator.actors.conditions import stated
 from simulator.actors.features import PREFIX as FEATURE
+from simulator.actors.gpu_driver_objects import OWNER, Owners
 from simulator.actors.gpu_operands import OPERANDS, Operand
 from simulator.actors.podactor import HERE, Operator, settled
 
@@ -23,24 +24,52 @@ PRE_INSTALLED = "pre-installed"
 
 
 class GpuOperator(Operator):
-    """Acts on the oldest ClusterPolicy; others are ignored."""
+    """Acts on the oldest ClusterPolicy alone, and on NVIDIADrivers where that leaves the drivers to them."""
 
     kind = kinds.CLUSTER_POLICY
-    watched = ((kind, None), (kinds.NODE, None), (kinds.DAEMON_SET, HERE))
+    watched = ((kind, None), (kinds.NVIDIA_DRIVER, None), (kinds.NODE, None), (kinds.DAEMON_SET, HERE))
+
+    def start(self) -> None:
+        """Watch, with no NVIDIADriver applied yet."""
+        self._driven: dict[str, tuple[str, int]] = {}
+        super().start()
 
     def reconcile(self) -> None:
-        """Label the nodes, and reconcile the DaemonSets of the policy."""
+        """Label the nodes, and reconcile the DaemonSets of the policy and of NVIDIADrivers."""
         there = self.there(self.kind)
         for other in there[1:]:
             self.api.set_status(self.kind, other, {"state": "ignored"})
         nodes = list(self.caches[kinds.NODE].items())
-        self._label(nodes, there[0]["spec"] if there else None)
+        spec = there[0]["spec"] if there else None
+        drivers = self.there(kinds.NVIDIA_DRIVER)
+        used = drivers if gpu_driver_objects.in_use(spec) else []
+        owners = gpu_driver_objects.owners(used, filter(has_gpu, nodes))
+        self._label(nodes, spec, owners)
+        self._drive(drivers, used, owners)
         if there:
             self._install(there[0], nodes)
 
-    def _label(self, nodes: Iterable[Object], spec: Object | None) -> None:
+    def _drive(self, drivers: Iterable[Object], used: Iterable[Object], owners: Owners) -> None:
+        """Make the DaemonSet of each NVIDIADriver with nodes; what is in conflict stays as it is."""
+        for driver in drivers:
+            name = gpu_driver_objects.daemon_set_name(driver)
+            there = self.own(kinds.DAEMON_SET, name)
+            if driver not in used:
+                if there:
+                    self.api.delete(kinds.DAEMON_SET, name, self.namespace)
+                self.api.set_status(kinds.NVIDIA_DRIVER, driver, gpu_driver_objects.disabled(driver))
+                continue
+            meta = driver["metadata"]
+            version = (meta["uid"], meta["generation"])
+            driven = meta["name"] in owners.by_node.values() and meta["name"] not in owners.wrong
+            if driven and (there is None or self._driven.get(meta["name"]) != version):
+                self.make(gpu_driver_objects.manifests(driver, self.namespace), driver)
+                self._driven[meta["name"]] = version
+            self.api.set_status(kinds.NVIDIA_DRIVER, driver, gpu_driver_objects.status(driver, owners, there))
+
+    def _label(self, nodes: Iterable[Object], spec: Object | None, owners: Owners) -> None:
         for node in nodes:
-            wanted = node_labels(node, spec)
+            wanted = node_labels(node, spec, owners.by_node.get(node["metadata"]["name"]))
             if any(pods.labels(node).get(name) != value for name, value in wanted.items()):
                 self.api.patch(kinds.NODE, node["metadata"]["name"], {"metadata": {"labels": wanted}})
 
@@ -63,15 +92,19 @@ def has_gpu(node: Object) -> bool:
     return any(pods.labels(node).get(label) == "true" for label in HAS_GPU)
 
 
-def node_labels(node: Object, spec: Object | None) -> dict[str, str | None]:
-    """Return what the operator's labels on a node become; None takes one away."""
-    have = {name for name in pods.labels(node) if name.startswith(GPU_DEPLOY) or name == PRESENT} - {ENABLED}
+def node_labels(node: Object, spec: Object | None, owner: str | None = None) -> dict[str, str | None]:
+    """Return what the operator's labels on a node become; None takes one away.
+
+    `owner`: the NVIDIADriver that drives the node, if any.
+    """
+    ours = (PRESENT, OWNER)
+    have = {name for name in pods.labels(node) if name.startswith(GPU_DEPLOY) or name in ours} - {ENABLED}
     if spec is None or not has_gpu(node):
         return dict.fromkeys(have)
     enabled = pods.labels(node).get(ENABLED) != "false"
     wanted = {operand.label: value for operand in OPERANDS if enabled and (value := _place(operand, node))}
     gone: dict[str, str | None] = dict.fromkeys(have - wanted.keys() - {PRESENT})
-    return gone | wanted | {PRESENT: "true"}
+    return gone | wanted | {PRESENT: "true"} | ({OWNER: owner} if owner else {})
 
 
 def _place(operand: Operand, node: Object) -> str | None:

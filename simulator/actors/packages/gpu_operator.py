@@ -10,6 +10,8 @@ from simulator.actors.package import COMMON, FLAG, PRIVILEGED, TEXT, Bundle, Def
 from simulator.actors.rbac import OWN, READ, Rule
 
 SECTIONS = ("dcgm", "dcgmExporter", "devicePlugin", "gfd", "nodeStatusExporter", "operator", "toolkit")
+MODULE = {"type": "string", "enum": ["auto", "open", "proprietary"]}
+RDMA = structure({"enabled": FLAG, "useHostMofed": FLAG})
 BUNDLE = Bundle(
     versions=("gpu-operator-certified.v26.7.0",),
     definitions=(
@@ -22,8 +24,9 @@ BUNDLE = Bundle(
                         {
                             "enabled": FLAG,
                             "version": TEXT,
-                            "kernelModuleType": {"type": "string", "enum": ["auto", "open", "proprietary"]},
-                            "rdma": structure({"enabled": FLAG, "useHostMofed": FLAG}),
+                            "useNvidiaDriverCRD": FLAG,
+                            "kernelModuleType": MODULE,
+                            "rdma": RDMA,
                         }
                     ),
                     "mig": structure({"strategy": {"type": "string", "enum": ["none", "single", "mixed"]}}),
@@ -33,12 +36,26 @@ BUNDLE = Bundle(
                 *("nodeStatusExporter", "operator", "toolkit"),
             ),
         ),
+        Definition(
+            kinds.NVIDIA_DRIVER,
+            structure(
+                {
+                    "default": FLAG,
+                    "driverType": {"type": "string", "enum": ["gpu", "vgpu", "vgpu-host-manager"]},
+                    "version": TEXT,
+                    "kernelModuleType": MODULE,
+                    "rdma": RDMA,
+                    "nodeSelector": {"type": "object", "additionalProperties": TEXT},
+                },
+                *("driverType", "image"),
+            ),
+        ),
     ),
     account="gpu-operator",
     rules=(
         *COMMON,
         PRIVILEGED,
-        *operates(kinds.CLUSTER_POLICY),
+        *operates(kinds.CLUSTER_POLICY, kinds.NVIDIA_DRIVER),
         Rule(("",), ("nodes",), (*READ, "patch", "update")),
         Rule(("",), ("namespaces",), READ),
         # It gives the cluster's Prometheus the rights by which that finds the exporter.
