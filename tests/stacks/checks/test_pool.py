@@ -8,6 +8,8 @@ from tests.support.stack_settings import changed, data, expect_refusal
 
 RDMA = data("mixed")["fabric"]
 OTHER_PLUGIN = RDMA | {"plugin": RDMA["plugin"] | {"shared": {"version": "network-operator-v26.1.0"}}}
+PLAIN = {"tuning": None, "fabric": {"kind": "none"}}
+"""A pool without tuning and fabric."""
 JOB = {"kind": "job", "tenant": "research", "name": "it", "program": "cuda-vector-add"}
 MPI = {
     "kind": "mpi",
@@ -62,7 +64,11 @@ def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
         ),
         # Drivers
         (
-            {"pools__former__profile": "dgx1-v100-32gb", "tenants__0__gpu_quota": {"training": 24}, "stages": []},
+            {
+                "pools__former": {"profile": "dgx1-v100-32gb", "machine_config_pool": "worker"} | PLAIN,
+                "tenants__0__gpu_quota": {"training": 24},
+                "stages": [],
+            },
             "gpu.driver.version 595.91.07 does not support …V100…; give one of branch 580…, or give pool former one of "
             "its own, pools.former.driver",
         ),
