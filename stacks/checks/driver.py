@@ -1,6 +1,7 @@
 """What is wrong between the GPUs, their driver and their division by MIG."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from apis.operators.gpu_operator import OPERATOR
 from components.gpu_operator import undivided, unfit
@@ -57,9 +58,9 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
     if not isinstance(gpu, GpuOperatorSettings):
         return
     if not any(".driver.version " in problem for problem in _unfit(settings, gpu)):
-        for pool in settings.gpu_pools:
-            if pool.driver:
-                yield from _unlisted(pool, settings, pool.driver.version)
+        brought = [(pool, pool.driver.version) for pool in settings.gpu_pools if pool.driver]
+        # Pools with the driver of the stack say the same of it.
+        yield from dict.fromkeys(chain.from_iterable(_unlisted(pool, settings, driver) for pool, driver in brought))
 
 
 def _unfit(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:

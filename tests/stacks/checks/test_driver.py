@@ -7,7 +7,7 @@ import pytest
 from stacks.gpu_drivers import gpu_drivers
 from stacks.releases import RELEASES
 from stacks.settings import parse
-from tests.support.stack_settings import changed, expect_refusal
+from tests.support.stack_settings import changed, expect_refusal, message
 
 A100, V100 = "prod", "redpaper-today"
 
@@ -36,6 +36,12 @@ def test_a_driver_that_the_operator_does_not_list_is_refused(
 ) -> None:
     """A driver that the operator's version does not list, of no active branch, is refused with those that fit."""
     expect_refusal(_settings(stack, driver, channel), f"gpu.driver.version {driver}: … {expected}")
+
+
+def test_a_driver_of_several_pools_is_refused_once() -> None:
+    """Pools that have the driver of the stack have one message together."""
+    refused = message(changed("mixed", gpu__driver={"version": "570.211.01"}))
+    assert refused.count("gpu.driver.version 570.211.01") == 1
 
 
 @pytest.mark.parametrize(
