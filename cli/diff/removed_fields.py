@@ -38,8 +38,8 @@ def cautions(review: Review, live: Live, trial: Trial) -> Iterator[str]:
         if there and lost and (owners := sorted(map(name, recorded_inputs.managers(there)))):
             fields = enumerated([name(paths.show(path)) for path in lost])
             yield (
-                f"The update of {title(after)} removes {fields}, written with {enumerated(owners)}: the program does not declare "
-                f"that. To keep it, declare it under {name('extra')} of the settings."
+                f"The update of {title(after)} removes {fields}, written with {enumerated(owners)}: the program does "
+                f"not declare that. To keep it, declare it under {name('extra')} of the settings."
             )
 
 
