@@ -34,12 +34,12 @@ def cautions(review: Review, live: Live, trial: Trial) -> Iterator[str]:
             continue
         except Problem:
             return
-        if there and lost:
+        # What this program wrote itself, and declares no more, is part of the change.
+        if there and lost and (owners := sorted(map(name, recorded_inputs.managers(there)))):
             fields = enumerated([name(paths.show(path)) for path in lost])
-            owners = enumerated(sorted(map(name, recorded_inputs.managers(there))))
             yield (
-                f"The update of {title(after)} removes {fields}, written with {owners}: the program does not declare "
-                f"that. To keep it, declare it under {name('extra')} of the settings."
+                f"The update of {title(after)} removes {fields}, written with {enumerated(owners)}: the program does "
+                f"not declare that. To keep it, declare it under {name('extra')} of the settings."
             )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cli.shared import operand_states, operator_channels, reached_nodes
+from cli.shared import operand_states, operator_channels, own_manifests, reached_nodes
 from cli.shared.cluster_client import Cluster
 from cli.shared.console import print_warning
 from cli.shared.operator_channels import Examined
@@ -33,8 +33,10 @@ def show(sentences: Iterable[str]) -> None:
 def require(stack: Stack, cluster: Cluster) -> Checked:
     """Return what is known of a stack on its cluster.
 
-    Raises Problem where OLM cannot install an operator, or the stack would configure nodes that are not its own.
+    Raises Problem where OLM cannot install an operator, the stack would configure nodes that are not its own, or a
+    manifest of its own has fields that the cluster would drop.
     """
+    own_manifests.require(stack)
     operators = operator_channels.require(stack, cluster)
     reached = reached_nodes.require(stack, cluster)
     return Checked(operators, (*operand_states.sentences(cluster.list), *reached))

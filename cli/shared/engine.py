@@ -41,6 +41,14 @@ class Observer(Protocol):
         """Return the notes since the last call."""
 
 
+_NO_LOGIN = "PULUMI_ACCESS_TOKEN must be set"
+"""What the engine says where no one has logged in and no backend is named: it means Pulumi's own service."""
+_BACKENDS = (
+    "Set `state.backend` in the stack's file (docs/state.md), e.g. an S3 bucket or a folder; or run `pulumi login` "
+    "yourself. No account is needed."
+)
+
+
 @dataclass(frozen=True)
 class Engine:
     """The `pulumi` command in the environment of one stack."""
@@ -63,6 +71,8 @@ class Engine:
             stderr=subprocess.PIPE,
         ) as process:
             printed, complaints = process.communicate()
+        if process.returncode != 0 and _NO_LOGIN in complaints:
+            raise Problem(f"no place for the state of stack {self.stack} is named", _BACKENDS)
         if process.returncode != 0:
             raise Problem(f"`pulumi {' '.join(arguments)}` failed:\n{_last(complaints or printed)}")
         return printed

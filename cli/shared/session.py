@@ -150,5 +150,13 @@ def exclusive(stack: Stack) -> Iterator[None]:
             "Wait until it exits, or use another cluster (`--name`).",
         )
 
-    with locked(stack.home.with_name(f".{stack.cluster_name}.update.lock"), on_busy=busy):
+    lock = stack.home.with_name(f".{stack.cluster_name}.update.lock")
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        lock.touch()
+    except OSError as error:
+        raise Problem(
+            f"{lock.parent} cannot be written: {error.strerror}", "Run it as a user who may write there."
+        ) from None
+    with locked(lock, on_busy=busy):
         yield

@@ -73,7 +73,7 @@ def recover(
         found = find_object(resource, live) if operation["type"] == "creating" and awaited else None
         if found is None:  # updates, deletes and reads are repeated by the next update
             cleared.append(urn)
-        elif not ours(resource, found) or others.have(resource, found):
+        elif not _begun(resource, found) or others.have(resource, found):
             foreign.append(urn)
             cleared.append(urn)
         else:
@@ -133,6 +133,16 @@ def ours(resource: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
         return False
     carried = read(found, "metadata", "labels") or {}
     return bool(wanted) and all(carried.get(key) == value for key, value in wanted.items())
+
+
+def _begun(resource: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    """Whether the object is of a pending create: it has our labels, or needs none and a provider has made it.
+
+    Objects of one's own have the labels of their manifest, often none. Had the object been there before, the create
+    would have failed at once, and would not be pending.
+    """
+    unlabelled = not read(resource, "inputs", "metadata", "labels")
+    return ours(resource, found) or (unlabelled and made_by_provider(found))
 
 
 def made_by_provider(found: Mapping[str, Any]) -> bool:

@@ -91,6 +91,15 @@ def test_strangers_are_left_alone() -> None:
     assert len(found.foreign) == 1
 
 
+def test_an_object_without_labels_is_taken_if_a_provider_made_it() -> None:
+    """An object of one's own, whose manifest has no labels, is taken by its field manager; a user's is not."""
+    plain = _resource("Job", "own")
+    plain["inputs"]["metadata"].pop("labels")
+    for manager, taken in (("pulumi-kubernetes-1a2b3c4d", (plain["urn"],)), ("kubectl-create", ())):
+        recovery = recover(_state(("creating", plain)), _made("own", manager, {}))
+        assert (recovery.taken, recovery.foreign) == (taken, () if taken else (plain["urn"],))
+
+
 def test_replacement_of_a_known_resource_is_not_taken_twice() -> None:
     """A resource of the state is not added a second time."""
     found = recover(_state(("creating", _resource("Job", "old"))), _cluster(("old", LABELS)))
