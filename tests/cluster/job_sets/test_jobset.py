@@ -9,6 +9,7 @@ from simulator.actors import pods
 from simulator.actors.api import ApiError
 from tests.cluster.job_sets.site import ELSEWHERE, TENANT, Site
 from tests.support import platform
+from tests.support.queues import FLAVOR
 
 pytestmark = pytest.mark.cluster
 
@@ -57,7 +58,7 @@ def test_a_job_set_is_one_workload(site: Site) -> None:
         body["metadata"]["labels"] = {names.QUEUE_NAME: "jobs"}
         site.api.create(JOB_SET, body, TENANT)
     site.api.eventually(lambda: _done(site, "first", TENANT), seconds=300)
-    why = "couldn't assign flavors to pod set node: insufficient quota for cpu in flavor workers"
+    why = f"couldn't assign flavors to pod set node: insufficient quota for cpu in flavor {FLAVOR}"
     site.api.eventually(lambda: any(why in text for text in site.queued("large").get("JobSet large", ())))
     assert site.queued("first", "large").keys() == {"JobSet first", "JobSet large"}
     assert site.api.pods(TENANT, "jobset.sigs.k8s.io/jobset-name=large") == []

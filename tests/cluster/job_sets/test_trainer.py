@@ -10,6 +10,7 @@ from components.training_runtime import TrainingRuntimeArgs
 from simulator.actors.api import ApiError
 from tests.cluster.job_sets.site import ELSEWHERE, IMAGE, TENANT, Site
 from tests.support import platform
+from tests.support.queues import FLAVOR
 
 pytestmark = pytest.mark.cluster
 
@@ -80,7 +81,7 @@ def test_a_train_job_is_one_workload(site: Site) -> None:
         body["metadata"]["labels"] = {names.QUEUE_NAME: "jobs"}
         site.api.create(TRAIN_JOB, body, TENANT)
     site.api.eventually(lambda: site.api.condition(TRAIN_JOB, "short", TENANT, "Complete"), seconds=300)
-    why = "insufficient quota for cpu in flavor workers"
+    why = f"insufficient quota for cpu in flavor {FLAVOR}"
     site.api.eventually(lambda: any(why in text for text in site.queued("long").get("TrainJob long", ())))
     assert site.queued("short", "long").keys() == {"TrainJob short", "TrainJob long"}
     assert site.api.pods(TENANT, "jobset.sigs.k8s.io/jobset-name=long") == []
