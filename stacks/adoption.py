@@ -4,7 +4,8 @@ The engine's own option for it, retain_on_delete, is set in one place, on what t
 `./hpc down`, plain `pulumi destroy`, an object that leaves the settings, and a replacement.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 import pulumi
@@ -14,6 +15,9 @@ from components.labels import RECOMMENDED
 from stacks import transforms
 from stacks.transforms import Transform
 
+_ALIKE = 0.9
+"""Of names of which one is probably the other, misspelt."""
+
 
 def keep(adopted: Collection[str]) -> None:
     """Make the engine never delete these objects.
@@ -22,6 +26,13 @@ def keep(adopted: Collection[str]) -> None:
     """
     if adopted:
         pulumi.runtime.register_resource_transform(transform(adopted))
+
+
+def misspelt(adopted: Collection[str], declared: Collection[str]) -> Iterator[str]:
+    """Yield a sentence for each entry that is probably another object's; one that left the settings may stay."""
+    for name in sorted({*adopted} - {*declared}):
+        if near := get_close_matches(name, declared, 1, cutoff=_ALIKE):
+            yield f"adopted: {name} is no object that the stack declares; did you mean {near[0]}?"
 
 
 def transform(adopted: Collection[str]) -> Transform:

@@ -17,7 +17,7 @@ from cli.shared.policy_configuration import settled
 from cli.shared.stack import Stack
 from review.model import Review
 from review.titles import path
-from stacks import extra_fields
+from stacks import adoption, extra_fields
 from stacks.transforms import named
 
 OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="File for the comment, in Markdown.")]
@@ -108,11 +108,18 @@ def _with_context(
     known = replace(review, cautions=tuple(update.cautions(wanted.options)), unsettled=update.unsettled)
     if unanswered:
         return replace(known, cluster_queried=False, unanswered=str(unanswered))
+    if review.failed:
+        # Of a part of the objects nothing follows about those that are not in it.
+        return replace(known, cautions=(*known.cautions, *facts))
     cluster = session.cluster(wanted)
     # What an unfinished update has made is there as well, and the next one takes it.
     there = () if known.unsettled else existing_objects.caution(review, cluster.find, wanted.options)
     lost = () if known.unsettled else removed_fields.cautions(review, cluster.find, cluster.dry_run)
-    stray = extra_fields.unused(wanted.settings.extra, {*_declared(review)})
+    declared = {*_declared(review)}
+    stray = (
+        *extra_fields.unused(wanted.settings.extra, declared),
+        *adoption.misspelt(wanted.settings.adopted, declared),
+    )
     own = {(each.kind, path(each)) for after in (False, True) for each in review.objects(after=after)}
     others = constraints.cautions(constraints.examine(wanted.settings, cluster, own))
     ending = stack_status.ending(cluster, review.objects(after=False))

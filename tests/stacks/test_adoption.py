@@ -64,3 +64,11 @@ def test_a_name_that_is_none_is_refused(text: str) -> None:
     """A name that cannot be an object's is refused."""
     with pytest.raises(ValidationError, match="names no object"):
         TypeAdapter(transforms.ObjectName).validate_python(text)
+
+
+def test_a_misspelt_entry_is_named_and_one_that_left_the_settings_is_not() -> None:
+    """A name that is almost that of a declared object is reported; what left the settings may stay adopted."""
+    declared = {"Namespace/vision", "ResourceQuota/vision/gpus"}
+    assert [*adoption.misspelt(("Namespace/visoin", "ConfigMap/old/thing", "Namespace/vision"), declared)] == [
+        "adopted: Namespace/visoin is no object that the stack declares; did you mean Namespace/vision?"
+    ]
