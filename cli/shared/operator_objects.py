@@ -6,6 +6,8 @@ from apis import kinds
 from apis.kinds import Kind
 from cli.shared import metadata
 from cli.shared.cluster_client import Cluster
+from cli.shared.owners import PART
+from components.labels import PART_OF
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.platform import Settings
 
@@ -30,4 +32,9 @@ def conflicts(settings: Settings, cluster: Cluster) -> Iterator[str]:
 
 
 def _others(kind: Kind, namespace: str, own: str, cluster: Cluster) -> list[str]:
-    return [name for item in cluster.list(kind, namespace) if (name := metadata.name(item)) != own]
+    """Return the names of others' objects; one that the stack made, as for an earlier release, its update replaces."""
+    return [
+        name
+        for item in cluster.list(kind, namespace)
+        if (name := metadata.name(item)) != own and metadata.labels(item).get(PART) != PART_OF
+    ]

@@ -7,7 +7,7 @@ from apis import field_owners
 from components.labels import MANAGED_BY, PART_OF
 from policies.values import read
 
-_PART = "app.kubernetes.io/part-of"
+PART = "app.kubernetes.io/part-of"
 _MARKS = {
     "meta.helm.sh/release-name": "Helm release",
     "argocd.argoproj.io/tracking-id": "Argo CD application",
@@ -30,7 +30,7 @@ def others(live: Mapping[str, Any], manager: str) -> Iterator[str]:
             yield f"{owner.get('kind')} {owner.get('name')} owns it, and it goes with that"
     labels = read(live, "metadata", "labels") or {}
     by = labels.get(MANAGED_BY)
-    if by and not (by == "pulumi" and labels.get(_PART) == PART_OF):
+    if by and not (by == "pulumi" and labels.get(PART) == PART_OF):
         yield f"its label names {by} as its manager"
     yield from (f"{tool} has it" for tool in tools(live))
     yield from _managers(live, manager)

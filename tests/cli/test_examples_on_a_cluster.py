@@ -34,7 +34,7 @@ def _copy(example: ClusterFolder) -> Path:
 
 def _settings() -> dict[str, bytes]:
     """Return all that a stack may be written to in the checkout."""
-    return {str(file): file.read_bytes() for file in (*ROOT.glob("Pulumi.*"), *ROOT.glob("stacks/examples/*"))}
+    return {str(file): file.read_bytes() for file in (*ROOT.glob("Pulumi.*"), *ROOT.glob("stacks/examples/*.yaml"))}
 
 
 def test_the_engine_writes_beside_the_cluster(example: ClusterFolder) -> None:

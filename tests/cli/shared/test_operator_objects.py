@@ -1,5 +1,6 @@
 """ClusterPolicies and NodeFeatureDiscoveries under other names than those of the settings."""
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,12 +17,12 @@ FEATURES = (kinds.NODE_FEATURE_DISCOVERY_V1, "openshift-nfd", "features")
 Existing = tuple[kinds.Kind, str, str]
 
 
-def conflicts(settings: Any, *existing: Existing) -> list[str]:
+def conflicts(settings: Any, *existing: Existing, labels: Mapping[str, str] | None = None) -> list[str]:
     """Return the conflicts with objects: kind, namespace and name."""
 
     def listed(kind: kinds.Kind, namespace: str = "") -> list[dict[str, Any]]:
         return [
-            {"metadata": {"namespace": where, "name": name}}
+            {"metadata": {"namespace": where, "name": name, "labels": labels or {}}}
             for what, where, name in existing
             if what == kind and namespace in ("", where)
         ]
@@ -48,3 +49,9 @@ def test_what_is_of_others_is_no_conflict() -> None:
     used = changed("h100-roce", gpu__operator__installed=True, node_feature_discovery__installed=True)
     assert conflicts(read("h100-roce").settings, elsewhere) == []
     assert conflicts(parse(used, "test"), POLICY, FEATURES) == []
+
+
+def test_what_the_stack_made_for_an_earlier_release_is_no_conflict() -> None:
+    """An upgrade may give an object another name: the update creates the one and deletes the other."""
+    made = {"app.kubernetes.io/part-of": "hpc"}
+    assert conflicts(read("h100-roce").settings, POLICY, FEATURES, labels=made) == []
