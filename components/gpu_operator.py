@@ -255,7 +255,7 @@ class GpuOperator(Component):
                 annotations=waits.wait_for(
                     # The state alone is `ready`, too, while no node has the labels of node feature discovery yet.
                     [
-                        waits.equals(".status.state", "ready"),
+                        waits.state_ready(),
                         waits.equals('.status.conditions[?(@.type=="Ready")].reason', "Reconciled"),
                     ],
                     timeout=args.ready_timeout,

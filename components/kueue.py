@@ -83,7 +83,7 @@ class QueuePolicy(Model):
 
 
 class Flavor(Model):
-    """Nodes that Kueue tells apart from others."""
+    """Nodes of one kind, which have a ResourceFlavor."""
 
     name: DnsName = Field(description="of the kind of nodes: a pool, or the machine's profile")
     node_labels: dict[str, str] = Field(

@@ -200,7 +200,7 @@ class NetworkOperator(Component):
             k8s.meta.v1.ObjectMetaArgs(
                 name=POLICY,
                 labels=labels(POLICY, "rdma"),
-                annotations=waits.wait_for([waits.equals(".status.state", "ready")], timeout=args.ready_timeout),
+                annotations=waits.wait_for([waits.state_ready()], timeout=args.ready_timeout),
             ),
             {"spec": spec(args)},
             self.child(),

@@ -74,7 +74,7 @@ class NvidiaDriver(Component):
             k8s.meta.v1.ObjectMetaArgs(
                 name=args.driver_name,
                 labels=labels(args.driver_name, "gpu"),
-                annotations=waits.wait_for([waits.equals(".status.state", "ready")], timeout=args.ready_timeout),
+                annotations=waits.wait_for([waits.state_ready()], timeout=args.ready_timeout),
             ),
             {"spec": spec(args)},
             self.child(),

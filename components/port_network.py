@@ -107,7 +107,7 @@ class PortNetwork(Component):
             k8s.meta.v1.ObjectMetaArgs(
                 name=args.network,
                 labels=labels(args.network, "network"),
-                annotations=waits.wait_for([waits.equals(".status.state", "ready")], timeout=args.ready_timeout),
+                annotations=waits.wait_for([waits.state_ready()], timeout=args.ready_timeout),
             ),
             {"spec": spec(args)},
             self.child(),

@@ -19,6 +19,11 @@ def equals(path: str, value: str) -> str:
     return f"jsonpath={{{path}}}={value}"
 
 
+def state_ready() -> str:
+    """Wait until one of NVIDIA's operators reports that all an object asks for runs."""
+    return equals(".status.state", "ready")
+
+
 def condition(kind: str) -> str:
     """Wait until the status condition `kind` is True."""
     return f"condition={kind}"

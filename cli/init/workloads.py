@@ -19,7 +19,7 @@ class Room:
     theirs: Sequence[str]
     ours: Sequence[str]
     gpus: int
-    """Of one of ours; 0: not known."""
+    """Of one node of the cluster; 0: not known."""
     hcas: Sequence[str]
     """Its compute ports; empty where they are not known."""
 

@@ -44,8 +44,8 @@ def _has_pods(owner: Object) -> bool:
 
 def _lacks(selector: Mapping[str, str], nodes: Mapping[str, Object]) -> Iterator[str]:
     for label, value in sorted(selector.items()):
-        found = {name: metadata.labels(node).get(label) for name, node in nodes.items()}
-        wrong = {name: other for name, other in found.items() if other != value}
+        values = {name: metadata.labels(node).get(label) for name, node in nodes.items()}
+        wrong = {name: other for name, other in values.items() if other != value}
         if wrong:
             others = sorted({f"{label}={other}" for other in wrong.values() if other is not None})
             having = f" (they have {', '.join(others)})" if others else ""
@@ -55,7 +55,7 @@ def _lacks(selector: Mapping[str, str], nodes: Mapping[str, Object]) -> Iterator
 
 def _nodes(look: Look) -> dict[str, Object]:
     """Return the stack's GPU nodes by name; where none has its label yet, the workers."""
-    found = {metadata.name(node): node for node in look(kinds.NODE)}
-    ours = {name: node for name, node in sorted(found.items()) if metadata.labels(node).get(names.GPU_NODE) == "true"}
+    nodes = {metadata.name(node): node for node in look(kinds.NODE)}
+    ours = {name: node for name, node in sorted(nodes.items()) if metadata.labels(node).get(names.GPU_NODE) == "true"}
     worker = names.NODE_ROLE + "worker"
-    return ours or {name: node for name, node in sorted(found.items()) if worker in metadata.labels(node)}
+    return ours or {name: node for name, node in sorted(nodes.items()) if worker in metadata.labels(node)}

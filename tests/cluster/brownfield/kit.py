@@ -91,6 +91,13 @@ class Used:
 
         eventually(latest, "a Subscription is not at its channel's head")
 
+    def set_up(self, operators: Path, objects: Path, *, gpu_nodes: int) -> None:
+        """Create operators and then, once they are installed, what they act on, until so many nodes offer GPUs."""
+        self.create(operators)
+        self.installed()
+        self.create(objects)
+        self.offers_gpus(gpu_nodes)
+
     def offers_gpus(self, number: int) -> None:
         """Wait until so many nodes offer GPUs."""
 

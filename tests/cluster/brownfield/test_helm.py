@@ -27,10 +27,7 @@ ADOPTED = {
 def test_what_helm_and_others_manage_stays(used: Used) -> None:
     """Nothing of a release is declared or changed; what decides about the team's pods is shown, and left alone."""
     used.run("./hpc sim up --stack nvaie-roce --name corp")
-    used.create(OPERATORS)
-    used.installed()
-    used.create(OBJECTS)
-    used.offers_gpus(4)
+    used.set_up(OPERATORS, OBJECTS, gpu_nodes=4)
     printed = used.run("./hpc init corp --kubeconfig .sim/corp/kubeconfig")
     assert has(printed, "gpu.operator", "the settings are valid")
     assert used.settings["gpu"]["operator"] == {

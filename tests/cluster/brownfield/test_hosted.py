@@ -36,10 +36,7 @@ def test_a_hosted_cluster_has_no_machine_configs(used: Used) -> None:
     assert used.get(kinds.MACHINE_CONFIG_POOL, "worker") is None
     for catalogue in used.api.get(kinds.CATALOG_SOURCE.path())["items"]:
         used.api.request("DELETE", kinds.CATALOG_SOURCE.path("openshift-marketplace", catalogue["metadata"]["name"]))
-    used.create(OPERATORS)
-    used.installed()
-    used.create(OBJECTS)
-    used.offers_gpus(2)
+    used.set_up(OPERATORS, OBJECTS, gpu_nodes=2)
     printed = used.run("./hpc init corp --kubeconfig .sim/corp/kubeconfig")
     assert has(printed, "to review", "cluster")
     assert used.settings["cluster"]["hosted"]
