@@ -147,6 +147,22 @@ class Site(Declared):
         """Return the phases of a job's pods, in order."""
         return sorted(map(pods.phase, self.pods_of(name)))
 
+    def until_phases(self, name: str, phases: Sequence[str]) -> None:
+        """Wait until the pods of a job have these phases, in order; fail with what its pods say."""
+        try:
+            self.api.eventually(lambda: self.phases(name) == phases)
+        except AssertionError:
+            shown = {pod["metadata"]["name"]: (pods.node_name(pod), pod["status"]) for pod in self.pods_of(name)}
+            raise AssertionError(f"{name} is not {phases}: {shown}, of nodes {self.machines()}") from None
+
+    def machines(self) -> Mapping[str, Manifest]:
+        """Return taints and allocatable GPUs of the machines."""
+        nodes = {node: self.api.get(kinds.NODE, node) for node in NODES}
+        return {
+            name: {"taints": node["spec"].get("taints"), "gpus": node["status"]["allocatable"].get(names.GPU_RESOURCE)}
+            for name, node in nodes.items()
+        }
+
     def shown(self, name: str) -> Job:
         """Return a job as `./hpc status` has it."""
 

@@ -50,10 +50,10 @@ def test_a_job_that_fits_its_quota_may_not_fit_the_nodes(site: Site) -> None:
         site.occupy(node, 1)
     site.submit("torn", pods_=3, gpus=8)
     site.api.eventually(lambda: site.met("torn", "Admitted"))
-    site.api.eventually(lambda: site.phases("torn") == ["Pending", "Pending", "Running"])
+    site.until_phases("torn", ["Pending", "Pending", "Running"])
     for node in NODES[:2]:
         site.vacate(node)
-    site.api.eventually(lambda: site.phases("torn") == ["Running"] * 3)
+    site.until_phases("torn", ["Running"] * 3)
     site.end(kinds.JOB, "torn")
 
 
@@ -86,13 +86,13 @@ def test_a_quota_of_nothing_borrows_unless_it_may_not(site: Site) -> None:
 def test_a_preempted_job_runs_again(site: Site) -> None:
     """A job of a higher priority takes the quota of a lower one, which waits, says why, and starts again."""
     site.submit("low", pods_=3, gpus=8)
-    site.api.eventually(lambda: site.phases("low") == ["Running"] * 3)
+    site.until_phases("low", ["Running"] * 3)
     first = {pod["metadata"]["uid"] for pod in site.pods_of("low")}
     site.submit("high", pods_=2, gpus=8, seconds=3, priority="high")
     site.api.eventually(lambda: site.met("low", "Evicted"))
     site.api.eventually(lambda: any("Preempted to accommodate" in text for text in site.shown("low").hindrances))
     site.api.eventually(lambda: site.api.condition(kinds.JOB, "high", TENANT, "Complete"))
-    site.api.eventually(lambda: site.phases("low") == ["Running"] * 3)
+    site.until_phases("low", ["Running"] * 3)
     assert not first & {pod["metadata"]["uid"] for pod in site.pods_of("low")}
     site.end(kinds.JOB, "low")
     site.end(kinds.JOB, "high")

@@ -24,7 +24,7 @@ def test_a_job_that_does_not_fit_the_nodes_waits_whole(near: Site) -> None:
     assert near.shown("whole").state == "Suspended"
     for node in NODES[:2]:
         near.vacate(node)
-    near.api.eventually(lambda: near.phases("whole") == ["Running"] * 3)
+    near.until_phases("whole", ["Running"] * 3)
     near.end(kinds.JOB, "whole")
 
 
