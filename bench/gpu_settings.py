@@ -1,15 +1,18 @@
 """Compares what a pod sets for NCCL with NCCL's defaults and with a grid of known settings, on a host with GPUs.
 
-    python -m bench.gpu_settings [--gpus 2] [--profile MACHINE] [--rounds 5] [-o out/gpu-settings] [plan|judge]
+    python -m bench.gpu_settings [--gpus 2] [--profile MACHINE] [--rounds 5] [--program torch-resnet50]...
+        [-o out/gpu-settings] [plan|judge]
 
-All settings of gpu_settings.yaml run in turn, in each round in the other order, with the command of the program
-torch-collectives. Ratios are geometric means over sizes of medians over rounds: 1 is NCCL's default, more is faster.
+All settings of gpu_settings.yaml run in turn, in each round in the other order, with the command of each program
+(default: torch-collectives). Ratios are of medians over rounds, of collectives their geometric means over sizes, of
+trainings those of the rate: 1 is NCCL's default, more is faster.
 "Default again" is one half of the rounds against the other: what differs less than that says nothing. "Pod against the
 best" takes the setting that was the fastest in the other rounds, since the fastest of noisy figures flatters itself.
 """
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,18 +27,28 @@ from cli.shared.paths import ROOT
 from cli.shared.tables import show_rows
 from evidence.reader import read
 from evidence.tools.nccl_tests.model import NcclTests
+from stacks.platform import Settings
 
 SETTINGS: Mapping[str, Mapping[str, str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 DEFAULT, POD = "default", "pod"
-PROGRAM = "torch-collectives"
+COLLECTIVES = "torch-collectives"
+TRAINING = -1
+"""Stands for a message's bytes in the key of a training, whose time is that of a sample."""
+RATE = "rate"
+"""Metric of a training's program: samples per second."""
 AGAIN, BEST = "default again", "pod against the best"
 OWN = "NCCL_"
 MIB = 1 << 20
-BANDS = (("below 1 MiB", 0, MIB), ("1 to 32 MiB", MIB, 64 * MIB), ("from 64 MiB", 64 * MIB, 1 << 62))
+BANDS = (
+    ("training", TRAINING, 0),
+    ("below 1 MiB", 0, MIB),
+    ("1 to 32 MiB", MIB, 64 * MIB),
+    ("from 64 MiB", 64 * MIB, 1 << 62),
+)
 """Sizes that the table puts together: from, and below, bytes."""
 
 Times = Mapping[tuple[str, int], float]
-"""Microseconds of an operation, by collective and bytes."""
+"""Microseconds of an operation, by collective and bytes; of a sample, by program and `TRAINING`."""
 Measured = Mapping[str, Sequence[Times]]
 """The rounds of each setting, by its name; the default is the first."""
 
@@ -47,17 +60,25 @@ def variants(job: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {DEFAULT: others.pop(DEFAULT), POD: dict(job), **others}
 
 
-def times(log: Path) -> Times:
-    """Return what a log has measured; raise SystemExit for one without a table."""
-    found = {
-        (str(run.test), row.bytes): (row.in_place or row.out_of_place).time_us
-        for run in read(log)
-        if isinstance(run, NcclTests)
-        for row in run.rows
-    }
-    if not found:
-        raise SystemExit(f"{log} has no table; its last lines say why")
-    return found
+def times(log: Path, rates: Mapping[str, str]) -> Times:
+    """Return what a run has measured; raise SystemExit for a log without figures.
+
+    `rates` are the patterns of the samples per second that trainings print, by program.
+    """
+    program = log.stem.partition(".")[2]
+    if program in rates:
+        printed = [float(rate) for rate in re.findall(rates[program], log.read_text())]
+        measured = {(program, TRAINING): 1e6 / median(printed)} if printed else {}
+    else:
+        measured = {
+            (str(run.test), row.bytes): (row.in_place or row.out_of_place).time_us
+            for run in read(log)
+            if isinstance(run, NcclTests)
+            for row in run.rows
+        }
+    if not measured:
+        raise SystemExit(f"{log} has no figures; its last lines say why")
+    return measured
 
 
 def medians(rounds: Sequence[Times]) -> Times:
@@ -109,31 +130,48 @@ def _figure(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def planned(job: Mapping[str, Any], rounds: int) -> list[dict[str, Any]]:
-    """Return all runs in their order: every second round backwards, so that drift affects all settings equally."""
-    found = []
+def planned(jobs: Mapping[str, Mapping[str, Any]], rounds: int) -> list[dict[str, Any]]:
+    """Return all runs in their order: every second round backwards, so that drift affects all settings equally.
+
+    `jobs` are the programs' jobs by name of the program.
+    """
+    runs = []
     for number in range(rounds):
-        every = list(variants(job).items())
-        for name, one in every if number % 2 == 0 else reversed(every):
-            found.append({**one, "name": _run(number, name)})
-    return found
+        settings = [DEFAULT, POD, *(name for name in SETTINGS if name != DEFAULT)]
+        for name in settings if number % 2 == 0 else reversed(settings):
+            runs += [{**variants(job)[name], "name": _run(number, name, program)} for program, job in jobs.items()]
+    return runs
 
 
-def judged(folder: Path) -> None:
+def judged(folder: Path, rates: Mapping[str, str]) -> None:
     """Print the table of all rounds whose logs are in the folder."""
     names = [DEFAULT, POD, *(name for name in SETTINGS if name != DEFAULT)]
     rounds = 0
-    while (folder / f"{_run(rounds, DEFAULT)}.log").exists():
+    while [*folder.glob(_run(rounds, DEFAULT, "*.log"))]:
         rounds += 1
     if not rounds:
         raise SystemExit(f"{folder} holds no log of these runs; run bench/gpu_host.py first")
-    measured = {name: [times(folder / f"{_run(number, name)}.log") for number in range(rounds)] for name in names}
+    measured = {name: [_round(folder, number, name, rates) for number in range(rounds)] for name in names}
     show_rows("Speed, 1 = NCCL's default", ("sizes", "setting", *collectives(measured)), [*ratios(measured)])
     sys.stdout.write(f"{rounds} rounds\n")
 
 
-def _run(number: int, name: str) -> str:
-    return f"{number + 1}-{name.replace(' ', '-')}"
+def _round(folder: Path, number: int, setting: str, rates: Mapping[str, str]) -> Times:
+    logs = sorted(folder.glob(_run(number, setting, "*.log")))
+    return {key: time for log in logs for key, time in times(log, rates).items()}
+
+
+def _run(number: int, setting: str, program: str) -> str:
+    return f"{number + 1}-{setting.replace(' ', '-')}.{program}"
+
+
+def patterns(settings: Settings) -> dict[str, str]:
+    """Return the pattern of the rate of every training, by program."""
+    return {
+        name: next(metric.pattern for metric in program.metrics if metric.name == RATE)
+        for name in gpus.PROGRAMS
+        if (program := settings.program(name)).metrics
+    }
 
 
 def main() -> int:
@@ -144,18 +182,24 @@ def main() -> int:
     parser.add_argument("--profile", default=gpus.DEFAULTS["profile"], help="machine")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("-o", dest="folder", type=Path, default=ROOT / "out" / "gpu-settings")
-    given = parser.parse_args()
-    if given.what != "judge":
-        given.folder.mkdir(parents=True, exist_ok=True)
-        wanted = gpus.jobs(gpus.own_settings(given.profile, given.gpus))
-        job = next(job for job in wanted if job["name"].startswith(PROGRAM))
-        plan = given.folder / "PLAN.json"
-        plan.write_text(json.dumps({"jobs": planned(job, given.rounds)}) + "\n")
-        if given.what == "plan":
+    parser.add_argument("--program", action="append", choices=gpus.PROGRAMS, help="repeatable")
+    options = parser.parse_args()
+    stack = gpus.own_settings(options.profile, options.gpus)
+    if options.what != "judge":
+        options.folder.mkdir(parents=True, exist_ok=True)
+        by_program = {
+            program: job
+            for job in gpus.jobs(stack)
+            for program in options.program or [COLLECTIVES]
+            if job["name"].startswith(program)
+        }
+        plan = options.folder / "PLAN.json"
+        plan.write_text(json.dumps({"jobs": planned(by_program, options.rounds)}) + "\n")
+        if options.what == "plan":
             sys.stdout.write(f"{plan}; run it on the host: python3 gpu_host.py {plan.name} -o logs\n")
             return 0
-        subprocess.run([sys.executable, ROOT / "bench/gpu_host.py", plan, "-o", given.folder], check=False)
-    judged(given.folder)
+        subprocess.run([sys.executable, ROOT / "bench/gpu_host.py", plan, "-o", options.folder], check=False)
+    judged(options.folder, patterns(stack))
     return 0
 
 

@@ -2,9 +2,10 @@
 
     torchrun --nproc-per-node 2 collectives.py [-b 8] [-e 1G] [-f 2] [--only all_reduce,alltoall]
 
-Columns and bus bandwidth are those of nccl-tests (doc/PERFORMANCE.md). What differs: a table has one half, all_reduce
-in place and the others out of place, as torch.distributed has them. Up to `--graph-below` bytes operations are replayed
-from a CUDA graph, since a call from Python takes longer than the operation; time is the median of several loops.
+Columns, sizes and bus bandwidth are those of nccl-tests (doc/PERFORMANCE.md). What differs: a table has one half,
+all_reduce in place and the others out of place, as torch.distributed has them. Up to `--graph-below` bytes operations
+are replayed from a CUDA graph, since a call from Python takes longer than the operation; time is the median of several
+loops.
 """
 
 import argparse
@@ -19,6 +20,8 @@ import torch.distributed as dist
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _WORD = 4
+"""Bytes of an element."""
+_ALIGNED_WORDS = 4
 _UNITS = {"": 1, "K": KIB, "M": MIB, "G": GIB}
 _LOOPS = 9
 """Of each size; their median counts."""
@@ -35,9 +38,13 @@ class Collective(NamedTuple):
 
     redop: str
     by_rank: bool
-    """Whether `count` is of one rank, and `size` of all of them together."""
+    """Whether every rank has an equal part of the message: `count` is of one part, and `size` of all together."""
     in_place: bool
     bus_factor: Callable[[int], float]
+
+    def parts(self, ranks: int) -> int:
+        """Return how many parts a message has."""
+        return ranks if self.by_rank else 1
 
 
 def _without_own(ranks: int) -> float:
@@ -52,23 +59,39 @@ COLLECTIVES = {
 }
 
 
-class Buffers:
-    """The two buffers of a rank, of the largest size, filled with data that is not constant."""
+def sizes(least: int, most: int, factor: int, parts: int) -> list[int]:
+    """Return the message sizes in bytes, in ascending order: words that `parts` ranks divide, at least one for each.
 
-    def __init__(self, largest: int, ranks: int, rank: int) -> None:
-        words = max(largest // _WORD, ranks)
-        self.rank, self.ranks = rank, ranks
-        self.source = torch.empty(words, dtype=torch.float32, device="cuda")
-        self.target = torch.empty(words, dtype=torch.float32, device="cuda")
+    As nccl-tests does, the part of a rank is rounded down to 16 bytes, on which NCCL's fast protocols depend. Sizes
+    that are equal after rounding are measured once.
+    """
+    rounded = []
+    while least <= most:
+        words = max(least // _WORD // parts, 1)
+        if parts > 1 and words > _ALIGNED_WORDS:
+            words -= words % _ALIGNED_WORDS
+        rounded.append(words * parts * _WORD)
+        least *= factor
+    return sorted(set(rounded))
+
+
+class Buffers:
+    """The two buffers of a rank, of the largest size in bytes, filled with data that is not constant."""
+
+    def __init__(self, largest: int, ranks: int, rank: int, device: str = "cuda") -> None:
+        words = largest // _WORD
+        self.rank, self.ranks, self.device = rank, ranks, device
+        self.source = torch.empty(words, dtype=torch.float32, device=device)
+        self.target = torch.empty(words, dtype=torch.float32, device=device)
 
     def fill(self, words: int) -> None:
         """Give the first words of both buffers the values that `wrong` expects."""
         for buffer in (self.source, self.target):
-            torch.arange(words, dtype=torch.float32, device="cuda", out=buffer[:words])
+            torch.arange(words, dtype=torch.float32, device=self.device, out=buffer[:words])
             buffer[:words].remainder_(251).add_(self.rank)
 
     def operation(self, name: str, size: int) -> Operation:
-        """Return a call of the collective on `size` bytes, which is what nccl-tests prints as size."""
+        """Return a call of the collective on `size` bytes, one of `sizes`."""
         words = size // _WORD
         own = words // self.ranks
         source, target = self.source[:words], self.target[:words]
@@ -88,22 +111,22 @@ class Buffers:
         own, ranks = words // self.ranks, self.ranks
         self.fill(words)
         self.operation(name, size)()
-        index = torch.arange(words, dtype=torch.float32, device="cuda").remainder_(251)
+        index = torch.arange(words, dtype=torch.float32, device=self.device).remainder_(251)
         ranks_sum = ranks * (ranks - 1) // 2
         match name:
             case "all_reduce":
-                found, expected = self.source[:words], index * ranks + ranks_sum
+                result, expected = self.source[:words], index * ranks + ranks_sum
             case "reduce_scatter":
-                found = self.target[:own]
+                result = self.target[:own]
                 expected = index[self.rank * own : (self.rank + 1) * own] * ranks + ranks_sum
             case "all_gather":
-                found = self.target[: own * ranks]
+                result = self.target[:words]
                 expected = torch.cat([index[:own] + rank for rank in range(ranks)])
             case _:
-                found = self.target[: own * ranks]
+                result = self.target[:words]
                 part = index[self.rank * own : (self.rank + 1) * own]
                 expected = torch.cat([part + rank for rank in range(ranks)])
-        count = torch.count_nonzero(found != expected).to(torch.int64)
+        count = torch.count_nonzero(result != expected).to(torch.int64)
         dist.all_reduce(count)
         return int(count)
 
@@ -145,9 +168,9 @@ def _timed(call: Operation, iterations: int) -> float:
 
 def _agreed(iterations: int) -> int:
     """Return the iterations that all ranks run: those of the first."""
-    known = torch.tensor(iterations, device="cuda")
-    dist.broadcast(known, 0)
-    return int(known)
+    of_first = torch.tensor(iterations, device="cuda")
+    dist.broadcast(of_first, 0)
+    return int(of_first)
 
 
 def _graph(operation: Operation, times: int) -> Operation:
@@ -160,41 +183,32 @@ def _graph(operation: Operation, times: int) -> Operation:
     return replay
 
 
-def sizes(least: int, most: int, factor: int) -> list[int]:
-    """Return the message sizes, in bytes."""
-    found = []
-    while least <= most:
-        found.append(least)
-        least *= factor
-    return found
-
-
-def table(buffers: Buffers, name: str, wanted: argparse.Namespace) -> None:
+def table(buffers: Buffers, name: str, options: argparse.Namespace) -> None:
     """Measure one collective, and print its table on the first rank."""
-    one, rank, ranks = COLLECTIVES[name], buffers.rank, buffers.ranks
+    collective, rank, ranks = COLLECTIVES[name], buffers.rank, buffers.ranks
     say = _say if rank == 0 else lambda _text: None
     say(f"# Collective test starting: {name}_perf")
     say(
-        f"# nThread 1 nGpus 1 minBytes {wanted.least} maxBytes {wanted.most} step: {wanted.factor}(factor) "
+        f"# nThread 1 nGpus 1 minBytes {options.least} maxBytes {options.most} step: {options.factor}(factor) "
         f"warmup iters: 3 iters: {_LEAST_ITERATIONS} agg iters: 1 validation: 1 graph: 0"
     )
     say("#\n# Using devices")
     for line in _devices():
         say(line)
-    place = "in-place" if one.in_place else "out-of-place"
+    place = "in-place" if collective.in_place else "out-of-place"
     say(f"#\n# {'':10}  {'':12}  {'':8}  {'':6}  {'':6}           {place}")
     columns = ("type", "redop", "root", "time", "algbw", "busbw", "#wrong")
     say(f"# {'size':>10}  {'count':>12}  " + "  ".join(f"{column:>8}" for column in columns))
     say(f"# {'(B)':>10}  {'(elements)':>12}  {'':>26}  {'(us)':>8}  {'(GB/s)':>8}  {'(GB/s)':>8}")
     speeds, failed = [], 0
-    for size in sizes(wanted.least, wanted.most, wanted.factor):
+    for size in _sizes(name, options, ranks):
         wrong = buffers.wrong(name, size)
-        time = round(microseconds(buffers, name, size, wanted.graph_below), 2)
+        time = round(microseconds(buffers, name, size, options.graph_below), 2)
         algbw = size / 1000 / time
-        busbw = algbw * one.bus_factor(ranks)
-        count = size // _WORD // (ranks if one.by_rank else 1)
+        busbw = algbw * collective.bus_factor(ranks)
+        count = size // _WORD // collective.parts(ranks)
         figures = "  ".join(f"{figure:8.2f}" for figure in (time, algbw, busbw))
-        say(f"{size:12}  {count:12}  {'float':>8}  {one.redop:>8}  {-1:8}  {figures}  {wrong:8}")
+        say(f"{size:12}  {count:12}  {'float':>8}  {collective.redop:>8}  {-1:8}  {figures}  {wrong:8}")
         speeds.append(round(busbw, 2))
         failed += wrong > 0
     say(f"# Out of bounds values : {failed} {'FAILED' if failed else 'OK'}")
@@ -202,16 +216,20 @@ def table(buffers: Buffers, name: str, wanted: argparse.Namespace) -> None:
     say(f"#\n# Collective test concluded: {name}_perf\n#")
 
 
+def _sizes(name: str, options: argparse.Namespace, ranks: int) -> list[int]:
+    return sizes(options.least, options.most, options.factor, COLLECTIVES[name].parts(ranks))
+
+
 def _devices() -> list[str]:
     index = torch.cuda.current_device()
-    known = torch.cuda.get_device_properties(index)
-    bus = f"{known.pci_domain_id:04x}:{known.pci_bus_id:02x}:{known.pci_device_id:02x}"
+    gpu = torch.cuda.get_device_properties(index)
+    bus = f"{gpu.pci_domain_id:04x}:{gpu.pci_bus_id:02x}:{gpu.pci_device_id:02x}"
     rank = dist.get_rank()
     mine = f"#  Rank {rank:2} Group  0 Pid {os.getpid():6} on {os.uname().nodename:>10} "
-    mine += f"device {index:2} [{bus}] {known.name}"
-    found: list[str | None] = [None] * dist.get_world_size()
-    dist.all_gather_object(found, mine)
-    return [line or "" for line in found]
+    mine += f"device {index:2} [{bus}] {gpu.name}"
+    lines: list[str | None] = [None] * dist.get_world_size()
+    dist.all_gather_object(lines, mine)
+    return [line or "" for line in lines]
 
 
 def _say(text: str) -> None:
@@ -234,7 +252,7 @@ def main() -> int:
     parser.add_argument(
         "--graph-below", type=_bytes, default=32 * MIB, help="sizes that are replayed from a CUDA graph"
     )
-    wanted = parser.parse_args()
+    options = parser.parse_args()
     torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     dist.init_process_group("nccl", device_id=torch.device("cuda", torch.cuda.current_device()))
     rank = dist.get_rank()
@@ -242,9 +260,11 @@ def main() -> int:
         version = ".".join(map(str, torch.cuda.nccl.version()))
         used = f"PyTorch {torch.__version__}, NCCL {version}"
         _say(f"# torch-collectives: tables of nccl-tests by torch.distributed ({used})")
-    buffers = Buffers(wanted.most, dist.get_world_size(), rank)
-    for name in wanted.only.split(","):
-        table(buffers, name, wanted)
+    ranks, names = dist.get_world_size(), options.only.split(",")
+    largest = max(_sizes(name, options, ranks)[-1] for name in names)
+    buffers = Buffers(largest, ranks, rank)
+    for name in names:
+        table(buffers, name, options)
     dist.destroy_process_group()
     return 0
 

@@ -23,10 +23,11 @@ def test_settings_replace_those_of_the_pod() -> None:
 
 def test_every_second_round_runs_backwards() -> None:
     """Each setting runs once in each round, under a name of its own."""
-    names = [job["name"] for job in gpu_settings.planned({"environment": {}}, 2)]
-    assert names[0] == "1-default"
-    assert names[-1] == "2-default"
-    assert len(set(names)) == len(names) == 2 * (len(gpu_settings.SETTINGS) + 1)
+    jobs = {"torch-resnet50": {"environment": {}}, "torch-collectives": {"environment": {}}}
+    names = [job["name"] for job in gpu_settings.planned(jobs, 2)]
+    assert names[:2] == ["1-default.torch-resnet50", "1-default.torch-collectives"]
+    assert names[-1] == "2-default.torch-collectives"
+    assert len(set(names)) == len(names) == 2 * 2 * (len(gpu_settings.SETTINGS) + 1)
 
 
 def test_ratios_are_of_medians_over_rounds() -> None:
@@ -63,10 +64,24 @@ def test_the_best_is_chosen_by_other_rounds() -> None:
 
 def test_times_are_those_of_the_table(tmp_path: Path) -> None:
     """A real log gives a time for each size; one without a table is refused by its path."""
-    found = gpu_settings.times(LOG)
-    assert {name for name, _ in found} == {"all_reduce"}
-    assert all(time > 0 for time in found.values())
+    times = gpu_settings.times(LOG, {})
+    assert {name for name, _ in times} == {"all_reduce"}
+    assert all(time > 0 for time in times.values())
     empty = tmp_path / "empty.log"
     empty.write_text("torchrun: error\n")
-    with pytest.raises(SystemExit, match=r"empty\.log has no table"):
-        gpu_settings.times(empty)
+    with pytest.raises(SystemExit, match=r"empty\.log has no figures"):
+        gpu_settings.times(empty, {})
+
+
+def test_a_training_counts_by_its_rate(tmp_path: Path) -> None:
+    """The time of a training is that of a sample, by the median of the rates that its program prints."""
+    log = tmp_path / "1-pod.torch-resnet50.log"
+    log.write_text(
+        "".join(f"step {step}: {rate} images/s, loss 7.1\n" for step, rate in ((20, 10), (30, 50), (40, 20)))
+    )
+    rates = gpu_settings.patterns(gpus.own_settings("dgx-h100", 2))
+    assert set(rates) == {"torch-resnet50", "torch-transformer"}
+    key = ("torch-resnet50", gpu_settings.TRAINING)
+    assert gpu_settings.times(log, rates) == {key: 50_000.0}
+    measured = {"default": [{key: 50.0}], "pod": [{key: 40.0}]}
+    assert ("training", "pod", "1.250") in gpu_settings.ratios(measured)

@@ -1,4 +1,4 @@
-"""Logs of two H100 of one host (driver 580.159.04, NCCL 2.28.9, PyTorch 2.11, November 2026), names replaced.
+"""Logs of two H100 of one host, and of two H200 (driver 580.159.04, NCCL 2.28.9, PyTorch 2.11, November 2026), names replaced.
 
 Of `subsystems.txt` three lines of each form are left, and all channels.
 """
@@ -47,10 +47,10 @@ def test_the_channels_of_a_first_run_are_read(log: str, transport: str, channels
     assert (first.transports, first.nranks, first.initialised) == ({transport: channels}, 2, 2)
 
 
-@pytest.mark.parametrize("log", sorted(path.name for path in (LOGS / "h100").glob("*.txt")))
+@pytest.mark.parametrize("log", sorted(str(path.relative_to(LOGS)) for path in LOGS.glob("h[12]00/*.txt")))
 def test_no_line_of_nccl_is_left_unread(log: str) -> None:
     """All subsystems, a communicator of one rank, and the choice of an algorithm are read."""
-    unread = [line.text for one in readings(f"h100/{log}") for line in one.unread]
+    unread = [line.text for reading in readings(log) for line in reading.unread]
     assert [text for text in unread if "NCCL" in text and "torch-collectives" not in text] == []
 
 
@@ -131,6 +131,14 @@ def test_each_provoked_fault_is_named_with_its_node(log: str, failed: dict[str, 
     """A busy GPU, one that is hidden, locked memory and shared memory that are limited: each by its own criterion."""
     found = verdicts(f"preflight/{log}.txt")
     assert {name: one.measured for name, one in found.items() if one.status is Status.FAIL} == failed
+
+
+def test_a_node_of_h200_is_fit() -> None:
+    """Two sound H200 meet every limit of their machine, the speeds included."""
+    request = TWO.model_copy(update={"profile": "dgx-h200"})
+    measured = verdicts("h200/preflight.txt", request)
+    assert {name: verdict.measured for name, verdict in measured.items() if verdict.status is not Status.PASS} == {}
+    assert "preflight-speed" in measured
 
 
 def test_what_was_not_measured_is_no_pass() -> None:
