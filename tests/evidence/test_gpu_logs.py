@@ -1,4 +1,4 @@
-"""Logs of two H100 of one host, and of two H200 (driver 580.159.04, NCCL 2.28.9, PyTorch 2.11, November 2026), names replaced.
+"""Logs of two H100 and of two H200 of one host each (driver 580.159.04, NCCL 2.28.9, PyTorch 2.11), names replaced.
 
 Of `subsystems.txt` three lines of each form are left, and all channels.
 """
