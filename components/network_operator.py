@@ -83,8 +83,8 @@ class AdapterStack(Model):
     )
 
 
-class NetworkOperatorArgs(Installable, AdapterStack):
-    """The one NicClusterPolicy of the cluster."""
+class AdapterPolicy(AdapterStack):
+    """What a NicClusterPolicy and a NicNodePolicy have in common: driver and plugins of some nodes."""
 
     link_layer: Literal["InfiniBand", "Ethernet"] = Field(description="of the ports that are shared")
     devices: tuple[RdmaDevice, ...] = Field(
@@ -94,12 +94,6 @@ class NetworkOperatorArgs(Installable, AdapterStack):
     tolerations: tuple[Toleration, ...] = Field(
         default=(GPU_TAINT,),
         description="tolerations of all the operator's DaemonSets: nodes reserved for GPU jobs have the adapters",
-    )
-    node_labels: dict[str, tuple[str, ...]] = Field(
-        default={names.GPU_NODE: ("true",)},
-        min_length=1,
-        description="labels, each with the values of which they have one, of nodes that may get driver and plugins; "
-        "the operator itself leaves out those without an adapter",
     )
     ready_timeout: Seconds = Field(default=DEFAULTS.driver, description="seconds; the driver is compiled on every node")
 
@@ -113,6 +107,22 @@ class NetworkOperatorArgs(Installable, AdapterStack):
                 f"{ROCE_MOST_PODS} pods; give {ROCE_MOST_PODS} or less"
             )
         return self
+
+
+class NetworkOperatorArgs(Installable, AdapterPolicy):
+    """The one NicClusterPolicy of the cluster."""
+
+    node_labels: dict[str, tuple[str, ...]] = Field(
+        default={names.GPU_NODE: ("true",)},
+        min_length=1,
+        description="labels, each with the values of which they have one, of nodes that may get driver and plugins; "
+        "the operator itself leaves out those without an adapter",
+    )
+    node_policies: bool = Field(
+        default=False,
+        description="NicNodePolicies bring driver and plugins, each to nodes of its own: the operator accepts a part "
+        "in them or in the NicClusterPolicy, which has none then",
+    )
 
 
 def shared_config(devices: tuple[RdmaDevice, ...]) -> str:
@@ -143,11 +153,16 @@ def host_config(devices: tuple[WholePort, ...]) -> str:
 
 def spec(args: NetworkOperatorArgs) -> dict[str, Any]:
     """Return the `spec` of NicClusterPolicy mellanox.com/v1alpha1."""
-    wanted: dict[str, Any] = {
-        "rdmaSharedDevicePlugin": {**_image(args.shared), "config": shared_config(args.devices)},
+    return {
+        **({} if args.node_policies else sections(args)),
         "tolerations": [each.manifest() for each in args.tolerations],
         "nodeAffinity": _affinity(args.node_labels),
     }
+
+
+def sections(args: AdapterPolicy) -> dict[str, Any]:
+    """Return the parts of `spec` that a NicClusterPolicy and a NicNodePolicy call the same: driver and plugins."""
+    wanted: dict[str, Any] = {"rdmaSharedDevicePlugin": {**_image(args.shared), "config": shared_config(args.devices)}}
     if args.driver:
         wanted["ofedDriver"] = _driver(args.driver)
     if args.host_devices:

@@ -10,6 +10,7 @@ from apis.kinds import MPI_JOB_V2BETA1
 from components.bond import Bond, BondArgs, BondLink
 from components.model import fields_of
 from components.network_operator import AdapterStack, NetworkOperator, NetworkOperatorArgs
+from components.nic_node_policy import NicNodePolicy, NicNodePolicyArgs
 from components.nmstate import NmState, NmStateArgs
 from components.olm_operator import OlmOperatorArgs
 from components.port_network import AddressPool, Macvlan, PortNetwork, PortNetworkArgs
@@ -33,7 +34,7 @@ from stacks.pools import Pool
 GPU_NODE = {names.GPU_NODE: "true"}
 """Selector of the stack's own GPU nodes."""
 
-Part = Bond | NetworkOperator | Ports | RdmaDevicePlugin
+Part = Bond | NetworkOperator | NicNodePolicy | Ports | RdmaDevicePlugin
 """A component of a fabric."""
 
 
@@ -44,20 +45,20 @@ def known(part: Part) -> pulumi.Output[Any]:
             return part.interface
         case Ports():
             return part.policy
-        case NetworkOperator() | RdmaDevicePlugin():
+        case NetworkOperator() | NicNodePolicy() | RdmaDevicePlugin():
             return part.resources
 
 
 def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[Part]:
     """Declare the ports' resources, and what ports and bonds need of NMState."""
     pools = [pool for pool in settings.gpu_pools if pool.uses_rdma]
-    resources = [_resources(pools, settings, opts)] if pools else []
+    resources = _resources(pools, settings, opts) if pools else []
     # A driver that is loaded takes the interfaces away and brings them back as they were at first.
     return [*resources, *_links(settings, after(opts, *resources))]
 
 
-def _resources(pools: Sequence[Pool], settings: Settings, opts: pulumi.ResourceOptions) -> Part:
-    """Declare what makes resources of the ports: one for all pools, whose settings agree on it (`checks.pool`)."""
+def _resources(pools: Sequence[Pool], settings: Settings, opts: pulumi.ResourceOptions) -> list[Part]:
+    """Declare what makes resources of the ports: one for all pools, or a policy for each where they differ."""
     nodes = sum(len(pool.nodes) for pool in pools)
     plugin = next(pool.fabric.plugin for pool in pools if isinstance(pool.fabric, RdmaFabric))
     if isinstance(plugin, NetworkOperatorPlugin):
@@ -65,7 +66,7 @@ def _resources(pools: Sequence[Pool], settings: Settings, opts: pulumi.ResourceO
     args = RdmaDevicePluginArgs(
         devices=_devices(pools), image=plugin.image, ready_timeout=settings.timeouts.plugins(nodes)
     )
-    return RdmaDevicePlugin("rdma-device-plugin", args, opts=opts)
+    return [RdmaDevicePlugin("rdma-device-plugin", args, opts=opts)]
 
 
 def _devices(pools: Sequence[Pool]) -> tuple[RdmaDevice, ...]:
@@ -86,20 +87,49 @@ def _network_operator(
     nodes: int,
     settings: Settings,
     opts: pulumi.ResourceOptions,
-) -> NetworkOperator:
+) -> list[Part]:
     installed = install("network-operator", plugin.operator, settings, opts)
+    by_pool = adapters_differ(pools)
     args = NetworkOperatorArgs(
         installed=plugin.operator.installed,
-        link_layer="InfiniBand" if any(isinstance(pool.fabric, InfiniBand) for pool in pools) else "Ethernet",
-        devices=_devices(pools),
-        **fields_of(AdapterStack, plugin),
+        node_policies=by_pool,
         **_nodes(pools),
-        ready_timeout=settings.timeouts.drivers(
-            nodes, one_by_one=plugin.driver is not None and plugin.driver.auto_upgrade
-        ),
+        **_adapters(pools, plugin, nodes, settings),
     )
     # The name of the Redpaper's plugin: either offers the same resources, and a change of the one for the other is one.
-    return NetworkOperator("rdma-devices", args, opts=after(opts, installed))
+    policy = NetworkOperator("rdma-devices", args, opts=after(opts, installed))
+    if not by_pool or plugin.operator.installed:
+        return [policy]
+    # The operator refuses a part in a NicNodePolicy while the NicClusterPolicy still has it.
+    opts = after(opts, policy)
+    return [policy, *(_node_policy(pool, settings, opts) for pool in pools)]
+
+
+def _node_policy(pool: Pool, settings: Settings, opts: pulumi.ResourceOptions) -> NicNodePolicy:
+    plugin = pool.network_operator
+    assert plugin is not None  # noqa: S101 - `checks.pool` refuses plugins of several kinds
+    args = NicNodePolicyArgs(
+        policy_name=pool.name, node_selector=pool.selector, **_adapters([pool], plugin, len(pool.nodes), settings)
+    )
+    return NicNodePolicy(f"rdma-devices-{pool.name}", args, opts=opts)
+
+
+def _adapters(pools: Sequence[Pool], plugin: NetworkOperatorPlugin, nodes: int, settings: Settings) -> dict[str, Any]:
+    """Return what a policy has of the adapters of pools."""
+    return {
+        "link_layer": "InfiniBand" if any(isinstance(pool.fabric, InfiniBand) for pool in pools) else "Ethernet",
+        "devices": _devices(pools),
+        **fields_of(AdapterStack, plugin),
+        "ready_timeout": settings.timeouts.drivers(
+            nodes, one_by_one=plugin.driver is not None and plugin.driver.auto_upgrade
+        ),
+    }
+
+
+def adapters_differ(pools: Sequence[Pool]) -> bool:
+    """Say whether the Network Operator brings pools different drivers or plugins, or no driver to some of them."""
+    plugins = [plugin for pool in pools if (plugin := pool.network_operator)]
+    return len({(plugin.shared, plugin.driver) for plugin in plugins}) > 1
 
 
 def _nodes(pools: Sequence[Pool]) -> dict[str, Any]:

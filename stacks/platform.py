@@ -235,7 +235,7 @@ class Settings(Based):
 
     def _pool(self, name: str | None, own: PoolSettings, nodes: tuple[NodeSettings, ...]) -> Pool:
         """Return a pool, with the stack's settings where it has none of its own."""
-        fabric = own.fabric or self.fabric
+        fabric = own.fabric_beside(self.fabric)
         ports = self.ports if own.ports is None else own.ports
         return Pool(
             name=name or nodes[0].machine.name,

@@ -6,12 +6,13 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from components.gpu_operator import DRIVER_VERSION, GpuDriver
 from components.model import DnsLabel, Model
-from components.operand import ImageName, Repository
+from components.network_operator import DocaDriver
+from components.operand import ImageName, OperandVersion, Repository
 from components.topology import LabelKey, LabelValue
 from hardware.placement import Reserve
 from hardware.profiles import Hca
 from stacks.cluster_settings import machine_named
-from stacks.fabric_settings import FabricSettings
+from stacks.fabric_settings import FabricSettings, NetworkOperatorPlugin, RdmaFabric
 from stacks.node_settings import TuningSettings
 
 MOST_LENGTH = 40
@@ -26,6 +27,17 @@ class PoolDriver(Model):
     image: ImageName | None = Field(default=None, description="image name below `repository`")
     auto_upgrade: bool | None = Field(
         default=None, description="let the operator delete GPU pods of the pool, node by node, when the version changes"
+    )
+
+
+class PoolAdapterDriver(Model):
+    """The driver of a pool's adapters; what is left out is as in `fabric.plugin.driver`."""
+
+    version: OperandVersion = Field(description="tag or digest, e.g. doca3.4.1-26.04-1.1.0.0-1")
+    repository: Repository | None = Field(default=None, description="registry and path of the image")
+    image: ImageName | None = Field(default=None, description="image name below `repository`")
+    auto_upgrade: bool | None = Field(
+        default=None, description="let the operator drain and restart the pool's nodes one by one when it changes"
     )
 
 
@@ -56,6 +68,11 @@ class PoolSettings(Model):
         description="driver of its GPUs, brought by the GPU Operator. Left out: the stack's `gpu.driver`; null: the "
         "nodes' image has the driver already. Pools whose drivers differ get an NVIDIADriver each",
     )
+    adapter_driver: PoolAdapterDriver | None = Field(
+        default=None,
+        description="driver of its adapters, brought by the Network Operator. Left out: that of its fabric's `plugin`; "
+        "null: the driver that the nodes have. Pools whose drivers or plugins differ get a NicNodePolicy each",
+    )
     mig: str | None = Field(default=None, description="MIG configuration of its nodes, unless a node has its own `mig`")
     labels: dict[LabelKey, LabelValue] = Field(
         default={}, description="further labels of its nodes, beside hpc.pulumi/pool with its name"
@@ -79,6 +96,19 @@ class PoolSettings(Model):
             return None
         own = self.driver.model_dump(exclude_none=True)
         return GpuDriver.model_validate((common.model_dump() if common else {}) | own)
+
+    def fabric_beside(self, common: FabricSettings) -> FabricSettings:
+        """Return the pool's fabric, with the adapter driver of its own, where `common` is that of the stack."""
+        fabric = self.fabric or common
+        if not self.differs_in("adapter_driver") or not isinstance(fabric, RdmaFabric):
+            return fabric
+        plugin, driver = fabric.plugin, None
+        if not isinstance(plugin, NetworkOperatorPlugin):
+            return fabric
+        if self.adapter_driver:
+            own = self.adapter_driver.model_dump(exclude_none=True)
+            driver = DocaDriver.model_validate((plugin.driver.model_dump() if plugin.driver else {}) | own)
+        return fabric.model_copy(update={"plugin": plugin.model_copy(update={"driver": driver})})
 
 
 def with_machines(nodes: Any, pools: dict[str, PoolSettings]) -> Any:

@@ -115,10 +115,15 @@ class Pool:
         return isinstance(self.fabric, RdmaFabric)
 
     @property
+    def network_operator(self) -> NetworkOperatorPlugin | None:
+        """The Network Operator, with what it brings to the nodes; None: their ports are nobody's, or another's."""
+        plugin = self.fabric.plugin if isinstance(self.fabric, RdmaFabric) else None
+        return plugin if isinstance(plugin, NetworkOperatorPlugin) else None
+
+    @property
     def brings_adapter_driver(self) -> bool:
         """Whether the Network Operator brings the driver of the adapters."""
-        plugin = self.fabric.plugin if isinstance(self.fabric, RdmaFabric) else None
-        return isinstance(plugin, NetworkOperatorPlugin) and plugin.driver is not None
+        return self.network_operator is not None and self.network_operator.driver is not None
 
     @property
     def transport(self) -> Transport:

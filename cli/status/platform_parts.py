@@ -119,6 +119,7 @@ _STATES: tuple[tuple[Kind, Callable[[Object], State]], ...] = (
     (kinds.CLUSTER_POLICY, _reported("ready")),
     (kinds.NVIDIA_DRIVER, _reported("ready")),
     (kinds.NIC_CLUSTER_POLICY, _reported("ready")),
+    (kinds.NIC_NODE_POLICY, _reported("ready")),
     (kinds.CSI_SCALE_OPERATOR, _present),
     (kinds.SCALE_REMOTE_CLUSTER, _conditions("Ready")),
     (kinds.SCALE_FILE_SYSTEM, _conditions("Success")),

@@ -1,7 +1,7 @@
 """After an update: whether the driver pods of NVIDIA's operators have what their policies declare.
 
-A ClusterPolicy, NVIDIADriver or NicClusterPolicy does not report which change of it the operator has seen: right after
-one its state is that of before, and the engine's wait may end by it.
+A ClusterPolicy, NVIDIADriver, NicClusterPolicy or NicNodePolicy does not report which change of it the operator has
+seen: right after one its state is that of before, and the engine's wait may end by it.
 """
 
 import time
@@ -24,6 +24,7 @@ _DRIVERS = (
     (kinds.CLUSTER_POLICY, driver_upgrades.GPU),
     (kinds.NVIDIA_DRIVER, driver_upgrades.GPU_OF_POOL),
     (kinds.NIC_CLUSTER_POLICY, driver_upgrades.NETWORK),
+    (kinds.NIC_NODE_POLICY, driver_upgrades.NETWORK_OF_POOL),
 )
 
 

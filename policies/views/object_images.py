@@ -22,6 +22,7 @@ _BY_NODE: tuple[tuple[Kind, str], ...] = (
     (kinds.CLUSTER_POLICY, "driver"),
     (kinds.NVIDIA_DRIVER, "spec"),
     (kinds.NIC_CLUSTER_POLICY, "ofedDriver"),
+    (kinds.NIC_NODE_POLICY, "ofedDriver"),
 )
 """Fields whose image gets a suffix from the operator: the operating system of the nodes that it runs on."""
 _WHOLE = {(kind.group, kind.kind): kind.images for kind in kinds.KINDS if kind.images}

@@ -4,7 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from apis.kinds import CLUSTER_POLICY, NIC_CLUSTER_POLICY, NVIDIA_DRIVER, SPECIAL_RESOURCE_V1ALPHA1, Kind
+from apis.kinds import (
+    CLUSTER_POLICY,
+    NIC_CLUSTER_POLICY,
+    NIC_NODE_POLICY,
+    NVIDIA_DRIVER,
+    SPECIAL_RESOURCE_V1ALPHA1,
+    Kind,
+)
 from apis.wording import plural
 from policies.values import brief, mapping, read
 from review.indexed_review import IndexedReview
@@ -20,16 +27,19 @@ class _Driver:
     path: tuple[str, ...]
     """Below `spec`; none where the whole object is a driver of some nodes."""
     words: str
+    of_some: bool = False
+    """Whether it is the driver of the object's own nodes, not of all."""
 
 
 _DRIVERS = (
     _Driver(CLUSTER_POLICY, ("driver",), "GPU driver"),
-    _Driver(NVIDIA_DRIVER, (), "GPU driver"),
+    _Driver(NVIDIA_DRIVER, (), "GPU driver", of_some=True),
     _Driver(NIC_CLUSTER_POLICY, ("ofedDriver",), "network driver"),
+    _Driver(NIC_NODE_POLICY, ("ofedDriver",), "network driver", of_some=True),
 )
 _UPGRADE = "upgradePolicy"
 _OBJECTS = "useNvidiaDriverCRD"
-_POLICIES = (CLUSTER_POLICY, NVIDIA_DRIVER, NIC_CLUSTER_POLICY, SPECIAL_RESOURCE_V1ALPHA1)
+_POLICIES = (CLUSTER_POLICY, NVIDIA_DRIVER, NIC_CLUSTER_POLICY, NIC_NODE_POLICY, SPECIAL_RESOURCE_V1ALPHA1)
 
 
 def find(indexed: IndexedReview) -> Section | None:
@@ -50,9 +60,11 @@ def _lines(change: Change, indexed: IndexedReview) -> Iterator[Line]:
             was, will = (_without_policy(read(side, *driver.path)) for side in (before, after))
             paths += list(driver.path or (*mapping(before), *mapping(after)))
             if was != will and read(will, _OBJECTS) is True:
-                yield Line(f"{driver.words} comes from NVIDIADrivers, whose pods replace those of now", alarm=True)
+                yield _from_objects(driver, "NVIDIADrivers")
+            elif was and not will and not driver.of_some and _new(NIC_NODE_POLICY, indexed):
+                yield _from_objects(driver, "NicNodePolicies")
             elif was != will:
-                on = _nodes(indexed) if driver.path else f" of {title(change.resource)}"
+                on = f" of {title(change.resource)}" if driver.of_some else _nodes(indexed)
                 yield _driver(driver, was, will, read(after, *driver.path, _UPGRADE, "autoUpgrade") is True, on)
     others = sorted(
         key
@@ -68,7 +80,7 @@ def _whole(change: Change) -> Iterator[Line]:
     versions = [
         f"{driver.words} {name(version)}"
         for driver in _DRIVERS
-        if (version := read(spec, *driver.path, "version")) is not None
+        if driver.kind.kind == change.resource.kind and (version := read(spec, *driver.path, "version")) is not None
     ]
     brings = f", with {' and '.join(versions)}" if versions else ""
     if change.op is Op.CREATE:
@@ -78,6 +90,14 @@ def _whole(change: Change) -> Iterator[Line]:
             f"{title(change.resource)} is deleted{brings}: GPUs or RDMA devices leave the nodes, their pods end",
             alarm=True,
         )
+
+
+def _from_objects(driver: _Driver, objects: str) -> Line:
+    return Line(f"{driver.words} comes from {objects}, whose pods replace those of now", alarm=True)
+
+
+def _new(kind: Kind, indexed: IndexedReview) -> bool:
+    return any(change.op is Op.CREATE for change in indexed.changed(kind))
 
 
 def _nodes(indexed: IndexedReview) -> str:

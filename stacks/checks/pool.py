@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from stacks import instances
-from stacks.fabric_settings import DaemonSetPlugin, Ethernet, NoFabric, RdmaFabric, Roce
+from stacks.checks import adapter
+from stacks.fabric_settings import Ethernet, NoFabric, Roce
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.platform import Settings
 from stacks.pools import Pool
@@ -49,10 +50,11 @@ def problems(settings: Settings) -> Iterator[str]:
 def between(settings: Settings) -> Iterator[str]:
     """Yield in what pools differ and may not, as the cluster has it once, and what tenants have of them."""
     yield from _quotas(settings)
+    yield from adapter.without_effect(settings)
     pools = settings.gpu_pools
     if len(pools) < 2:  # noqa: PLR2004 - one pool agrees with itself
         return
-    yield from _plugins(pools)
+    yield from adapter.between(pools)
     yield from _links(pools)
     yield from _machine_config_pools(pools)
     yield from _instances(settings)
@@ -78,25 +80,6 @@ def _quotas(settings: Settings) -> Iterator[str]:
                     f"tenants: gpu_quota of {tenant.namespace} has pool {name!r}; known: {', '.join(known) or 'none'}; "
                     "correct it, or leave it out"
                 )
-
-
-def _plugins(pools: tuple[Pool, ...]) -> Iterator[str]:
-    fabrics = {pool: pool.fabric for pool in pools if isinstance(pool.fabric, RdmaFabric)}
-    if not fabrics:
-        return
-    (first, fabric), *others = fabrics.items()
-    for pool, other in others:
-        if other.plugin != fabric.plugin:
-            yield (
-                f"pools.{pool.name}.fabric.plugin differs from that of pool {first.name}, and the cluster has one for "
-                "all; make them the same"
-            )
-    if isinstance(fabric.plugin, DaemonSetPlugin) and len(fabrics) < len(pools):
-        without = next(pool.name for pool in pools if pool not in fabrics)
-        yield (
-            f"pools.{first.name}.fabric.plugin: kind daemon-set runs on all GPU nodes, and pool {without} has no RDMA; "
-            "use kind network-operator"
-        )
 
 
 def _links(pools: tuple[Pool, ...]) -> Iterator[str]:

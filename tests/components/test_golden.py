@@ -19,7 +19,8 @@ from components.gpu_operator import GpuDriver, GpuKind
 from components.image_build import ImageBuild, ImageBuildArgs, Inline
 from components.indexed_job import IndexedJob
 from components.kubelet_config import KubeletConfig, for_machine
-from components.network_operator import NetworkOperator
+from components.network_operator import DocaDriver, NetworkOperator, SharedDevicePlugin
+from components.nic_node_policy import NicNodePolicy, NicNodePolicyArgs
 from components.nmstate import NmState, NmStateArgs
 from components.nvidia_driver import NvidiaDriver, NvidiaDriverArgs
 from components.own_objects import Manifest, OwnObjects, OwnObjectsArgs
@@ -35,9 +36,12 @@ from components.workload_images import Sources, multi_node
 from rendering.manifests import manifests
 from tests.components.kit import (
     ADDRESSES,
+    DRIVER,
     HOST_DEVICE,
     MACVLAN,
+    PLUGIN,
     WHOLE,
+    devices,
     gpu_job,
     indexed_job,
     network_operator,
@@ -112,6 +116,17 @@ BUILDS: Mapping[str, Callable[[], object]] = {
     "kubelet-config": lambda: KubeletConfig("kubelet", for_machine(DGX_A100, memory_manager=True)),
     "network-operator-roce": lambda: NetworkOperator(
         "rdma", network_operator(link_layer="Ethernet", host_devices=WHOLE)
+    ),
+    "nic-node-policy": lambda: NicNodePolicy(
+        "rdma",
+        NicNodePolicyArgs(
+            policy_name="former",
+            node_selector={"hpc.pulumi/pool": "former"},
+            link_layer="InfiniBand",
+            devices=devices(DGX_A100),
+            shared=SharedDevicePlugin.model_validate(PLUGIN),
+            driver=DocaDriver.model_validate(DRIVER),
+        ),
     ),
     "nvidia-driver": lambda: NvidiaDriver(
         "driver",

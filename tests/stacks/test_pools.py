@@ -1,6 +1,7 @@
 """Pools: GPU machines of several kinds in one cluster."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -113,6 +114,44 @@ def test_nodes_with_a_driver_of_their_own_have_no_object() -> None:
         "inference": False,
         "former": True,
     }
+
+
+def second_fabric(**own: Any) -> dict[str, Any]:
+    """Return the mixed stack with RDMA in a second pool, which has settings of its own."""
+    pool = {"profile": "dgx-h100", "machine_config_pool": "worker", "tuning": None}
+    return changed("mixed", pools__former=pool | own, stages=[])
+
+
+def test_pools_whose_adapter_drivers_differ_have_a_policy_each() -> None:
+    """Each pool's NicNodePolicy has driver and plugin for its nodes alone, after a NicClusterPolicy without them."""
+    recorded = built(second_fabric(adapter_driver={"version": "doca3.2.0", "auto_upgrade": True}))
+    assert {*spec(recorded, "NicClusterPolicy")} == {"tolerations", "nodeAffinity"}
+    policies = {item.inputs["metadata"]["name"]: item for item in of_kind(recorded, "NicNodePolicy")}
+    found = {name: item.inputs["spec"] for name, item in policies.items()}
+    assert {name: each["nodeSelector"] for name, each in found.items()} == {
+        name: {names.POOL: name} for name in ("training", "former")
+    }
+    drivers = {name: each["ofedDriver"] for name, each in found.items()}
+    assert {name: (each["version"], each["upgradePolicy"]["autoUpgrade"]) for name, each in drivers.items()} == {
+        "training": ("doca3.4.1-26.04-1.1.0.0-1", False),
+        "former": ("doca3.2.0", True),
+    }
+    assert drivers["former"]["env"] == drivers["training"]["env"]
+    assert all(each["rdmaSharedDevicePlugin"]["config"] for each in found.values())
+    (cluster,) = of_kind(recorded, "NicClusterPolicy")
+    by_urn = {item.urn: item for item in recorded}
+    assert all(cluster.urn in {other.urn for other in before(item, by_urn)} for item in policies.values())
+
+
+def test_nodes_with_an_adapter_driver_of_their_own_get_the_plugin_alone() -> None:
+    """A pool whose adapter driver is null has a policy without driver; pools that do not differ have none."""
+    recorded = built(second_fabric(adapter_driver=None))
+    found = {item.inputs["metadata"]["name"]: {*item.inputs["spec"]} for item in of_kind(recorded, "NicNodePolicy")}
+    plugin = {"rdmaSharedDevicePlugin", "nodeSelector", "tolerations"}
+    assert found == {"training": plugin | {"ofedDriver"}, "former": plugin}
+    same = built(second_fabric(adapter_driver={"version": "doca3.4.1-26.04-1.1.0.0-1"}))
+    assert not of_kind(same, "NicNodePolicy")
+    assert "ofedDriver" in spec(same, "NicClusterPolicy")
 
 
 def test_a_queue_has_a_flavor_of_each_pool_and_one_for_launchers() -> None:

@@ -52,6 +52,7 @@ NETWORK = Driver(
     ("rdma/", "nvidia.com/"),
     "fabric.plugin.driver.auto_upgrade",
 )
+NETWORK_OF_POOL = replace(NETWORK, setting="pools.*.adapter_driver.auto_upgrade")
 
 
 def verdict(policy: Object, driver: Driver, look: Look) -> Verdict | None:

@@ -38,6 +38,29 @@ def test_drivers_of_pools() -> None:
     ]
 
 
+def test_adapter_drivers_of_pools() -> None:
+    """A NicNodePolicy's driver is reported with the object, and that such objects take over with an alarm."""
+    old, new = (
+        made(
+            "mellanox.com/v1alpha1:NicNodePolicy",
+            {"metadata": {"name": "former"}, "spec": {"ofedDriver": {"version": version}}},
+        )
+        for version in ("doca1", "doca2")
+    )
+    assert reported(drivers.find, review(updated(old, new), facts=FACTS)) == [
+        "network driver doca2 (was doca1) of NicNodePolicy former: each node loads it when its driver's pod is "
+        "restarted, as automatic upgrades are off"
+    ]
+    both = (
+        made("mellanox.com/v1alpha1:NicClusterPolicy", {"metadata": {"name": "p"}, "spec": spec})
+        for spec in ({"ofedDriver": {"version": "doca1"}}, {})
+    )
+    assert reported(drivers.find, review(updated(*both), created(new))) == [
+        "! network driver comes from NicNodePolicies, whose pods replace those of now",
+        "NicNodePolicy former is new, with network driver doca2: its operator loads drivers and device plugins",
+    ]
+
+
 def test_drivers() -> None:
     """Another driver version is reported with its nodes."""
     assert reported(drivers.find, review(updated(policy("1"), policy("2")), facts=FACTS)) == [

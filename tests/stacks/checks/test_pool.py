@@ -7,7 +7,19 @@ import pytest
 from tests.support.stack_settings import changed, data, expect_refusal
 
 RDMA = data("mixed")["fabric"]
-OTHER_PLUGIN = RDMA | {"plugin": RDMA["plugin"] | {"shared": {"version": "network-operator-v26.1.0"}}}
+OTHER_OPERATOR = RDMA | {
+    "plugin": RDMA["plugin"] | {"operator": RDMA["plugin"]["operator"] | {"channel": "v26.7"}},
+}
+SECOND_FABRIC = {
+    "pools__former": {
+        "profile": "dgx-h100",
+        "machine_config_pool": "worker",
+        "tuning": None,
+        "adapter_driver": {"version": "doca3.2.0-25.10-1.2.8.0-2"},
+    },
+    "stages": [],
+}
+"""A second pool with RDMA, and another adapter driver."""
 PLAIN = {"tuning": None, "fabric": {"kind": "none"}}
 """A pool without tuning and fabric."""
 JOB = {"kind": "job", "tenant": "research", "name": "it", "program": "cuda-vector-add"}
@@ -48,7 +60,10 @@ def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
             "pools.former.labels: hpc.pulumi/pool is a label of the stack's own; leave it out",
         ),
         # What the cluster has once
-        ({"pools__former__fabric": OTHER_PLUGIN}, "pools.former.fabric.plugin differs … pool training, …; make them"),
+        (
+            {"pools__former__fabric": OTHER_OPERATOR},
+            "pools.former.fabric.plugin differs … pool training, … one operator for all; make them the same",
+        ),
         (
             {"pools__former__tuning": {"kubelet": None}},
             "pools.former: its nodes are in MachineConfigPool worker like those of inference, …; give each a",
@@ -99,6 +114,26 @@ def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
                 "pools__former__driver": {"version": "580.173.02"},
             },
             "pools.former.driver has no effect with gpu.enablement device-plugin: …; leave it out",
+        ),
+        # Adapters' drivers
+        (
+            SECOND_FABRIC | {"fabric__plugin__operator__channel": "v26.1", "release": "4.20"},
+            "pools: their adapter drivers differ (training doca3.4.1-26.04-1.1.0.0-1, former "
+            "doca3.2.0-25.10-1.2.8.0-2), and Network Operator 26.1 of fabric.plugin.operator has one NicClusterPolicy "
+            "for all …; make them the same, or use Network Operator 26.4 or later",
+        ),
+        (
+            {
+                **SECOND_FABRIC,
+                "pools__former__adapter_driver": None,
+                "fabric__plugin__operator__channel": "v26.1",
+                "release": "4.20",
+            },
+            "pools: their adapter drivers differ (…, former none), …; make them the same, or …",
+        ),
+        (
+            {"pools__former__adapter_driver": {"version": "doca3.2.0"}},
+            "pools.former.adapter_driver doca3.2.0 has no effect: fabric none has no RDMA; leave it out, or give",
         ),
         # Tenants
         (

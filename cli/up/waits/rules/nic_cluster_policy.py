@@ -1,4 +1,7 @@
-"""NicClusterPolicies and networks of NVIDIA's network operator: a state of the whole, and one of each part."""
+"""Policies and networks of NVIDIA's network operator: a state of the whole, and one of each part.
+
+NicNodePolicies of which two select a node are in state error until one of them no longer does.
+"""
 
 from apis import kinds
 from cli.up.waits import driver_upgrades, workloads
@@ -13,10 +16,12 @@ def judge(obj: Object, look: Look) -> Verdict:
     state, reason = (str(read(obj, "status", key) or "").strip() for key in ("state", "reason"))
     if state == "ready":
         return DONE
+    of_pool = obj.get("kind") == kinds.NIC_NODE_POLICY.kind
     if state == "ignore":
         return failing("ignored: the operator acts on the one policy nic-cluster-policy only", state)
     operands = workloads.operands(obj, look)
-    operands = driver_upgrades.beside(operands, driver_upgrades.verdict(obj, driver_upgrades.NETWORK, look))
+    driver = driver_upgrades.NETWORK_OF_POOL if of_pool else driver_upgrades.NETWORK
+    operands = driver_upgrades.beside(operands, driver_upgrades.verdict(obj, driver, look))
     if operands.bad:
         return operands
     parts = [part for part in read(obj, "status", "appliedStates") or () if isinstance(part, dict)]

@@ -287,6 +287,14 @@ def test_nvidia_drivers(reason: str, state: str) -> None:
     assert judged(kinds.NVIDIA_DRIVER, {"state": "ready"}).state == "done"
 
 
+def test_nic_node_policies() -> None:
+    """A NicNodePolicy that selects a node of another is a failure with the operator's reason."""
+    reason = 'node selector overlap detected: node "dgx01" is selected by policies: [former, training]'
+    found = judged(kinds.NIC_NODE_POLICY, {"state": "error", "reason": reason})
+    assert (found.state, has(found.message, reason)) == ("failing", True)
+    assert judged(kinds.NIC_NODE_POLICY, {"state": "ready", "reason": ""}).state == "done"
+
+
 def test_nic_cluster_policies() -> None:
     """A part in state error is a failure with its message; one that is not ready is waited for."""
     states = [{"name": "state-OFED", "state": "notReady"}, {"name": "state-RDMA", "state": "ready"}]
