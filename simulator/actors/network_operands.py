@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from apis import kinds
 from simulator.actors import grants
@@ -21,7 +21,7 @@ RESOURCE_PREFIX = "nvidia.com"
 
 @dataclass(frozen=True)
 class State:
-    """One part of a NicClusterPolicy: the operator's name for it, the field that asks for it, what is made."""
+    """One part of a policy: the operator's name for it, the field that asks for it, what is made."""
 
     name: str
     field: str
@@ -31,12 +31,24 @@ class State:
     config_map: str | None = None
     folder: str = ""
 
+    def of_pool(self, name: str) -> "State":
+        """Return the state of a NicNodePolicy; what is made has its name as suffix, the SR-IOV plugin another prefix.
+
+        Simulated choices: the driver's name lacks the real one's hash, and a suffix that is not published is last.
+        """
+        daemon_set = {
+            "ofedDriver": f"{self.daemon_set.removesuffix('-ds')}-{name}-ds",
+            "sriovDevicePlugin": f"net-op-sriov-device-plugin-{name}",
+        }.get(self.field, f"{self.daemon_set}-{name}")
+        config_map = f"{self.config_map}-{name}" if self.config_map else None
+        return replace(self, daemon_set=daemon_set, account=f"{self.account}-{name}", config_map=config_map)
+
     def manifests(self, namespace: str, spec: Object) -> grants.Grant:
         """Return configuration, account, rights and DaemonSet of the state; `spec` is the policy's."""
         pod = self.pod(spec[self.field])
         pod["serviceAccountName"] = self.account
         pod["priorityClassName"] = "system-node-critical"
-        pod["nodeSelector"] = {ADAPTER: "true", **pod.get("nodeSelector", {})}
+        pod["nodeSelector"] = {ADAPTER: "true", **pod.get("nodeSelector", {}), **(spec.get("nodeSelector") or {})}
         pod["tolerations"] = [
             *(spec.get("tolerations") or []),
             {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},

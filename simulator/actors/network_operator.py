@@ -1,14 +1,15 @@
-"""NVIDIA's network operator: the one NicClusterPolicy, and networks that pods can join."""
+"""NVIDIA's network operator: the one NicClusterPolicy, NicNodePolicies, and networks that pods can join."""
 
+from collections.abc import Sequence
 from itertools import chain
 
 from apis import kinds
 from apis.kinds import Kind
-from simulator.actors import images, network_operands, pods
+from simulator.actors import images, network_operands, nic_node_policies, pods
 from simulator.actors.api import ApiError, Object
 from simulator.actors.informer import Informer, Key
 from simulator.actors.mofed import ADAPTER, WAIT
-from simulator.actors.network_operands import DRIVER, STATES
+from simulator.actors.network_operands import DRIVER, STATES, State
 from simulator.actors.podactor import HERE, Operator, nodes_where, ready
 
 NAME = "nic-cluster-policy"
@@ -18,14 +19,15 @@ LATER = 1.0
 
 
 class NetworkOperator(Operator):
-    """Acts on the NicClusterPolicy of its name, and on every MacvlanNetwork and HostDeviceNetwork."""
+    """Acts on the NicClusterPolicy of its name, and on every NicNodePolicy, MacvlanNetwork and HostDeviceNetwork."""
 
     kind = kinds.NIC_CLUSTER_POLICY
-    watched = ((kind, None), (kinds.NODE, None), (kinds.DAEMON_SET, HERE))
+    watched = ((kind, None), (kinds.NIC_NODE_POLICY, None), (kinds.NODE, None), (kinds.DAEMON_SET, HERE))
     _networks: dict[Kind, Informer]
 
     def start(self) -> None:
-        """Watch custom resources, nodes and the DaemonSets of this namespace."""
+        """Watch custom resources, nodes and the DaemonSets of this namespace, with no policy applied yet."""
+        self._applied: dict[str, int] = {}
         super().start()
         networks = self.loop(self._network)
         self._networks = {
@@ -43,36 +45,50 @@ class NetworkOperator(Operator):
             self.wake()
 
     def reconcile(self) -> None:
-        """Label the nodes, and reconcile what the policy asks for."""
+        """Label the nodes, and reconcile what the policies ask for."""
         there = {one["metadata"]["name"]: one for one in self.there(self.kind)}
         policy = there.pop(NAME, None)
         for other in there.values():
             reason = f"Unsupported NicClusterPolicy instance {other['metadata']['name']}. Only {NAME} is supported"
             self.api.set_status(self.kind, other, {"state": "ignore", "reason": reason})
-        self._label(policy)
+        of_pools = self.there(kinds.NIC_NODE_POLICY)
+        nodes = list(self.caches[kinds.NODE].items())
+        self._label(nodes, policy, of_pools)
         if policy:
-            self._install(policy)
+            self.api.set_status(self.kind, policy, status(self._install(policy, STATES)))
+        wrong = nic_node_policies.wrong(policy, of_pools, nodes)
+        for one in of_pools:
+            name = one["metadata"]["name"]
+            if name in wrong:
+                self.api.set_status(kinds.NIC_NODE_POLICY, one, {"state": "error", "reason": wrong[name]})
+                continue
+            sets = self._install(one, [state.of_pool(name) for state in STATES])
+            self.api.set_status(kinds.NIC_NODE_POLICY, one, status(sets) | {"reason": ""})
 
-    def _label(self, policy: Object | None) -> None:
+    def _label(self, nodes: Sequence[Object], policy: Object | None, of_pools: Sequence[Object]) -> None:
         """Label every node that has an adapter with whether others must wait for the driver there."""
         drivers = nodes_where(self.runtime, images.ADAPTER_DRIVERS)
         wanted = policy is not None and bool(policy["spec"].get(DRIVER.field))
-        for node in self.caches[kinds.NODE].items():
+        driving = [one for one in of_pools if one["spec"].get(DRIVER.field)]
+        for node in nodes:
             name = node["metadata"]["name"]
-            value = waits(node, policy, wanted=wanted, ready=name in drivers)
+            own = next((one for one in driving if nic_node_policies.selects(one, node)), None)
+            value = waits(node, own or policy, wanted=wanted or own is not None, ready=name in drivers)
             if pods.labels(node).get(WAIT) != value:
                 self.api.patch(kinds.NODE, name, {"metadata": {"labels": {WAIT: value}}})
 
-    def _install(self, policy: Object) -> None:
-        spec = policy["spec"]
-        requested = [state for state in STATES if spec.get(state.field)]
+    def _install(self, policy: Object, states: Sequence[State]) -> dict[str, Object | None]:
+        """Make what a policy asks for, if it has changed since or is gone; return the DaemonSets of its states."""
+        spec, meta = policy["spec"], policy["metadata"]
+        requested = [state for state in states if spec.get(state.field)]
         sets = {state.name: self.own(kinds.DAEMON_SET, state.daemon_set) for state in requested}
-        for state in STATES:
+        for state in states:
             if state not in requested and self.own(kinds.DAEMON_SET, state.daemon_set):
                 self.api.delete(kinds.DAEMON_SET, state.daemon_set, self.namespace)
-        made = (state.manifests(self.namespace, spec) for state in requested)
-        self.settle(policy, lambda: chain.from_iterable(made), missing=None in sets.values())
-        self.api.set_status(self.kind, policy, status(sets))
+        if None in sets.values() or self._applied.get(meta["uid"]) != meta["generation"]:
+            self.make(chain.from_iterable(state.manifests(self.namespace, spec) for state in requested), policy)
+            self._applied[meta["uid"]] = meta["generation"]
+        return sets
 
     def _network(self, key: Key) -> float | None:
         kind = next(each for each in NETWORKS if each.kind == key[0])

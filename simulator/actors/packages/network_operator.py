@@ -8,12 +8,14 @@ from simulator.actors.network_operator import NetworkOperator
 from simulator.actors.package import COMMON, NUMBER, PRIVILEGED, TEXT, Bundle, Definition, Package, operates, structure
 from simulator.actors.rbac import OWN, READ, Rule
 
-OWNED = (kinds.NIC_CLUSTER_POLICY, kinds.MACVLAN_NETWORK, kinds.HOST_DEVICE_NETWORK)
+OWNED = (kinds.NIC_CLUSTER_POLICY, kinds.NIC_NODE_POLICY, kinds.MACVLAN_NETWORK, kinds.HOST_DEVICE_NETWORK)
 _OPERAND = structure(dict.fromkeys(("image", "repository", "version"), TEXT), "image", "repository", "version")
 _PORT = {"networkNamespace": TEXT, "ipam": TEXT}
 _MODE = {"type": "string", "enum": ["bridge", "private", "vepa", "passthru"]}
+_OPERANDS = dict.fromkeys(("ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin"), _OPERAND)
 _SPECS = (
-    structure(dict.fromkeys(("ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin"), _OPERAND)),
+    structure(_OPERANDS),
+    structure({**_OPERANDS, "nodeSelector": {"type": "object", "additionalProperties": TEXT}}),
     structure({**_PORT, "master": TEXT, "mode": _MODE, "mtu": NUMBER}),
     structure({**_PORT, "resourceName": TEXT}),
 )
@@ -37,6 +39,7 @@ EARLIER = replace(
     versions=("nvidia-network-operator.v25.10.0",),
     image="nvcr.io/nvidia/cloud-native/network-operator:v25.10.0",
 )
+"""It brings the same kinds, though the real one has no NicNodePolicy: settings refuse that with this version."""
 
 PACKAGES = (
     Package(
