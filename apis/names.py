@@ -36,6 +36,11 @@ SCC_SUPPLEMENTAL_GROUPS = "openshift.io/sa.scc.supplemental-groups"
 SCC_MCS = "openshift.io/sa.scc.mcs"
 
 MACHINE_CONFIG_ROLE = "machineconfiguration.openshift.io/role"
+KUBERNETES_TAINTS = (
+    *("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"),
+    *("node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"),
+)
+"""Beginnings of keys of taints that Kubernetes and the installer set: of nodes that are not well, and of masters."""
 NODE_ROLE = "node-role.kubernetes.io/"
 """Prefix of the label for a node's role, which follows."""
 MACHINE_CONFIG_POOL = "pools.operator.machineconfiguration.openshift.io/"

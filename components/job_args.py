@@ -11,6 +11,7 @@ from components.job_volumes import JobVolume, Mount
 from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 from components.outcome import Wait
 from components.timeouts import DEFAULTS
+from components.tolerations import Toleration
 from components.topology import LabelKey
 
 Folder = Annotated[str, StringConstraints(pattern=r"^/\w[\w/.-]*$")]
@@ -57,6 +58,9 @@ class JobArgs(JobChoices):
     namespace: DnsLabel = Field(description="where it runs")
     job_name: DnsLabel = Field(description="of the object, and of its container")
     node_labels: dict[LabelKey, str] = Field(default={}, description="of the nodes that its pods with GPUs may run on")
+    tolerations: tuple[Toleration, ...] = Field(
+        default=(), description="taints of those nodes, which its pods with GPUs tolerate"
+    )
     command: tuple[str, ...] = Field(default=(), description="the program, with its arguments; empty: the image's own")
     working_directory: Folder | None = Field(default=None, description="None: the image's own")
     image: Image = Field(description="image of its pods")

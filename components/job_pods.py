@@ -16,6 +16,7 @@ from components.job_args import JobArgs
 from components.labels import labels
 from components.security_context import confined
 from components.spanning_job_args import SpanningJobArgs
+from components.tolerations import Toleration
 
 _OWN = ("spec", f'metadata.labels["{names.QUEUE_NAME}"]')
 """Fields of a job that cannot be changed in place."""
@@ -127,11 +128,16 @@ def template(pod: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str
 
 
 def placed(args: JobArgs) -> dict[str, Any]:
-    """Return selector and affinity of the pods with GPUs."""
+    """Return selector, affinity and tolerations of the pods with GPUs."""
     fit = {"matchExpressions": [{"key": names.UNFIT, "operator": "DoesNotExist"}]} if args.fit_nodes else {}
     term = {**(_named(args.node) if args.node else {}), **fit}
     selector = {"nodeSelector": dict(args.node_labels)} if args.node_labels else {}
-    return {**selector, **({"affinity": _required(term)} if term else {})}
+    return {**selector, **({"affinity": _required(term)} if term else {}), **tolerating(args.tolerations)}
+
+
+def tolerating(tolerations: Sequence[Toleration]) -> dict[str, Any]:
+    """Return the tolerations of a pod; nothing where it has none."""
+    return {"tolerations": [each.manifest() for each in tolerations]} if tolerations else {}
 
 
 def only(node: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsLabel, DnsName, Model, Quantity, Seconds
 from components.timeouts import DEFAULTS
-from components.tolerations import Toleration
+from components.tolerations import Taint, Toleration
 from components.topology import MOST_LEVELS, TopologyLevel, distinct, topology_name, topology_spec
 from hardware.placement import Reserve, Share, share
 from hardware.profiles import Profile
@@ -92,6 +92,9 @@ class Flavor(Model):
     tolerations: tuple[Toleration, ...] = Field(
         default=(), max_length=8, description="taints of those machines that admitted pods tolerate"
     )
+    taints: tuple[Taint, ...] = Field(
+        default=(), max_length=8, description="taints of those machines that pods must tolerate themselves to get it"
+    )
     rdma: tuple[RdmaResource, ...] = Field(default=(), description="RDMA resources that those machines offer")
     levels: Annotated[tuple[TopologyLevel, ...], Field(max_length=MOST_LEVELS - 1)] | None = Field(
         default=None,
@@ -163,6 +166,7 @@ def flavor_spec(flavor: Flavor) -> dict[str, Any]:
     tolerations = [toleration.manifest() for toleration in flavor.tolerations]
     return {
         "nodeLabels": flavor.node_labels,
+        **({"nodeTaints": [taint.manifest() for taint in flavor.taints]} if flavor.taints else {}),
         **({"tolerations": tolerations} if tolerations else {}),
         **({} if flavor.levels is None else {"topologyName": topology_name(flavor.levels)}),
     }

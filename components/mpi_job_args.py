@@ -12,6 +12,7 @@ from components.job_args import Folder, RunAs
 from components.model import DnsName, Model, Seconds
 from components.spanning_job_args import SpanningJobArgs
 from components.tenant import ContainerResources
+from components.tolerations import Toleration
 
 __all__ = ["MpiJobArgs", "RunAs", "V2Beta1"]
 
@@ -50,6 +51,9 @@ class MpiJobArgs(SpanningJobArgs):
 
     kind: Kind = Field(description="API generation, from the release")
     debug: bool = Field(default=False, description="log how Open MPI starts and connects processes (B-6.2)")
+    launcher_tolerations: tuple[Toleration, ...] = Field(
+        default=(), description="taints that its launcher tolerates, where there are no nodes without GPUs"
+    )
     v2beta1: V2Beta1 = Field(default=V2Beta1(), description="what no other API generation knows")
 
     @property

@@ -61,7 +61,13 @@ def v1alpha2(args: MpiJobArgs) -> dict[str, Any]:
             "Launcher": {
                 "replicas": 1,
                 "restartPolicy": "Never",
-                "template": {"spec": {"containers": [launcher], **job_pods.pod(args)}},
+                "template": {
+                    "spec": {
+                        "containers": [launcher],
+                        **job_pods.pod(args),
+                        **job_pods.tolerating(args.launcher_tolerations),
+                    }
+                },
             },
             "Worker": {"replicas": args.layout.pods, "template": job_pods.template(pod, job_pods.annotations(args))},
         },
@@ -98,6 +104,7 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
         **({"ttlSecondsAfterFinished": own.ttl} if own.ttl else {}),
         **({"suspend": True} if own.suspend else {}),
     }
+    launching = _pod(args, launcher, []) | _waiting(args, launcher) | job_pods.tolerating(args.launcher_tolerations)
     workers = {**_pod(args, worker, job_pods.volumes(args)), **job_pods.placed(args)}
     return {
         "slotsPerWorker": args.processes_per_pod,
@@ -106,7 +113,7 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
         "sshAuthMountPath": ssh.keys(args),
         "runPolicy": policy,
         "mpiReplicaSpecs": {
-            "Launcher": _replicas(1, _pod(args, launcher, []) | _waiting(args, launcher), ssh.annotations(args)),
+            "Launcher": _replicas(1, launching, ssh.annotations(args)),
             "Worker": _replicas(args.layout.pods, workers, ssh.annotations(args) | job_pods.annotations(args)),
         },
     }

@@ -15,7 +15,7 @@ from components.component import Component
 from components.labels import labels
 from components.model import DnsLabel, Image, Model, Seconds
 from components.timeouts import DEFAULTS
-from components.tolerations import GPU_TAINT
+from components.tolerations import GPU_TAINT, Toleration
 
 CONFIG_MAP = "rdma-devices"
 CONFIG_KEY = "config.json"
@@ -50,6 +50,9 @@ class RdmaDevicePluginArgs(Model):
         min_length=1,
         description="nodes whose adapters it offers. Not by a label of node feature discovery, which on OpenShift 4.4 "
         "ignores ports in InfiniBand mode; nor on all workers: before 1.0.0 it offers its resources without ports, too",
+    )
+    tolerations: tuple[Toleration, ...] = Field(
+        default=(Toleration(key="CriticalAddonsOnly"), GPU_TAINT), description="taints that its pods tolerate"
     )
     ready_timeout: Seconds = Field(default=DEFAULTS.plugin, description="seconds until it runs on all nodes")
 
@@ -122,10 +125,7 @@ class RdmaDevicePlugin(Component):
                     host_network=True,
                     priority_class_name="system-node-critical",
                     node_selector=self._args.node_selector,
-                    tolerations=[
-                        core.TolerationArgs(key="CriticalAddonsOnly", operator="Exists"),
-                        core.TolerationArgs(**GPU_TAINT.manifest()),
-                    ],
+                    tolerations=[core.TolerationArgs(**each.manifest()) for each in self._args.tolerations],
                     containers=[
                         core.ContainerArgs(
                             name="k8s-rdma-shared-dp-ds",

@@ -18,6 +18,7 @@ from components.model import DnsLabel, DnsName, Image, Model, Seconds
 from components.outcome import Wait
 from components.security_context import confined
 from components.timeouts import DEFAULTS
+from components.tolerations import Toleration
 
 PORT = 18515
 """TCP port on which perftest agrees on the connection before it uses RDMA."""
@@ -50,6 +51,7 @@ class RdmaTestArgs(RdmaPair):
         default=None, ge=0, le=255, description="RoCE: the switches' lossless class; None: the adapter's"
     )
     networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that both pods join (B-7.2)")
+    tolerations: tuple[Toleration, ...] = Field(default=(), description="taints of the nodes, which both pods tolerate")
     pull_secrets: tuple[DnsName, ...] = Field(default=(), description="Secrets with accounts of registries")
     seccomp: bool = Field(default=False, description="confine system calls, as SCC restricted-v2 demands")
     deadline: Seconds = Field(default=300, description="seconds after which the jobs are stopped")
@@ -111,6 +113,7 @@ def job_spec(args: RdmaTestArgs, node: str, script: str) -> dict[str, Any]:
         "restartPolicy": "Never",
         "serviceAccountName": args.account,
         "affinity": job_pods.only(node),
+        **job_pods.tolerating(args.tolerations),
         **({"imagePullSecrets": [{"name": secret} for secret in args.pull_secrets]} if args.pull_secrets else {}),
         **({"securityContext": {"seccompProfile": {"type": "RuntimeDefault"}}} if args.seccomp else {}),
         "containers": [

@@ -21,6 +21,7 @@ from components.labels import labels
 from components.model import DnsLabel, DnsName, Model, Seconds, merged_by
 from components.scale_csi import Certificate, ClusterId, GuiAccount
 from components.timeouts import DEFAULTS
+from components.tolerations import Toleration
 
 CLUSTER = "ibm-spectrum-scale"
 _PROFILE = {
@@ -144,6 +145,9 @@ class ScaleContainerNativeArgs(ContainerNativeScale):
     network_driver: bool = Field(
         default=False, description="the nodes' network driver comes in a container: the kernel module is built after it"
     )
+    tolerations: tuple[Toleration, ...] = Field(
+        default=(), description="taints that the client's pods tolerate; nodes with others are no clients"
+    )
     ready_timeout: Seconds = Field(
         default=DEFAULTS.storage_driver, description="seconds until every client runs and has the file system"
     )
@@ -234,6 +238,7 @@ def cluster_spec(args: ScaleContainerNativeArgs) -> dict[str, Any]:
             {"name": "client", "resources": {"cpu": str(args.client.cpus), "memory": f"{args.client.memory_gib}Gi"}}
         ],
         **({"hostAliases": aliases} if aliases else {}),
+        **({"tolerations": [each.manifest() for each in args.tolerations]} if args.tolerations else {}),
     }
     return {
         "license": {"accept": args.license_accepted, "license": args.license},

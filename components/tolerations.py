@@ -1,11 +1,15 @@
 """Taints that pods bear."""
 
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from apis import names
 from components.model import Model
+
+_KEY = r"^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+_VALUE = r"^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
 
 
 class Toleration(Model):
@@ -21,6 +25,39 @@ class Toleration(Model):
         """Return it as Kubernetes has it."""
         how = {"operator": "Exists"} if self.value is None else {"operator": "Equal", "value": self.value}
         return {"key": self.key, **how, **({"effect": self.effect} if self.effect else {})}
+
+
+class Taint(Model):
+    """One entry of a node's `taints`, which pods without a toleration stay off."""
+
+    key: Annotated[str, StringConstraints(pattern=_KEY)] = Field(description="e.g. nvidia.com/gpu")
+    value: Annotated[str, StringConstraints(pattern=_VALUE)] | None = Field(default=None, description="None: none")
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = Field(
+        default="NoSchedule", description="what it does to pods that do not tolerate it"
+    )
+
+    def __str__(self) -> str:
+        """Return it as `oc adm taint` has it."""
+        return f"{self.key}{'' if self.value is None else f'={self.value}'}:{self.effect}"
+
+    @property
+    def keeps_off(self) -> bool:
+        """Whether pods that do not tolerate it stay off, and not only where there is another node."""
+        return self.effect != "PreferNoSchedule"
+
+    @property
+    def toleration(self) -> Toleration:
+        """What bears it."""
+        return Toleration(key=self.key, value=self.value, effect=self.effect)
+
+    def manifest(self) -> dict[str, str]:
+        """Return it as Kubernetes has it."""
+        return {"key": self.key, **({} if self.value is None else {"value": self.value}), "effect": self.effect}
+
+
+def bearing(taints: Iterable[Taint], usual: tuple[Toleration, ...] = ()) -> tuple[Toleration, ...]:
+    """Return tolerations for taints, after those that pods have anyway; none is there twice."""
+    return tuple(dict.fromkeys((*usual, *(taint.toleration for taint in taints))))
 
 
 GPU_TAINT = Toleration(key=names.GPU_RESOURCE, effect="NoSchedule")

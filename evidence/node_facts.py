@@ -26,6 +26,9 @@ class NodeFact(Model):
     )
     gpu_model: str | None = Field(description="as GPU feature discovery labels it; None: not labelled")
     driver: str | None = Field(description="version of the GPU driver, by label; None: not labelled")
+    taints: tuple[str, ...] = Field(
+        default=(), description="taints that keep pods off, as KEY=VALUE:EFFECT, without those of Kubernetes itself"
+    )
     kernel: str
     os_image: str
     kubelet: str

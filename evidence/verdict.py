@@ -68,6 +68,9 @@ class Request(Model):
     roles: Mapping[str, tuple[str, ...]] = Field(
         default={}, description="node -> its roles, of all nodes of the settings; empty: not known"
     )
+    taints: tuple[str, ...] | None = Field(
+        default=None, description="taints that its nodes are to have, as KEY=VALUE:EFFECT; None: not known"
+    )
     divided: Mapping[str, Mapping[str, int]] = Field(
         default={}, description="node -> size of MIG instances -> how many; of nodes whose GPUs are not whole"
     )

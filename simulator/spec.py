@@ -1,5 +1,6 @@
 """What a simulated cluster is to be."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field
@@ -24,6 +25,7 @@ class NodeSpec(Model):
     profile: str | None = Field(default=None, description="a name known to hardware.profiles")
     machine: str | None = Field(default=None, description="a machine of the stack's own, by `profiles.to_json`")
     ports: tuple[Hca, ...] = Field(default=(), description="compute ports, where they are not called as in the profile")
+    taints: tuple[Mapping[str, str], ...] = Field(default=(), description="as whoever made the machine gave them")
     host_driver: bool = Field(default=False, description="the system brings the GPU driver along (S-6)")
 
     @property

@@ -9,7 +9,7 @@ from apis import names
 from apis.kinds import MPI_JOB_V2BETA1
 from components.bond import Bond, BondArgs, BondLink
 from components.model import fields_of
-from components.network_operator import AdapterStack, NetworkOperator, NetworkOperatorArgs
+from components.network_operator import AdapterPolicy, AdapterStack, NetworkOperator, NetworkOperatorArgs
 from components.nic_node_policy import NicNodePolicy, NicNodePolicyArgs
 from components.nmstate import NmState, NmStateArgs
 from components.olm_operator import OlmOperatorArgs
@@ -29,7 +29,7 @@ from stacks.fabric_settings import (
 )
 from stacks.operators import OfTenant, after, install
 from stacks.platform import Settings
-from stacks.pools import Pool
+from stacks.pools import Pool, tolerations
 
 GPU_NODE = {names.GPU_NODE: "true"}
 """Selector of the stack's own GPU nodes."""
@@ -64,7 +64,10 @@ def _resources(pools: Sequence[Pool], settings: Settings, opts: pulumi.ResourceO
     if isinstance(plugin, NetworkOperatorPlugin):
         return _network_operator(pools, plugin, nodes, settings, opts)
     args = RdmaDevicePluginArgs(
-        devices=_devices(pools), image=plugin.image, ready_timeout=settings.timeouts.plugins(nodes)
+        devices=_devices(pools),
+        image=plugin.image,
+        **tolerations(RdmaDevicePluginArgs, pools),
+        ready_timeout=settings.timeouts.plugins(nodes),
     )
     return [RdmaDevicePlugin("rdma-device-plugin", args, opts=opts)]
 
@@ -120,6 +123,7 @@ def _adapters(pools: Sequence[Pool], plugin: NetworkOperatorPlugin, nodes: int, 
         "link_layer": "InfiniBand" if any(isinstance(pool.fabric, InfiniBand) for pool in pools) else "Ethernet",
         "devices": _devices(pools),
         **fields_of(AdapterStack, plugin),
+        **tolerations(AdapterPolicy, pools),
         "ready_timeout": settings.timeouts.drivers(
             nodes, one_by_one=plugin.driver is not None and plugin.driver.auto_upgrade
         ),
@@ -143,7 +147,7 @@ def _links(settings: Settings, opts: pulumi.ResourceOptions) -> list[Part]:
     configured = {pool: link for pool in settings.gpu_pools if (link := _link(pool))}
     if not configured:
         return []
-    opts = after(opts, _agents(settings, next(iter(configured.values())).operator, opts))
+    opts = after(opts, _agents([*configured], next(iter(configured.values())).operator, settings, opts))
     return [_configured(pool, link, settings, opts) for pool, link in configured.items()]
 
 
@@ -180,13 +184,14 @@ def _configured(
     return Ports(pool.part("fabric-ports"), ports, opts=opts)
 
 
-def _agents(settings: Settings, operator: OlmOperatorArgs, opts: pulumi.ResourceOptions) -> NmState:
+def _agents(
+    pools: Sequence[Pool], operator: OlmOperatorArgs, settings: Settings, opts: pulumi.ResourceOptions
+) -> NmState:
     installed = install("nmstate-operator", operator, settings, opts)
-    return NmState(
-        "nmstate",
-        NmStateArgs(installed=operator.installed, ready_timeout=settings.timeouts.agents),
-        opts=after(opts, installed),
+    args = NmStateArgs(
+        installed=operator.installed, ready_timeout=settings.timeouts.agents, **tolerations(NmStateArgs, pools)
     )
+    return NmState("nmstate", args, opts=after(opts, installed))
 
 
 def port_networks(

@@ -26,7 +26,7 @@ from stacks.gpu_settings import (
 )
 from stacks.operators import after, install
 from stacks.platform import Settings
-from stacks.pools import Pool
+from stacks.pools import Pool, tolerations
 
 GPU_PRESENT = {names.GPU_PRESENT: "true"}
 """Label that the GPU Operator gives nodes with GPUs."""
@@ -44,7 +44,9 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> pulumi.Output[str
             return _gpu_operator(settings, gpu, opts)
         case DevicePluginSettings():
             timeout = settings.timeouts.plugins(len(settings.gpu_nodes))
-            args = GpuDevicePluginArgs(image=gpu.image, ready_timeout=timeout)
+            args = GpuDevicePluginArgs(
+                image=gpu.image, ready_timeout=timeout, **tolerations(GpuDevicePluginArgs, settings.gpu_pools)
+            )
             plugin = GpuDevicePlugin("gpus", args, opts=opts)
             if gpu.exporter:
                 _exporter(settings, gpu.exporter, args.node_selector, timeout, after(opts, plugin))
@@ -80,6 +82,7 @@ def _exporter(
         selinux_type="spc_t" if settings.version.pod_resources else "nvidia_container_t",
         pod_resources=settings.version.pod_resources,
         service_monitor=settings.version.service_monitors,
+        **tolerations(DcgmExporterArgs, settings.gpu_pools),
         ready_timeout=timeout,
         protect=settings.protect,
     )
@@ -99,6 +102,7 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
         driver_objects=by_pool,
         monitoring=gpu.monitoring is not None,
         metrics=EXPORTER_LIST if gpu.monitoring else None,
+        **tolerations(GpuOperatorArgs, pools),
         ready_timeout=settings.timeouts.drivers(
             len(settings.gpu_nodes), one_by_one=any(pool.driver and pool.driver.auto_upgrade for pool in pools)
         ),
@@ -130,6 +134,7 @@ def _driver(pool: Pool, driver: GpuDriver, gpu: GpuOperatorSettings, settings: S
         gpus=GpuKind(gpu=pool.machine.gpu, gpudirect=gpudirect(pool)),
         gdrcopy=gpu.gdrcopy,
         gds=gpu.gds,
+        **tolerations(NvidiaDriverArgs, [pool]),
         ready_timeout=settings.timeouts.drivers(len(pool.nodes), one_by_one=driver.auto_upgrade),
     )
 

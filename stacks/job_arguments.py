@@ -15,6 +15,7 @@ from components.mpi_job import MpiJobArgs, RunAs, V2Beta1
 from components.rdma_perftest import RdmaPair, RdmaTestArgs
 from components.staged_data import StagedDataArgs
 from components.tenant import ACCOUNT
+from components.tolerations import bearing
 from components.torch_job import TorchJobArgs
 from components.train_job import TrainJobArgs
 from components.training_runtime import TrainingRuntimeArgs
@@ -77,6 +78,7 @@ def _rdma_test(job: Job, workload: RdmaTestWorkload, settings: Settings) -> Rdma
         traffic_class=roce.traffic_class if roce else None,
         networks=fabric.networks(pool, workload.tenant),
         rdma_resources=tuple(names.RDMA_PREFIX + resource for resource in pool.rdma_resources),
+        tolerations=bearing(pool.taints),
         seccomp=seccomp(settings),
     )
 
@@ -92,6 +94,7 @@ def _mpi_job(job: ProgramJob, workload: MpiWorkload, settings: Settings, locks: 
         kind=kind,
         backoff_limit=job.program.restarts,
         debug=workload.debug,
+        launcher_tolerations=() if settings.has_plain_workers else bearing(job.pool.taints),
         v2beta1=V2Beta1(
             queue=_queue(settings),
             launcher=workload.launcher or V2Beta1().launcher,
@@ -222,6 +225,7 @@ def _common(job: ProgramJob, settings: Settings, locks: Locked | None) -> dict[s
         "image": job.image,
         "run_as": RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
         "node_labels": job.pool.selector if job.pool.declared else {},
+        "tolerations": bearing(job.pool.taints),
         **data,
         **fields_of(JobChoices, workload),
         "environment": {

@@ -15,6 +15,7 @@ from components.node_feature_discovery import (
     NodeFeatureWorker,
 )
 from components.olm_operator import OlmOperator, OlmOperatorArgs
+from components.tolerations import bearing
 from components.trainer import Trainer, TrainerArgs, TrainerImages
 from components.training_runtime import TrainingRuntime, TrainingRuntimeArgs
 from stacks.platform import Settings
@@ -73,7 +74,9 @@ def _node_feature_worker(settings: Settings) -> NodeFeatureWorker | None:
     if release.node_feature_labels is None or release.node_feature_discovery == NODE_FEATURE_DISCOVERY_V1ALPHA1:
         return None
     classes = {*release.node_feature_labels.pci_classes, *ADAPTER_CLASSES.values()}
-    return NodeFeatureWorker(pci_classes=tuple(sorted(classes)))
+    # Workers tolerate every taint of another effect anyway.
+    evicting = (taint for pool in settings.gpu_pools for taint in pool.taints if taint.effect == "NoExecute")
+    return NodeFeatureWorker(pci_classes=tuple(sorted(classes)), tolerations=bearing(evicting))
 
 
 def added(settings: Settings, opts: pulumi.ResourceOptions) -> Added:

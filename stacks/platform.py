@@ -252,6 +252,7 @@ class Settings(Based):
             machine_config_pool=own.machine_config_pool or self.machine_config_pool,
             reserve=own.reserve if own.differs_in("reserve") else self.reserve,
             labels=own.labels,
+            taints=own.taints,
             scale_pods=self.scale_pods,
         )
 

@@ -8,6 +8,7 @@ from components.gpu_operator import DRIVER_VERSION, GpuDriver
 from components.model import DnsLabel, Model
 from components.network_operator import DocaDriver
 from components.operand import ImageName, OperandVersion, Repository
+from components.tolerations import Taint
 from components.topology import LabelKey, LabelValue
 from hardware.placement import Reserve
 from hardware.profiles import Hca
@@ -17,6 +18,9 @@ from stacks.node_settings import TuningSettings
 
 MOST_LENGTH = 40
 """Characters of a pool's name: it is part of the names of objects."""
+
+MOST_TAINTS = 7
+"""Taints of all pools: NMState's agents have eight tolerations, one of them for nvidia.com/gpu."""
 
 
 class PoolDriver(Model):
@@ -74,6 +78,12 @@ class PoolSettings(Model):
         "null: the driver that the nodes have. Pools whose drivers or plugins differ get a NicNodePolicy each",
     )
     mig: str | None = Field(default=None, description="MIG configuration of its nodes, unless a node has its own `mig`")
+    taints: tuple[Taint, ...] = Field(
+        default=(),
+        max_length=MOST_TAINTS,
+        description="taints of its nodes, which a MachineSet, the installer or `oc adm taint` gives them: jobs of the "
+        "pool and the platform's DaemonSets tolerate them ([pools](pools.md#taints))",
+    )
     labels: dict[LabelKey, LabelValue] = Field(
         default={}, description="further labels of its nodes, beside hpc.pulumi/pool with its name"
     )

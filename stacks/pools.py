@@ -3,14 +3,17 @@
 Whatever depends on a machine is asked of a pool, or of the pool of a job; no stack has "the" machine.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from apis import names
 from apis.nccl import Transport
 from components.gpu_operator import GpuDriver
+from components.model import Model
 from components.node_pool import BUILT_IN
+from components.tolerations import Taint, bearing
 from hardware import topology
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
@@ -46,6 +49,8 @@ class Pool:
     reserve: Reserve | None
     labels: Mapping[str, str]
     """Further labels of its nodes."""
+    taints: tuple[Taint, ...]
+    """That its nodes have."""
     scale_pods: ContainerNativeStorage | None
     """Storage Scale whose clients run as pods on the nodes."""
 
@@ -151,3 +156,9 @@ class Pool:
     def rdma_resources(self) -> tuple[str, ...]:
         """Resource names of the device plugin, one per HCA: shared_ib0 and so on (R-3.4.2-3); none without RDMA."""
         return tuple(f"shared_{interface}" for interface in self.interfaces)
+
+
+def tolerations(args: type[Model], pools: Iterable[Pool]) -> dict[str, Any]:
+    """Return what a component's pods tolerate on nodes of pools, beside the usual; nothing where none has a taint."""
+    taints = [taint for pool in pools for taint in pool.taints]
+    return {"tolerations": bearing(taints, args.model_fields["tolerations"].default)} if taints else {}

@@ -75,5 +75,6 @@ def _flavor(pool: Pool, settings: Settings) -> Flavor:
         name=pool.name,
         node_labels=labels,
         levels=levels,
+        taints=pool.taints,
         rdma=tuple(names.RDMA_PREFIX + resource for resource in pool.rdma_resources),
     )

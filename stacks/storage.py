@@ -15,6 +15,7 @@ from components.storage_class import StorageClass
 from stacks.host import SCALE_LABEL
 from stacks.operators import OfTenant, after, install
 from stacks.platform import Settings
+from stacks.pools import tolerations
 from stacks.storage_settings import ClaimData, ContainerNativeStorage, DirectoryData, HostClientStorage, LocalVolume
 from stacks.tenant_settings import TenantSettings
 
@@ -90,6 +91,7 @@ def _driver(
         namespace=storage.operator.namespace,
         **fields_of(ScaleClusters, storage),
         node_label=SCALE_LABEL,
+        **tolerations(ScaleCsiArgs, (pool for pool in settings.gpu_pools if pool.has_scale_clients)),
         ready_timeout=settings.timeouts.storage_driver,
         protect=settings.protect,
     )
@@ -106,6 +108,7 @@ def _container_native(
         **fields_of(ContainerNativeScale, storage),
         file_system=storage.file_system.name,
         network_driver=_driver_in_container(settings),
+        **tolerations(ScaleContainerNativeArgs, settings.gpu_pools),
         ready_timeout=settings.timeouts.storage_driver,
         protect=settings.protect,
     )

@@ -1,12 +1,12 @@
 """The Job that prints what a node's tools show, and the parts of its log. Pure functions."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from apis.kinds import JOB
 from apis.logs import SIMULATED
-from apis.names import GPU_RESOURCE, SCC_EXEMPT_NAMESPACES
+from apis.names import GPU_RESOURCE, KUBERNETES_TAINTS, SCC_EXEMPT_NAMESPACES
 from hardware.profiles import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR
 
 CONTAINER = "tools"
@@ -56,11 +56,12 @@ def manifest(
     seconds: int,
     account: str = "",
     host_network: bool = False,
+    taints: Iterable[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return the Job of a node, which ends after `seconds` at the latest.
 
     Its pod has no privilege, and all GPUs of the node or none: fewer would look like a node with fewer. The scheduler
-    decides whether they are free.
+    decides whether they are free. It tolerates the node's `taints` with a key of a site's own.
     """
     labels = {"app.kubernetes.io/name": "hpc-discover", "app.kubernetes.io/managed-by": "hpc"}
     security: dict[str, Any] = {"runAsNonRoot": True}
@@ -74,7 +75,7 @@ def manifest(
         **({"serviceAccountName": account} if account else {}),
         **({"hostNetwork": True} if host_network else {}),
         "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [here]}}},
-        "tolerations": [{"key": GPU_RESOURCE, "operator": "Exists"}],
+        "tolerations": [{"key": key, "operator": "Exists"} for key in _tolerated(taints)],
         "securityContext": security,
         "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "64Mi"}}],
         "containers": [
@@ -103,6 +104,12 @@ def manifest(
             "template": {"metadata": {"labels": labels}, "spec": pod},
         },
     }
+
+
+def _tolerated(taints: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return keys of taints, without those by which Kubernetes keeps pods off a node that is not well or a master."""
+    own = (str(taint.get("key") or "") for taint in taints)
+    return [*dict.fromkeys((GPU_RESOURCE, *(key for key in own if key and not key.startswith(KUBERNETES_TAINTS))))]
 
 
 def script() -> str:

@@ -14,6 +14,7 @@ from cli.machine.node_job import Unseen, manifest, unseen
 from cli.shared import contexts
 from cli.shared.cluster_client import Cluster
 from cli.shared.errors import Problem
+from policies.values import entries
 from policies.values import read as value
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def job_of(node: Mapping[str, Any], options: Options, stack: "Stack | None") -> 
         seconds=options.seconds,
         account=options.account,
         host_network=options.host_network,
+        taints=entries(node, "spec", "taints"),
     )
 
 

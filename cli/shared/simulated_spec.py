@@ -54,6 +54,7 @@ def _node(node: NodeSettings, pool: Pool | None, settings: Settings) -> NodeSpec
         machine=profiles.to_json(node.machine) if settings.machines else None,
         ports=pool.machine.hcas if pool.machine.hcas != node.machine.hcas else (),
         host_driver=pool.host_driver,
+        taints=tuple(taint.manifest() for taint in pool.taints),
     )
 
 

@@ -1,14 +1,16 @@
 """The nodes of a cluster as evidence. Pure, but for the reading."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from apis import kinds, names
 from cli.shared.cluster_client import Cluster, RefusedError
 from cli.status.overview import count
 from cli.verify.expectations import of_pool
+from components.tolerations import Taint
 from evidence.node_facts import NODE_FACTS, NodeFact, NodeFacts
 from evidence.verdict import Ended, Job, Request
+from policies.values import entries
 from policies.values import read as value
 from stacks.fabric_settings import Ethernet, RdmaFabric
 from stacks.platform import Settings
@@ -40,6 +42,7 @@ def _of_pool(pool: Pool, nodes: Sequence[Mapping[str, Any]], cluster: Cluster, s
         job=f"{JOB} of {pool.name}" if pool.declared else JOB,
         nodes=tuple(pool.free),
         roles=roles,
+        taints=tuple(str(taint) for taint in pool.taints if taint.keeps_off) if pool.declared else None,
         divided={node.name: node.instances for node in pool.nodes if node.instances},
         feature_labels=settings.node_feature_discovery is not None,
         hca_shares=pool.fabric.hca_max if isinstance(pool.fabric, RdmaFabric) else None,
@@ -77,6 +80,14 @@ def facts(
     )
 
 
+def _taints(node: Mapping[str, Any]) -> Iterator[Taint]:
+    """Yield the taints that keep pods off a node; those of Kubernetes itself say that it is not well, or a master."""
+    for one in entries(node, "spec", "taints"):
+        taint = Taint.model_construct(key=one.get("key", ""), value=one.get("value") or None, effect=one.get("effect"))
+        if taint.keeps_off and not taint.key.startswith(names.KUBERNETES_TAINTS):
+            yield taint
+
+
 def _fact(node: Mapping[str, Any]) -> NodeFact:
     labels = value(node, "metadata", "labels") or {}
     offered = value(node, "status", "allocatable") or {}
@@ -102,6 +113,7 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
         found_gpu=any(labels.get(name) == "true" for name in names.GPU_FEATURES),
         gpu_model=labels.get(_PRODUCT),
         driver=next((one for one in drivers if one), None),
+        taints=tuple(map(str, _taints(node))),
         kernel=str(info.get("kernelVersion", "")),
         os_image=str(info.get("osImage", "")),
         kubelet=str(info.get("kubeletVersion", "")),

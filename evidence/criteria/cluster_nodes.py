@@ -70,6 +70,16 @@ def _in_roles(job: Job) -> Found | None:
     return Found(passed(not bad), listed(bad, 4) if bad else f"{len(nodes)} nodes")
 
 
+def _tainted(job: Job) -> Found | None:
+    wanted = {*(job.request.taints or ())}
+    nodes = [node for one in of(job, NodeFacts) for node in one.nodes]
+    if not nodes:
+        return Found(Status.MISSING, "no node")
+    bad = [f"{node.name} has no {taint}" for node in nodes for taint in sorted(wanted.difference(node.taints))]
+    bad += [f"{node.name} has {taint}" for node in nodes for taint in node.taints if taint not in wanted]
+    return Found(passed(not bad), listed(bad, 4) if bad else f"{len(nodes)} nodes", ", ".join(sorted(wanted)) or "none")
+
+
 _ROLES: Mapping[str, str] = {"compute": "worker", "control-plane": "master"}
 """Role by label -> that of the settings: 3.11 labels workers as compute, today's releases masters also otherwise."""
 
@@ -98,6 +108,18 @@ CRITERIA = (
         needs=("node-facts",),
         look=_in_roles,
         when=lambda request: bool(request.roles),
+    ),
+    Criterion(
+        name="nodes-tainted",
+        title="Every node has the taints of its pool and no others, which pods of jobs and of the platform tolerate",
+        limit="the taints in the settings",
+        unit="nodes",
+        tolerance="taints of Kubernetes itself, and such as only make another node better",
+        applies="the nodes of a cluster whose stack has pools",
+        source="S-7.2",
+        needs=("node-facts",),
+        look=_tainted,
+        when=lambda request: request.taints is not None,
     ),
     Criterion(
         name="one-driver",

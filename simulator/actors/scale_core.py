@@ -34,6 +34,7 @@ def pod(node: str, spec: Object) -> Object:
         "serviceAccountName": ACCOUNT,
         "hostNetwork": True,
         "nodeSelector": {"kubernetes.io/hostname": node},
+        "tolerations": (spec.get("daemon") or {}).get("tolerations") or [],
         "initContainers": [{"name": "mmbuildgpl", "image": f"{_IMAGES}/ibm-spectrum-scale-core-init:v5.2.3.1"}],
         "containers": [container],
     }

@@ -44,7 +44,8 @@ def node(spec: NodeSpec) -> Manifest:
         **{f"{NODE_ROLE}{role}": "" for role in spec.roles},
     }
     # A node that is also a worker takes workloads, as on a compact OpenShift cluster.
-    rest = {"taints": [MASTER_TAINT]} if masters and "worker" not in spec.roles else {}
+    taints = [*([MASTER_TAINT] if masters and "worker" not in spec.roles else []), *map(dict, spec.taints)]
+    rest = {"taints": taints} if taints else {}
     return manifest(kinds.NODE, spec.name, labels=labels, annotations=annotations, spec=rest)
 
 

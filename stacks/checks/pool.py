@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from stacks import instances
-from stacks.checks import adapter
+from stacks.checks import adapter, taint
 from stacks.fabric_settings import Ethernet, NoFabric, Roce
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.platform import Settings
@@ -51,6 +51,7 @@ def between(settings: Settings) -> Iterator[str]:
     """Yield in what pools differ and may not, as the cluster has it once, and what tenants have of them."""
     yield from _quotas(settings)
     yield from adapter.without_effect(settings)
+    yield from taint.problems(settings)
     pools = settings.gpu_pools
     if len(pools) < 2:  # noqa: PLR2004 - one pool agrees with itself
         return

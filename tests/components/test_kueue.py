@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from components.kueue import Queues, QueuesArgs, Quota, cluster_queue_spec, quota_of
-from components.tolerations import Toleration
+from components.tolerations import Taint, Toleration
 from components.topology import TopologyLevel
 from hardware.placement import Share
 from tests.conformance.schema import expect_conformity
@@ -26,6 +26,7 @@ FULL: dict[str, Any] = {
     "preempt": "LowerOrNewerEqualPriority",
     "strategy": "StrictFIFO",
     "tolerations": (Toleration(key="nvidia.com/gpu", effect="NoSchedule"),),
+    "taints": (Taint(key="dedicated", value="training"), Taint(key="old", effect="NoExecute")),
     "levels": (TopologyLevel(name="leaf"),),
 }
 

@@ -154,6 +154,62 @@ def test_nodes_with_an_adapter_driver_of_their_own_get_the_plugin_alone() -> Non
     assert "ofedDriver" in spec(same, "NicClusterPolicy")
 
 
+TRAINING = {"key": "dedicated", "value": "training", "operator": "Equal", "effect": "NoSchedule"}
+FORMER = {"key": "old", "operator": "Exists", "effect": "NoExecute"}
+GPUS = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+
+
+def tainted(**changes: Any) -> dict[str, Any]:
+    """Return the mixed stack with taints on two of its pools, changed."""
+    taints = {
+        "training": [{"key": "dedicated", "value": "training"}],
+        "former": [{"key": "old", "effect": "NoExecute"}],
+    }
+    return changed("mixed", **{f"pools__{pool}__taints": each for pool, each in taints.items()} | changes)
+
+
+def test_what_runs_on_the_nodes_of_a_pool_tolerates_its_taints() -> None:
+    """DaemonSets of the platform tolerate the taints of the pools that they run on, beside nvidia.com/gpu."""
+    recorded = built(tainted())
+    assert spec(recorded, "ClusterPolicy")["daemonsets"]["tolerations"] == [GPUS, TRAINING, FORMER]
+    assert spec(recorded, "NicClusterPolicy")["tolerations"] == [GPUS, TRAINING]
+    assert spec(recorded, "NMState")["tolerations"] == [GPUS, TRAINING]
+    assert spec(recorded, "NodeFeatureDiscovery")["operand"]["workerTolerations"] == [FORMER]
+    drivers = {item.inputs["metadata"]["name"]: item.inputs["spec"] for item in of_kind(recorded, "NVIDIADriver")}
+    assert {name: each["tolerations"] for name, each in drivers.items()} == {
+        "training": [GPUS, TRAINING],
+        "inference": [GPUS],
+        "former": [GPUS, FORMER],
+    }
+
+
+def test_jobs_tolerate_the_taints_of_their_pool_and_flavors_have_them() -> None:
+    """Pods with GPUs tolerate their pool's taints, and Kueue keeps others off by those of the flavor."""
+    recorded = built(tainted())
+    (mpi,) = of_kind(recorded, "MPIJob")
+    pods = {role: part["template"]["spec"] for role, part in mpi.inputs["spec"]["mpiReplicaSpecs"].items()}
+    assert pods["Worker"]["tolerations"] == [TRAINING]
+    assert "tolerations" not in pods["Launcher"]
+    batch = {item.inputs["metadata"]["name"]: item.inputs["spec"]["template"] for item in of_kind(recorded, "Job")}
+    found = {name: each["spec"].get("tolerations") for name, each in batch.items()}
+    assert (found["sample-a100"], found["sample-l40s"], found["train-03x08"]) == ([FORMER], None, [TRAINING])
+    flavors = {item.inputs["metadata"]["name"]: item.inputs["spec"] for item in of_kind(recorded, "ResourceFlavor")}
+    assert {name: each.get("nodeTaints") for name, each in flavors.items()} == {
+        "cpu": None,
+        "training": [{"key": "dedicated", "value": "training", "effect": "NoSchedule"}],
+        "inference": None,
+        "former": [{"key": "old", "effect": "NoExecute"}],
+    }
+
+
+def test_a_launcher_tolerates_its_pools_taints_where_all_workers_have_gpus() -> None:
+    """Without workers for launchers, one runs on nodes of its own job's pool."""
+    content = tainted(nodes__1={"name": "master04.mixed.example.com", "roles": ["master"]})
+    (mpi,) = of_kind(built(content), "MPIJob")
+    launcher = mpi.inputs["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]
+    assert launcher["tolerations"] == [TRAINING]
+
+
 def test_a_queue_has_a_flavor_of_each_pool_and_one_for_launchers() -> None:
     """Each tenant's queue has its quota by pool; RDMA is of its pool alone, launchers run on nodes without GPUs."""
     queues = {

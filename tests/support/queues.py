@@ -6,7 +6,7 @@ from typing import Any
 from components.kueue import Quota
 
 FLAVOR = "dgx-a100"
-_OF_FLAVOR = ("node_labels", "rdma", "levels", "tolerations")
+_OF_FLAVOR = ("node_labels", "rdma", "levels", "taints", "tolerations")
 
 
 def queues_of(quotas: Mapping[str, Quota], **fields: Any) -> dict[str, Any]:

@@ -56,6 +56,18 @@ def test_the_pod_is_on_its_node_without_privileges() -> None:
     assert spec["ttlSecondsAfterFinished"] == node_job.KEPT_SECONDS
 
 
+def test_the_pod_tolerates_the_taints_of_its_node_that_are_a_sites_own() -> None:
+    """It runs on the node of a pool that has taints, and not on one that Kubernetes keeps pods off."""
+    taints = [
+        {"key": "dedicated", "value": "training", "effect": "NoSchedule"},
+        {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"},
+    ]
+    assert _job(taints=taints)["spec"]["template"]["spec"]["tolerations"] == [
+        {"key": "nvidia.com/gpu", "operator": "Exists"},
+        {"key": "dedicated", "operator": "Exists"},
+    ]
+
+
 def test_without_an_scc_the_pod_is_not_root() -> None:
     """In a namespace without SCCs an image's own user may be root; elsewhere the SCC gives one."""
     users = [_job(namespace=name)["spec"]["template"]["spec"]["securityContext"] for name in ("default", "vision")]

@@ -27,7 +27,15 @@ def test_nodes_show_what_pods_may_have() -> None:
                 "node-role.kubernetes.io/worker": "",
             },
         },
-        "spec": {"unschedulable": True},
+        "spec": {
+            "unschedulable": True,
+            "taints": [
+                {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"},
+                {"key": "dedicated", "value": "training", "effect": "NoSchedule"},
+                {"key": "old", "effect": "PreferNoSchedule"},
+                {"key": "repair", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z"},
+            ],
+        },
         "status": {
             "allocatable": {
                 "nvidia.com/gpu": "8",
@@ -45,6 +53,7 @@ def test_nodes_show_what_pods_may_have() -> None:
     assert full.instances == {"1g.5gb": 7}
     assert (full.found_gpu, bare.found_gpu, full.roles, bare.roles) == (True, False, ("worker",), ())
     assert (full.driver, full.gpu_model, full.kernel) == ("440.33", None, "3.10")
+    assert (full.taints, bare.taints) == (("dedicated=training:NoSchedule", "repair:NoExecute"), ())
     assert (bare.ready, bare.gpus, bare.rdma) == (False, 0, {})
 
 

@@ -198,10 +198,10 @@ NODES = DGX.model_copy(
 )
 
 
-def nodes_pair(other: NodeFact) -> Case:
+def nodes_pair(other: NodeFact, request: Request = NODES) -> Case:
     """Return the pair of two nodes that are the same, and the first with another beside it."""
     first = cluster_node("dgx01")
-    same, differing = (Side("", NODES, (first, second)) for second in (cluster_node("dgx02"), other))
+    same, differing = (Side("", request, (first, second)) for second in (cluster_node("dgx02"), other))
     return Case(same, differing, lines=False)
 
 
@@ -345,6 +345,10 @@ _WRITTEN: Mapping[str, Case] = {
     "pod-mtu": changes(ETHERNET, MTU, ("mtu 9000", "mtu 1450"), status=Status.WARN),
     "nodes-offer": nodes_pair(cluster_node("dgx02", ready=False)),
     "nodes-in-roles": nodes_pair(cluster_node("dgx02", roles=("infra",))),
+    "nodes-tainted": nodes_pair(
+        cluster_node("dgx02").model_copy(update={"taints": ("repair:NoExecute",)}),
+        NODES.model_copy(update={"taints": ()}),
+    ),
     "one-driver": nodes_pair(cluster_node("dgx02", "535.1")),
     "one-kernel": nodes_pair(cluster_node("dgx02", kernel="3.10.0-1127.el7.x86_64")),
     "one-system": nodes_pair(cluster_node("dgx02", system="Red Hat Enterprise Linux Server 7.8 (Maipo)")),

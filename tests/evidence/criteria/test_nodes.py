@@ -60,6 +60,27 @@ def test_divided_nodes_offer_instances(gpus: int, instances: dict[str, int], exp
 
 @pytest.mark.parametrize(
     ("wanted", "found", "expected"),
+    [
+        (("a=b:NoSchedule",), ("a=b:NoSchedule",), Status.PASS),
+        ((), (), Status.PASS),
+        (("a=b:NoSchedule",), (), Status.FAIL),
+        (("a=b:NoSchedule",), ("a=c:NoSchedule",), Status.FAIL),
+        ((), ("repair:NoExecute",), Status.FAIL),
+        (None, ("repair:NoExecute",), None),
+    ],
+)
+def test_nodes_have_the_taints_of_their_pool(
+    wanted: tuple[str, ...] | None, found: tuple[str, ...], expected: Status | None
+) -> None:
+    """A taint of the pool that a node lacks, or another one, is a fault; without pools nothing is known of taints."""
+    request = NODES.model_copy(update={"taints": wanted})
+    node = cluster_node("dgx01").model_copy(update={"taints": found})
+    verdict = evaluate(BY_NAME["nodes-tainted"], Side("", request, (node,)).job())
+    assert (verdict.status if verdict else None) == expected
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "expected"),
     [(True, True, Status.PASS), (True, False, Status.FAIL), (True, None, Status.PASS), (False, False, Status.PASS)],
 )
 def test_nodes_have_the_label_of_feature_discovery(wanted: bool, found: bool | None, expected: Status) -> None:

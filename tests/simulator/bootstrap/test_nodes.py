@@ -39,3 +39,5 @@ def test_only_pure_masters_are_tainted() -> None:
     assert master["spec"]["taints"] == [{"key": "node-role.kubernetes.io/master", "effect": "NoSchedule"}]
     assert "node-role.kubernetes.io/master" in master["metadata"]["labels"]
     assert "taints" not in nodes.node(NodeSpec(name="m", roles=("master", "worker")))["spec"]
+    own = {"key": "dedicated", "effect": "NoSchedule"}
+    assert nodes.node(NodeSpec(name="w", taints=(own,)))["spec"]["taints"] == [own]

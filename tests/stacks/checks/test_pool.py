@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.stack_settings import changed, data, expect_refusal
+from tests.support.stack_settings import changed, data, expect_refusal, message
 
 RDMA = data("mixed")["fabric"]
 OTHER_OPERATOR = RDMA | {
@@ -22,6 +22,7 @@ SECOND_FABRIC = {
 """A second pool with RDMA, and another adapter driver."""
 PLAIN = {"tuning": None, "fabric": {"kind": "none"}}
 """A pool without tuning and fabric."""
+TAINT = {"key": "dedicated", "value": "gpus"}
 JOB = {"kind": "job", "tenant": "research", "name": "it", "program": "cuda-vector-add"}
 MPI = {
     "kind": "mpi",
@@ -135,6 +136,31 @@ def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
             {"pools__former__adapter_driver": {"version": "doca3.2.0"}},
             "pools.former.adapter_driver doca3.2.0 has no effect: fabric none has no RDMA; leave it out, or give",
         ),
+        # Taints
+        (
+            {"pools__former__taints": [{"key": "node-role.kubernetes.io/infra"}]},
+            "pools.former.taints: node-role.kubernetes.io/infra:NoSchedule keeps tenants off, …; use another key",
+        ),
+        (
+            {"pools__former__taints": [{"key": "dedicated", "value": "a"}, {"key": "dedicated"}]},
+            "pools.former.taints: dedicated:NoSchedule is there twice, and a node has it once; leave one out",
+        ),
+        (
+            {"pools__former__taints": [{"key": "dedicated", "effect": "NoRun"}]},
+            "pools.former.taints[0].effect: … 'NoRun'",
+        ),
+        (
+            {"nodes__1": {"name": "master04", "roles": ["master"]}}
+            | {f"pools__{pool}__taints": [TAINT] for pool in ("training", "inference", "former")},
+            "pools: every worker has a taint, and pods of operators, …; leave the taints of one pool out, or add",
+        ),
+        (
+            {
+                f"pools__{pool}__taints": [{"key": f"{pool}{number}"} for number in range(3)]
+                for pool in ("training", "inference", "former")
+            },
+            "pools: their taints are 9 together, and NMState's agents tolerate 7; give pools some of them in common",
+        ),
         # Tenants
         (
             {"tenants__0__gpu_quota": 8},
@@ -182,6 +208,21 @@ def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
 def test_what_cannot_work_is_refused(settings: dict[str, Any], expected: str) -> None:
     """Pools, nodes, quotas and jobs that contradict each other are refused with path, value and remedy."""
     expect_refusal(changed("mixed", **settings), expected)
+
+
+def test_taints_that_the_platform_of_a_release_does_not_tolerate_are_refused() -> None:
+    """On OpenShift 4.4 the driver's recipe and node feature discovery tolerate no taint of a site's own."""
+    content = data("dev")
+    for node in content["nodes"]:
+        if node.pop("profile", None):
+            node["pool"] = "training"
+    pool = {"profile": "dgx-a100", "taints": [TAINT, {"key": "nvidia.com/gpu"}]}
+    refused = message(content | {"pools": {"training": pool}, "stages": []})
+    assert (
+        "pools.training.taints: dedicated=gpus:NoSchedule: the Special Resource Operator's driver does not" in refused
+    )
+    assert "node feature discovery of nfd.openshift.io/v1alpha1 does not tolerate it; leave it out" in refused
+    assert "nvidia.com/gpu:NoSchedule:" not in refused
 
 
 @pytest.mark.parametrize(

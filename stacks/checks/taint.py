@@ -1,0 +1,71 @@
+"""Taints of pools that pods of the platform, or those of tenants, do not tolerate."""
+
+from collections.abc import Iterator
+
+from apis.kinds import NODE_FEATURE_DISCOVERY_V1ALPHA1
+from apis.names import KUBERNETES_TAINTS
+from components.tolerations import GPU_TAINT, Taint, Toleration
+from stacks.gpu_settings import SpecialResourceSettings
+from stacks.platform import Settings
+from stacks.pool_settings import MOST_TAINTS
+from stacks.pools import Pool
+from stacks.storage_settings import HostClientStorage
+
+_NOT_FOR_TENANTS = (*KUBERNETES_TAINTS, "node-role.kubernetes.io/infra")
+"""Beginnings of keys of nodes whose taints the policy scheduler-decides refuses to tenants, or of Kubernetes' own."""
+
+
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield taints that would keep pods off the nodes that need them."""
+    for pool in settings.gpu_pools:
+        yield from _repeated(pool)
+        for taint in pool.taints:
+            place = f"pools.{pool.name}.taints: {taint}"
+            if taint.key.startswith(_NOT_FOR_TENANTS):
+                yield (
+                    f"{place} keeps tenants off, whose pods may not tolerate it; use another key, e.g. "
+                    f"dedicated={pool.name}:NoSchedule"
+                )
+            for who, remedy in _intolerant(taint, pool, settings):
+                yield f"{place}: {who} does not tolerate it; {remedy}"
+    every = list(dict.fromkeys(taint for pool in settings.gpu_pools for taint in pool.taints))
+    if len(every) > MOST_TAINTS:
+        yield (
+            f"pools: their taints are {len(every)} together, and NMState's agents tolerate {MOST_TAINTS}; give pools "
+            "some of them in common"
+        )
+    if every and all(node.profile for node in settings.workers) and all(map(_keeps_off, settings.gpu_pools)):
+        yield (
+            "pools: every worker has a taint, and pods of operators, of monitoring and of the router tolerate none of "
+            "them; leave the taints of one pool out, or add workers without GPUs"
+        )
+
+
+def _repeated(pool: Pool) -> Iterator[str]:
+    kinds = [(taint.key, taint.effect) for taint in pool.taints]
+    for key, effect in dict.fromkeys(kind for kind in kinds if kinds.count(kind) > 1):
+        yield f"pools.{pool.name}.taints: {key}:{effect} is there twice, and a node has it once; leave one out"
+
+
+def _keeps_off(pool: Pool) -> bool:
+    return any(taint.keeps_off for taint in pool.taints)
+
+
+def _intolerant(taint: Taint, pool: Pool, settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield pods of the platform that a taint keeps off the nodes of a pool, each with what to do."""
+    if not taint.keeps_off or _is_borne(taint, GPU_TAINT):
+        return
+    leave = f"use {GPU_TAINT.key}:{GPU_TAINT.effect}, or leave it out"
+    if isinstance(settings.gpu, SpecialResourceSettings):
+        yield "the Special Resource Operator's driver", leave
+    features = settings.version.node_feature_discovery
+    if settings.node_feature_discovery and features == NODE_FEATURE_DISCOVERY_V1ALPHA1:
+        yield f"node feature discovery of {features.api_version}", "leave it out"
+    on_hosts = isinstance(settings.storage, HostClientStorage) and pool.has_scale_clients
+    if on_hosts and settings.version.scale_csi == "2.0":
+        yield "the Spectrum Scale CSI driver 2.0", "leave it out, or use nodes that are no clients"
+
+
+def _is_borne(taint: Taint, toleration: Toleration) -> bool:
+    same = toleration.key == taint.key and toleration.value in (None, taint.value)
+    return same and toleration.effect in (None, taint.effect)
