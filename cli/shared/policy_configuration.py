@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,7 @@ def _derived(settings: Settings, rules: Iterable[AnyRule]) -> dict[str, dict[str
         # Constraints of a release that nothing serves are those of the next one that something does.
         "release": settings.version.simulated_as or "4.4",
         "kubernetes": settings.version.kubernetes,
-        "pool": settings.gpu_pools[0].machine_config_pool,
+        **_pool_with_rdma(settings.gpu_pools),
         "gpus_per_node": max(map(_gpus, settings.gpu_pools)),
         "pods_per_node": max(pool.most_pods for pool in settings.gpu_pools),
         "tenants": [tenant.namespace for tenant in settings.everyone],
@@ -86,6 +86,12 @@ def _derived(settings: Settings, rules: Iterable[AnyRule]) -> dict[str, dict[str
         for rule in rules
         if named.keys() & rule.parameters.model_fields.keys()
     }
+
+
+def _pool_with_rdma(pools: Sequence[Pool]) -> dict[str, str]:
+    """Return the MachineConfigPool of the nodes with RDMA, or of all where none has it; none for several."""
+    own = {pool.machine_config_pool for pool in [pool for pool in pools if pool.uses_rdma] or pools}
+    return {"pool": own.pop()} if len(own) == 1 else {}
 
 
 def _gpus(pool: Pool) -> int:

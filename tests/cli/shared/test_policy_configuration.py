@@ -22,7 +22,7 @@ from stacks.gpu_settings import GpuOperatorSettings
 from stacks.platform import Settings
 from tests.support.commands import finished
 from tests.support.recorded import OURS, ROOT
-from tests.support.stack_settings import changed
+from tests.support.stack_settings import changed, data
 from tests.support.states import on_real_cluster
 
 
@@ -136,6 +136,18 @@ def test_parts_of_gpus(mig: str, gpus: int, pods: int) -> None:
     assert found["gpu-limit"] == {"maximum": gpus}
     assert found["mpi-name"] == {"gpus_per_node": gpus}
     assert found["rdma-hca-max"] == {"pods_per_node": pods}
+
+
+@pytest.mark.parametrize(
+    ("pools", "pool"),
+    [({}, "gpu"), ({"former": {"profile": "dgx-h100", "machine_config_pool": "worker", "tuning": None}}, None)],
+)
+def test_the_pool_of_nodes_with_rdma(pools: dict[str, Any], pool: str | None) -> None:
+    """Locked memory is looked for on the pool whose nodes have RDMA, whichever is first; with several on any."""
+    content = data("mixed")
+    content["pools"] = dict(reversed(content["pools"].items())) | pools
+    found = configuration(stack_settings.parse(content | ({"stages": []} if pools else {}), "test"))
+    assert found["memlock-raised"].get("pool") == pool
 
 
 def test_platform_without_rdma() -> None:
