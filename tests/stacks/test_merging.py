@@ -12,7 +12,7 @@ from stacks.origins import parts
 from stacks.platform import Settings
 
 MODELS = (Settings,)
-REPLACED = {"Settings.ports", "PoolSettings.ports", "Stage.workloads", "Routing.receivers"}
+REPLACED = {"Settings.ports", "PoolSettings.ports", "PoolSettings.taints", "Stage.workloads", "Routing.receivers"}
 """Lists of models that take the base's place: ports are in the order of rails, and jobs and receivers have no key."""
 
 
