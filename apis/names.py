@@ -36,6 +36,8 @@ SCC_SUPPLEMENTAL_GROUPS = "openshift.io/sa.scc.supplemental-groups"
 SCC_MCS = "openshift.io/sa.scc.mcs"
 
 MACHINE_CONFIG_ROLE = "machineconfiguration.openshift.io/role"
+CPU_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+"""Architectures of processors -> what Kubernetes and images call them."""
 KUBERNETES_TAINTS = (
     *("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"),
     *("node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"),

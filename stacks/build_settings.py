@@ -10,6 +10,9 @@ from components.image_build import BuiltImage, Git, ImageBuildArgs, Inline, refe
 from components.model import DnsLabel, Image, Model, fields_of
 from components.workload_images import Sources
 
+ImageArchitectures = dict[Image, Annotated[tuple[Literal["amd64", "arm64"], ...], Field(min_length=1)]]
+"""Image, as jobs name it -> processors that it is for, by their names in images."""
+
 
 class NgcRecipe(Model):
     """An NGC image, adapted to v2beta1 MPIJobs, with nccl-tests (R-4.3-5)."""

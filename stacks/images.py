@@ -6,8 +6,10 @@ from types import MappingProxyType
 from pydantic import Field
 
 from apis.kinds import MPI_JOB_V2BETA1
+from apis.names import CPU_ARCHITECTURES
 from components.model import Image, Model
 from hardware.gpus import Architecture
+from hardware.profiles import Profile
 from stacks.build_settings import BuildSettings
 from stacks.platform import Settings
 from stacks.workload_settings import MpiWorkload, Started
@@ -26,6 +28,7 @@ class KnownImage(Model):
     sshd: bool = Field(
         default=False, description="has sshd of OpenSSH 7.8 or later, by which launchers of v2beta1 reach workers"
     )
+    amd64_alone: bool = Field(default=False, description="is not for arm64, the processors of e.g. GB200")
     source: str
 
     def unfit(self, architecture: Architecture, *, ssh: bool) -> str | None:
@@ -50,6 +53,7 @@ _KNOWN = (
         reference="nvcr.io/nvidia/tensorflow:20.03-tf2-py3",
         cuda=10,
         nccl=(2, 6),
+        amd64_alone=True,
         source="R-2.2-6, R-4.3-1; NVIDIA's release notes of TensorFlow 20.03",
     ),
     KnownImage(
@@ -72,14 +76,21 @@ _KNOWN = (
         reference="nvcr.io/nvidia/tensorflow:19.10-py3",
         cuda=10,
         nccl=(2, 4),
+        amd64_alone=True,
         source="B-5.2; NVIDIA's release notes of TensorFlow 19.10",
     ),
     KnownImage(
         reference="horovod/horovod:0.18.1-tf1.14.0-torch1.2.0-mxnet1.5.0-py3.6",
         cuda=10,
+        amd64_alone=True,
         source="B-4.1; CUDA general knowledge",
     ),
-    KnownImage(reference="nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda10.2", cuda=10, source="E-42; CUDA by its tag"),
+    KnownImage(
+        reference="nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda10.2",
+        cuda=10,
+        amd64_alone=True,
+        source="E-42; CUDA by its tag",
+    ),
     KnownImage(
         reference="nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0-ubuntu22.04",
         cuda=12,
@@ -87,6 +98,7 @@ _KNOWN = (
         source="E-42; CUDA by its tag",
     ),
 )
+# Those for amd64 alone are of CUDA 10: for servers with arm64 CUDA begins with 11 (general knowledge).
 IMAGES: Mapping[str, KnownImage] = MappingProxyType({image.reference: image for image in _KNOWN})
 """Known images by reference."""
 
@@ -103,23 +115,29 @@ def build(workload: Started, settings: Settings) -> BuildSettings | None:
     return next((each for each in settings.builds if (each.tenant, each.name) == wanted), None)
 
 
-def image(workload: Started, built: BuildSettings | None, architecture: Architecture, settings: Settings) -> str | None:
+def image(workload: Started, built: BuildSettings | None, machine: Profile, settings: Settings) -> str | None:
     """Return the image of a workload: its own, a build's, or the program's; None where there is none that fits."""
     if built:
         return built.image(settings.version.registry)
     known = settings.program(workload.program).images
-    return workload.image or default(known, architecture, ssh=by_ssh(workload, settings))
+    return workload.image or default(known, machine, settings, ssh=by_ssh(workload, settings))
 
 
-def default(references: Sequence[str], architecture: Architecture, *, ssh: bool) -> str | None:
-    """Return the first of these images that runs on GPUs of an architecture and, if wanted, by SSH.
+def default(references: Sequence[str], machine: Profile, settings: Settings, *, ssh: bool) -> str | None:
+    """Return the first of these images that runs on a machine and, if wanted, by SSH.
 
-    Of images that are not known here it is taken for granted.
+    Of images that are neither known here nor declared it is taken for granted.
     """
-    return next((each for each in references if unfit(each, architecture, ssh=ssh) is None), None)
+    return next((each for each in references if unfit(each, machine, settings, ssh=ssh) is None), None)
 
 
-def unfit(reference: str, architecture: Architecture, *, ssh: bool) -> str | None:
-    """Return why an image cannot run, as `KnownImage.unfit` has it; None if it can, or is not known here."""
+def unfit(reference: str, machine: Profile, settings: Settings, *, ssh: bool) -> str | None:
+    """Return why an image cannot run on a machine; None if it can, or nothing is known of it."""
     known = IMAGES.get(reference)
-    return known.unfit(architecture, ssh=ssh) if known else None
+    if known and (reason := known.unfit(machine.architecture, ssh=ssh)):
+        return reason
+    declared = settings.image_architectures.get(reference) or (("amd64",) if known and known.amd64_alone else ())
+    needed = CPU_ARCHITECTURES[machine.cpu_architecture]
+    if declared and needed not in declared:
+        return f"is for {' and '.join(declared)} alone, and the processors of {machine.name} are {needed}"
+    return None

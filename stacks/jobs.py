@@ -177,7 +177,7 @@ def resolve(workload: Workload, settings: Settings) -> Job:
         free=free,
         share=_share(workload, layout, program, pool),
         build=built,
-        image=images.image(workload, built, pool.machine.architecture, settings),
+        image=images.image(workload, built, pool.machine, settings),
         transport=_transport(workload, tenant, pool),
         closeness=closeness,
         domains=domains,

@@ -6,7 +6,7 @@ from pydantic import Field, field_validator
 
 from components.model import DnsLabel, Model
 from stacks.base_settings import Based
-from stacks.build_settings import BuildSettings
+from stacks.build_settings import BuildSettings, ImageArchitectures
 from stacks.extra_fields import ExtraFields
 from stacks.platform import Settings
 from stacks.programs import Program
@@ -15,7 +15,7 @@ from stacks.tenant_settings import PullSecretSettings, TenantSettings
 from stacks.transforms import ObjectName
 from stacks.workload_settings import Stage
 
-TENANTS_PART = ("tenants", "builds", "programs", "stages", "suite", "pull_secret")
+TENANTS_PART = ("tenants", "builds", "programs", "image_architectures", "stages", "suite", "pull_secret")
 """Settings of tenants, which the file of a platform must not have."""
 OBJECTS_PART = ("adopted", "extra", "objects")
 """Settings of objects, which each file of layers has of its own."""
@@ -70,6 +70,7 @@ class TenantsFile(Based):
     pull_secret: PullSecretSettings | None = None
     tenants: tuple[TenantSettings, ...] = Field(min_length=1)
     builds: tuple[BuildSettings, ...] = ()
+    image_architectures: ImageArchitectures = Field(default={})
     programs: dict[DnsLabel, Program] = Field(default={})
     stages: tuple[Stage, ...] = ()
     suite: SuiteSettings | None = None

@@ -18,7 +18,7 @@ from sites.settings import SiteSettings
 from stacks import policy_settings
 from stacks.allowed_settings import AllowedVersion
 from stacks.base_settings import Based
-from stacks.build_settings import BuildSettings
+from stacks.build_settings import BuildSettings, ImageArchitectures
 from stacks.cluster_settings import ClusterSettings, Nodes, NodeSettings
 from stacks.extra_fields import ExtraFields
 from stacks.fabric_settings import FabricSettings, InfiniBand
@@ -113,6 +113,11 @@ class Settings(Based):
     )
     programs: dict[DnsLabel, Program] = Field(
         default={}, description="programs of the stack's own, by name, beside those of [these files](programs.md)"
+    )
+    image_architectures: ImageArchitectures = Field(
+        default={},
+        description="processors that images of jobs are for, where not all machines have them "
+        "([pools](pools.md#processors))",
     )
     site: SiteSettings | None = Field(
         default=None,

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+from apis.names import CPU_ARCHITECTURES
 from cli.init.facts import Node
 from hardware.data_files import SUFFIX, read
 from hardware.gpus import ARCHITECTURES, Gpu, named
@@ -20,7 +21,7 @@ _LINK_LAYERS = {"0207": "InfiniBand", "0200": "Ethernet"}
 """PCI class of an adapter -> what its ports are."""
 _DIVIDED = re.compile(r"-(?:SHARED|MIG-.*)$")
 """What sharing and MIG append to the product."""
-_ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
+_ARCHITECTURES = {name: own for own, name in CPU_ARCHITECTURES.items()}
 _LEAST_REPORTED = 0.9
 """Part of the installed memory that Linux reports at least: the rest is firmware's and the kernel's."""
 _SPREAD = 0.01

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from apis.names import CPU_ARCHITECTURES
 from cli.machine.facts import MOST_CPUS, NODE, Facts
 from cli.machine.gpu_query import QUERY_PARSERS
 from cli.machine.node_tools import NODE_PARSERS, IbDev2NetDev, MemInfo, NodeLabels, Numactl, SysfsDevices
@@ -32,7 +33,7 @@ _MOST_GPUS = 64
 _PATHS = {name: name for name in ("PIX", "PXB", "PHB", "NODE", "SYS")} | {"SOC": "SYS"}
 """As topo -m prints them -> as a machine file has them; SOC is what old drivers print."""
 _CHIP = re.compile(r"((?:ConnectX|BlueField)-\d\w*(?: [DLE]x)?)[^\[]*\[15b3:([0-9a-f]{4})\]")
-_ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
+_ARCHITECTURES = {name: own for own, name in CPU_ARCHITECTURES.items()}
 
 
 def gather(readings: Iterable[Reading]) -> Facts:

@@ -21,13 +21,14 @@ def _page() -> str:
         [_row(name, program) for name, program in PROGRAMS.items()],
     )
     known = markdown.table(
-        ("image", "CUDA", "NCCL", "sshd for v2beta1", "source"),
+        ("image", "CUDA", "NCCL", "sshd for v2beta1", "arm64", "source"),
         [
             (
                 f"`{image.reference}`",
                 str(image.cuda),
                 ".".join(map(str, image.nccl)) if image.nccl else "",
                 "yes" if image.sshd else "no",
+                "no" if image.amd64_alone else "not checked",
                 image.source,
             )
             for image in IMAGES.values()

@@ -3,7 +3,7 @@
 import json
 
 from apis import kinds
-from apis.names import NODE_ROLE
+from apis.names import CPU_ARCHITECTURES, NODE_ROLE
 from hardware.profiles import Profile
 from hardware.profiles.records import MEMORY_REPORTED
 from simulator.actors import kubelet_settings
@@ -14,8 +14,6 @@ from simulator.spec import NodeSpec
 
 MASTER_TAINT = {"key": "node-role.kubernetes.io/master", "effect": "NoSchedule"}
 OPERATING_SYSTEM = {"beta.kubernetes.io/os": "linux", "kubernetes.io/os": "linux"}
-ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
-"""Names of architectures of processors -> those of Kubernetes."""
 
 # Twice OpenShift's documented minimum of a control plane machine, 4 CPUs and 16 GiB.
 PLAIN_CPUS = 8
@@ -50,7 +48,7 @@ def node(spec: NodeSpec) -> Manifest:
 
 
 def _architecture(machine: Profile | None) -> str:
-    return ARCHITECTURES[machine.cpu_architecture if machine else "x86_64"]
+    return CPU_ARCHITECTURES[machine.cpu_architecture if machine else "x86_64"]
 
 
 def status(spec: NodeSpec, *, kubelet_port: int, version: str) -> Manifest:

@@ -64,8 +64,8 @@ def _workers(settings: Settings) -> Iterator[str]:
     masters = sum("master" in node.roles for node in settings.nodes)
     if masters < FEWEST:
         yield f"storage.kind container-native: {masters} of the nodes are masters, and it needs {FEWEST}; add some"
-    machine = settings.gpu_nodes[0].machine
-    if machine.cpu_architecture != "x86_64":
+    machines = (pool.machine for pool in settings.gpu_pools)
+    if machine := next((each for each in machines if each.cpu_architecture != "x86_64"), None):
         yield (
             f"storage.kind container-native does not support {machine.cpu_architecture}, the processors of "
             f"{machine.name}; leave storage out, and give tenants claims of another class"
