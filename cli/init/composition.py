@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cli.init import gpu_policy, node_ranges, operators, optional_parts, places, pools, workloads
+from cli.init import gpu_policy, node_ranges, operators, optional_parts, places, pools, taints, workloads
 from cli.init.decision import MARK, REVIEW, Decision
 from cli.init.examples import Example
 from cli.init.facts import Cluster, Connection
@@ -66,6 +66,9 @@ def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[G
     decisions += _fabric(settings, cluster, [] if left else kinds[0].groups if several else ours)
     if several:
         decisions += [*pools.write(settings, kinds, files, pool), *gpu_policy.with_pools(settings)]
+        decisions += taints.write(settings, kinds)
+    else:
+        decisions += taints.without_pools(settings, _names(ours), cluster.nodes)
     named = {each.path for each in left}
     site = [each for each in places.of_a_site(settings) if each.path not in named]
     return Composition(settings, (*decisions, *site), files)

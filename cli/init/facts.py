@@ -8,7 +8,8 @@ from typing import Any
 from apis.names import GPU_RESOURCE, NODE_ROLE, SCC_MCS, SCC_UID_RANGE
 from apis.quantity import amount
 from cli.init.operator_facts import Controller, Package, Subscription
-from cli.shared import metadata
+from cli.shared import metadata, node_taints
+from components.tolerations import Taint
 from policies.values import read
 from simulator.names import SIMULATED_BY
 
@@ -41,6 +42,8 @@ class Node:
     gpus: int
     """That it offers to pods."""
     labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    """That a site has given it."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,7 @@ def node(obj: Object) -> Node:
         architecture=str(read(obj, "status", "nodeInfo", "architecture") or labels.get("kubernetes.io/arch", "")),
         gpus=int(_amount(obj, GPU_RESOURCE)),
         labels=labels,
+        taints=tuple(node_taints.given(obj)),
     )
 
 

@@ -1,16 +1,15 @@
 """The nodes of a cluster as evidence. Pure, but for the reading."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from apis import kinds, names
+from cli.shared import node_taints
 from cli.shared.cluster_client import Cluster, RefusedError
 from cli.status.overview import count
 from cli.verify.expectations import of_pool
-from components.tolerations import Taint
 from evidence.node_facts import NODE_FACTS, NodeFact, NodeFacts
 from evidence.verdict import Ended, Job, Request
-from policies.values import entries
 from policies.values import read as value
 from stacks.fabric_settings import Ethernet, RdmaFabric
 from stacks.platform import Settings
@@ -80,14 +79,6 @@ def facts(
     )
 
 
-def _taints(node: Mapping[str, Any]) -> Iterator[Taint]:
-    """Yield the taints that keep pods off a node; those of Kubernetes itself say that it is not well, or a master."""
-    for one in entries(node, "spec", "taints"):
-        taint = Taint.model_construct(key=one.get("key", ""), value=one.get("value") or None, effect=one.get("effect"))
-        if taint.keeps_off and not taint.key.startswith(names.KUBERNETES_TAINTS):
-            yield taint
-
-
 def _fact(node: Mapping[str, Any]) -> NodeFact:
     labels = value(node, "metadata", "labels") or {}
     offered = value(node, "status", "allocatable") or {}
@@ -113,7 +104,7 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
         found_gpu=any(labels.get(name) == "true" for name in names.GPU_FEATURES),
         gpu_model=labels.get(_PRODUCT),
         driver=next((one for one in drivers if one), None),
-        taints=tuple(map(str, _taints(node))),
+        taints=tuple(map(str, node_taints.given(node))),
         kernel=str(info.get("kernelVersion", "")),
         os_image=str(info.get("osImage", "")),
         kubelet=str(info.get("kubeletVersion", "")),

@@ -75,6 +75,33 @@ def test_machines_of_two_kinds_are_two_pools() -> None:
     assert has(by_place(made)["pools.dgx-a100.fabric"].text, "jobs of one node", "roce")
 
 
+TAINT = {"key": "dedicated", "value": "training", "effect": "NoSchedule"}
+
+
+def tainted(*nodes: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return nodes with a taint of the site, beside one of Kubernetes."""
+    own = [TAINT, {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]
+    return [node | {"spec": {"taints": own}} for node in nodes]
+
+
+def test_taints_are_those_of_all_nodes_of_a_pool() -> None:
+    """A taint that all nodes of a kind have is the pool's; one of some nodes is named with those that lack it."""
+    made = composed(node("w1"), *tainted(*H100), *tainted(a100("old-1")), a100("old-2"))
+    found = made.settings["pools"]
+    assert (found["dgx-h100"]["taints"], "taints" in found["dgx-a100"]) == ([TAINT], False)
+    (text,) = (each.text for each in made.decisions if "the taint" in each.text)
+    assert has(text, "dedicated=training:NoSchedule", "not on old-2")
+
+
+def test_taints_of_one_kind_of_machine_need_a_pool() -> None:
+    """Jobs of a stack without pools tolerate no taint, so that the user has to decide."""
+    made = composed(node("w1"), *tainted(*H100))
+    (decision,) = (each for each in made.decisions if "the taint" in each.text)
+    assert has(decision.text, "dedicated=training:NoSchedule", "give these nodes a pool with `taints`")
+    assert made.settings["nodes"][int(decision.path[1])]["profile"] == "dgx-h100"
+    assert not any("taint" in each.text for each in composed(node("w1"), *H100).decisions)
+
+
 @pytest.mark.parametrize("example", ["h100-roce", "mixed"])
 def test_settings_with_pools_are_valid(example: str) -> None:
     """Quotas are by pool, within what each has; each job names the pool that stands for the example's machine."""
