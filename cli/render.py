@@ -10,6 +10,7 @@ from cli.shared import stack as stacks
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, StackOption
+from cli.shared.output import path_option
 from rendering import manifests
 from rendering.gitops import argocd, flux
 from rendering.gitops.waves import waves
@@ -37,7 +38,7 @@ _SOURCE_REMEDIES = {
     False: "Write the name of the GitRepository in flux-system; its URL is in that object.",
 }
 
-OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the files.")]
+OutputOption = Annotated[Path | None, path_option("Folder for the files")]
 ArgoOption = Annotated[
     Path | None,
     typer.Option("--argocd", metavar="DIR", help="Write manifests with sync waves for Argo CD, and health checks."),

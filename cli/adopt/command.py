@@ -16,10 +16,10 @@ from cli.shared.checkpoints import state_repair
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
-from cli.shared.output import write_text
+from cli.shared.output import file_option, write_text
 from cli.shared.stack import Stack
 
-CommentOption = Annotated[Path | None, typer.Option("--output", "-o", help="File for the findings, in Markdown.")]
+CommentOption = Annotated[Path | None, file_option("File for the findings, in Markdown")]
 ImportOption = Annotated[Path | None, typer.Option("--import-file", help="File for `pulumi import --file`, JSON.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Adopt all that can be adopted, without asking.")]
 

@@ -13,6 +13,7 @@ import typer
 from cli.data import cards
 from cli.shared.console import Reporter, print_text, print_warning
 from cli.shared.errors import Problem
+from cli.shared.output import path_option
 from datasets import indexing, labels
 from datasets.card import Card
 from datasets.frames import Found, Frame, list_files, put_together
@@ -23,7 +24,7 @@ _CHUNK = 16
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the data set; files may be in subfolders.")]
 CardOption = Annotated[str, typer.Option("--card", help="Card in datasets/cards, or your own card's file.")]
-OutputOption = Annotated[Path, typer.Option("--output", "-o", help="SQLite file to write, or to replace.")]
+OutputOption = Annotated[Path, path_option("SQLite file to write, or to replace")]
 PlatformOption = Annotated[
     str, typer.Option(help="Storage type that the records give, e.g. 'IBM COS', 'S3', 'NFS', 'Spectrum Scale'.")
 ]

@@ -13,6 +13,7 @@ from cli.shared import stack as stacks
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
+from cli.shared.output import file_option
 from cli.shared.policy_configuration import settled
 from cli.shared.stack import Stack
 from review.model import Review
@@ -20,7 +21,7 @@ from review.titles import path
 from stacks import adoption, extra_fields
 from stacks.transforms import named
 
-OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="File for the comment, in Markdown.")]
+OutputOption = Annotated[Path | None, file_option("File for the comment, in Markdown")]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="File for the same content as JSON.")]
 PlanOption = Annotated[
     Path | None,

@@ -10,7 +10,7 @@ import typer
 from cli.diff import comment_file
 from cli.shared.console import console, print_text
 from cli.shared.errors import Problem, explain
-from cli.shared.output import write_text
+from cli.shared.output import STANDARD_OUTPUT, write_text
 from review import json_data, terminal
 from review.model import Review
 
@@ -22,7 +22,7 @@ def present(review: Review, output: Path | None, as_json: Path | None) -> None:
     """
     whole = _files(review, output, as_json)
     console.print(terminal.write(review, differences=output is None), markup=False, end="")
-    if output is not None:
+    if output not in (None, STANDARD_OUTPUT):
         longer = f"; it was shortened, and the whole review is in {whole}" if whole else ""
         print_text(f"the comment, with what differs in each object, is in {output}{longer}")
 

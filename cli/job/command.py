@@ -21,18 +21,16 @@ from cli.job.request import Request, requested
 from cli.shared import stack as stacks
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, StackOption
-from cli.shared.output import write_text
+from cli.shared.output import STANDARD_OUTPUT, file_option, write_text
 from policies import exceptions
 from policies.check import configured
 from policies.findings import Severity
-
-STANDARD_OUTPUT = "-"
 
 ProgramArgument = Annotated[
     str, typer.Argument(metavar="PROGRAM", help="Program of the stack, or of docs/programs.md.")
 ]
 TenantOption = Annotated[str, typer.Option("--tenant", "-t", help="Namespace of the tenant whose user starts it.")]
-OutputOption = Annotated[str, typer.Option("--output", "-o", metavar="FILE|-", help="File, or - for standard output.")]
+OutputOption = Annotated[Path, file_option("File to write")]
 GpusOption = Annotated[int | None, typer.Option("--gpus", "-g", min=1, help="GPUs of the job, all pods together.")]
 NodesOption = Annotated[
     int | None,
@@ -92,11 +90,9 @@ def command(
     heading = f"# Program {program} as job {job} of stack {stack}; start it with: oc create -f FILE\n"
     manifest = heading + _text(objects(settings, stack))
     _require_allowed(_examined(manifest, job, stack))
-    if output == STANDARD_OUTPUT:
-        typer.echo(manifest, nl=False)
-        return
-    write_text(Path(output), manifest)
-    typer.echo(f"job {job} in {output}; start it with `oc create -f {output}`", err=True)
+    write_text(output, manifest)
+    if output != STANDARD_OUTPUT:
+        typer.echo(f"job {job} in {output}; start it with `oc create -f {output}`", err=True)
 
 
 def _text(manifests: list[dict[str, Any]]) -> str:

@@ -26,13 +26,13 @@ from cli.machine.node_outputs import (
 from cli.shared.console import print_notice
 from cli.shared.errors import Problem
 from cli.shared.options import OtherName
-from cli.shared.output import write_text
+from cli.shared.output import file_option, write_text
 
 StackChoice = Annotated[str | None, typer.Option("--stack", "-s", help="Stack whose cluster has the node.")]
 KubeconfigOption = Annotated[Path | None, typer.Option(help="Kubeconfig of the cluster, in place of a stack.")]
 ContextOption = Annotated[str | None, typer.Option(help="Context in it; needed unless it has only one.")]
 NodeOption = Annotated[str, typer.Option(help="Node of the cluster.")]
-OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="Machine file to write.")]
+OutputOption = Annotated[Path | None, file_option("Machine file to write")]
 LogOption = Annotated[Path | None, typer.Option("--log", help="File for the tools' output.")]
 ManifestOption = Annotated[
     bool, typer.Option("--manifest", help="Print the Job, and create nothing: for a user who may not create Jobs.")

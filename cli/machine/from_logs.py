@@ -13,7 +13,7 @@ from cli.machine.facts import Facts
 from cli.machine.tool_facts import PARSERS, gather
 from cli.shared.console import print_notice, print_text
 from cli.shared.errors import Problem
-from cli.shared.output import write_text
+from cli.shared.output import STANDARD_OUTPUT, file_option, write_text
 from evidence.model import Reading, Unknown
 from evidence.reader import read
 from hardware import field_errors
@@ -29,9 +29,7 @@ Files = Annotated[
     list[str],
     typer.Argument(metavar="FILE...", help="Outputs of one node, in one file or several; - is standard input."),
 ]
-OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Machine file to write; default: standard output.")
-]
+OutputOption = Annotated[Path | None, file_option("Machine file to write; default: standard output")]
 
 
 def command(files: Files, output: OutputOption = None) -> None:
@@ -51,7 +49,7 @@ def command(files: Files, output: OutputOption = None) -> None:
 
 def require_new(output: Path | None) -> None:
     """Raise Problem for a file that exists."""
-    if output is not None and output.exists():
+    if output is not None and output != STANDARD_OUTPUT and output.exists():
         raise Problem(f"{output} exists, and may have been completed manually", "Remove it, or write another file.")
 
 

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from cli.shared.output import path_option
+
 StackOption = Annotated[
     str, typer.Option("--stack", "-s", help="Stack: NAME of a file Pulumi.NAME.yaml or stacks/examples/NAME.yaml.")
 ]
@@ -27,7 +29,7 @@ BackendOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-FolderOption = Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")]
+FolderOption = Annotated[Path, path_option("Folder for the files")]
 
 DEFAULT_STACK = "dev"
 DEFAULT_NAME = "default"

@@ -4,11 +4,49 @@ import json
 from pathlib import Path
 from typing import Any
 
+import typer
+
+from cli.shared.console import console
 from cli.shared.errors import Problem
+
+STANDARD_OUTPUT = Path("-")
+"""What `-o -` means with every command that writes one file."""
+
+
+def file_option(what: str) -> Any:
+    """Return the option -o of a command that writes one file of text, which may be standard output."""
+    help_text = f"{what}; - for standard output."
+    return typer.Option("--output", "-o", metavar="FILE|-", help=help_text, callback=_reserve_standard_output)
+
+
+def path_option(what: str) -> Any:
+    """Return the option -o of a command that writes a folder, or a file that is no text."""
+    return typer.Option("--output", "-o", help=f"{what}.", callback=_refuse_standard_output)
+
+
+def _reserve_standard_output(context: typer.Context, path: Path | None) -> Path | None:
+    """Let everything else that the command prints go to standard error where the file goes to standard output."""
+    if path == STANDARD_OUTPUT:
+        console.stderr = True
+        context.call_on_close(_release_standard_output)
+    return path
+
+
+def _release_standard_output() -> None:
+    console.stderr = False
+
+
+def _refuse_standard_output(path: Path | None) -> Path | None:
+    if path == STANDARD_OUTPUT:
+        raise typer.BadParameter("standard output cannot hold it; name a path")
+    return path
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write a file, and its folder where there is none; raise Problem where that cannot be."""
+    """Write a file, and its folder where there is none, or standard output; raise Problem where that cannot be."""
+    if path == STANDARD_OUTPUT:
+        print(content, end="")  # noqa: T201 - for a program
+        return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")

@@ -3,17 +3,16 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from cli.shared import session
 from cli.shared import stack as stacks
 from cli.shared.checkpoints import access, backups
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
 from cli.shared.options import OtherName, StackOption
+from cli.shared.output import STANDARD_OUTPUT, file_option
 from cli.state import selection
 
-FileOption = Annotated[Path, typer.Option("--output", "-o", help="New file; secrets in it stay encrypted.")]
+FileOption = Annotated[Path, file_option("New file, in which secrets stay encrypted")]
 
 
 def command(
@@ -32,4 +31,5 @@ def command(
             "`./hpc state list --backend URL` lists the stacks.",
         )
     count = backups.write(wanted.name, access.export(running), selection.tags(wanted, there), output)
-    print_text(f"{output}: {count} resources, {output.stat().st_size / 1e6:.1f} MB, read back and whole")
+    if output != STANDARD_OUTPUT:
+        print_text(f"{output}: {count} resources, {output.stat().st_size / 1e6:.1f} MB, read back and whole")

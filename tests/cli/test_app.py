@@ -56,6 +56,15 @@ def test_paragraphs_of_help_are_whole(commands: dict[str, Any]) -> None:
     assert not [name for name, command in commands.items() if "\n" in command.help.replace("\n\n", "")]
 
 
+def test_every_output_option_has_standard_output_or_refuses_it(commands: dict[str, Any]) -> None:
+    """Every -o writes one file, which may be standard output, or a path that standard output cannot be."""
+    options = {name: option for name, each in commands.items() for option in each.params if "-o" in option.opts}
+    files = {name for name, option in options.items() if option.help.endswith("; - for standard output.")}
+    assert files == {"adopt", "diff", "drift", "job", "machine discover", "machine from-logs", "state backup"}
+    assert options.keys() - files == {"data index", "render", "report", "site render"}
+    assert all(option.callback for option in options.values())
+
+
 def test_help_names_a_page(commands: dict[str, Any]) -> None:
     """The help of every command ends with a page that exists."""
     top = {name: command.epilog for name, command in commands.items() if " " not in name}

@@ -11,6 +11,7 @@ from typing import Any
 from cli.shared.backends import older_states
 from cli.shared.backends.tags import UID
 from cli.shared.errors import Problem
+from cli.shared.output import STANDARD_OUTPUT, write_text
 from cli.shared.paths import own_files
 from cli.shared.stack import Stack
 from simulator.files import write_atomically
@@ -48,15 +49,19 @@ def place(stack: Stack, what: str) -> Path:
 
 
 def write(stack: str, exported: Mapping[str, Any], tags: Mapping[str, str], file: Path) -> int:
-    """Write an export of a stack to a new file and read it back; return how many resources it has.
+    """Write an export of a stack to a new file and read it back, or print it; return how many resources it has.
 
     Raises Problem when the file is there already, or holds something else afterwards.
     """
-    if file.exists():
+    if file != STANDARD_OUTPUT and file.exists():
         raise Problem(f"{file} exists already", "Use another name, or remove it.")
     noted = {"stack": stack, "cluster": tags.get(UID, ""), "at": datetime.now(UTC).isoformat(timespec="seconds")}
     document = {**exported, _OURS: noted}
-    write_atomically(file, json.dumps(document, separators=(",", ":")))
+    content = json.dumps(document, separators=(",", ":"))
+    if file == STANDARD_OUTPUT:
+        write_text(file, content + "\n")
+        return len(older_states.resources(exported.get("deployment")))
+    write_atomically(file, content)
     if json.loads(file.read_bytes()) != document:
         raise Problem(f"{file} does not hold what was written to it", "Check the disk, and write it elsewhere.")
     return len(older_states.resources(exported.get("deployment")))
