@@ -5,9 +5,9 @@ from enum import StrEnum
 from functools import partial
 from typing import Literal
 
-GdrLevel = Literal["PIX", "PXB"]
-"""How far a GPU and an HCA may be apart for GPUDirect: one PCIe bridge between them, or several (E-30)."""
-_NUMBERS: Mapping[str, str] = {"LOC": "0", "PIX": "1", "PXB": "2"}
+GdrLevel = Literal["PIX", "PXB", "PHB"]
+"""How far a GPU and an HCA may be apart for GPUDirect: one PCIe bridge between them, several, host bridges (E-30)."""
+_NUMBERS: Mapping[str, str] = {"LOC": "0", "PIX": "1", "PXB": "2", "PHB": "3"}
 
 
 class Transport(StrEnum):

@@ -17,6 +17,9 @@ FIRST_OPEN_BRANCH = 515
 _FIRST_WITH_ROW_REMAPPING = 8
 """Major compute capability, by the documentation of DCGM's fields."""
 _FIRST_WITH_TF32 = 8
+_MIB_PER_GIB = 1 << 10
+_MEMORY_SPREAD = 0.05
+"""Part by which drivers differ in the memory that they show of one model: ECC and the driver's own share."""
 
 
 class Gpu(Model):
@@ -33,6 +36,9 @@ class Gpu(Model):
     memory_mib: int | None = Field(default=None, gt=0, description="memory that nvidia-smi shows, MiB")
     memory_gbs: int | None = Field(default=None, gt=0, description="memory bandwidth, GB/s")
     sms: int | None = Field(default=None, gt=0, description="streaming multiprocessors")
+    nvlink_gbs: float | None = Field(
+        default=None, gt=0, exclude=True, description="of one NVLink, both ways, GB/s; None: that of its architecture"
+    )
     watts: int | None = Field(default=None, gt=0, description="power limit, W")
     l2_kib: int | None = Field(default=None, gt=0, exclude=True, description="L2 cache, KiB")
     shared_memory_kib: int | None = Field(
@@ -76,6 +82,10 @@ class Architecture(Model):
     first_cuda: int = Field(gt=0, description="oldest CUDA major version that knows it")
     first_cuda_minor: int = Field(default=0, ge=0, description="its minor version")
     last_cuda: int | None = Field(description="newest CUDA major version that still knows it; None: current ones do")
+    nvlink_generation: int | None = Field(
+        default=None, gt=0, description="generation of the NVLinks of those of its GPUs that have some; None: none has"
+    )
+    nvlink_gbs: float | None = Field(default=None, gt=0, description="of one NVLink, both ways, GB/s")
     peer_memory: Literal["nvidia-peermem", "dma-buf"] = Field(description="how an HCA reaches GPU memory (GPUDirect)")
     gpus: Mapping[str, Gpu] = Field(description="its GPUs, by the name that machines use")
     source: str = Field(description="of the figures")
@@ -141,9 +151,30 @@ def product(label: str) -> str:
     return unbranded(re.sub(r"-(?:SHARED|MIG-.*)$", "", label))
 
 
+def labelled_text(name: str) -> str:
+    """Return a name of a GPU as labels write it, without its brand."""
+    return unbranded(name.strip()).replace(" ", "-")
+
+
 def labelled(gpu: Gpu) -> str:
     """Return the product that the label of a GPU names."""
     return product(gpu.model.replace(" ", "-"))
+
+
+def shortened(name: str, memory_mib: int) -> str | None:
+    """Return `architecture/name` of the GPU whose name nvidia-smi shortened to `name`, which ends with `...`.
+
+    Several names begin alike, so the memory decides; None where it leaves none, or several.
+    """
+    begin = labelled_text(name.removesuffix("..."))
+    found = [
+        f"{architecture.name}/{key}"
+        for architecture in ARCHITECTURES.values()
+        for key, gpu in architecture.gpus.items()
+        if labelled(gpu).startswith(begin)
+        and abs(memory_mib / (gpu.memory_mib or gpu.memory_gb * _MIB_PER_GIB) - 1) < _MEMORY_SPREAD
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def named(gpu: Any) -> Any:

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable
 from itertools import chain
+from typing import get_args
 
 from pydantic import Field
 
+from apis.nccl import GdrLevel
 from hardware import cpus
 from hardware.model import Model
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
-from hardware.profiles.records import Near
 
 PAGEPOOL_PART = 4
 """The Redpaper's pagepool is 128 GiB of 512: a quarter of the memory (R-3.3-7)."""
@@ -22,6 +23,8 @@ RealMemory 515600 and 1031736 MiB of 512 and 1024 GiB), the kubelet 1.1 GiB, and
 SYSTEM_CPUS = Reserve().cpus
 DAEMON_CPUS = 4
 """CPUs that GPU pods leave beside the kubelet's reserved ones: for DaemonSets, launchers, helpers; a choice."""
+_HOST_BRIDGES = ("PHB", "NODE")
+"""Paths that NCCL counts as PHB: over the host bridges of one NUMA node."""
 LEAST_DAEMON_CPUS = 1
 """What the DaemonSets of OpenShift and the operators ask for on a GPU node, about half a CPU, as whole CPUs."""
 
@@ -53,16 +56,49 @@ def nearest_hcas(profile: Profile, gpu: int) -> tuple[Hca, ...]:
     return tuple(hca for hca in profile.hcas if gpu in hca.gpus)
 
 
-def gpudirect_level(profile: Profile) -> Near:
-    """Return the NCCL_NET_GDR_LEVEL at which each GPU may use GPUDirect with the ports next to it (E-30).
+def gpudirect_level(profile: Profile) -> GdrLevel:
+    """Return the NCCL_NET_GDR_LEVEL at which each GPU may use GPUDirect with the ports nearest to it (E-30).
 
-    PIX where one bridge lies between. Where there are two, PIX would turn GPUDirect off: there it is PXB.
-    Raises ValueError for a machine of which no document says how far its ports are.
+    PIX where one bridge lies between. Where there are two, PIX would turn GPUDirect off: there it is PXB, and PHB where
+    host bridges are between some GPU and its nearest port, which NCCL's default, PXB, excludes.
+    Raises ValueError for a machine of which no document says how far its ports are, and for one with GPUs that reach
+    every port over the link between sockets only.
     """
-    distances: set[Near] = {hca.distance for hca in profile.hcas if hca.gpus and hca.distance is not None}
+    distances = {hca.distance for hca in profile.hcas if hca.gpus and hca.distance is not None}
+    if far := out_of_reach(profile):
+        raise ValueError(
+            f"{profile.name}: GPU {', '.join(map(str, far))} reach every port over the link between sockets only"
+        )
     if not distances:
-        raise ValueError(f"{profile.name}: no port is known to be next to a GPU; name its ports (with_hcas)")
-    return "PXB" if "PXB" in distances else "PIX"
+        raise ValueError(f"{profile.name}: no port is known to be next to a GPU; set it in `ports` (gpus, distance)")
+    levels: tuple[GdrLevel, ...] = get_args(GdrLevel)
+    least = levels.index("PHB" if distances & {*_HOST_BRIDGES} else "PXB" if "PXB" in distances else "PIX")
+    if not _are_known(profile):
+        return levels[least]
+    return next((level for level in levels[least:] if len(_served(profile, level)) == profile.gpus), "PHB")
+
+
+def out_of_reach(profile: Profile) -> tuple[int, ...]:
+    """Return the GPUs that no port can reach by GPUDirect; none where no document gives the paths.
+
+    A GPU with NVLink to one that has a port uses that (PXN). On Grace processors NVLink-C2C joins GPUs and ports, which
+    the matrix does not show.
+    """
+    if not _are_known(profile) or profile.cpu_architecture == "aarch64":
+        return ()
+    return tuple(sorted({*range(profile.gpus)} - _served(profile, "PHB")))
+
+
+def _are_known(profile: Profile) -> bool:
+    """Return whether the path of each port to each GPU is known."""
+    return bool(profile.hcas) and all(hca.distances for hca in profile.hcas)
+
+
+def _served(profile: Profile, level: GdrLevel) -> set[int]:
+    """Return the GPUs that have a port within a level, or NVLink to one that has."""
+    within = {"PIX": ("PIX",), "PXB": ("PIX", "PXB"), "PHB": ("PIX", "PXB", *_HOST_BRIDGES)}[level]
+    own = {gpu for hca in profile.hcas for gpu, path in enumerate(hca.distances) if path in within}
+    return own | {gpu for gpu in range(profile.gpus) if any(profile.nvlink.joins(gpu, other) for other in own)}
 
 
 def nccl_ib_hca(hcas: Iterable[Hca]) -> str:

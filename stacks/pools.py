@@ -132,8 +132,10 @@ class Pool:
 
     @property
     def transport(self) -> Transport:
-        """The default transport of jobs."""
-        return Transport.GPUDIRECT if self.uses_rdma else Transport.TCP
+        """The default transport of jobs: without GPUDirect where some of the machine's GPUs reach no port by it."""
+        if not self.uses_rdma:
+            return Transport.TCP
+        return Transport.INFINIBAND if topology.out_of_reach(self.machine) else Transport.GPUDIRECT
 
     @property
     def hcas(self) -> tuple[Hca, ...]:

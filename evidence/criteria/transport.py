@@ -9,6 +9,7 @@ from evidence.criterion import NCCL, Criterion, Found, nccl_logs, passed, quoted
 from evidence.model import NcclLog
 from evidence.verdict import Job, Proof, Request, Status
 from evidence.wording import listed
+from hardware import topology
 
 NETWORKS = {Transport.TCP: "NET/Socket", Transport.INFINIBAND: "NET/IB", Transport.GPUDIRECT: "NET/IB"}
 
@@ -81,6 +82,12 @@ def _gpudirect(job: Job) -> Found | None:
     return Found(passed(direct == channels), f"{direct} of {channels} channels with GDRDMA", proofs=proofs)
 
 
+def _reaches_gpus(request: Request) -> bool:
+    """Return whether GPUDirect is requested, and the machine has no GPU that reaches ports over the sockets only."""
+    far = request.machine is not None and topology.out_of_reach(request.machine)
+    return request.transport is Transport.GPUDIRECT and request.spans_nodes and not far
+
+
 def _any_between(logs: Iterable[tuple[str, NcclLog]]) -> bool:
     return any(log.between_nodes for _, log in logs)
 
@@ -119,7 +126,7 @@ def _within(job: Job) -> Found | None:
 def _has_switches(request: Request) -> bool:
     """Return whether every two GPUs of a pod are joined by NVLink; alone in its pod a GPU cannot see others."""
     machine, shape = request.machine, request.shape
-    return machine is not None and shape is not None and shape.gpus > 1 and machine.nvlink.shape == "switched"
+    return machine is not None and shape is not None and shape.gpus > 1 and machine.nvlink.shape in ("switched", "mesh")
 
 
 def _sharp(job: Job) -> Found | None:
@@ -151,7 +158,7 @@ CRITERIA = (
         title="GPUs of one pod exchange data directly",
         limit="P2P on every channel within a node, not through host memory (SHM) or over a network",
         unit="channels",
-        applies="jobs with several GPUs in a pod, on machines whose GPUs are all joined by NVSwitches",
+        applies="jobs with several GPUs in a pod, on machines whose GPUs are all joined by NVLink",
         source="R-4.3-7, D-2.3; measured (docs/gpus.md)",
         needs=(NCCL,),
         look=_within,
@@ -163,11 +170,11 @@ CRITERIA = (
         title="HCAs read and write GPU memory directly",
         limit="GDRDMA on every channel over a network between nodes",
         unit="channels",
-        applies="jobs on several nodes that request GPUDirect",
+        applies="jobs on several nodes that request GPUDirect, on machines where every GPU reaches a port by it",
         source="R-4.3-4, R-4.4-12",
         needs=(NCCL,),
         look=_gpudirect,
-        when=lambda request: request.transport is Transport.GPUDIRECT and request.spans_nodes,
+        when=_reaches_gpus,
     ),
     Criterion(
         name="ranks-initialised",

@@ -32,6 +32,7 @@ class NvidiaSmiTopo(HostReading):
     devices: tuple[str, ...] = Field(description="columns, in the order of the header")
     rows: tuple[TopologyRow, ...] = Field(description="rows with a cell for each column; damaged ones are left out")
     nics: Mapping[str, str] = Field(description="NIC0 -> mlx5_0, of the legend of newer drivers; else empty")
+    pcie_alone: bool = Field(description="whether it is of `topo -mp`, which shows no NVLinks")
     shortened: bool = Field(description="whether columns were left out manually, as `...`")
     asymmetric: tuple[str, ...] = Field(
         description="self-check: pairs whose two cells differ, or a device that is not X to itself, e.g. GPU0-GPU3"
@@ -74,14 +75,18 @@ class NvidiaSmiTopoParser(HostParser):
         self._columns: tuple[str, ...] = ()
         self._rows: dict[str, TopologyRow] = {}
         self._nics: dict[str, str] = {}
-        self._legend = False
+        self._legend = self._explains_pix = self._explains_links = self._of_pcie = False
+
+    def read_command(self, text: str) -> None:
+        """Read which matrix is requested."""
+        self._of_pcie = re.search(r" -(?:mp|p\b|-matrix_pci)", text) is not None
 
     def take(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
         if (header := _HEADER.match(text)) is not None:
             return self._header(tuple(_DEVICES.findall(header[1])))
-        if not self._columns:
+        if not self._columns or "==>" in text:  # ibdev2netdev
             return Taken.NO
         if (row := _ROW.match(text)) is not None:
             return self._row(row[1], [*_cells(row[2])], line.number)
@@ -89,6 +94,8 @@ class NvidiaSmiTopoParser(HostParser):
             self._nics[nic[1]] = nic[2]
         elif _LEGEND.match(text):
             self._legend = self._legend or "Self" in text
+            self._explains_pix = self._explains_pix or text.lstrip().startswith("PIX")
+            self._explains_links = self._explains_links or text.lstrip().startswith("NV#")
         elif not _OTHER.match(text):
             return Taken.NO
         return Taken.YES
@@ -127,9 +134,15 @@ class NvidiaSmiTopoParser(HostParser):
             "devices": tuple(self._named),
             "rows": tuple(self._rows.values()),
             "nics": self._nics,
+            "pcie_alone": self._of_pcie or self._legend_of_pcie(),
             "shortened": "..." in self._columns,
             "asymmetric": _asymmetric(self._rows),
         }
+
+    def _legend_of_pcie(self) -> bool:
+        """Return whether the legend explains paths over PCIe and no links, and no cell is a link."""
+        shown = any(cell.startswith("NV") for row in self._rows.values() for cell in row.links.values())
+        return self._explains_pix and not self._explains_links and not shown
 
     def missing(self) -> Iterable[str | None]:
         """Return which rows and legends are missing."""
@@ -181,7 +194,8 @@ def _differences(topo: NvidiaSmiTopo, profile: Profile) -> Iterator[tuple[int, s
         return
     for name, row in gpus.items():
         index = int(name.removeprefix("GPU"))
-        yield from ((row.line, text) for text in _links(name, row.links, profile, index))
+        if not topo.pcie_alone:
+            yield from ((row.line, text) for text in _links(name, row.links, profile, index))
         wanted = next((cpus.write(node.cpu_set) for node in profile.numa if index in node.gpus), None)
         if wanted and row.cpu_affinity not in (None, "N/A", wanted):
             yield row.line, f"{name}: CPUs {row.cpu_affinity}"

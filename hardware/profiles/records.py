@@ -1,9 +1,9 @@
 """What one machine of a model has, as a record."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from hardware import cpus
 from hardware.gpus import ARCHITECTURES, Architecture, Gpu, named
@@ -17,8 +17,11 @@ of machines with eight GPUs have RealMemory 515600 and 1031736 MiB of 512 and 10
 
 Near = Literal["PIX", "PXB"]
 """What is between an HCA and the GPUs next to it, as nvidia-smi topo prints it: one PCIe bridge, or several."""
+Reach = Literal["PIX", "PXB", "PHB", "NODE"]
+"""Also a host bridge, or several of one NUMA node."""
 Distance = Literal["PIX", "PXB", "PHB", "NODE", "SYS"]
-"""What is between a device and a GPU: also a host bridge, several of one NUMA node, or the link between sockets."""
+"""What is between a device and a GPU: also the link between sockets."""
+Shape = Literal["hybrid cube mesh", "mesh", "bridged", "switched", "none"]
 
 
 def _is_empty(value: object) -> bool:
@@ -35,8 +38,10 @@ class Hca(Model):
         "None: not known"
     )
     numa: int = Field(ge=0, description="NUMA node of its PCIe root")
-    gpus: tuple[int, ...] = Field(description="GPUs at `distance`; empty for a port that is near no GPU")
-    distance: Near | None = Field(default="PIX", description="PCIe path to `gpus`; None if there are none")
+    gpus: tuple[int, ...] = Field(description="GPUs at `distance`; empty for a port on the NUMA node of no GPU")
+    distance: Reach | None = Field(
+        default="PIX", description="PCIe path to `gpus`, the shortest that it has; None if there are none"
+    )
     rate_gbps: int = Field(gt=0, description="line rate in Gb/s")
     pci: str | None = Field(
         default=None,
@@ -118,9 +123,16 @@ class NumaNode(Model):
 class NvLink(Model):
     """How the GPUs of a machine are joined."""
 
-    generation: int = Field(ge=0, description="0 without NVLink")
-    gbs: int = Field(ge=0, description="bandwidth of one GPU in GB/s, both directions together; 0 without NVLink")
-    shape: Literal["hybrid cube mesh", "switched", "none"] = Field(description="none: GPUs reach each other by PCIe")
+    model_config = ConfigDict(json_schema_extra={"required": ["shape"]})
+
+    generation: int = Field(ge=0, description="0, or left out, without NVLink")
+    gbs: int = Field(
+        ge=0, description="bandwidth of one GPU in GB/s, both directions together; 0, or left out, without NVLink"
+    )
+    shape: Shape = Field(
+        description="switched: over NVSwitches; mesh: every GPU is joined to all others; bridged: GPUs in pairs or "
+        "fours, the rest by PCIe; none: all by PCIe"
+    )
     switches: int | None = Field(default=None, description="NVSwitches; None: not given, or none in a mesh")
     links: tuple[tuple[int, ...], ...] = Field(
         default=(), description="links between GPU i and GPU j, 0 for none (SYS); empty: no document prints the matrix"
@@ -134,6 +146,12 @@ class NvLink(Model):
     def joins(self, gpu: int, other: int) -> bool:
         """Whether two GPUs have NVLink between them; where no document has the matrix, they do."""
         return self.shape != "none" and (not self.links or self.links[gpu][other] > 0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_links_there_are_no_figures(cls, fields: Any) -> Any:
+        none = isinstance(fields, dict) and fields.get("shape") == "none"
+        return {"generation": 0, "gbs": 0, **fields} if none else fields
 
     @model_validator(mode="after")
     def _has_figures_with_links(self) -> Self:
@@ -276,7 +294,9 @@ class Profile(Model):
             if device.distances and len(device.distances) != self.gpus:
                 faults.append(f"{device.name}: distances: give one for each of the {self.gpus} GPUs")
         for hca in self.hcas:
-            nearest = next((path for path in get_args(Near) if path in hca.distances), None)
+            # Of a port that is next to no GPU those of its NUMA node may be left out.
+            paths = get_args(Reach if hca.gpus else Near)
+            nearest = next((path for path in paths if path in hca.distances), None)
             near = tuple(gpu for gpu, path in enumerate(hca.distances) if nearest and path == nearest)
             if hca.distances and (near, nearest) != (hca.gpus, hca.distance):
                 faults.append(

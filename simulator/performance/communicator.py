@@ -10,7 +10,7 @@ from simulator.performance import versions
 from simulator.performance.job import Launched, Worker
 
 SOCKET_INTERFACE = "eth0"
-LEVELS: Mapping[str, int] = {"LOC": 0, "PIX": 1, "PXB": 2, "PHB": 3, "SYS": 5}
+LEVELS: Mapping[str, int] = {"LOC": 0, "PIX": 1, "PXB": 2, "PHB": 3, "NODE": 3, "SYS": 5}
 """How far apart GPU and HCA may be for GPUDirect; numbers are the old spelling (E-30)."""
 DEFAULT_LEVEL = 2
 """PXB: what NCCL takes without NCCL_NET_GDR_LEVEL, in all versions here."""
@@ -163,8 +163,7 @@ def chosen(ports: Sequence[Hca], value: str) -> tuple[Hca, ...]:
 def joined(one: Rank, other: Rank) -> bool:
     """Return whether two GPUs of a machine have NVLink between them; where no document has the matrix, they do."""
     profile = one.worker.machine.profile
-    links = profile.nvlink.links if profile else ()
-    return not links or links[one.gpu][other.gpu] > 0
+    return profile is None or profile.nvlink.joins(one.gpu, other.gpu)
 
 
 def _distance(rank: Rank, hca: Hca) -> int:

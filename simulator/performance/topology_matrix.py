@@ -23,7 +23,7 @@ LEGEND = (
 
 def lines(profile: Profile, gpus: Sequence[int], branch: int) -> list[str]:
     """Return what is printed of a pod's GPUs, numbered from 0 in it, and of all adapters of the machine."""
-    if not profile.nvlink.links or not profile.numa:
+    if not profile.numa or not (profile.nvlink.links or profile.nvlink.shape == "none"):
         return [f"{SIMULATED}: no document gives the matrix of {profile.name}"]
     hcas = ports.in_order(profile.devices)
     nics = branch >= FIRST_WITH_NICS
@@ -65,7 +65,7 @@ def _affinity(profile: Profile, gpu: int, branch: int) -> list[str]:
 def _between_gpus(profile: Profile, one: int, other: int) -> str:
     if one == other:
         return "X"
-    if bonded := profile.nvlink.links[one][other]:
+    if profile.nvlink.links and (bonded := profile.nvlink.links[one][other]):
         return f"NV{bonded}"
     return "NODE" if _numa(profile, one) == _numa(profile, other) else "SYS"
 

@@ -129,11 +129,8 @@ def _transport(job: ProgramJob) -> Iterator[str]:
     elif transport is Transport.GPUDIRECT:
         try:
             topology.gpudirect_level(machine)
-        except ValueError:
-            yield (
-                f"transport {transport}: no port of {machine.name} is known to be next to a GPU; set it in "
-                f"`ports` (gpus, distance), or use {Transport.INFINIBAND}"
-            )
+        except ValueError as error:
+            yield f"transport {transport}: {error}; or use {Transport.INFINIBAND}"
 
 
 def _size(job: ProgramJob, settings: Settings) -> Iterator[str]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as some
 from hardware import cpus, topology
 from hardware.placement import Reserve, share
 from hardware.profiles import PROFILES, Profile
-from tests.support.machines import DGX1_V100_16GB, DGX2H, DGX_A100, SYS_4029GP_TVRT
+from tests.support.machines import DGX1_V100_16GB, DGX2H, DGX_A100, SYS_4029GP_TVRT, pcie_server
 
 NAMED = [known for known in PROFILES.values() if known.hcas]
 MAPPED = [known for known in PROFILES.values() if known.numa]
@@ -40,6 +40,32 @@ def test_gpudirect_reaches_the_nearest_port() -> None:
     assert topology.gpudirect_level(DGX_A100) == "PXB"
     with pytest.raises(ValueError, match="dgx2h: no port is known to be next to a GPU"):
         topology.gpudirect_level(DGX2H)
+
+
+@pytest.mark.parametrize(
+    ("machine", "level"),
+    [
+        (pcie_server("NODE NODE SYS SYS", "SYS SYS NODE NODE"), "PHB"),
+        (pcie_server("PHB NODE SYS SYS", "SYS SYS PIX NODE"), "PHB"),
+        (pcie_server("PIX PXB SYS SYS", "SYS SYS PXB PIX"), "PXB"),
+        (pcie_server("PIX PIX SYS SYS", "SYS SYS PXB PXB"), "PXB"),
+        (pcie_server("PIX SYS", links=((0, 4), (4, 0))), "PIX"),
+        (pcie_server("NODE SYS", links=((0, 4), (4, 0))), "PHB"),
+    ],
+)
+def test_the_level_reaches_a_port_from_every_gpu(machine: Profile, level: str) -> None:
+    """Where a GPU has host bridges to its nearest port, and no NVLink to a GPU that is nearer, the level is PHB."""
+    assert (topology.gpudirect_level(machine), topology.out_of_reach(machine)) == (level, ())
+
+
+def test_gpus_that_reach_no_port_have_no_gpudirect() -> None:
+    """GPUs that reach every port over the link between sockets are named; on Grace the matrix does not tell."""
+    far = pcie_server("SYS SYS NODE NODE", "SYS SYS NODE NODE")
+    assert topology.out_of_reach(far) == (0, 1)
+    with pytest.raises(ValueError, match="pcie-server: GPU 0, 1 reach every port over the link between sockets only"):
+        topology.gpudirect_level(far)
+    assert topology.out_of_reach(far.model_copy(update={"cpu_architecture": "aarch64"})) == ()
+    assert topology.out_of_reach(DGX2H) == ()
 
 
 def test_nccl_gets_whole_names() -> None:

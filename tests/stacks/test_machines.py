@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
+from components.torch_job import TorchJobArgs
 from hardware.profiles import to_json
 from rendering.manifests import manifests
 from simulator.bootstrap import nodes
 from simulator.spec import NodeSpec
+from stacks import jobs
+from stacks.job_arguments import of_job
 from stacks.settings import SettingsError, load, parse
+from tests.support.machines import pcie_server
 from tests.support.recorded import ROOT, environment, of_kind, spec
 from tests.support.stack_settings import data, expect_message, expect_refusal, message, only_pool
 
@@ -43,6 +47,42 @@ def test_a_stack_brings_its_own_machine(tmp_path: Path) -> None:
     assert {node.gpus for node in settings.gpu_nodes} == {8}
     spec = NodeSpec(name="dgx01", profile="our-dgx", machine=to_json(settings.gpu_nodes[0].machine))
     assert nodes.status(spec, kubelet_port=1, version="1")["status"]["capacity"]["cpu"] == "224"
+
+
+@pytest.mark.parametrize(
+    ("ports", "transport", "level"),
+    [
+        (("NODE NODE SYS SYS", "SYS SYS NODE NODE"), "gpudirect", "PHB"),
+        (("SYS SYS NODE NODE", "SYS SYS NODE NODE"), "infiniband", "LOC"),
+    ],
+)
+def test_jobs_on_a_server_without_nvlink(tmp_path: Path, ports: tuple[str, ...], transport: str, level: str) -> None:
+    """Jobs use GPUDirect over host bridges, or none where GPUs reach every port over the link between sockets only."""
+    machine = pcie_server(*ports)
+    fields = machine.model_dump(mode="json", exclude={"name", "gpu"}) | {"gpu": "ada/l40s"}
+    (tmp_path / "ours.yaml").write_text(json.dumps(fields))
+    content = data("h200-infiniband") | {"machines": ["ours.yaml"]}
+    content["nodes"][-1]["profile"] = "ours"
+    workload = {
+        "kind": "torch",
+        "name": "collectives",
+        "image": "example/torch:1",
+        "tenant": content["tenants"][0]["namespace"],
+        "layout": "2x4",
+    }
+    del content["tuning"]["rail_names"]
+    content["tenants"][0]["gpu_quota"] = 8
+    content["stages"] = [{"name": "all", "workloads": [workload | {"program": "torch-collectives"}]}]
+    settings = parse(content, "test", root=tmp_path)
+    (job,) = jobs.every(settings)
+    args = of_job(job, settings)
+    assert isinstance(args, TorchJobArgs)
+    assert args.transport == transport
+    assert args.transport.environment(args.gdr_level, words=True)["NCCL_NET_GDR_LEVEL"] == level
+    content["stages"][0]["workloads"][0]["transport"] = "gpudirect"
+    if transport != "gpudirect":
+        with pytest.raises(SettingsError, match="GPU 0, 1 reach every port over the link between sockets only; or use"):
+            parse(content, "test", root=tmp_path)
 
 
 @pytest.mark.parametrize(

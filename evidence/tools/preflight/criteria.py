@@ -95,7 +95,7 @@ def _links(request: Request, run: Preflight) -> Iterator[Fault]:
             yield row, f"has {NOT_REPORTED if row.links is None else row.links} active NVLinks, not {wanted}"
     for row in run.of_kind("link"):
         # A pod with some of the GPUs does not know which of a mesh they are.
-        joined = run.gpus == machine.gpus or machine.nvlink.shape == "switched"
+        joined = run.gpus == machine.gpus or machine.nvlink.shape in ("switched", "mesh")
         if row.found.get("peer") != "yes" and joined and machine.nvlink.joins(*map(int, row.of)):
             yield row, "have no access to each other's memory"
 

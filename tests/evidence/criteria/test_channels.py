@@ -3,7 +3,9 @@
 import pytest
 
 from evidence.verdict import Status
+from hardware.profiles import to_json
 from tests.evidence.criteria.cases import TABLE, TWO, beside, changed, judged, nccl, rings
+from tests.support.machines import pcie_server
 
 
 @pytest.mark.parametrize("plugin", ["IBext", "IBext_v8"])
@@ -44,6 +46,16 @@ def test_another_network_in_a_damaged_line_is_seen(line: str) -> None:
     """A socket in lines that ranks mixed fails the job."""
     found = judged(f"{nccl()}nccl-test-mpi-worker-0:30:39 [0] NCCL INFO {line}\n", TWO)["no-other-network"]
     assert (found.status, len(found.proofs)) == (Status.FAIL, 1)
+
+
+def test_gpus_that_reach_no_port_need_no_gpudirect() -> None:
+    """On a machine with GPUs that reach every port over the sockets only, channels without GDRDMA are no failure."""
+    log = nccl().replace("NET/IB/0/GDRDMA", "NET/IB/0")
+    assert judged(log, TWO)["gpudirect"].status is Status.FAIL
+    far = pcie_server("SYS SYS NODE NODE", "SYS SYS NODE NODE")
+    assert "gpudirect" not in judged(log, TWO.model_copy(update={"own_machine": to_json(far)}))
+    near = pcie_server("NODE NODE SYS SYS", "SYS SYS NODE NODE")
+    assert judged(log, TWO.model_copy(update={"own_machine": to_json(near)}))["gpudirect"].status is Status.FAIL
 
 
 def test_an_hca_without_gpudirect_is_a_warning() -> None:

@@ -69,3 +69,16 @@ def test_todays_matrix_names_its_nics_below() -> None:
     cut = only(NvidiaSmiTopo, TODAY.partition("NIC Legend")[0])
     assert cut.incomplete == "no legend of NIC0, NIC1"
     assert not only(NvidiaSmiTopo, TODAY.partition("NIC1\tSYS")[0]).complete
+
+
+def test_a_matrix_of_pcie_alone_has_no_links() -> None:
+    """`topo -mp` shows paths over PCIe in place of NVLinks: by its command, or its legend, which has no NV#."""
+    legend = "".join(f"  {path}  = Connection\n" for path in ("SYS", "NODE", "PHB", "PXB", "PIX"))
+    matrix = (
+        f"\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNODE\t0-7\nGPU1\tNODE\t X \t0-7\n\nLegend:\n\n  X    = Self\n{legend}"
+    )
+    assert only(NvidiaSmiTopo, matrix).pcie_alone
+    assert not only(NvidiaSmiTopo, f"{matrix}  NV#  = Connection\n").pcie_alone
+    assert only(NvidiaSmiTopo, f"$ nvidia-smi topo -mp\n{matrix}  NV#  = Connection\n").pcie_alone
+    assert not only(NvidiaSmiTopo, matrix.replace("NODE\t", "NV4\t")).pcie_alone
+    assert not only(NvidiaSmiTopo, TODAY).pcie_alone

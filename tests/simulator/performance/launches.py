@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from hardware.profiles import PROFILES
+from hardware.profiles import PROFILES, Profile
 from simulator.performance.job import Launched, Machine, Worker
 
 OLD = "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"
@@ -16,7 +16,7 @@ def launch(
     pods: int,
     gpus: int,
     *,
-    profile: str = "dgx1-v100-16gb",
+    profile: str | Profile = "dgx1-v100-16gb",
     image: str = OLD,
     exports: Sequence[str] = EXPORTS,
     options: Sequence[str] = (),
@@ -29,7 +29,7 @@ def launch(
 
     `machine` goes to all machines, but `down`, the ports without a link, and `worker`, fields of the pods.
     """
-    kind = PROFILES[profile]
+    kind = PROFILES[profile] if isinstance(profile, str) else profile
     many = max(min(pods, 2), pods * gpus // kind.gpus)
     fields: dict[str, Any] = {
         "memlock_unlimited": True,

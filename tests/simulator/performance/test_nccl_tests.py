@@ -18,6 +18,7 @@ from simulator.performance.job import Launched
 from simulator.performance.mpirun import mpirun
 from simulator.performance.printed import Printed
 from tests.simulator.performance.launches import EXPORTS, NEW, OLD, launch
+from tests.support.machines import pcie_server
 
 HCAS = ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")
 TODAY = ("NCCL_DEBUG=INFO", "NCCL_IB_DISABLE=0", "NCCL_NET_GDR_LEVEL=PXB")
@@ -148,6 +149,16 @@ def test_whole_machines_use_gpudirect_on_every_channel(profile: str) -> None:
     """Data that comes in beside one GPU leaves through it as well, by PXN, where no second GPU is beside the HCA."""
     found = nccl(launch(2, PROFILES[profile].gpus, image=NEW, exports=TODAY, profile=profile))
     assert found.gpudirect_between_nodes == sum(found.between_nodes.values()) > 0
+
+
+@pytest.mark.parametrize(("level", "direct"), [("PHB", True), ("PXB", False), ("LOC", False)])
+def test_gpudirect_over_host_bridges_needs_its_level(level: str, direct: bool) -> None:
+    """A server whose ports are on the NUMA nodes of its GPUs uses GPUDirect on every channel with PHB alone."""
+    machine = pcie_server("NODE NODE SYS SYS", "SYS SYS NODE NODE")
+    exports = (*TODAY[:2], f"NCCL_NET_GDR_LEVEL={level}")
+    found = nccl(launch(2, 4, image=NEW, exports=exports, profile=machine))
+    assert found.gpudirect_between_nodes == (sum(found.between_nodes.values()) if direct else 0)
+    assert found.between_nodes.keys() == {"NET/IB"}
 
 
 def test_data_leaves_through_the_gpu_beside_the_hca() -> None:
