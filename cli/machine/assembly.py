@@ -1,16 +1,12 @@
 """A machine file's fields, from the facts of a node."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
 
-from cli.machine import fabric_ports
+from cli.machine import contradictions, fabric_ports, nvlink_field
 from cli.machine.facts import MOST_CPUS, NODE, Fact, Facts
+from cli.machine.machine_fields import Found
 from hardware import cpus
-from hardware.data_files import SUFFIX, read
-from hardware.gpus import ARCHITECTURES, labelled
-from hardware.profiles.catalogue import FOLDER, INCOMPLETE
+from hardware.gpus import ARCHITECTURES, labelled, shortened
 from hardware.profiles.records import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR
 
 _KIB_PER_GIB = 1 << 20
@@ -19,25 +15,8 @@ _UNEQUAL = 0.05
 """Part by which the sizes of NUMA nodes and MemTotal may differ: the kernel's own memory is in one of them only."""
 
 
-@dataclass
-class Found:
-    """What a machine file gets."""
-
-    fields: dict[str, Any] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
-    """Field that the user must give -> why."""
-    remarks: list[str] = field(default_factory=list)
-
-    def put(self, name: str, value: Any, why: str) -> None:
-        """Set a field or, where there is no value, record why it is missing."""
-        if value is None:
-            self.missing[name] = why
-        else:
-            self.fields[name] = value
-
-
 def assemble(facts: Facts) -> Found:
-    """Return the fields of a node; contradictions are added to those of the facts."""
+    """Return the fields of a node; what contradicts itself is left open, with both lines."""
     found = Found()
     found.put("model", facts.get(NODE, "machine"), "no label nvidia.com/gpu.machine")
     gpus = facts.get(NODE, "number of GPUs") or None
@@ -49,9 +28,12 @@ def assemble(facts: Facts) -> Found:
     if gpus is None:
         found.missing |= dict.fromkeys(("nvlink", "link_layer", "ports", "hcas"), "the number of GPUs is not known")
     else:
-        _nvlink(facts, found)
+        nvlink_field.put(facts, found)
         _ports(facts, found, numa)
     _vendors(facts, found)
+    for one in facts.contradictions.values():
+        contradictions.leave_open(found.fields, found.missing, one)
+        found.contradictions.append(one.text)
     return found
 
 
@@ -65,6 +47,10 @@ def _gpu(facts: Facts, found: Found) -> None:
     ]
     architecture = str(facts.get(NODE, "architecture of the GPUs") or "").lower().partition(" ")[0]
     memory = facts.get(NODE, "memory of a GPU, MiB")
+    short = facts.get(NODE, "shortened model of the GPUs") if label is None else None
+    if short and memory and (name := shortened(short, memory)):
+        known = [name]
+        found.remarks.append(f"gpu: by the beginning of its name, {short}, and its {memory} MiB")
     if len(known) == 1:
         found.fields["gpu"] = known[0]
     elif label and architecture in ARCHITECTURES and memory:
@@ -74,6 +60,9 @@ def _gpu(facts: Facts, found: Found) -> None:
             "memory_gb": max(1, memory // _MIB_PER_GIB),
             "memory_mib": memory,
         }
+    elif short:
+        why = "no GPU of hardware/architectures, or several: `nvidia-smi -q` prints the whole name"
+        found.missing["gpu"] = f"{short} with {memory} MiB is {why}"
     else:
         shown = facts.get(NODE, "model of the GPUs") or label
         found.missing["gpu"] = f"hardware/architectures has no {shown}" if label else "no output has the GPUs' model"
@@ -105,10 +94,11 @@ def _memory(facts: Facts, found: Found) -> None:
     total = facts.fact(NODE, "MemTotal, KiB")
     summed = sum(size.value for size in sizes if size is not None)
     if total and sizes and sizes[0] and abs(summed * 1024 - total.value) > _UNEQUAL * max(summed * 1024, total.value):
-        facts.contradict("memory", total._replace(value=f"MemTotal {total.value} kB"), Fact(summed, sizes[0].place))
+        of_nodes = Fact(f"{summed} MB in the NUMA nodes", sizes[0].place)
+        facts.contradict(NODE, contradictions.MEMORY, total._replace(value=f"MemTotal {total.value} kB"), of_nodes)
     gib = total.value // _KIB_PER_GIB if total else None
     found.put("memory_gib", gib or None, "no /proc/meminfo")
-    if gib:
+    if gib and contradictions.MEMORY not in facts.contradictions:
         found.remarks.append("memory_gib is MemTotal, which is less than what is installed")
 
 
@@ -123,7 +113,7 @@ def _numa(facts: Facts, found: Found) -> dict[int, int]:
     for gpu, node in gpus.items():
         own, whole = facts.fact(f"GPU{gpu}", "CPU affinity"), nodes.get(node)
         if own and own.value and whole and whole.value and not cpus.parse(own.value) <= cpus.parse(whole.value):
-            facts.contradict(f"CPUs of GPU{gpu} and of its NUMA node {node}", own, whole)
+            facts.contradict(f"GPU{gpu}", contradictions.BETWEEN_NUMA, own, whole)
     count = found.fields.get("cpu_cores", 0) * found.fields.get("threads_per_core", 0)
     every = sorted(cpu for text in lists.values() for cpu in cpus.parse(text))
     if not lists or every != list(range(count or len(every))):
@@ -161,38 +151,6 @@ def _gib(facts: Facts, node: int) -> int:
     return (facts.get(f"NUMA node {node}", "memory, MiB") or 0) // _MIB_PER_GIB
 
 
-def _nvlink(facts: Facts, found: Found) -> None:
-    gpus = range(found.fields["gpus"])
-    paths = [
-        [
-            None if one == other else facts.get(f"GPU{min(one, other)}", f"path to GPU{max(one, other)}")
-            for other in gpus
-        ]
-        for one in gpus
-    ]
-    if any(path is None for one, row in enumerate(paths) for other, path in enumerate(row) if one != other):
-        found.missing["nvlink"] = "nvidia-smi topo -m gives not the path between all GPUs"
-        return
-    links = [[int(path[2:]) if path and path.startswith("NV") else 0 for path in row] for row in paths]
-    known = {
-        tuple((name, machine["nvlink"][name]) for name in ("generation", "gbs", "shape"))
-        for machine in _catalogue()
-        if machine.get("gpu") == found.fields.get("gpu") and machine["nvlink"].get("links") in (None, links)
-    }
-    if len(known) == 1 and any(map(any, links)):
-        found.fields["nvlink"] = {**dict(known.pop()), "links": links}
-        found.remarks.append("nvlink: generation and gbs are as of known machines with the same GPUs and links")
-    else:
-        found.missing["nvlink"] = "no known machine has these GPUs and links; give generation, gbs, shape and links"
-
-
-@cache
-def _catalogue() -> tuple[dict[str, Any], ...]:
-    """Return the fields of the known machines that give their NVLinks."""
-    machines = (read(path) for folder in (FOLDER, INCOMPLETE) for path in sorted(folder.glob(f"*{SUFFIX}")))
-    return tuple(machine for machine in machines if isinstance(machine.get("nvlink"), dict))
-
-
 def _ports(facts: Facts, found: Found, numa: dict[int, int]) -> None:
     gpus = found.fields["gpus"]
     rails = fabric_ports.find(facts, gpus)
@@ -219,6 +177,15 @@ def _ports(facts: Facts, found: Found, numa: dict[int, int]) -> None:
     if down := [port.name for port in rails.ports if rate and not facts.get(port.name, "rate, Gb/s")]:
         found.remarks.append(f"no link: {', '.join(down)}; rate_gbps is that of the ports with the same chip")
     bare = sorted({*range(gpus)} - {gpu for port in rails.ports for gpu in port.gpus})
+    if not any(port.nearest for port in rails.ports):
+        links = found.fields.get("nvlink", {}).get("links")
+        served = {*range(gpus)} - {*bare}
+        alone = [gpu for gpu in bare if not (links and any(links[gpu][other] for other in served))]
+        direct = "not at all" if alone else "over host bridges (PHB)"
+        found.remarks.append(
+            f"no port is at PIX or PXB of a GPU: all ports that are alike are taken for compute ports, and jobs use "
+            f"GPUDirect {direct}"
+        )
     if bare:
         found.remarks.append(f"no port is next to GPU {', '.join(map(str, bare))}")
     if others := fabric_ports.other_devices(facts, rails, numa, gpus):

@@ -8,8 +8,8 @@ import typer
 from apis.wording import plural
 from cli.machine.comparison import Comparison, compare
 from cli.machine.facts import NODE, Facts
-from cli.machine.findings import Difference
-from cli.machine.from_logs import read_files, require_agreement
+from cli.machine.findings import Difference, NotCompared
+from cli.machine.from_logs import read_files, require_one_node
 from cli.machine.node_machine import readings_of
 from cli.machine.node_outputs import (
     DEFAULT_NAMESPACE,
@@ -110,9 +110,12 @@ def _machines(stack: "Stack", names: Sequence[str]) -> list[str]:
 def compared(settings: "Settings", node: str, readings: Sequence[Reading]) -> Comparison:
     """Compare what a GPU node of a stack prints with the machine that it is to be, that of its pool."""
     facts = gather(readings)
-    require_agreement(facts)
+    require_one_node(facts)
     result = compare(expected(settings, node), facts)
-    return result._replace(differences=[*_swapped(settings, node, facts), *result.differences])
+    unclear = [NotCompared(one.what, f"two lines do not agree: {one.text}") for one in facts.contradictions.values()]
+    return result._replace(
+        differences=[*_swapped(settings, node, facts), *result.differences], unknown=[*result.unknown, *unclear]
+    )
 
 
 def _swapped(settings: "Settings", node: str, facts: Facts) -> Iterator[Difference]:

@@ -1,9 +1,10 @@
 """How a node differs from its machine file. Pure functions."""
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import NamedTuple
 
-from cli.machine import port_comparison
+from cli.machine import nvlinks, port_comparison
 from cli.machine.assembly import numa_of_gpus
 from cli.machine.facts import NODE, Facts
 from cli.machine.findings import Difference, NotCompared
@@ -78,20 +79,24 @@ def _places(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared
 
 
 def _links(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
-    for one, row in enumerate(machine.nvlink.links):
-        for other, links in enumerate(row):
-            path = facts.get(f"GPU{one}", f"path to GPU{other}") if one < other else None
-            if path is None:
-                continue
-            bonded = int(path[2:]) if path.startswith("NV") else 0
-            if bonded != links:
-                yield Difference(
-                    f"GPU{one} to GPU{other}",
-                    f"NV{links}" if links else "no NVLink",
-                    path,
-                    "See `nvidia-smi nvlink -s` and the fabric manager's log; reset the GPUs, or replace the board",
-                )
-    if machine.nvlink.links and facts.get("GPU0", "path to GPU1") is None and machine.gpus > 1:
+    gpus = range(machine.gpus)
+    expected = machine.nvlink.links or [[0] * machine.gpus for _ in gpus if machine.nvlink.shape == "none"]
+    if not expected:
+        return
+    # What is not printed is as expected.
+    seen = [[*row] for row in expected]
+    for one, other in combinations(gpus, 2):
+        path = facts.get(f"GPU{one}", f"path to GPU{other}")
+        if path is not None:
+            seen[one][other] = seen[other][one] = int(path[2:]) if path.startswith("NV") else 0
+    for differing in nvlinks.differing(seen, expected):
+        yield Difference(
+            " to ".join(f"GPU{gpu}" for gpu in differing) + (": NVLinks" if len(differing) == 1 else ""),
+            nvlinks.between(expected, differing),
+            nvlinks.between(seen, differing),
+            "See `nvidia-smi nvlink -s` and the fabric manager's log; reset the GPUs, or replace the board",
+        )
+    if facts.get("GPU0", "path to GPU1") is None and machine.gpus > 1:
         yield NotCompared("NVLinks", "nvidia-smi topo -m does not show them")
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cli.machine import contradictions
 from cli.machine.facts import NODE, Facts
 from cli.machine.rails import Port, Rails, choose
 from hardware.adapters import model_of
@@ -24,7 +25,7 @@ def find(facts: Facts, gpus: int) -> Rails:
     if not names:
         return Rails(undecided="no output of nvidia-smi topo -m with network devices")
     _devices_agree(facts, names)
-    return choose([_port(facts, name, gpus) for name in names], gpus)
+    return choose([_port(facts, name, gpus) for name in names], gpus, on_grace=_is_grace(facts))
 
 
 def candidates(facts: Facts, found: Rails) -> list[str]:
@@ -42,7 +43,7 @@ def hcas(facts: Facts, found: Rails, numa: Mapping[int, int]) -> list[dict[str, 
             "netdev": facts.get(port.name, "interface"),
             **_given(numa=nodes.get(port.name)),
             "gpus": [*port.gpus],
-            "distance": port.nearest,
+            "distance": port.distance,
             **_given(rate_gbps=rate(facts, port.name), pci=pci(facts, port.name)),
             "distances": [*port.paths],
         }
@@ -112,7 +113,26 @@ def _port(facts: Facts, name: str, gpus: int) -> Port:
         link_layer=link_layer(facts, name),
         rate_gbps=rate(facts, name),
         virtual=is_virtual(facts, name),
+        chip=facts.get(name, "CA type"),
+        card=_card(facts, name),
     )
+
+
+def _card(facts: Facts, name: str) -> str:
+    """Return the first port of the card that a port is on: ports of one card are at PIX of each other."""
+    names = facts.subjects("column of the matrix")
+    same = (other for other in names if other == name or _between(facts, name, other) == "PIX")
+    return next(same, name)
+
+
+def _between(facts: Facts, one: str, other: str) -> Any:
+    first, second = sorted((one, other), key=_by_number)
+    return facts.get(first, f"path to {second}")
+
+
+def _is_grace(facts: Facts) -> bool:
+    """Return whether NVLink-C2C joins GPUs and processors, of which the matrix shows nothing."""
+    return bool(facts.get(NODE, "CPU architecture") == "aarch64")
 
 
 def is_virtual(facts: Facts, name: str) -> bool:
@@ -135,17 +155,17 @@ def _devices_agree(facts: Facts, names: Sequence[str]) -> None:
         for name in facts.subjects(what):
             fact = facts.fact(name, what)
             if columns is not None and fact is not None and name not in names and name.startswith("mlx"):
-                facts.contradict(name, fact, columns._replace(value="not in the matrix"))
+                facts.contradict(name, contradictions.MATRIX, fact, columns._replace(value="not in the matrix"))
     for name in facts.subjects("link layer"):
         fact, interface = facts.fact(name, "link layer"), facts.fact(name, "interface")
         if fact and interface and {fact.value, interface.value[:2]} in ({"Ethernet", "ib"}, {"InfiniBand", "en"}):
-            facts.contradict(f"{name}: link layer", fact, interface._replace(value=f"interface {interface.value}"))
+            facts.contradict(name, "link layer", fact, interface._replace(value=f"interface {interface.value}"))
     listed = next(iter(facts.subjects("device")), None)
     lspci = facts.fact(listed, "device") if facts.get(NODE, "PCI devices of the adapters") and listed else None
     for name in facts.subjects("PCI address"):
         fact = facts.fact(name, "PCI address")
         if lspci and fact and name.startswith("mlx") and facts.fact(f"PCI {fact.value}", "device") is None:
-            facts.contradict(f"{name}: PCI address", fact, lspci._replace(value="not in lspci"))
+            facts.contradict(name, contradictions.LSPCI, fact, lspci._replace(value="not in lspci"))
 
 
 def _numa_nodes(facts: Facts, numa: Mapping[int, int]) -> dict[str, int]:
@@ -159,8 +179,7 @@ def _numa_nodes(facts: Facts, numa: Mapping[int, int]) -> dict[str, int]:
             found[name] = node
     for name in (name for name in names if name not in found):
         for other in [*found]:
-            one, two = sorted((name, other), key=_by_number)
-            if facts.get(one, f"path to {two}") in _SAME_NODE:
+            if _between(facts, name, other) in _SAME_NODE:
                 found[name] = found[other]
     return found
 

@@ -14,27 +14,38 @@ class Fact(NamedTuple):
     place: str
 
 
+class Contradiction(NamedTuple):
+    """Two lines that do not agree."""
+
+    subject: str
+    what: str
+    text: str
+    """Both values with their places."""
+
+
 class Facts:
     """Facts of one node by subject and property."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Fact] = {}
-        self.contradictions: dict[str, str] = {}
-        """What is contradicted -> both values with their places, of the first two lines that do not agree."""
+        self.contradictions: dict[str, Contradiction] = {}
+        """What is contradicted -> the first two lines that do not agree."""
         self.incomplete: list[str] = []
         """Outputs that are cut or damaged, and what they lack."""
 
     def add(self, subject: str, what: str, value: Any, place: str) -> None:
-        """Record a fact; None is not known. Another value of the same is a contradiction."""
+        """Record a fact; None is not known. Another value of the same is a contradiction, and the first one stays."""
         if value is None:
             return
         known = self._known.setdefault((subject, what), Fact(value, place))
         if known.value != value:
-            self.contradict(f"{subject}: {what}", known, Fact(value, place))
+            self.contradict(subject, what, known, Fact(value, place))
 
-    def contradict(self, what: str, one: Fact, other: Fact) -> None:
+    def contradict(self, subject: str, what: str, one: Fact, other: Fact) -> None:
         """Record that two lines do not agree."""
-        self.contradictions.setdefault(what, f"{what}: {one.value} ({one.place}), but {other.value} ({other.place})")
+        title = what if subject == NODE else f"{subject}: {what}"
+        text = f"{title}: {one.value} ({one.place}), but {other.value} ({other.place})"
+        self.contradictions.setdefault(title, Contradiction(subject, what, text))
 
     def get(self, subject: str, what: str) -> Any:
         """Return a value; None when it is not known."""

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from cli.machine import machine_file
-from cli.machine.assembly import Found, assemble
+from cli.machine import contradictions, machine_file
+from cli.machine.assembly import assemble
 from cli.machine.facts import Facts
+from cli.machine.machine_fields import Found
 from cli.machine.tool_facts import PARSERS, gather
 from cli.shared.console import print_notice, print_text
 from cli.shared.errors import Problem
@@ -35,11 +36,12 @@ OutputOption = Annotated[Path | None, file_option("Machine file to write; defaul
 def command(files: Files, output: OutputOption = None) -> None:
     """Write a machine file from what a node prints.
 
-    Reads nvidia-smi, nvidia-smi -q (also -x), nvidia-smi topo -m, lscpu, ibdev2netdev, ibstat, ls -l
-    /sys/class/infiniband, lspci -nn, numactl -H, /proc/meminfo and labels of the node. The file lists what none of them
-    gives.
+    Reads nvidia-smi, nvidia-smi -q (also -x), nvidia-smi topo -m, lscpu, ibdev2netdev, rdma link, ibstat, ibstatus,
+    ls -l /sys/class/infiniband, lspci -nn, numactl -H, /proc/meminfo and labels of the node. The file lists what none
+    of them gives.
 
-    Exit status 1, and no file, where they contradict each other.
+    Exit status 1 where they contradict each other, which leaves that field open, or show a fault of the node, such as
+    lost NVLinks.
     """
     require_new(output)
     readings = read_files(files)
@@ -54,14 +56,23 @@ def require_new(output: Path | None) -> None:
 
 
 def write(text: str, found: Found, output: Path | None) -> None:
-    """Write a machine file, or print it, and report what is missing in it."""
-    if output is None:
-        print(text, end="")  # noqa: T201 - for a program
-    else:
-        write_text(output, text)
+    """Write a machine file, or print it, and report what is missing in it.
+
+    Exits with status 1 where outputs contradict each other, or the node has a fault.
+    """
+    write_text(output or STANDARD_OUTPUT, text)
+    if output not in (None, STANDARD_OUTPUT):
         print_text(f"{output}: written" + ("" if found.missing else "; nothing is missing"))
     for name, why in found.missing.items():
         print_notice(f"to complete: {name}: {why}")
+    for lines in found.contradictions[:_CONTRADICTIONS]:
+        print_notice(f"the outputs contradict each other: {lines}")
+    if (more := len(found.contradictions) - _CONTRADICTIONS) > 0:
+        print_notice(f"the outputs contradict each other: and {more} more")
+    for fault in found.faults:
+        print_notice(f"fault of the node: {fault}")
+    if not found.is_sound:
+        raise typer.Exit(1)
 
 
 def read_files(files: Sequence[str]) -> list[Reading]:
@@ -69,21 +80,20 @@ def read_files(files: Sequence[str]) -> list[Reading]:
     return [reading for name in files for reading in _read(name)]
 
 
-def require_agreement(facts: Facts) -> None:
-    """Raise Problem where the outputs contradict each other."""
-    if lines := [*facts.contradictions.values()]:
+def require_one_node(facts: Facts) -> None:
+    """Raise Problem where the outputs are of several nodes."""
+    if lines := contradictions.of_other_nodes(facts.contradictions.values()):
         more = [f"and {len(lines) - _CONTRADICTIONS} more"] * (len(lines) > _CONTRADICTIONS)
         raise Problem(
-            "\n".join(("the outputs contradict each other:", *lines[:_CONTRADICTIONS], *more)),
+            "\n".join(("the outputs are of several nodes:", *lines[:_CONTRADICTIONS], *more)),
             "Give outputs of one node only, printed since its last change.",
         )
 
 
 def found_in(readings: Sequence[Reading]) -> Found:
-    """Return what is known of the machine; raise Problem where the outputs contradict each other."""
+    """Return what is known of the machine; what the outputs do not agree about is left open."""
     facts = gather(readings)
     found = assemble(facts)
-    require_agreement(facts)
     found.remarks += [
         f"simulated, not measured: {file}" for file in sorted({one.file for one in readings if one.simulated})
     ]
@@ -91,16 +101,21 @@ def found_in(readings: Sequence[Reading]) -> Found:
     try:
         Profile.model_validate({**found.fields, "name": "-", "source": "-"})
     except ValidationError as wrong:
-        faults = [
-            f"{'.'.join(map(str, error['loc']))}: {field_errors.problem(error)} (value: {error['input']!r})"
-            for error in wrong.errors()
-            if error["type"] != "missing"
-        ]
-        if faults:
-            raise Problem(
-                "the outputs make no machine:\n" + "\n".join(faults), "Give whole outputs, of one node only."
-            ) from None
+        for error in wrong.errors():
+            if error["type"] != "missing":
+                _leave_open(found, error["loc"], field_errors.problem(error), error["input"])
     return found
+
+
+def _leave_open(found: Found, place: Sequence[str | int], problem: str, value: object) -> None:
+    """Remove a field that no machine can have, or name what does not fit together."""
+    if not place:
+        found.contradictions.append(problem.removeprefix("-: "))
+        return
+    text = f"{'.'.join(map(str, place))}: {problem} (value: {value!r})"
+    found.contradictions.append(text)
+    found.fields.pop(str(place[0]), None)
+    found.missing[str(place[0])] = text
 
 
 def _read(name: str) -> tuple[Reading, ...]:

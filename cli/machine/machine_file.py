@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from cli.machine.assembly import Found
+from cli.machine.machine_fields import Found
 from evidence.model import Reading
 from hardware.profiles.catalogue import TO_COMPLETE
 from review.sentences import visible
@@ -24,11 +24,14 @@ def text(found: Found, sources: Sequence[str], command: str) -> str:
     head = [f"# Written by `./hpc machine {command}`."]
     if found.missing:
         head += ["#", "# To complete:", *(f"# - {name}: {why}" for name, why in found.missing.items())]
+    for title, texts in (("Contradictions", found.contradictions), ("Faults of the node", found.faults)):
+        if texts:
+            head += ["#", f"# {title}:", *(f"# - {text}" for text in texts)]
     if found.remarks:
         head += ["#", *(f"# {remark}." for remark in found.remarks)]
     fields = {name: value for name, value in found.fields.items() if name != TO_COMPLETE}
-    if found.missing:
-        fields = {TO_COMPLETE: to_complete(found), **fields}
+    if names := to_complete(found):
+        fields = {TO_COMPLETE: names, **fields}
     fields["source"] = f"what the node prints: {', '.join(sources)}"
     return (
         "\n".join([*map(visible, head), *(line for name, value in fields.items() for line in _lines(name, value))])

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cli.machine import machine_file
-from cli.machine.assembly import Found
 from cli.machine.from_logs import found_in
+from cli.machine.machine_fields import Found
 from cli.machine.tool_facts import PARSERS
 from evidence.model import Reading
 from evidence.reader import read_stream

@@ -33,23 +33,58 @@ class IbDev2NetDev(HostReading):
 
 
 class IbDev2NetDevParser(RowsParser):
-    """Reads ibdev2netdev, also with -v."""
+    """Reads ibdev2netdev, also with -v, and with the columns that `column -t` makes of either."""
 
     tool = "ibdev2netdev"
     kind = IbDev2NetDev
     no_rows = "no interface"
-    starts = rf"(?:{PCI} )?[A-Za-z][\w.-]* (?:port \d|\(MT\d+ ).*==> |" + typed("ibdev2netdev")
+    starts = rf"(?:{PCI} +)?[A-Za-z][\w.-]* +(?:port +\d|\(MT\d+ ).*==> |" + typed("ibdev2netdev")
     command = re.compile(typed("ibdev2netdev"))
     _row = re.compile(
         rf"(?:(?P<pci>{PCI}) )?(?P<device>[A-Za-z][\w.-]*) (?:\((?P<ca_type>MT\d+) [^)]*\).* )?port "
-        r"(?P<port>\d{1,3}) (?:\([^)]*\) )?==> (?P<interface>[\w.@-]+) \((?:Up|Down)\)$"
+        r"(?P<port>\d{1,3}) (?:\([^)]*\) )?==> (?P<interface>[\w.@-]+) \((?:Up|Down)\)(?: #.*)?$"
     )
 
     def take(self, line: Line) -> Taken:
         """Read a line."""
-        if (row := self._row.match(line.text)) is not None:
+        if (row := self._row.match(" ".join(line.text.split()))) is not None:
             return self.add((row["device"], row["port"]), record(NetDevOfIb, row, line))
         return Taken.DAMAGED if "==>" in line.text else Taken.NO
+
+
+class RdmaLinkOfDevice(Model):
+    """A port of a verbs device."""
+
+    device: str
+    port: int
+    interface: str | None = Field(description="None: not printed, as for InfiniBand without IPoIB")
+    line: int
+
+
+class RdmaLink(HostReading):
+    """Ports of verbs devices, as iproute2 shows them."""
+
+    rows: tuple[RdmaLinkOfDevice, ...]
+
+
+class RdmaLinkParser(RowsParser):
+    """Reads `rdma link`, also of releases that number the devices."""
+
+    tool = "rdma link"
+    kind = RdmaLink
+    no_rows = "no port"
+    command = re.compile(typed(r"rdma (?:-d )?link\b"))
+    starts = rf"(?:link +|\d+/\d+: +)[A-Za-z][\w.-]*/\d+:? +.*\bstate [A-Z]|{command.pattern}"
+    _row = re.compile(
+        r"(?:link |\d+/\d+: )(?P<device>[A-Za-z][\w.-]*)/(?P<port>\d{1,3}):? .*\bstate [A-Z_]+\b"
+        r"(?:.* netdev (?P<interface>[\w.@-]+))?"
+    )
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        if (row := self._row.match(" ".join(line.text.split()))) is not None:
+            return self.add((row["device"], row["port"]), record(RdmaLinkOfDevice, row, line))
+        return Taken.DAMAGED if "physical_state" in line.text else Taken.NO
 
 
 class SysfsDevice(Model):
@@ -207,4 +242,4 @@ class NodeLabelsParser(RowsParser):
         return Taken.NO if row is None else self.add(row["key"], record(Label, row, line))
 
 
-NODE_PARSERS = (IbDev2NetDevParser, SysfsDevicesParser, NumactlParser, MemInfoParser, NodeLabelsParser)
+NODE_PARSERS = (IbDev2NetDevParser, RdmaLinkParser, SysfsDevicesParser, NumactlParser, MemInfoParser, NodeLabelsParser)

@@ -107,13 +107,15 @@ def _place(machine: Profile, port: Hca, device: str, facts: Facts) -> Iterator[D
     paths = tuple(fabric_ports.path(facts, device, gpu) for gpu in range(machine.gpus))
     if None in paths:
         return
-    found, wanted = Port(device, paths), (port.gpus, port.distance if port.gpus else None)
-    if (found.gpus, found.nearest) != wanted:
+    at, wanted = Port(device, paths), (port.gpus, port.distance if port.gpus else None)
+    # Of a port that is to be next to no GPU it is not compared with which GPUs it shares a NUMA node.
+    found = (at.gpus, at.distance) if at.nearest or (at.distance and port.gpus) else ((), None)
+    if found != wanted:
         rail = f"rail {machine.hcas.index(port)} ({device})" if port in machine.hcas else device
         yield Difference(
             f"{rail}: next to",
             _next_to(*wanted),
-            _next_to(found.gpus, found.nearest),
+            _next_to(*found),
             "Put adapter and cable where they are on the other nodes, or correct `hcas`, in the order of the rails",
         )
 

@@ -1,13 +1,14 @@
 """Which ports of a node are next to its GPUs, and so are the rails of its fabric."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
-from hardware.profiles.records import Near
+from hardware.profiles.records import Near, Reach
 
-_NEAR = get_args(Near)
-"""PCIe paths of a port that is next to a GPU, the nearest first."""
+_NEAR, _REACH = get_args(Near), get_args(Reach)
+"""PCIe paths of a port that is next to a GPU, and of one that is on its NUMA node, the nearest first."""
 LinkLayer = Literal["InfiniBand", "Ethernet"]
 
 
@@ -23,6 +24,9 @@ class Port:
     rate_gbps: int | None = None
     virtual: bool = False
     """Whether it is a virtual function."""
+    chip: str | None = None
+    card: str | None = None
+    """A name that all ports of its card have."""
 
     @property
     def nearest(self) -> Near | None:
@@ -30,9 +34,14 @@ class Port:
         return next((cast("Near", path) for path in _NEAR if path in self.paths), None)
 
     @property
+    def distance(self) -> Reach | None:
+        """The shortest of its paths; None for a port that is on the NUMA node of no GPU."""
+        return next((cast("Reach", path) for path in _REACH if path in self.paths), None)
+
+    @property
     def gpus(self) -> tuple[int, ...]:
         """GPUs at the shortest of its paths."""
-        return tuple(gpu for gpu, path in enumerate(self.paths) if path == self.nearest) if self.nearest else ()
+        return tuple(gpu for gpu, path in enumerate(self.paths) if path == self.distance) if self.distance else ()
 
 
 @dataclass
@@ -45,7 +54,7 @@ class Rails:
     """Name of each other port -> why it is not a rail; of an undecided node those that surely are none."""
 
 
-def choose(ports: Sequence[Port], gpus: int) -> Rails:
+def choose(ports: Sequence[Port], gpus: int, *, on_grace: bool = False) -> Rails:
     """Return the rails of a node.
 
     A rail is a port at PIX of a GPU or, where a GPU has none, at PXB. Of the ports that are so near, those without a
@@ -53,6 +62,9 @@ def choose(ports: Sequence[Port], gpus: int) -> Rails:
     to the same GPUs; else it is not decided. Nor is it where GPUs have different numbers of rails, or are as near to
     other ports as further GPUs are to their rails, or one has no rail and a port is left that could be it: a lost PCIe
     link looks like that, too.
+
+    Where no port is so near, those that nothing excludes are the rails if they are alike: the matrix decides nothing
+    then, and less with Grace processors (`on_grace`), of which it shows no NVLink-C2C.
     """
     found = Rails()
     if any(None in port.paths or len(port.paths) != gpus for port in ports):
@@ -68,7 +80,7 @@ def choose(ports: Sequence[Port], gpus: int) -> Rails:
         found.no_rails |= {port.name: why for port in wrong}
     near = [port for port in left if port.nearest]
     if not near:
-        return _undecided(found, "no port is at PIX or PXB of a GPU")
+        return _far(found, left, on_grace=on_grace)
     rails = sorted(
         {name: port for gpu in range(gpus) for name, port in _next_to(gpu, near).items()}.values(),
         key=lambda port: (min(port.gpus), len(port.name), port.name),
@@ -83,6 +95,28 @@ def choose(ports: Sequence[Port], gpus: int) -> Rails:
     return found
 
 
+def _far(found: Rails, left: Sequence[Port], *, on_grace: bool) -> Rails:
+    """Return the rails of a node on which no port is next to a GPU: all that are left, if they are alike."""
+    why = "no port is at PIX or PXB of a GPU"
+    if not left or on_grace:
+        return _undecided(found, why)
+    cards = Counter(port.card or port.name for port in left)
+    unknown = any(port.link_layer is None or port.rate_gbps is None for port in left)
+    if len(cards) > 1 and unknown and not any(port.distance for port in left):
+        return _undecided(found, f"{why}, or on its NUMA node, and link layers and rates are not known")
+    for what, values in (
+        ("link layers", {port.link_layer for port in left}),
+        ("rates", {port.rate_gbps for port in left}),
+        ("adapters", {port.chip for port in left}),
+        ("numbers of ports to a card", {*cards.values()}),
+        ("distances, some on the NUMA node of GPUs and some not", {port.distance is None for port in left}),
+    ):
+        if len(values) > 1:
+            return _undecided(found, f"{why}, and those that are left have different {what}")
+    found.ports = tuple(sorted(left, key=lambda port: (min(port.gpus, default=0), len(port.name), port.name)))
+    return found
+
+
 def _ethernet_beside_infiniband(port: Port, others: Iterable[Port]) -> bool:
     """Return whether it is Ethernet and others of InfiniBand are as near to GPUs, or it is near to none itself."""
     layers = {other.link_layer for other in others if other.nearest or not port.nearest}
@@ -90,14 +124,16 @@ def _ethernet_beside_infiniband(port: Port, others: Iterable[Port]) -> bool:
 
 
 def _slower(port: Port, others: Iterable[Port]) -> bool:
-    fastest = max((other.rate_gbps or 0 for other in others if other.nearest), default=0)
-    return port.nearest is not None and port.rate_gbps is not None and port.rate_gbps < fastest
+    others = [*others]
+    near = [other for other in others if other.nearest] or others
+    fastest = max((other.rate_gbps or 0 for other in near), default=0)
+    return port in near and port.rate_gbps is not None and port.rate_gbps < fastest
 
 
 _EXCLUDED: tuple[tuple[Callable[[Port, Iterable[Port]], bool], str], ...] = (
     (lambda port, _: port.has_interface is False, "no network interface"),
     (_ethernet_beside_infiniband, "Ethernet beside InfiniBand"),
-    (_slower, "slower than the ports next to GPUs"),
+    (_slower, "slower than other ports that are as near to GPUs"),
 )
 
 

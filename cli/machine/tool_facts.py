@@ -7,10 +7,11 @@ from typing import Any
 from apis.names import CPU_ARCHITECTURES
 from cli.machine.facts import MOST_CPUS, NODE, Facts
 from cli.machine.gpu_query import QUERY_PARSERS
-from cli.machine.node_tools import NODE_PARSERS, IbDev2NetDev, MemInfo, NodeLabels, Numactl, SysfsDevices
+from cli.machine.node_tools import NODE_PARSERS, IbDev2NetDev, MemInfo, NodeLabels, Numactl, RdmaLink, SysfsDevices
 from evidence.host_parser import HostReading
 from evidence.model import Reading
 from evidence.tools.ibstat import IbStat, IbStatParser
+from evidence.tools.ibstatus import IbStatus, IbStatusParser
 from evidence.tools.lscpu import LsCpu, LsCpuParser
 from evidence.tools.lspci import LsPci, LsPciParser
 from evidence.tools.nvidia_smi.model import NvidiaSmi
@@ -27,6 +28,7 @@ PARSERS = (
     LsCpuParser,
     LsPciParser,
     IbStatParser,
+    IbStatusParser,
     *NODE_PARSERS,
 )
 _MOST_GPUS = 64
@@ -68,8 +70,11 @@ def _topo(facts: Facts, found: NvidiaSmiTopo) -> None:
             facts.add(row.name, "NUMA affinity", _cpu_list(row.numa_affinity), place)
         for column, path in row.links.items():
             one, other = sorted((name or row.name, names[column] or column), key=lambda text: (len(text), text))
-            if row.name != column:
+            between_gpus = row.name.startswith("GPU") and column.startswith("GPU")
+            if row.name != column and not (between_gpus and found.pcie_alone):
                 facts.add(one, f"path to {other}", _PATHS.get(path, path), place)
+    if found.pcie_alone:
+        facts.add(NODE, "matrix of PCIe alone", True, f"{found.file}:{found.first_line}")
     unnamed = [device for device, name in names.items() if name is None]
     if unnamed or found.shortened:
         facts.add(NODE, "unnamed columns", ", ".join(unnamed) or "...", f"{found.file}:{found.first_line}")
@@ -80,7 +85,10 @@ def _smi(facts: Facts, found: NvidiaSmi) -> None:
         facts.add(NODE, "number of GPUs", len(found.rows), f"{found.file}:{found.first_line}")
     for row in found.rows:
         if row.index is not None:
-            name = None if row.name is None or row.name.endswith("...") else row.name
+            short = row.name is not None and row.name.endswith("...")
+            if short:
+                facts.add(NODE, "shortened model of the GPUs", row.name, f"{found.file}:{row.line}")
+            name = None if short else row.name
             _gpu(facts, f"GPU{row.index}", f"{found.file}:{row.line}", name, row.bus, row.uuid, row.memory_mib)
 
 
@@ -159,6 +167,12 @@ def _ibdev2netdev(facts: Facts, found: IbDev2NetDev) -> None:
             facts.add(row.device, "CA type", row.ca_type, place)
 
 
+def _rdma_link(facts: Facts, found: RdmaLink) -> None:
+    for row in found.rows:
+        if row.port == 1:
+            facts.add(row.device, "interface", row.interface, f"{found.file}:{row.line}")
+
+
 def _sysfs(facts: Facts, found: SysfsDevices) -> None:
     for row in found.rows:
         facts.add(row.device, "PCI address", row.pci, f"{found.file}:{row.line}")
@@ -171,6 +185,14 @@ def _ibstat(facts: Facts, found: IbStat) -> None:
         if row.port == 1:
             place = f"{found.file}:{row.line}"
             facts.add(row.device, "port GUID", row.guid, place)
+            facts.add(row.device, "link layer", row.link_layer, place)
+            facts.add(row.device, "rate, Gb/s", int(row.rate_gbps) or None if row.up else None, place)
+
+
+def _ibstatus(facts: Facts, found: IbStatus) -> None:
+    for row in found.rows:
+        if row.port == 1:
+            place = f"{found.file}:{row.line}"
             facts.add(row.device, "link layer", row.link_layer, place)
             facts.add(row.device, "rate, Gb/s", int(row.rate_gbps) or None if row.up else None, place)
 
@@ -222,7 +244,9 @@ _TAKERS: dict[type[Reading], Callable[[Facts, Any], None]] = {
     MemInfo: _meminfo,
     LsPci: _lspci,
     IbDev2NetDev: _ibdev2netdev,
+    RdmaLink: _rdma_link,
     SysfsDevices: _sysfs,
     IbStat: _ibstat,
+    IbStatus: _ibstatus,
     NodeLabels: _labels,
 }

@@ -22,15 +22,19 @@ def test_an_unknown_gpu_has_its_own_fields() -> None:
     assert "has no NVIDIA X1" in other.missing["gpu"]
 
 
-def test_nvlink_follows_from_known_machines() -> None:
-    """Generation and bandwidth are those of known machines with the same GPUs and links; others are missing."""
+def test_nvlink_follows_from_the_links_and_the_gpu() -> None:
+    """Generation and bandwidth are those of the GPUs' architecture, also of links that no known machine has."""
     one = found(H100, TOPO)
     assert {name: one.fields["nvlink"][name] for name in ("generation", "gbs", "shape")} == {
         "generation": 4,
         "gbs": 900,
         "shape": "switched",
     }
-    assert "no known machine" in found(H100, TOPO.replace("NV18", "NV12")).missing["nvlink"]
+    fewer = found(H100, TOPO.replace("NV18", "NV12")).fields["nvlink"]
+    assert (fewer["gbs"], fewer["shape"], fewer["links"][0]) == (600, "switched", [0, *[12] * 7])
+    unknown = found(TOPO)
+    assert unknown.fields["nvlink"].keys() == {"shape", "links"}
+    assert "GPUs' model" in unknown.missing["nvlink: generation, gbs"]
 
 
 def test_four_numa_nodes() -> None:

@@ -136,7 +136,22 @@ def test_a_lost_nvlink_is_named_with_both_gpus() -> None:
     """A path over the processors in place of NVLinks is a difference of the two GPUs."""
     log = LOG.replace("GPU0\t X \tNV18\tNV18", "GPU0\t X \tNV18\tSYS").replace("GPU2\tNV18\tNV18", "GPU2\tSYS\tNV18")
     assert [str(each).partition(";")[0] for each in _compared(log).differences] == [
-        "GPU0 to GPU2: expected NV18, found SYS"
+        "GPU0 to GPU2: expected NV18, found no NVLink"
+    ]
+
+
+def test_a_gpu_without_its_nvlinks_is_one_difference() -> None:
+    """A GPU that has lost its NVLinks to all others is named once."""
+    lines = []
+    for line in LOG.splitlines():
+        cells = line.split("\t")
+        if cells[0] == "GPU5":
+            cells = [cell.replace("NV18", "SYS") for cell in cells]
+        elif re.fullmatch(r"GPU\d", cells[0]):
+            cells[6] = "SYS"
+        lines.append("\t".join(cells))
+    assert [str(each).partition(";")[0] for each in _compared("\n".join(lines)).differences] == [
+        "GPU5: NVLinks: expected NV18 to 7 GPUs, found no NVLink"
     ]
 
 

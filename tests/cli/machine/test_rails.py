@@ -30,7 +30,7 @@ def test_a_storage_card_below_the_same_switch_is_none() -> None:
     assert _names(found) == ["mlx5_0", "mlx5_3"]
     assert found.no_rails == {
         "mlx5_1": "Ethernet beside InfiniBand",
-        "mlx5_2": "slower than the ports next to GPUs",
+        "mlx5_2": "slower than other ports that are as near to GPUs",
     }
 
 
@@ -67,10 +67,45 @@ def test_roce_rails_beside_infiniband_storage() -> None:
     assert _names(found) == ["mlx5_0"]
 
 
+def test_ports_over_host_bridges_are_rails_if_they_are_alike() -> None:
+    """Where no port is at PIX or PXB of a GPU, all that are alike are rails, also those at SYS of every GPU."""
+    found = choose([_port("mlx5_0", "SYS NODE"), _port("mlx5_1", "PHB SYS")], 2)
+    assert [(port.name, port.gpus, port.distance) for port in found.ports] == [
+        ("mlx5_1", (0,), "PHB"),
+        ("mlx5_0", (1,), "NODE"),
+    ]
+    assert _names(choose([_port("mlx5_0", "SYS SYS")], 2)) == ["mlx5_0"]
+    assert _names(choose([_port("mlx5_0", "SYS SYS", **_IB), _port("mlx5_1", "SYS SYS", **_IB)], 2)) == [
+        *("mlx5_0", "mlx5_1"),
+    ]
+
+
+def test_a_slow_port_over_host_bridges_is_none() -> None:
+    """Of ports that are no GPU's neighbours the slower ones are for something else."""
+    found = choose([_port("mlx5_0", "NODE SYS", **_IB), _port("mlx5_1", "NODE SYS", **{**_IB, "rate_gbps": 25})], 2)
+    assert (_names(found), list(found.no_rails)) == (["mlx5_0"], ["mlx5_1"])
+
+
+def test_with_grace_processors_the_matrix_decides_nothing() -> None:
+    """Ports at SYS of every GPU are left open where NVLink-C2C joins GPUs and processors."""
+    found = choose([_port("mlx5_0", "SYS SYS", **_IB)], 2, on_grace=True)
+    assert (found.ports, "no port is at PIX or PXB" in (found.undecided or "")) == ((), True)
+
+
 @pytest.mark.parametrize(
     ("ports", "part"),
     [
-        ([_port("mlx5_0", "NODE SYS"), _port("mlx5_1", "SYS NODE")], "no port is at PIX or PXB"),
+        ([_port("mlx5_0", "SYS SYS"), _port("mlx5_1", "SYS SYS")], "or on its NUMA node, and link layers and rates"),
+        ([_port("mlx5_0", "NODE SYS"), _port("mlx5_1", "SYS SYS")], "different distances"),
+        ([_port("mlx5_0", "NODE SYS", **_ETHERNET), _port("mlx5_1", "SYS NODE")], "different link layers"),
+        (
+            [_port("mlx5_0", "NODE SYS", chip="MT4129"), _port("mlx5_1", "SYS NODE", chip="MT4125")],
+            "different adapters",
+        ),
+        (
+            [_port(f"mlx5_{n}", "NODE SYS", card="a") for n in range(2)] + [_port("mlx5_2", "SYS NODE", card="b")],
+            "different numbers of ports to a card",
+        ),
         ([_port("mlx5_0", "PIX SYS"), _port("mlx5_1", "NODE NODE")], "next to GPU 1, and mlx5_1"),
         ([_port("mlx5_0", "PIX SYS", **_ETHERNET), _port("mlx5_1", "SYS NODE", **_IB)], "next to GPU 1, and mlx5_1"),
         ([_port(f"mlx5_{n}", "PIX SYS" if n else "SYS PIX") for n in range(3)], "GPU 0: 2, GPU 1: 1"),

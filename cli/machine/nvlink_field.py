@@ -1,0 +1,76 @@
+"""The field `nvlink` of a machine file, from the facts of a node."""
+
+from functools import cache
+from typing import Any
+
+from cli.machine import nvlinks
+from cli.machine.facts import NODE, Facts
+from cli.machine.machine_fields import Found
+from hardware.data_files import SUFFIX, read
+from hardware.gpus import ARCHITECTURES, Gpu, named
+from hardware.profiles.catalogue import FOLDER, INCOMPLETE
+from hardware.profiles.records import NvLink, Shape
+
+
+def put(facts: Facts, found: Found) -> None:
+    """Set `nvlink` as the links between the GPUs show it; a GPU that has lost some is a fault of the node."""
+    gpus = range(found.fields["gpus"])
+    paths = [
+        [
+            None if one == other else facts.get(f"GPU{min(one, other)}", f"path to GPU{max(one, other)}")
+            for other in gpus
+        ]
+        for one in gpus
+    ]
+    if any(path is None for one, row in enumerate(paths) for other, path in enumerate(row) if one != other):
+        alone = facts.get(NODE, "matrix of PCIe alone")
+        of_pcie = "it is of topo -mp, which shows PCIe alone: print nvidia-smi topo -m"
+        found.missing["nvlink"] = of_pcie if alone else "nvidia-smi topo -m gives not the path between all GPUs"
+        return
+    printed = [[int(path[2:]) if path and path.startswith("NV") else 0 for path in row] for row in paths]
+    seen = nvlinks.examine(printed, _links_of_known(found.fields.get("gpu")))
+    if seen.fault:
+        found.faults.append(seen.fault)
+    if seen.unlike:
+        who = ", ".join(map(str, seen.unlike))
+        found.remarks.append(f"GPU {who} have no NVLink, and the others have: a choice, or a bridge that is lost")
+    shape = nvlinks.shape(seen.links) if seen.links is not None else None
+    if seen.links is None or shape is None:
+        found.missing["nvlink"] = (
+            "the links of the node are not those of the machine" if seen.fault else "of no known shape"
+        )
+    elif shape == "none":
+        found.fields["nvlink"] = {"shape": shape}
+    else:
+        _put_links(found, seen.links, shape)
+
+
+def _put_links(found: Found, links: tuple[tuple[int, ...], ...], shape: Shape) -> None:
+    """Set the links, with generation and bandwidth of the GPUs' architecture."""
+    given = named(found.fields.get("gpu"))
+    gpu = Gpu.model_validate(given) if given is not None else None
+    architecture = ARCHITECTURES[gpu.architecture] if gpu else None
+    each = (gpu.nvlink_gbs if gpu else None) or (architecture.nvlink_gbs if architecture else None)
+    of_a_gpu = NvLink.model_construct(generation=0, gbs=0, shape=shape, links=links).of_a_gpu
+    figures: dict[str, Any] = {}
+    if architecture is not None and architecture.nvlink_generation and each:
+        figures = {"generation": architecture.nvlink_generation, "gbs": int(of_a_gpu * each)}
+        found.remarks.append("nvlink: generation and gbs are those of the GPUs' architecture")
+    else:
+        found.missing["nvlink: generation, gbs"] = "they follow from the GPUs' model, which is not known"
+    found.fields["nvlink"] = {**figures, "shape": shape, "links": [[*row] for row in links]}
+
+
+def _links_of_known(gpu: Any) -> list[list[list[int]]]:
+    """Return the links of the known machines with a GPU, by its name in the catalogue."""
+    known = [
+        machine["nvlink"].get("links") for machine in _catalogue() if isinstance(gpu, str) and machine.get("gpu") == gpu
+    ]
+    return [links for links in known if links]
+
+
+@cache
+def _catalogue() -> tuple[dict[str, Any], ...]:
+    """Return the fields of the known machines that give their NVLinks."""
+    machines = (read(path) for folder in (FOLDER, INCOMPLETE) for path in sorted(folder.glob(f"*{SUFFIX}")))
+    return tuple(machine for machine in machines if isinstance(machine.get("nvlink"), dict))
