@@ -1,13 +1,15 @@
 """A machine file's fields, from the facts of a node."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import get_args
 
 from cli.machine import contradictions, fabric_ports, nvlink_field
 from cli.machine.facts import MOST_CPUS, NODE, Fact, Facts
 from cli.machine.machine_fields import Found
+from cli.machine.rails import Port
 from hardware import cpus
 from hardware.gpus import ARCHITECTURES, labelled, shortened
-from hardware.profiles.records import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR
+from hardware.profiles.records import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR, Reach
 
 _KIB_PER_GIB = 1 << 20
 _MIB_PER_GIB = 1 << 10
@@ -176,23 +178,29 @@ def _ports(facts: Facts, found: Found, numa: dict[int, int]) -> None:
         found.missing["hcas: netdev"] = why
     if down := [port.name for port in rails.ports if rate and not facts.get(port.name, "rate, Gb/s")]:
         found.remarks.append(f"no link: {', '.join(down)}; rate_gbps is that of the ports with the same chip")
-    bare = sorted({*range(gpus)} - {gpu for port in rails.ports for gpu in port.gpus})
-    if not any(port.nearest for port in rails.ports):
-        links = found.fields.get("nvlink", {}).get("links")
-        served = {*range(gpus)} - {*bare}
-        alone = [gpu for gpu in bare if not (links and any(links[gpu][other] for other in served))]
-        direct = "not at all" if alone else "over host bridges (PHB)"
-        found.remarks.append(
-            f"no port is at PIX or PXB of a GPU: all ports that are alike are taken for compute ports, and jobs use "
-            f"GPUDirect {direct}"
-        )
-    if bare:
-        found.remarks.append(f"no port is next to GPU {', '.join(map(str, bare))}")
+    found.remarks += _reach(rails.ports, gpus, found.fields.get("nvlink", {}).get("links") or ())
     if others := fabric_ports.other_devices(facts, rails, numa, gpus):
         found.fields["other_devices"] = others
         found.remarks.append(
             "other_devices: move ports for storage to storage_hcas, those of the cluster to inband_hcas"
         )
+
+
+def _reach(ports: Sequence[Port], gpus: int, links: Sequence[Sequence[int]]) -> Iterator[str]:
+    """Yield which GPUs have no port next to them, and what that means for GPUDirect."""
+    bare = sorted({*range(gpus)} - {gpu for port in ports for gpu in port.gpus})
+    near = {gpu for gpu in range(gpus) if any(port.paths[gpu] in get_args(Reach) for port in ports)}
+    far = [gpu for gpu in range(gpus) if gpu not in near and not (links and any(links[gpu][other] for other in near))]
+    over_bridges = not any(port.nearest for port in ports)
+    if over_bridges:
+        yield "no port is at PIX or PXB of a GPU: all ports that are alike are taken for compute ports"
+    if bare:
+        yield f"no port is next to GPU {', '.join(map(str, bare))}"
+    if far:
+        listed = ", ".join(map(str, far))
+        yield f"jobs use no GPUDirect: GPU {listed} reach every port over the link between sockets only"
+    elif over_bridges:
+        yield "jobs use GPUDirect over host bridges (PHB)"
 
 
 def _vendors(facts: Facts, found: Found) -> None:

@@ -101,7 +101,8 @@ def pci(facts: Facts, name: str) -> str | None:
         return known
     domain, bus, slot, function = (int(number or 0) for number in place.groups())
     address = f"{domain:04x}:{bus:02x}:{slot:02x}.{function}"
-    return address if MELLANOX_PCI_VENDOR in (facts.get(f"PCI {address}", "device") or "") else None
+    device = facts.get(f"PCI {address}", "device") or ""
+    return address if any(vendor in device for vendor in (MELLANOX_PCI_VENDOR, "Mellanox")) else None
 
 
 def _port(facts: Facts, name: str, gpus: int) -> Port:
@@ -109,7 +110,7 @@ def _port(facts: Facts, name: str, gpus: int) -> Port:
     return Port(
         name=name,
         paths=tuple(path(facts, name, gpu) for gpu in range(gpus)),
-        has_interface=interface is not None if facts.subjects("interface") else None,
+        has_interface=True if interface else False if facts.get(NODE, "interfaces of all ports") else None,
         link_layer=link_layer(facts, name),
         rate_gbps=rate(facts, name),
         virtual=is_virtual(facts, name),

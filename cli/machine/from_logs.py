@@ -36,9 +36,9 @@ OutputOption = Annotated[Path | None, file_option("Machine file to write; defaul
 def command(files: Files, output: OutputOption = None) -> None:
     """Write a machine file from what a node prints.
 
-    Reads nvidia-smi, nvidia-smi -q (also -x), nvidia-smi topo -m, lscpu, ibdev2netdev, rdma link, ibstat, ibstatus,
-    ls -l /sys/class/infiniband, lspci -nn, numactl -H, /proc/meminfo and labels of the node. The file lists what none
-    of them gives.
+    Reads nvidia-smi, nvidia-smi -L, nvidia-smi -q (also -x), nvidia-smi topo -m, lscpu, ibdev2netdev, rdma link,
+    ibstat, ibstatus, ibv_devinfo, ls -l /sys/class/infiniband, lspci -nn, numactl -H, /proc/meminfo and labels of the
+    node. The file lists what none of them gives.
 
     Exit status 1 where they contradict each other, which leaves that field open, or show a fault of the node, such as
     lost NVLinks.

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from apis.names import CPU_ARCHITECTURES
+from cli.machine.device_lists import LIST_PARSERS, IbvDevInfo, NvidiaSmiList
 from cli.machine.facts import MOST_CPUS, NODE, Facts
 from cli.machine.gpu_query import QUERY_PARSERS
 from cli.machine.node_tools import NODE_PARSERS, IbDev2NetDev, MemInfo, NodeLabels, Numactl, RdmaLink, SysfsDevices
@@ -30,6 +31,7 @@ PARSERS = (
     IbStatParser,
     IbStatusParser,
     *NODE_PARSERS,
+    *LIST_PARSERS,
 )
 _MOST_GPUS = 64
 _PATHS = {name: name for name in ("PIX", "PXB", "PHB", "NODE", "SYS")} | {"SOC": "SYS"}
@@ -114,6 +116,13 @@ def _gpu(  # noqa: PLR0917 - the columns of a GPU
     facts.add(subject, "UUID", uuid, place)
 
 
+def _smi_list(facts: Facts, found: NvidiaSmiList) -> None:
+    if found.whole and found.rows:
+        facts.add(NODE, "number of GPUs", len(found.rows), f"{found.file}:{found.first_line}")
+    for row in found.rows:
+        _gpu(facts, f"GPU{row.index}", f"{found.file}:{row.line}", row.name, None, row.uuid, None)
+
+
 def _lscpu(facts: Facts, found: LsCpu) -> None:
     place = f"{found.file}:{found.first_line}"
     for what, value in (
@@ -159,6 +168,9 @@ def _lspci(facts: Facts, found: LsPci) -> None:
 
 
 def _ibdev2netdev(facts: Facts, found: IbDev2NetDev) -> None:
+    if found.rows:
+        # What it does not list has none; `rdma link` lists ports of InfiniBand without IPoIB as well.
+        facts.add(NODE, "interfaces of all ports", True, f"{found.file}:{found.first_line}")
     for row in found.rows:
         if row.port == 1:
             place = f"{found.file}:{row.line}"
@@ -195,6 +207,13 @@ def _ibstatus(facts: Facts, found: IbStatus) -> None:
             place = f"{found.file}:{row.line}"
             facts.add(row.device, "link layer", row.link_layer, place)
             facts.add(row.device, "rate, Gb/s", int(row.rate_gbps) or None if row.up else None, place)
+
+
+def _devinfo(facts: Facts, found: IbvDevInfo) -> None:
+    for row in found.rows:
+        place = f"{found.file}:{row.line}"
+        facts.add(row.device, "CA type", row.ca_type, place)
+        facts.add(row.device, "link layer", row.link_layer, place)
 
 
 def _labels(facts: Facts, found: NodeLabels) -> None:
@@ -239,6 +258,7 @@ _TAKERS: dict[type[Reading], Callable[[Facts, Any], None]] = {
     NvidiaSmiTopo: _topo,
     NvidiaSmi: _smi,
     NvidiaSmiQuery: _smi_query,
+    NvidiaSmiList: _smi_list,
     LsCpu: _lscpu,
     Numactl: _numactl,
     MemInfo: _meminfo,
@@ -248,5 +268,6 @@ _TAKERS: dict[type[Reading], Callable[[Facts, Any], None]] = {
     SysfsDevices: _sysfs,
     IbStat: _ibstat,
     IbStatus: _ibstatus,
+    IbvDevInfo: _devinfo,
     NodeLabels: _labels,
 }

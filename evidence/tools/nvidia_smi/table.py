@@ -11,7 +11,10 @@ BANNER = r"\|\s*NVIDIA-SMI\s+\d[\d.]*\s"
 WIDEST = 300
 """Characters of a line of the table, at most; those of today have 91."""
 
-_VERSIONS = re.compile(r"\|\s*NVIDIA-SMI\s+(\S+)\s+Driver Version:\s+(\S+)(?:\s+CUDA Version:\s+(\S+))?\s*\|$")
+_VERSIONS = re.compile(
+    r"\|\s*NVIDIA-SMI\s+(\S+)\s+(?:Driver|KMD) Version:\s+(\S+)(?:\s+CUDA (?:UMD )?Version:\s+(\S+))?\s*\|$"
+)
+"""Drivers from branch 610 on call the versions those of the kernel-mode driver and of CUDA's user-mode driver."""
 _FIRST = re.compile(
     r"\|\s*(\d+)\s+(\S.*?)\s+(?:On|Off|N/A)\s*\|\s*([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)\s+(?:On|Off|N/A)"
     r"\s*\|\s*(\d+|N/A|On|Off)\s*\|$"

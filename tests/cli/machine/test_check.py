@@ -1,8 +1,11 @@
 """`./hpc machine check` of a stack with pools: nodes that are of another kind than their pool."""
 
+import re
+
 import pytest
 
 from cli.machine.check import compared
+from cli.shared.errors import Problem
 from hardware.profiles import PROFILES, Profile
 from stacks import settings
 from tests.support.node_outputs import readings
@@ -29,6 +32,20 @@ def test_a_node_that_is_swapped_for_another_kind_is_found(printed: Profile, mach
         f"machine: expected l40s-server of pool inference, found {machine}; "
         "Name the pool of its own machine as its `pool`, or swap the node back"
     )
+
+
+def test_two_lines_that_do_not_agree_are_not_compared() -> None:
+    """What two lines contradict is named with both, everything else is compared; outputs of two nodes are refused."""
+    log = job_log(MACHINES["inference"])
+    odd = re.sub(r"MemTotal: +(\d+) kB\n", r"\g<0>MemTotal: 4699 kB\n", log)
+    found = compared(MIXED, "l40s-01.mixed.example.com", readings(odd))
+    assert found.differences == []
+    lines = [str(each) for each in found.unknown]
+    assert any(
+        line.startswith("MemTotal, KiB: not compared: two lines do not agree: MemTotal, KiB: ") for line in lines
+    )
+    with pytest.raises(Problem, match="the outputs are of several nodes:\nGPU0: UUID: "):
+        compared(MIXED, "l40s-01.mixed.example.com", readings(log, log.replace("GPU-", "GPU-0")))
 
 
 @pytest.mark.parametrize("name", ["inference", "former"])

@@ -2,7 +2,8 @@
 
 import pytest
 
-from cli.machine.node_tools import IbDev2NetDev, MemInfo, NodeLabels, Numactl
+from cli.machine.device_lists import IbvDevInfo, NvidiaSmiList
+from cli.machine.node_tools import IbDev2NetDev, MemInfo, NodeLabels, Numactl, RdmaLink
 from evidence.tools.nvidia_smi_query.model import NvidiaSmiQuery
 from tests.support.node_outputs import printed, readings
 
@@ -21,6 +22,63 @@ def test_ibdev2netdev_with_addresses() -> None:
         ("mlx5_1", "cx7_1", "0005:03:00.1", "MT4129"),
     ]
     assert (one.complete, [line.line for line in one.unread]) == (False, [3])
+
+
+def test_ibdev2netdev_in_columns() -> None:
+    """What `column -t` makes of it is read the same, with blanks between the words, and remarks behind the lines."""
+    (one,) = readings(
+        "mlx5_0   port  1  ==>  ibp26s0       (Down)  # first card\n"
+        "mlx5_10  port  1  ==>  enp27s0f0np0  (Up)\n"
+        "0000:03:00.0  mlx5_1  (MT4129  -  P3740-0002  )  NVIDIA  IGX  fw  28.37.0190  port  1  (DOWN  )  ==>  eth2  "
+        "(Down)\n"
+    )
+    assert isinstance(one, IbDev2NetDev)
+    assert [(row.device, row.interface, row.ca_type) for row in one.rows] == [
+        ("mlx5_0", "ibp26s0", None),
+        ("mlx5_10", "enp27s0f0np0", None),
+        ("mlx5_1", "eth2", "MT4129"),
+    ]
+    assert one.unread == ()
+
+
+def test_ibdev2netdev_below_a_matrix_is_no_row_of_it() -> None:
+    """A line that begins with a device and has an arrow is none of the matrix above it."""
+    topo, devices = readings(f"{printed('dgx-h100.topo')}mlx5_0 port 1 ==> ibp24s0 (Up)\n")
+    assert (topo.incomplete, topo.unread, isinstance(devices, IbDev2NetDev)) == (None, (), True)
+
+
+def test_rdma_link() -> None:
+    """Ports have their interface where one is printed, also in the form of older releases of iproute2."""
+    (one,) = readings(
+        "$ rdma link show\n"
+        "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev ens1f0np0 \n"
+        "link mlx5_1/1 subnet_prefix fe80:0000:0000:0000 lid 13 sm_lid 1 lmc 0 state ACTIVE physical_state LINK_UP \n"
+        "2/1: bnxt_re0/1: state DOWN physical_state DISABLED netdev ens2f0np0\n"
+    )
+    assert isinstance(one, RdmaLink)
+    assert [(row.device, row.port, row.interface) for row in one.rows] == [
+        ("mlx5_0", 1, "ens1f0np0"),
+        ("mlx5_1", 1, None),
+        ("bnxt_re0", 1, "ens2f0np0"),
+    ]
+
+
+def test_lists_of_devices() -> None:
+    """`nvidia-smi -L` gives names and, where it is typed, the number; ibv_devinfo the chip and the link layer."""
+    listed, devices = readings(
+        "$ nvidia-smi -L\n"
+        "GPU 0: NVIDIA A100 80GB PCIe (UUID: GPU-11111111-2222-3333-4444-555555555550)\n"
+        "GPU 1: NVIDIA A100 80GB PCIe\n"
+        "hca_id:\tmlx5_0\n\ttransport:\t\tInfiniBand (0)\n\tvendor_part_id:\t\t4129\n"
+        "\t\tport:\t1\n\t\t\tstate:\t\tPORT_ACTIVE (4)\n\t\t\tlink_layer:\t\tEthernet\n"
+    )
+    assert isinstance(listed, NvidiaSmiList)
+    assert isinstance(devices, IbvDevInfo)
+    assert (listed.whole, [(row.index, row.name) for row in listed.rows]) == (
+        True,
+        [(0, "NVIDIA A100 80GB PCIe"), (1, "NVIDIA A100 80GB PCIe")],
+    )
+    assert [(row.device, row.ca_type, row.link_layer) for row in devices.rows] == [("mlx5_0", "MT4129", "Ethernet")]
 
 
 def test_nvidia_smi_query() -> None:
