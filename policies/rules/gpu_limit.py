@@ -6,25 +6,27 @@ from pydantic import Field
 
 from apis.names import GPU_RESOURCE
 from apis.quantity import whole
-from hardware.profiles import PROFILES
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
+from policies.part import Part
 from policies.pods import Container, Pod
 from policies.resources import Request
 from policies.rule import Parameters, Rule
 from policies.values import brief
 from policies.views.devices import is_gpu, place, runs_along
+from policies.views.machines import MOST_GPUS, NOT_KNOWN, USUAL_GPUS
 from policies.violation import Violation
 
 
 class GpuLimit(Parameters):
     """What the largest machine has."""
 
-    maximum: int = Field(
-        default=max(profile.gpus for profile in PROFILES.values()),
+    maximum: int | None = Field(
+        default=None,
         gt=0,
-        description="GPUs of the largest machine; default: the largest of all known hardware profiles (source R-4.3-2)",
+        description="GPUs of the largest machine (source R-4.3-2); default: of the stack's machines, and without a "
+        f"stack unknown, so that more than {MOST_GPUS} are refused and more than {USUAL_GPUS} are undetermined",
     )
 
 
@@ -37,20 +39,28 @@ def _examine(subject: Obj, _: Inventory, parameters: GpuLimit) -> Iterator[Viola
             yield from _pod(pod, found, parameters.maximum)
 
 
-def _pod(pod: Pod, found: list[tuple[Container, Request]], maximum: int) -> Iterator[Violation]:
+def _pod(pod: Pod, found: list[tuple[Container, Request]], maximum: int | None) -> Iterator[Violation]:
     for container, item in found:
         yield from _request(container, item, maximum)
     found = [(container, item) for container, item in found if item.resource == GPU_RESOURCE]
     # Init containers run one after another; only those that run at the same time add up.
     total = sum([item.count for container, item in found if runs_along(container)])
-    if total > maximum and all(item.count <= maximum for _, item in found):
-        yield pod.violation(
-            f"asks for {total} of {GPU_RESOURCE} in all its containers, and the largest machine has {maximum}",
-            "containers",
+    if all(item.count <= (maximum or USUAL_GPUS) for _, item in found):
+        yield from _amount(
+            pod, f"asks for {total} of {GPU_RESOURCE} in all its containers", total, maximum, "containers"
         )
 
 
-def _request(container: Container, item: Request, maximum: int) -> Iterator[Violation]:
+def _amount(part: Part, message: str, count: int, maximum: int | None, *place: str) -> Iterator[Violation]:
+    """Yield that more GPUs are requested than a node has, or may have where no machine is known."""
+    if count > (maximum or MOST_GPUS):
+        largest = f"the largest machine has {maximum}" if maximum else f"no machine has more than {MOST_GPUS}"
+        yield part.violation(f"{message}, and {largest}", *place)
+    elif maximum is None and count > USUAL_GPUS:
+        yield part.unverified(f"{message}, {NOT_KNOWN}", *place)
+
+
+def _request(container: Container, item: Request, maximum: int | None) -> Iterator[Violation]:
     where, resource = place(item), item.resource
     broken = [value for value in item.values if (number := whole(value)) is None or number < 0]
     if broken:
@@ -60,8 +70,8 @@ def _request(container: Container, item: Request, maximum: int) -> Iterator[Viol
         yield container.violation(f"asks for {resource} in requests without the same limit", *where)
     elif item.request is not None and not item.hidden and whole(item.request) != whole(item.limit):
         yield container.violation(f"requests {item.request} of {resource} and limits it to {item.limit}", *where)
-    if resource == GPU_RESOURCE and item.count > maximum:
-        yield container.violation(f"asks for {item.count} of {resource}, and the largest machine has {maximum}", *where)
+    if resource == GPU_RESOURCE:
+        yield from _amount(container, f"asks for {item.count} of {resource}", item.count, maximum, *where)
 
 
 GPU_LIMIT = Rule(

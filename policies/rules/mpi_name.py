@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from apis.kinds import MPI_JOB_V2BETA1
-from hardware.profiles import PROFILES
+from apis.wording import plural
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
+from policies.views.machines import MOST_GPUS, NOT_KNOWN, USUAL_GPUS
 from policies.views.mpi_jobs import WORKER, MpiJobView
 from policies.violation import Violation
 
@@ -20,10 +21,11 @@ _LAYOUT = re.compile(r"(?<![0-9a-z])(\d\d)x(\d\d)(?:x(\d\d))?(?![0-9a-z])")
 class MpiName(Parameters):
     """What a node can hold."""
 
-    gpus_per_node: int = Field(
-        default=max(profile.gpus for profile in PROFILES.values()),
+    gpus_per_node: int | None = Field(
+        default=None,
         gt=0,
-        description="GPUs of a node; default: of the largest known hardware profile (source R-4.3-2)",
+        description="GPUs of a node (source R-4.3-2); default: of the stack's machines, and without a stack unknown, "
+        f"so that more than {MOST_GPUS} are refused and more than {USUAL_GPUS} are undetermined",
     )
 
 
@@ -38,17 +40,23 @@ def _examine(subject: Obj, _: Inventory, parameters: MpiName) -> Iterator[Violat
         yield subject.violation(f"the name means {pods} pods, and the job has {workers} workers", "metadata", "name")
     own = job.gpus
     if own is not None and own != gpus and not subject.hidden(*WORKER, "template"):
-        yield subject.violation(f"the name means {gpus} GPUs per pod, and a worker has {own}", "metadata", "name")
+        yield subject.violation(
+            f"the name means {plural(gpus, 'GPU')} per pod, and a worker has {own}", "metadata", "name"
+        )
     nodes = int(match[3]) if match[3] else None
     if nodes is not None and not 0 < nodes <= pods:
-        yield subject.violation(f"the name means {nodes} nodes for {pods} pods", "metadata", "name")
-    elif nodes is not None and pods * gpus > nodes * parameters.gpus_per_node:
-        yield subject.violation(
-            f"the name means {nodes} nodes, which have {nodes * parameters.gpus_per_node} GPUs, "
-            f"and {pods} pods x {gpus} GPUs need {pods * gpus}",
-            "metadata",
-            "name",
-        )
+        yield subject.violation(f"the name means {plural(nodes, 'node')} for {pods} pods", "metadata", "name")
+    elif nodes is not None:
+        yield from _nodes(subject, nodes, pods, gpus, parameters.gpus_per_node)
+
+
+def _nodes(subject: Obj, nodes: int, pods: int, gpus: int, per_node: int | None) -> Iterator[Violation]:
+    need, name = f"{pods} pods x {gpus} GPUs need {pods * gpus}", f"the name means {plural(nodes, 'node')}"
+    if pods * gpus > nodes * (per_node or MOST_GPUS):
+        most = f"which have {'' if per_node else 'at most '}{nodes * (per_node or MOST_GPUS)} GPUs"
+        yield subject.violation(f"{name}, {most}, and {need}", "metadata", "name")
+    elif per_node is None and pods * gpus > nodes * USUAL_GPUS:
+        yield subject.unverified(f"{name}, {need}, {NOT_KNOWN}", "metadata", "name")
 
 
 MPI_NAME = Rule(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from apis.names import GPU_RESOURCE, RDMA_PREFIX
-from hardware.profiles import PROFILES
+from apis.wording import plural
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -13,16 +13,18 @@ from policies.pods import Container
 from policies.rule import Parameters, Rule
 from policies.views.device_plugins import offers
 from policies.views.devices import gpus, rdma
+from policies.views.machines import NOT_KNOWN, largest_node
 from policies.violation import Violation
 
 
 class RdmaAllPorts(Parameters):
     """What a machine has."""
 
-    gpus_per_node: int = Field(
-        default=max(profile.gpus for profile in PROFILES.values()),
+    gpus_per_node: int | None = Field(
+        default=None,
         gt=0,
-        description="GPUs of a machine; default: of the largest known one",
+        description="GPUs of a machine; default: of the stack's, or of the Nodes among the objects; without either, a "
+        "container with at least as many GPUs as there are resources is undetermined",
     )
 
 
@@ -32,18 +34,21 @@ def _examine(subject: Obj, inventory: Inventory, parameters: RdmaAllPorts) -> It
             yield from _container(container, inventory, parameters.gpus_per_node)
 
 
-def _container(container: Container, inventory: Inventory, all_gpus: int) -> Iterator[Violation]:
+def _container(container: Container, inventory: Inventory, of_a_node: int | None) -> Iterator[Violation]:
     own = {item.resource for item in rdma(container)}
-    whole = any(item.resource == GPU_RESOURCE and item.count >= all_gpus for item in gpus(container))
-    if not own or not whole:  # without any it may run over TCP
+    count = max((item.count for item in gpus(container) if item.resource == GPU_RESOURCE), default=0)
+    if not own or not count:  # without any it may run over TCP
         return
     offered = {resource for resource in inventory.once(offers).resources if resource.startswith(RDMA_PREFIX)}
-    if own < offered:
-        yield container.violation(
-            f"asks for all {all_gpus} GPUs of a node and for {len(own)} of {len(offered)} RDMA resources, without "
-            f"{', '.join(sorted(offered - own))}",
-            "resources",
-        )
+    if not own < offered:
+        return
+    ports = f"{len(own)} of {len(offered)} RDMA resources, without {', '.join(sorted(offered - own))}"
+    all_gpus = of_a_node or inventory.once(largest_node)
+    if all_gpus is None:
+        if count >= len(offered):
+            yield container.unverified(f"asks for {plural(count, 'GPU')} and for {ports}, {NOT_KNOWN}", "resources")
+    elif count >= all_gpus:
+        yield container.violation(f"asks for all {all_gpus} GPUs of a node and for {ports}", "resources")
 
 
 RDMA_ALL_PORTS = Rule(

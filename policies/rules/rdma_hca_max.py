@@ -5,24 +5,26 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from hardware.profiles import PROFILES
+from apis.wording import plural
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
 from policies.views.device_plugins import KINDS, configuration
 from policies.views.devices import copies, each_demand, is_gpu
+from policies.views.machines import MOST_GPUS, NOT_KNOWN, largest_node
 from policies.violation import Violation
 
 
 class RdmaHcaMax(Parameters):
     """How many pods share a device."""
 
-    pods_per_node: int = Field(
-        default=max(profile.gpus for profile in PROFILES.values()),
+    pods_per_node: int | None = Field(
+        default=None,
         gt=0,
-        description="pods with GPUs that one node can hold; default: one per GPU of the largest known machine, since a "
-        "GPU is the smallest unit (source R-4.4-10)",
+        description="pods with GPUs that one node can hold (source R-4.4-10); default: as the stack's machines, or one "
+        "per GPU of the largest Node among the objects, since a GPU is the smallest unit; without either, less than "
+        f"{MOST_GPUS} is undetermined",
     )
 
 
@@ -32,15 +34,22 @@ def _examine(subject: Obj, inventory: Inventory, parameters: RdmaHcaMax) -> Iter
         return
     if found.unknown is not None:
         subject.depends_on(found.path)
+    pods = parameters.pods_per_node or inventory.once(largest_node)
     for entry in found.entries:
         others = inventory.once(_without_gpus)[entry.resource]
-        needed = parameters.pods_per_node + others
-        if entry.hca_max is not None and 0 <= entry.hca_max < needed:
-            beside = f" and {others} without GPUs" if others else ""
-            yield subject.violation(
-                f"{entry.resource} has rdmaHcaMax {entry.hca_max}, and a node can hold {parameters.pods_per_node} pods "
-                f"with GPUs{beside} that ask for it",
-                *found.path,
+        most, least = entry.hca_max, max(1, others) if pods is None else pods + others
+        if most is None or most < 0:
+            continue
+        beside = f" and {others} without GPUs" if others else ""
+        offered = f"{entry.resource} has rdmaHcaMax {most}"
+        if most < least:
+            held = (
+                f"a node can hold {pods} pods with GPUs{beside} that ask" if pods else f"{plural(least, 'pod')} may ask"
+            )
+            yield subject.violation(f"{offered}, and {held} for it", *found.path)
+        elif pods is None and most < MOST_GPUS + others:
+            yield subject.unverified(
+                f"{offered}{f' for pods with GPUs{beside}' if beside else ''}, {NOT_KNOWN}", *found.path
             )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from posixpath import normpath
 
 from apis.quantity import amount
+from apis.wording import plural
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -32,7 +33,9 @@ def _container(pod: Pod, container: Container, count: int) -> Iterator[Violation
         return  # it has the node's own
     mount = next((entry for entry in container.entries("volumeMounts") if _is_ours(entry)), None)
     if mount is None:
-        yield container.violation(f"has {count} GPUs and no volume at {_PLACE}, where it gets 64 MiB", "volumeMounts")
+        yield container.violation(
+            f"has {plural(count, 'GPU')} and no volume at {_PLACE}, where it gets 64 MiB", "volumeMounts"
+        )
         return
     name = mount.get("name")
     for index, volume in enumerate(pod.entries("volumes")):
