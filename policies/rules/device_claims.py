@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from apis.kinds import DEVICE_CLASS, NAMESPACE, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, Kind
+from apis.kinds import COMPUTE_DOMAIN, DEVICE_CLASS, NAMESPACE, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, Kind
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -19,6 +19,7 @@ _CLAIMS = "resourceClaims"
 _CLASS, _OLD_CLASS = "deviceClassName", "resourceClassName"
 _ADMIN_LABELS = ("resource.kubernetes.io/admin-access", "resource.k8s.io/admin-access")
 _SPECS: dict[str, Path] = {RESOURCE_CLAIM.kind: ("spec",), RESOURCE_CLAIM_TEMPLATE.kind: ("spec", "spec")}
+_CHANNEL: Path = ("spec", "channel", "resourceClaimTemplate", "name")
 _CLAIM, _TEMPLATE = "resourceClaimName", "resourceClaimTemplateName"
 _REFERENCES = {
     (_CLAIM,): RESOURCE_CLAIM,
@@ -76,11 +77,22 @@ def _class(part: Part, field: str, parameters: DeviceClaims) -> Iterator[Violati
 def _claim(entry: Part, subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iterator[Violation]:
     for place, kind in _REFERENCES.items():
         name = entry.text(*place)
+        if kind is RESOURCE_CLAIM_TEMPLATE and (subject.namespace, name) in inventory.once(_channels):
+            continue
         message = f"claims devices by {kind.kind} {name[:200]}, which"
         if name and not parameters.device_classes:
             yield entry.violation(f"{message} no quota counts", *place).with_remedy(_BOUND)
         elif name and inventory.get(kind, name, subject.namespace) is None:
             yield entry.unlinked(f"{message} is not among the objects", *place)
+
+
+def _channels(inventory: Inventory) -> frozenset[tuple[str, str]]:
+    """Return the templates that NVIDIA's driver makes for ComputeDomains: an IMEX channel of the domain, and no GPU.
+
+    It refuses a template that exists already, which is judged as any other.
+    """
+    made = {(domain.namespace, domain.text(*_CHANNEL)) for domain in inventory.of(COMPUTE_DOMAIN)}
+    return frozenset(made - {(each.namespace, each.name) for each in inventory.of(RESOURCE_CLAIM_TEMPLATE)})
 
 
 def _requests(subject: Obj) -> Iterator[Part]:
@@ -99,7 +111,8 @@ def _is(subject: Obj, kind: Kind) -> Any:
 DEVICE_CLAIMS = Rule(
     name="device-claims",
     what="Pods claim devices by dynamic resource allocation (resourceClaims) only from the classes in the parameter "
-    "device_classes; no claim or namespace of a tenant has adminAccess.",
+    "device_classes, or the IMEX channel of a ComputeDomain of their namespace; no claim or namespace of a tenant has "
+    "adminAccess.",
     why="A quota with requests.nvidia.com/gpu does not count claims, and Kueue counts them only if configured to, so a "
     "ResourceClaimTemplate can take every GPU. With adminAccess it also gets GPUs that other tenants' jobs use.",
     remedy=f"Request nvidia.com/gpu or rdma/<name> under limits; {TENANTS}",
