@@ -27,6 +27,27 @@ _POLICY_PATH = ("spec", "rdmaSharedDevicePlugin", "config")
 _INTERVAL = "periodicUpdateInterval"
 _TOP = (_LIST, _INTERVAL)
 _KEYS = ("resourceName", "resourcePrefix", "rdmaHcaMax", "devices", "selectors")
+_NO_PCI_DRIVERS = frozenset(
+    {
+        "irdma",
+        "mlx5_ib",
+        "mlx4_ib",
+        "bnxt_re",
+        "qedr",
+        "iw_cxgb4",
+        "i40iw",
+        "mana_ib",
+        "ib_core",
+        "ib_uverbs",
+        "ib_ipoib",
+    }
+    | {"rdma_cm", "rdma_ucm", "rdma_rxe", "siw"}
+)
+"""RDMA drivers and modules above the one that a PCI device is bound to, which the plugin compares."""
+_PCI_DRIVERS = {"irdma": "ice or i40e", "mlx5_ib": "mlx5_core", "mlx4_ib": "mlx4_core", "bnxt_re": "bnxt_en"}
+_LINK_TYPES = ("ether", "infiniband")
+"""The kernel's names of the encapsulations of interfaces with RDMA."""
+_ID = re.compile(r"[0-9a-f]{4}")
 _NAME = re.compile(r"[a-zA-Z0-9_]+")
 _MOST_FAULTS = 50
 _LARGEST = 1 << 20  # bytes; a ConfigMap holds no more
@@ -172,6 +193,8 @@ def _entry(entry: dict[str, Any], place: str) -> Iterator[str]:
 def _devices(entry: dict[str, Any], place: str) -> Iterator[str]:
     """Yield what is wrong with how devices are chosen: by names or by selectors, and exactly one of these."""
     devices, selectors = entry.get("devices"), entry.get("selectors")
+    if isinstance(selectors, dict):
+        selectors = {key: value for key, value in selectors.items() if value != []}  # an empty list selects all
     if devices and selectors:
         yield f"{place} has devices and selectors, and the plugin takes one of them"
     elif not devices and not selectors:
@@ -183,8 +206,23 @@ def _devices(entry: dict[str, Any], place: str) -> Iterator[str]:
     elif isinstance(selectors, dict):
         selectors = _canonical(selectors, SELECTORS)
         yield from _unknown_keys(selectors, SELECTORS, f"{place}.selectors.")
-        wrong = [key for key in SELECTORS if key in selectors and not _are_names(selectors[key])]
-        yield from (f"{place}.selectors.{key} is {brief(selectors[key])} and not a list of texts" for key in wrong)
+        for key in SELECTORS:
+            if key in selectors and not _are_names(selectors[key]):
+                yield f"{place}.selectors.{key} is {brief(selectors[key])} and not a list of texts"
+            elif key in selectors and (why := _selects_nothing(key, selectors[key])):
+                yield f"{place}.selectors.{key} is {brief(selectors[key])} and selects nothing: {why}"
+
+
+def _selects_nothing(key: str, values: list[str]) -> str:
+    """Return why no device has any of these values; empty where one may have. The plugin compares them as they are."""
+    if key in ("vendors", "deviceIDs") and not any(map(_ID.fullmatch, values)):
+        return "ids are four hexadecimal digits in small letters, e.g. 15b3"
+    if key == "drivers" and _NO_PCI_DRIVERS.issuperset(values):
+        needed = next((f"; write {_PCI_DRIVERS[value]}" for value in values if value in _PCI_DRIVERS), "")
+        return f"no PCI device is bound to that driver{needed}"
+    if key == "linkTypes" and not set(_LINK_TYPES).intersection(values):
+        return f"the types are {' and '.join(_LINK_TYPES)}"
+    return ""
 
 
 def _unknown_keys(content: dict[str, Any], known: tuple[str, ...], place: str) -> Iterator[str]:
