@@ -5,29 +5,48 @@ from collections.abc import Iterator
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
+from policies.pods import Container
 from policies.rule import Rule
+from policies.views.admitted import Admitted, Admitting, admitted
 from policies.views.infrastructure import Infrastructure
 from policies.violation import Violation
 
 _FIELD = ("securityContext", "capabilities", "drop")
 
 
-def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator[Violation]:
-    for container in subject.containers:
-        dropped = container.capabilities("drop")
-        if "ALL" not in dropped and not parameters.excepts(subject):
-            kept = f"drops {', '.join(dropped)[:200]} only" if dropped else "drops no capability"
-            yield container.violation(f"{kept}, so that it keeps the runtime's default ones", *_FIELD)
+class DropAllCapabilities(Infrastructure, Admitting):
+    """Which objects are exempt, and which SCCs drop capabilities themselves."""
+
+
+def _examine(subject: Obj, inventory: Inventory, parameters: DropAllCapabilities) -> Iterator[Violation]:
+    for pod in subject.pods:
+        found = [(each, dropped) for each in pod.containers if "ALL" not in (dropped := each.capabilities("drop"))]
+        if found and not parameters.excepts(subject):
+            completed = admitted(pod, inventory, parameters.release)
+            for container, dropped in found:
+                yield from _container(container, dropped, completed)
+
+
+def _container(container: Container, dropped: tuple[str, ...], completed: Admitted | None) -> Iterator[Violation]:
+    kept = f"drops {', '.join(dropped)[:200]} only" if dropped else "drops no capability"
+    why = "so that it keeps the runtime's default ones"
+    if completed is not None and "ALL" in (completed.read(container, "capabilities", "drop") or ()):
+        if not completed.missing:
+            return
+        why = f"and leaves it to the SCC that admits it, which need not be {completed.scc}"
+    yield container.violation(f"{kept}, {why}", *_FIELD)
 
 
 DROP_ALL_CAPABILITIES = Rule(
     name="drop-all-capabilities",
-    what="Every container drops ALL capabilities and adds back what it needs, such as IPC_LOCK.",
+    what="Every container drops ALL capabilities and adds back what it needs, such as IPC_LOCK, unless the SCC that "
+    "admits it does so (restricted-v2).",
     why="A runtime gives every container more than ten capabilities, of which `restricted` of 4.4 drops four. Training "
     "needs none, and each helps an intruder in a job. Runtimes drop before they add, so nothing added is lost.",
     remedy="Write securityContext.capabilities.drop: [ALL] in every container",
     source="S-6.3, platform-facts 4.1",
     severity=Severity.ADVISORY,
-    parameters=Infrastructure,
+    parameters=DropAllCapabilities,
     examine=_examine,
+    links=True,
 )

@@ -8,6 +8,7 @@ from policies.objects import Obj
 from policies.pods import Container
 from policies.rule import Rule
 from policies.values import read
+from policies.views.admitted import Admitting, admitted
 from policies.views.infrastructure import Infrastructure
 from policies.violation import Violation
 
@@ -15,10 +16,18 @@ _FIELD = ("securityContext", "allowPrivilegeEscalation")
 _NEEDING = frozenset({"SYS_ADMIN", "CAP_SYS_ADMIN"})
 
 
-def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator[Violation]:
-    for container in subject.containers:
-        if container.read(*_FIELD) is None and not (_may_not(container) or parameters.excepts(subject)):
-            yield container.violation("does not set allowPrivilegeEscalation", *_FIELD)
+class EscalationSet(Infrastructure, Admitting):
+    """Which objects are exempt, and which SCCs set the field themselves."""
+
+
+def _examine(subject: Obj, inventory: Inventory, parameters: EscalationSet) -> Iterator[Violation]:
+    for pod in subject.pods:
+        found = [each for each in pod.containers if each.read(*_FIELD) is None and not _may_not(each)]
+        if found and not parameters.excepts(subject):
+            completed = admitted(pod, inventory, parameters.release)
+            for container in found:
+                if completed is None or completed.missing or completed.read(container, _FIELD[1]) is not False:
+                    yield container.violation("does not set allowPrivilegeEscalation", *_FIELD)
 
 
 def _may_not(container: Container) -> bool:
@@ -30,13 +39,15 @@ def _may_not(container: Container) -> bool:
 
 ESCALATION_SET = Rule(
     name="escalation-set",
-    what="Every container sets allowPrivilegeEscalation; objects in the parameter infrastructure are exempt.",
+    what="Every container sets allowPrivilegeEscalation, or is admitted by an SCC that does; objects in the "
+    "parameter infrastructure are exempt.",
     why="The SCC decides what an unset field means: under `restricted` of OpenShift 4.4 it is true, and a setuid "
     "program in the image makes an ordinary user root in the container; restricted-v2 sets it to false. Pod Security "
     "admission at the restricted level refuses the pod (allowPrivilegeEscalation != false).",
     remedy="Write securityContext.allowPrivilegeEscalation: false in every container",
     source="S-6.3, E-40, platform-facts 4.3",
     severity=Severity.ADVISORY,
-    parameters=Infrastructure,
+    parameters=EscalationSet,
     examine=_examine,
+    links=True,
 )

@@ -2,39 +2,26 @@
 
 from collections.abc import Iterator
 
-from pydantic import Field
-
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Pod
-from policies.rule import Parameters, Rule
-from policies.scc import Release
-from policies.views.accounts import account_of, built_in_namespace, exempt, exists
-from policies.views.admission import Admission, admission
+from policies.rule import Rule
+from policies.views.accounts import account_of, exempt
+from policies.views.admission import admission
 from policies.views.admission_fields import hidden
-from policies.views.namespaces import Allocation
+from policies.views.admitted import Admitting, missing
 from policies.violation import Violation
 
 
-class SccAdmits(Parameters):
-    """The cluster whose SCCs decide."""
-
-    release: Release = Field(
-        default="current",
-        description="OpenShift release whose own SCCs exist beside those among the objects: 4.4, current, or upgraded "
-        "from before 4.11 (source platform-facts 1.10)",
-    )
-
-
-def _examine(subject: Obj, inventory: Inventory, parameters: SccAdmits) -> Iterator[Violation]:
+def _examine(subject: Obj, inventory: Inventory, parameters: Admitting) -> Iterator[Violation]:
     if subject.partial:  # the rest of the pod is not there
         return
     for pod in subject.pods:
         yield from _pod(pod, inventory, parameters)
 
 
-def _pod(pod: Pod, inventory: Inventory, parameters: SccAdmits) -> Iterator[Violation]:
+def _pod(pod: Pod, inventory: Inventory, parameters: Admitting) -> Iterator[Violation]:
     owner = pod.object
     namespace, account = owner.text("metadata", "namespace"), account_of(pod)
     if owner.unknown:
@@ -55,28 +42,14 @@ def _pod(pod: Pod, inventory: Inventory, parameters: SccAdmits) -> Iterator[Viol
             yield unsure(f"asks for ids or an SELinux level, and {where} it has", *outcome.place)
             return
         outcome = outcome.elsewhere  # without complaints about ids that stand in for the real ones
-    place, missing = outcome.place, _missing(pod, account, inventory, predicted, allocation)
+    place, unsure = outcome.place, missing(pod, account, inventory, predicted, allocation)
     refused = f"its pods are refused under the account {account}: {outcome.words}"
-    if missing:
-        yield pod.unlinked(f"{missing}, and without it {refused}", *place)
+    if unsure:
+        yield pod.unlinked(f"{unsure}, and without it {refused}", *place)
     elif predicted.accounts.uncertain:
         yield pod.unverified(f"with what is known {refused}", *place)
     else:
         yield pod.violation(refused, *place)
-
-
-def _missing(pod: Pod, account: str, inventory: Inventory, predicted: Admission, allocation: Allocation | None) -> str:
-    """Return what is not among the objects and could change the verdict."""
-    namespace = pod.object.text("metadata", "namespace")
-    if not namespace:
-        return "names no namespace"
-    if allocation is None and not built_in_namespace(namespace):
-        return f"Namespace {namespace} is not among the objects"
-    if account == pod.service_account and not exists(inventory, namespace, account):
-        return f"ServiceAccount {namespace}/{account} is not among the objects"
-    if bound := predicted.accounts.undecided(namespace, account):
-        return f"{account} is bound to {bound}, which is not among the objects"
-    return ""
 
 
 SCC_ADMITS = Rule(
@@ -89,7 +62,7 @@ SCC_ADMITS = Rule(
     "shows all SCCs",
     source="E-13, E-17, E-26, R-3.4.3-6, platform-facts 1.10",
     severity=Severity.MANDATORY,
-    parameters=SccAdmits,
+    parameters=Admitting,
     examine=_examine,
     links=True,
 )

@@ -3,7 +3,7 @@
 import marshal
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -30,6 +30,7 @@ _OF_THE_POD = frozenset({"hostNetwork", "hostPID", "hostIPC"})
 class Outcome:
     """What becomes of a pod: `words` are OpenShift's, empty when it is admitted; `place` is below the pod's spec.
 
+    `scc` takes the pod, and `spec` is what it completes: the part of the pod's that admission reads.
     `elsewhere` is what would become of it if the namespace had whatever it asks for of what is not known of the
     namespace; None when all is known.
     """
@@ -37,9 +38,8 @@ class Outcome:
     words: str = ""
     place: Path = ()
     elsewhere: "Outcome | None" = None
-
-
-_ADMITTED = Outcome()
+    scc: str = field(default="", compare=False)
+    spec: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 class Admission:
@@ -81,7 +81,7 @@ class Admission:
     ) -> Outcome:
         try:
             here = _read(admit(tree, namespace, ANYBODY, self._sccs, usable), tree)
-            if here is _ADMITTED or not free:
+            if not here.words or not free:
                 return here
             other = freed(tree, free)
             return replace(here, elsewhere=_read(admit(other, namespace, ANYBODY, self._sccs, usable), other))
@@ -114,7 +114,7 @@ def _sound(scc: Mapping[str, Any]) -> bool:
 
 def _read(verdict: Verdict, tree: dict[str, Any]) -> Outcome:
     if verdict.admitted:
-        return _ADMITTED
+        return Outcome(scc=verdict.scc or "", spec=verdict.pod["spec"])
     words = _words(verdict.message, verdict.reasons)
     for reason in verdict.reasons:
         if about_profile(reason.message) and (place := _profile(tree["spec"])):

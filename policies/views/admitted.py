@@ -1,0 +1,75 @@
+"""What a pod has once SCC admission has filled in what it leaves open: rules about it see what will run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import Field
+
+from policies.inventory import Inventory
+from policies.pods import Container, Pod
+from policies.rule import Parameters
+from policies.scc import Release
+from policies.values import read
+from policies.views.accounts import account_of, built_in_namespace, exempt, exists
+from policies.views.admission import Admission, admission
+from policies.views.namespaces import Allocation
+
+
+class Admitting(Parameters):
+    """The cluster whose SCCs decide."""
+
+    release: Release = Field(
+        default="current",
+        description="OpenShift release whose own SCCs exist beside those among the objects: 4.4, current, or upgraded "
+        "from before 4.11 (source platform-facts 1.10)",
+    )
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A pod as it will run: `scc` has completed its `spec`, of which only what admission reads is here.
+
+    `missing` is what is not among the objects and could let another SCC take the pod, empty when it is sure.
+    `user_known` says whether the namespace's user ids are known; any stand in for them otherwise.
+    """
+
+    pod: Pod
+    scc: str
+    spec: Mapping[str, Any]
+    missing: str
+    user_known: bool
+
+    def read(self, container: Container, *keys: str) -> Any:
+        """Return a field of a container's security context."""
+        beside = [each.path for each in self.pod.containers if each.group == container.group]
+        return read(self.spec, container.group, beside.index(container.path), "securityContext", *keys)
+
+
+def admitted(pod: Pod, inventory: Inventory, release: Release) -> Admitted | None:
+    """Return a pod as it will run; None where no SCC takes it or is asked, or a value is unknown until the update."""
+    namespace, account = pod.object.namespace, account_of(pod)
+    if pod.object.unknown or pod.object.partial or exempt(inventory, namespace):
+        return None
+    predicted = inventory.once(admission(release))
+    outcome, allocation = predicted.of(pod, namespace, account)
+    if outcome.words or not outcome.scc:
+        return None
+    unsure = missing(pod, account, inventory, predicted, allocation)
+    if not unsure and predicted.accounts.uncertain:
+        unsure = "an SCC, a role or a binding is not known"
+    return Admitted(pod, outcome.scc, outcome.spec, unsure, allocation is not None and bool(allocation.users))
+
+
+def missing(pod: Pod, account: str, inventory: Inventory, predicted: Admission, allocation: Allocation | None) -> str:
+    """Return what is not among the objects and could change the verdict."""
+    namespace = pod.object.text("metadata", "namespace")
+    if not namespace:
+        return "names no namespace"
+    if allocation is None and not built_in_namespace(namespace):
+        return f"Namespace {namespace} is not among the objects"
+    if account == pod.service_account and not exists(inventory, namespace, account):
+        return f"ServiceAccount {namespace}/{account} is not among the objects"
+    if bound := predicted.accounts.undecided(namespace, account):
+        return f"{account} is bound to {bound}, which is not among the objects"
+    return ""
