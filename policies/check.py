@@ -53,7 +53,8 @@ class Checker:
 
     def check(self, subjects: Iterable[Obj], inventory: Inventory) -> Iterator[Finding]:
         """Yield what the rules find in `subjects`, which are among the objects of `inventory`, object by object."""
-        for subject in subjects:
+        for given in subjects:
+            subject = inventory.completed(given)
             jobs = self._for(subject.group, subject.kind, subject.has_pods)
             if subject.unknown:
                 yield from self._logged(jobs, subject, inventory)
@@ -73,7 +74,7 @@ class Checker:
                 examined = subject.logged(log)
             violations = [*job.rule.examine(examined, inventory, job.parameters)]
             unknown = log.values
-            read = [self._unverified(job, subject, value) for value in unknown]
+            read = [self._unverified(job, subject, value) for value in _reasons(unknown)]
             sure = (each for each in violations if not any(overlap(each.path, value.path) for value in unknown))
             found = [*read, *(self._reported(job, subject, inventory, violation) for violation in sure)]
             yield from (finding for finding in found if finding is not None)
@@ -95,12 +96,20 @@ class Checker:
 
     def _unverified(self, job: _Job, subject: Obj, value: Unknown) -> Finding | None:
         """Return that a rule depends on an unknown value."""
-        message = f"{show(value.path)} is unknown until the update"
+        if value.decided_by:
+            return self._undetermined(job, subject, Violation(value.why, value.decided_by), Undetermined.LINK)
+        message = f"{show(value.path)} {value.why}"
         return self._undetermined(job, subject, Violation(message, value.path), Undetermined.VALUE)
 
     def _undetermined(self, job: _Job, subject: Obj, violation: Violation, reason: Undetermined) -> Finding | None:
         severity = self._configuration.undetermined(reason)
         return _finding(job.rule, severity, subject, violation, reason) if severity is not None else None
+
+
+def _reasons(unknown: Iterable[Unknown]) -> list[Unknown]:
+    """Return the values to report: of those that one object decides the first, none that is reported already."""
+    found = {(each.why, each.decided_by) if each.decided_by else each: each for each in reversed([*unknown])}
+    return [each for each in reversed(found.values()) if each.why]
 
 
 def _among(group: str, kind: str, rule: AnyRule) -> bool:

@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from apis.kinds import Kind
+from apis.kinds import TRAINING_RUNTIME, Kind
 from policies.objects import Obj
+from policies.train_jobs import runtime_key
 
 T = TypeVar("T")
 
@@ -19,13 +20,17 @@ class Inventory:
 
     def __init__(self, objects: Iterable[Obj] = (), *, complete: bool = False) -> None:
         self.complete = complete
-        self.objects = tuple(objects)
+        self.objects, self._completed = _completed(tuple(objects))
         self._by_kind: dict[tuple[str, str], list[Obj]] = defaultdict(list)
         self._by_name: dict[tuple[str, str, str, str], Obj] = {}
         for found in self.objects:
             self._by_kind[found.group, found.kind].append(found)
             self._by_name.setdefault((found.group, found.kind, found.namespace, found.name), found)
         self._shared: dict[Callable[[Inventory], Any], Any] = {}
+
+    def completed(self, subject: Obj) -> Obj:
+        """Return an object as rules see it: a TrainJob with the runtime among the objects that it names."""
+        return self._completed.get(subject, subject) if self._completed else subject
 
     def of(self, kind: Kind) -> tuple[Obj, ...]:
         """Return the objects of one kind, in any of its versions."""
@@ -41,3 +46,18 @@ class Inventory:
             self._shared[make] = make(self)
         shared: T = self._shared[make]
         return shared
+
+
+def _completed(objects: tuple[Obj, ...]) -> tuple[tuple[Obj, ...], dict[Obj, Obj]]:
+    """Return the objects with their TrainJobs completed by runtimes among them, and these by what they were."""
+    jobs = [each for each in objects if each.trains]
+    if not jobs:
+        return objects, {}
+    runtimes = {
+        (each.kind, each.namespace if each.kind == TRAINING_RUNTIME.kind else "", each.name): each
+        for each in objects
+        if each.group == TRAINING_RUNTIME.group and not each.trains
+    }
+    named = ((job, runtimes.get(runtime_key(job.tree))) for job in jobs)
+    completed = {job: job.with_runtime(runtime) for job, runtime in named if runtime is not None}
+    return tuple(completed.get(each, each) for each in objects), completed

@@ -35,7 +35,7 @@ class Obj(Root):
     """One object.
 
     `origin` is whatever finds it again; `partial` says that the tree has only some of the object's fields (a patch);
-    `unknown` are the values of the tree that are unknown until the update.
+    `unknown` are the values of the tree that are unknown until the update. `runtime` is what completes a TrainJob.
     """
 
     def __init__(
@@ -46,19 +46,30 @@ class Obj(Root):
         partial: bool = False,
         unknown: tuple[Unknown, ...] = (),
         log: ReadLog | None = None,
+        runtime: "Obj | None" = None,
     ) -> None:
         super().__init__(tree, unknown, log)
         self.origin = origin
         self.partial = partial
+        self.runtime = runtime
 
     def logged(self, log: ReadLog) -> "Obj":
         """Return a view of the object that records in `log` which unknown values are read through it."""
-        return Obj(self.tree, self.origin, partial=self.partial, unknown=self.unknown, log=log)
+        return Obj(self.tree, self.origin, partial=self.partial, unknown=self.unknown, log=log, runtime=self.runtime)
+
+    @property
+    def trains(self) -> bool:
+        """Whether it is a TrainJob, which a runtime completes."""
+        return (self.group, self.kind) == _TRAINED
+
+    def with_runtime(self, runtime: "Obj") -> "Obj":
+        """Return the TrainJob as this runtime completes it."""
+        return Obj(self.tree, self.origin, partial=self.partial, unknown=self._given, runtime=runtime)
 
     @cached_property
     def unknown(self) -> tuple[Unknown, ...]:
         """All values of the tree that are unknown until the update; also what a controller fills in."""
-        if (self.group, self.kind) == _TRAINED:
+        if self.trains:
             late = [value for pod in self.pods if isinstance(pod, TrainedPod) for value in pod.late]
             return tuple(dict.fromkeys((*self._given, *late)))
         if self.known:
@@ -69,7 +80,7 @@ class Obj(Root):
     @cached_property
     def pods(self) -> tuple[Pod, ...]:
         """Its pods: itself, its templates, what an object of an unknown kind holds of them, or none."""
-        if (self.group, self.kind) == _TRAINED:
+        if self.trains:
             return self._of_train_job()
         known = _TEMPLATES.get((self.group, self.kind))
         if known is None:
@@ -79,7 +90,7 @@ class Obj(Root):
 
     def _of_train_job(self) -> tuple[Pod, ...]:
         """Return the pod that it completes, and those that its other patches change."""
-        own = trained(self)
+        own = trained(self, self.runtime)
         merged = own.merged if own else frozenset()
         others = tuple(self._pod(found) for found in pod_specs(self.tree) if found[0] not in merged)
         return (own, *others) if own else others

@@ -110,7 +110,7 @@ def _without_variables(place: Path, tree: Mapping[str, Any]) -> Mapping[str, Any
     image = tree.get("image")
     if not isinstance(image, str) or not any(mark in image for mark in VARIABLES):
         return tree
-    return {**tree, "image": Unknown((*place, "image"))}
+    return {**tree, "image": Unknown((*place, "image"), "is filled in at each run")}
 
 
 def _list(value: Tree) -> list[Any]:

@@ -34,5 +34,5 @@ def _filled(tree: Tree, given: Mapping[str, str], path: Path, unknown: list[Unkn
     references = _REFERENCE.findall(tree)
     if all(not typed and name in given for typed, name in references):
         return _REFERENCE.sub(lambda found: given[found[2]], tree)
-    unknown.append(Unknown(path))
+    unknown.append(Unknown(path, "has a parameter of the Template without a value"))
     return unknown[-1]

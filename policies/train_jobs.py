@@ -1,18 +1,25 @@
 """The pod that a TrainJob of Kubeflow Trainer completes: its `trainer`, and its patches of the runtime's pod template.
 
-What the TrainJob leaves to its runtime is unknown here. The runtime itself is examined with its own pod template.
+Where the runtime is at hand, all of it is put over the runtime's pod template, as the controller does. Otherwise what
+the TrainJob leaves to its runtime is unknown here. The runtime itself is examined with its own pod template, too.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from apis.trainer import NODE
+from apis.kinds import CLUSTER_TRAINING_RUNTIME, TRAINING_RUNTIME
+from apis.trainer import ANCESTOR, NODE, STEP
 from policies.part import Part, Root
 from policies.pods import Container, Pod
-from policies.values import Path, Tree, Unknown, entries, mapping, read
+from policies.strategic_merge import merged
+from policies.values import Path, Tree, Unknown, entries, is_mapping, mapping, read, text
 
 _TRAINER: Path = ("spec", "trainer")
-PATCHES = "runtimePatches"
+RUNTIME: Path = ("spec", "runtimeRef")
+"""The field of a TrainJob that names its runtime."""
+_REPLICATED: Path = ("spec", "template", "spec", "replicatedJobs")
+_POD: Path = ("template", "spec", "template")
+PATCHES, OVERRIDES = "runtimePatches", "podTemplateOverrides"
 _OF_TRAINER = ("image", "command", "args", "env")
 _OF_RUNTIME = ("image", "securityContext", "resources", "volumeMounts")
 """Fields of a container that the runtime has where the TrainJob does not state them."""
@@ -22,28 +29,28 @@ _OF_RUNTIMES_POD = ("securityContext", "serviceAccountName", "volumes")
 class TrainedPod(Pod):
     """The pod of the container `node`: `merged` are the paths of the patches that are part of it."""
 
-    def __init__(self, owner: Root, trainer: Mapping[str, Any], patches: list[tuple[Path, Mapping[str, Any]]]) -> None:
+    def __init__(self, owner: Root, runtime: Root | None, patches: list[tuple[Path, Mapping[str, Any]]]) -> None:
         path = patches[-1][0] if patches else _TRAINER[:1]
         super().__init__(owner, path, {})
         self.merged = frozenset((*place, "spec") for place, _ in patches)
         self.path = (*path, "spec") if patches else _TRAINER[:1]
-        pod: dict[str, Any] = {key: Unknown((*self.path, key)) for key in _OF_RUNTIMES_POD}
-        node: dict[str, Any] = {key: Unknown((*_TRAINER, key)) for key in _OF_RUNTIME}
-        metadata: dict[str, Any] = {}
+        template = self._without_runtime() if runtime is None else _template(runtime.tree)
         for _, patch in patches:
-            pod |= mapping(patch, "spec")
-            metadata |= mapping(patch, "metadata")
-            for entry in entries(patch, "spec", "containers"):
-                if read(entry, "name") == NODE and isinstance(entry, Mapping):
-                    node |= entry
-        node |= {key: trainer[key] for key in _OF_TRAINER if key in trainer}
-        if "resourcesPerNode" in trainer:
-            node["resources"] = trainer["resourcesPerNode"]
-        node["name"] = NODE
-        pod["containers"] = [node]
+            template = merged(template, {key: patch[key] for key in ("metadata", "spec") if key in patch})
+        pod = dict(mapping(template, "spec"))
+        node = _completed(_node(pod), mapping(owner.tree, *_TRAINER))
+        others = [entry for entry in entries(pod, "containers") if read(entry, "name") != NODE] if runtime else []
+        pod["containers"] = [node, *others]
         self.tree = pod
-        self.metadata = Part(owner, (*path, "metadata"), metadata)
+        self.metadata = Part(owner, (*path, "metadata"), mapping(template, "metadata"))
         self._node = node
+
+    def _without_runtime(self) -> dict[str, Any]:
+        """Return a pod template in which what the runtime decides is unknown."""
+        why = f"{runtime_named(self.object.tree)}, which is not among the objects, decides part of its pods"
+        pod: dict[str, Any] = {key: Unknown((*self.path, key), why, RUNTIME) for key in _OF_RUNTIMES_POD}
+        node = {key: Unknown((*_TRAINER, key), why, RUNTIME) for key in _OF_RUNTIME}
+        return {"spec": {**pod, "containers": [{"name": NODE, **node}]}}
 
     @property
     def late(self) -> Iterator[Unknown]:
@@ -52,14 +59,62 @@ class TrainedPod(Pod):
         return (value for value in values if isinstance(value, Unknown))
 
     def _all_containers(self) -> tuple[Container, ...]:
-        return (Container(self.object, _TRAINER, self._node, "containers"),)
+        first, *others = (entry for entry in self.tree["containers"] if is_mapping(entry))
+        return (
+            Container(self.object, _TRAINER, first, "containers"),
+            *(Container(self.object, _TRAINER, entry, "containers") for entry in others),
+            *(
+                Container(self.object, _TRAINER, entry, "initContainers")
+                for entry in entries(self.tree, "initContainers")
+                if is_mapping(entry)
+            ),
+        )
 
 
-def trained(owner: Root) -> TrainedPod | None:
-    """Return the pod that a TrainJob completes; None where it leaves all of it to its runtime."""
-    trainer = mapping(owner.tree, *_TRAINER)
+def trained(owner: Root, runtime: Root | None) -> TrainedPod | None:
+    """Return the pod that a TrainJob completes; None where it leaves all of it to a runtime that is not at hand."""
     patches = list(_patches(owner.tree))
-    return TrainedPod(owner, trainer, patches) if trainer or patches else None
+    if runtime is not None and (runtime.unknown or not _template(runtime.tree)):
+        runtime = None
+    if runtime is not None:
+        patches += _overrides(owner.tree)
+    whole = runtime is not None or mapping(owner.tree, *_TRAINER) or patches
+    return TrainedPod(owner, runtime, patches) if whole else None
+
+
+def runtime_key(tree: Tree) -> tuple[str, str, str]:
+    """Return kind, namespace and name of the runtime that a TrainJob names."""
+    kind = text(read(tree, *RUNTIME, "kind")) or CLUSTER_TRAINING_RUNTIME.kind
+    namespace = text(read(tree, "metadata", "namespace")) if kind == TRAINING_RUNTIME.kind else ""
+    return kind, namespace, text(read(tree, *RUNTIME, "name"))
+
+
+def runtime_named(tree: Tree) -> str:
+    """Return the runtime that a TrainJob names as a finding names it."""
+    kind, namespace, name = runtime_key(tree)
+    return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
+
+
+def _template(runtime: Tree) -> dict[str, Any]:
+    """Return the pod template of the job that trains in a runtime; empty without one."""
+    for job in entries(runtime, *_REPLICATED):
+        if read(job, "template", "metadata", "labels", ANCESTOR) == STEP:
+            return dict(mapping(job, *_POD))
+    return next((dict(mapping(job, *_POD)) for job in entries(runtime, *_REPLICATED) if read(job, "name") == NODE), {})
+
+
+def _node(pod: Tree) -> dict[str, Any]:
+    return next((dict(entry) for entry in entries(pod, "containers") if read(entry, "name") == NODE), {"name": NODE})
+
+
+def _completed(node: dict[str, Any], trainer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the container with what the TrainJob's `trainer` sets."""
+    own = {key: trainer[key] for key in _OF_TRAINER if key in trainer}
+    if isinstance(own.get("env"), list):
+        own["env"] = merged(node.get("env"), own["env"], "env")
+    if "resourcesPerNode" in trainer:
+        own["resources"] = merged(node.get("resources"), trainer["resourcesPerNode"])
+    return {**node, **own}
 
 
 def _patches(tree: Tree) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -70,3 +125,10 @@ def _patches(tree: Tree) -> Iterator[tuple[Path, Mapping[str, Any]]]:
             template = read(job, "template", "spec", "template")
             if read(job, "name") == NODE and isinstance(template, Mapping):
                 yield ("spec", PATCHES, index, *inside, number, "template", "spec", "template"), template
+
+
+def _overrides(tree: Tree) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield what patches were called before Trainer 2.2, each with its path."""
+    for index, override in enumerate(entries(tree, "spec", OVERRIDES)):
+        if any(read(job, "name") == NODE for job in entries(override, "targetJobs")):
+            yield ("spec", OVERRIDES, index), override

@@ -9,11 +9,20 @@ Tree: TypeAlias = Any  # a JSON-like value, perhaps with `Unknown`s in it
 Path: TypeAlias = tuple[str | int, ...]
 
 
+UNTIL_UPDATE = "is unknown until the update"
+
+
 @dataclass(frozen=True)
 class Unknown:
-    """A value that is unknown until the update; `path` is where it sits in its object."""
+    """A value that is not known; `path` is where it sits in its object, and `why` what a finding says of it.
+
+    `why` is empty where whoever made it has reported it. `decided_by` is the field that names what decides the value
+    and is not among the objects, empty where that is no object.
+    """
 
     path: Path
+    why: str = UNTIL_UPDATE
+    decided_by: Path = ()
 
 
 def show(path: Path) -> str:

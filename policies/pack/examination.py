@@ -9,12 +9,13 @@ from policies import exceptions
 from policies.check import Checker
 from policies.configuration import Configuration, divided
 from policies.exceptions import RuleException
-from policies.findings import Finding, Severity
+from policies.findings import Finding, Severity, Undetermined
 from policies.inventory import Inventory
 from policies.objects import Obj, objects
 from policies.pack.late_names import LateInventory
 from policies.redaction import redact, secret_texts
 from policies.rule import AnyRule
+from policies.train_jobs import RUNTIME
 from policies.values import show
 
 
@@ -51,14 +52,25 @@ class Examination:
         self._waived, self._today = waived, today
 
     def resource(self, subjects: Sequence[Obj], secrets: Iterable[str]) -> list[Diagnostic]:
-        """Return what the rules about one object find."""
-        return self._diagnostics(self._objects.check(subjects, Inventory(subjects)), subjects, secrets)
+        """Return what the rules about one object find; what needs the runtime of a TrainJob waits for the stack."""
+        return self._diagnostics(self._alone(subjects), subjects, secrets)
+
+    def _alone(self, subjects: Sequence[Obj]) -> Iterator[Finding]:
+        found = self._objects.check(subjects, Inventory(subjects))
+        return (each for each in found if not (each.undetermined is Undetermined.LINK and each.path == RUNTIME))
+
+    def _completed(self, subjects: Sequence[Obj], inventory: Inventory) -> Iterator[Finding]:
+        """Yield what the rules about one object find in TrainJobs with their runtimes, beyond what they find alone."""
+        jobs = [each for each in subjects if each.trains]
+        before = set(self._alone(jobs)) if jobs else set()
+        return (each for each in self._objects.check(jobs, inventory) if each not in before)
 
     def stack(self, subjects: Sequence[Obj], secrets: Iterable[str], root: str) -> list[Diagnostic]:
         """Return what the rules about links find, and which exceptions have ended; the latter with the URN `root`."""
         inventory = LateInventory((*subjects, *self._beside), complete=self._whole)
         links = (finding for checker in self._links for finding in checker.check(subjects, inventory.fresh()))
-        found = self._diagnostics(links, subjects, secrets)
+        completed = self._completed(subjects, inventory.fresh())
+        found = self._diagnostics((*links, *completed), subjects, secrets)
         if self._ended is not None:
             ended = exceptions.ended(exceptions.concerning(self._waived, subjects), self._today)
             found += [Diagnostic(finding.rule, self._ended, root, str(finding)) for finding in ended]
