@@ -4,6 +4,8 @@ Facts of kubeflow/trainer v2.2.1 (pkg/constants, pkg/runtime/framework/plugins/t
 kubernetes-sigs/jobset v0.12.0 (pkg/webhooks/jobset_webhook.go).
 """
 
+from collections.abc import Mapping
+
 ANCESTOR = "trainer.kubeflow.org/trainjob-ancestor-step"
 """Label of a runtime's replicated job: which step of a TrainJob it runs."""
 STEP = "trainer"
@@ -16,6 +18,13 @@ PATCH_MANAGER = "hpc.pulumi/job"
 """Who patches the runtime: a name with a domain, or the patch is refused."""
 VARIABLES = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"})
 """What the controller sets in the container `node`; a TrainJob that sets one itself is refused."""
+RESERVED: Mapping[str, frozenset[str]] = {
+    "torch": VARIABLES,
+    "mpi": frozenset(f"OMPI_MCA_{name}" for name in ("plm_rsh_args", "orte_default_hostfile"))
+    | {"OMPI_MCA_orte_keep_fqdn_hostnames", "OMPI_MCA_orte_set_default_slots"},
+    "xgboost": frozenset(f"DMLC_{name}" for name in ("TRACKER_URI", "TRACKER_PORT", "TASK_ID", "NUM_WORKER")),
+}
+"""What the controller sets by the policy of a runtime (`spec.mlPolicy`); the webhook refuses TrainJobs that set it."""
 LABEL_LENGTH = 63
 
 
