@@ -1,12 +1,22 @@
-"""Objects in a Template of OpenShift, as `oc process` would write them with the parameters' own values."""
+"""Objects in templates: of OpenShift, as `oc process` would write them, and of files that nothing has rendered yet."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from policies.pod_specs import NO_PODS
 from policies.values import Path, Tree, Unknown, read
 
 OBJECTS = "objects"
+VARIABLE = re.compile(r"\$\{[A-Za-z_]\w*(?::?[-=+?][^{}]*)?\}|\$[A-Za-z_]\w*|\{\{.*?\}\}")
+"""A variable of a template: `${NAME}`, `${NAME:-default}` and `$NAME` of envsubst, `{{ name }}` of Helm or Jinja."""
+_FREE = NO_PODS - {"metadata"} | {
+    *("annotations", "args", "command", "data", "stringData", "binaryData", "env", "lifecycle", "script", "source"),
+    *("livenessProbe", "readinessProbe", "startupProbe", "description", "value"),
+}
+"""Fields whose values may have variables for a shell, a program or a controller in them."""
+_PARTS = frozenset({"image", "name", "namespace", "generateName", "claimName", "storage"})
+"""Fields that take no `$` or `{`, so that a part of their value may be a variable."""
 _REFERENCE = re.compile(r"\$\{(\{)?([A-Za-z0-9_]+)\}(?(1)\})")
 
 
@@ -35,4 +45,33 @@ def _filled(tree: Tree, given: Mapping[str, str], path: Path, unknown: list[Unkn
     if all(not typed and name in given for typed, name in references):
         return _REFERENCE.sub(lambda found: given[found[2]], tree)
     unknown.append(Unknown(path, "has a parameter of the Template without a value"))
+    return unknown[-1]
+
+
+def unrendered(tree: Tree) -> tuple[Tree, tuple[Unknown, ...], tuple[str, ...]]:
+    """Return an object with the variables of a template unknown, for which its user has to be told once; and these.
+
+    Only fields count in which Kubernetes takes no variable.
+    """
+    unknown: list[Unknown] = []
+    names: dict[str, None] = {}
+    filled = _unfilled(tree, (), unknown, names)
+    return (filled, tuple(unknown), tuple(names)) if unknown else (tree, (), ())
+
+
+def _unfilled(tree: Tree, path: Path, unknown: list[Unknown], names: dict[str, None]) -> Any:
+    if isinstance(tree, Mapping):
+        return {
+            key: value if key in _FREE else _unfilled(value, (*path, key), unknown, names)
+            for key, value in tree.items()
+        }
+    if isinstance(tree, list):
+        return [_unfilled(value, (*path, index), unknown, names) for index, value in enumerate(tree)]
+    if not isinstance(tree, str) or not path:
+        return tree
+    found = VARIABLE.search(tree) if path[-1] in _PARTS else VARIABLE.fullmatch(tree.strip())
+    if found is None:
+        return tree
+    names.update(dict.fromkeys(each[0] for each in VARIABLE.finditer(tree)))
+    unknown.append(Unknown(path, ""))
     return unknown[-1]

@@ -1,6 +1,5 @@
 """The rules over files, or over a stack: what they find, with file, line and column, and what could not be read."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from cli.check.places import offsets
 from cli.check.sources import Source
 from cli.check.stack_objects import StackObjects
 from cli.check.texts import Chunk, chunks, decode
+from cli.check.variables import Variables
 from cli.shared import faults
 from policies import exceptions
 from policies.check import Checker
@@ -24,10 +24,6 @@ from policies.templates import OBJECTS, processed
 from policies.values import Path, Tree, read
 
 _NO_OBJECT = "is not a Kubernetes object (no apiVersion and kind) and was not checked"
-_TEMPLATE = "{{"
-_TEMPLATE_END = "}}"
-_BEGINS_A_VALUE = re.compile(r"[ \t]*(?:- +)*(?:[\w./-]+:[ \t]+)?\Z")
-_TEMPLATE_HINT = "is a template that is not rendered ({{ }}): check what `helm template` makes of it, e.g. with -f -"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,34 +170,25 @@ def _read(file: Source, result: Result, names: list[str]) -> Iterator[Obj]:
         return
     aliases = Aliases.of(text)
     plain: dict[str, object] = {}
+    variables = Variables(file.name)
     for chunk in chunks(text):
         try:
             for number, document in enumerate(documents(chunk.text, aliases, plain)):
-                yield from _objects(file.name, chunk, number, document, result)
+                yield from _objects(variables, chunk, number, document, result)
         except NotReadable as error:
-            template = _template(chunk.text, error)
-            offset, message = (error.offset, str(error)) if template is None else (template, _TEMPLATE_HINT)
-            result.problems.append(Notice(file.name, *chunk.position(offset), message))
+            if not variables.explain(error, chunk):
+                result.problems.append(Notice(file.name, *chunk.position(error.offset), str(error)))
+    if variables.message:
+        result.problems.append(Notice(file.name, *variables.place, variables.message))
 
 
-def _template(text: str, error: NotReadable) -> int | None:
-    """Return where the `{{` is that makes a text unreadable; None when it is something else."""
-    begin = text.rfind("\n", 0, error.begin) + 1
-    end = text.find("\n", error.offset)
-    here = text.find(_TEMPLATE, begin, end if end >= 0 else len(text))
-    if here >= 0:
-        return here
-    last = text.rfind(_TEMPLATE, 0, begin)
-    if last < 0 or text.find(_TEMPLATE_END, last, begin) >= 0:  # it ended on a line that was read
-        return None
-    return last if _BEGINS_A_VALUE.match(text, text.rfind("\n", 0, last) + 1, last) else None
-
-
-def _objects(file: str, chunk: Chunk, number: int, document: Document, result: Result) -> Iterator[Obj]:
+def _objects(variables: Variables, chunk: Chunk, number: int, document: Document, result: Result) -> Iterator[Obj]:
+    file = variables.file
     within = list(items(document.tree))
     found = [(path, item) for path, item in within if _is_object(item)]
     for path, item in found:
-        yield _object(document.tree, path, item, Origin(file, chunk, number, path))
+        subject = _object(document.tree, path, item, Origin(file, chunk, number, path))
+        yield variables.left_open(subject, chunk)
     if found and document.faults:
         places = chunk.positions(fault.offset for fault in document.faults)
         for place, fault in zip(places, document.faults, strict=True):

@@ -29,7 +29,8 @@ def _examine(subject: Obj, inventory: Inventory, parameters: DropAllCapabilities
 
 def _container(container: Container, dropped: tuple[str, ...], completed: Admitted | None) -> Iterator[Violation]:
     kept = f"drops {', '.join(dropped)[:200]} only" if dropped else "drops no capability"
-    why = "so that it keeps the runtime's default ones"
+    unsure = completed is None and container.object.unknown
+    why = "and leaves it to the SCC that admits it" if unsure else "so that it keeps the runtime's default ones"
     if completed is not None and "ALL" in (completed.read(container, "capabilities", "drop") or ()):
         if not completed.missing:
             return

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from pydantic import Field
 
-from apis.kinds import RESOURCE_QUOTA
+from apis.kinds import CLUSTER_TRAINING_RUNTIME, RESOURCE_QUOTA, TRAINING_RUNTIME
 from apis.names import GPU_RESOURCE
 from apis.quantity import whole
 from policies.findings import Severity
@@ -22,6 +22,9 @@ _REQUESTS = "requests."
 _Quotas: TypeAlias = Mapping[str, list[tuple[str, Any]]]
 
 
+_RUNTIMES = (TRAINING_RUNTIME.kind, CLUSTER_TRAINING_RUNTIME.kind)
+
+
 class GpuQuota(Parameters):
     """Namespaces that need no quota."""
 
@@ -32,6 +35,8 @@ class GpuQuota(Parameters):
 
 
 def _examine(subject: Obj, inventory: Inventory, parameters: GpuQuota) -> Iterator[Violation]:
+    if subject.kind in _RUNTIMES:  # which makes pods by TrainJobs alone
+        return
     requested: dict[str, int] = {}
     for pod, each in each_demand(subject):
         pods = copies(subject, pod)

@@ -49,6 +49,8 @@ def _examine(subject: Obj, inventory: Inventory, parameters: KueueCoversResource
     if not queue:
         return
     found = inventory.get(LOCAL_QUEUE, queue, subject.namespace)
+    if found is None and not subject.namespace:  # the command that applies it names one
+        found = next((each for each in inventory.of(LOCAL_QUEUE) if each.name == queue), None)
     if found is None:
         where = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
         yield subject.unlinked(f"{where} has no LocalQueue {queue}", *_LABEL)

@@ -13,6 +13,7 @@ from policies.scc import Release
 from policies.values import read
 from policies.views.accounts import account_of, built_in_namespace, exempt, exists
 from policies.views.admission import Admission, admission
+from policies.views.admission_fields import hidden
 from policies.views.namespaces import Allocation
 
 
@@ -49,7 +50,9 @@ class Admitted:
 def admitted(pod: Pod, inventory: Inventory, release: Release) -> Admitted | None:
     """Return a pod as it will run; None where no SCC takes it or is asked, or a value is unknown until the update."""
     namespace, account = pod.object.namespace, account_of(pod)
-    if pod.object.unknown or pod.object.partial or exempt(inventory, namespace):
+    if pod.object.partial or exempt(inventory, namespace):
+        return None
+    if pod.object.unknown and (any(hidden(pod)) or not namespace or pod.hidden("serviceAccountName")):
         return None
     predicted = inventory.once(admission(release))
     outcome, allocation = predicted.of(pod, namespace, account)

@@ -69,6 +69,73 @@ def test_templates_are_named() -> None:
     assert "helm template" in problem.message
 
 
+def _rendered(text: str) -> Result:
+    return examine([Source("f", text.encode())], Checker(RULES), today=TODAY)
+
+
+JOB = """apiVersion: batch/v1
+kind: Job
+metadata: {{name: {name}, namespace: adas}}
+spec:
+  parallelism: {count}
+  template:
+    spec:
+      containers:
+        - name: c
+          image: {image}
+          command: [bash, -c, "torchrun --nproc-per-node $GPUS train.py"]
+          resources:
+            limits:
+              nvidia.com/gpu: {count}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "image", "tool"),
+    [
+        ("$NAME", "$GPUS", "${IMAGE}:1", "envsubst"),
+        ("train", "${GPUS:-8}", "quay.io/x/y:1", "envsubst"),
+        ("train", '"{{ gpus }}"', '"{{ registry }}/y:1"', "helm template"),
+    ],
+)
+def test_variables_of_a_template_are_reported_once(name: str, count: str, image: str, tool: str) -> None:
+    """Values that nothing has filled in are one problem of the file, and no rule reports them; others are judged."""
+    text = JOB.format(name=name, count=count, image=image)
+    result = _rendered(f"{text}---\n{text}")
+    (problem,) = result.problems
+    assert (problem.line, f"`{tool}`" in problem.message) == (3 if name == "$NAME" else 5, True)
+    assert {each.finding.rule for each in result.findings if each.finding.undetermined} <= {"gpu-quota"}
+    assert not {"image-pinned", "gpu-limit", "known-fields"} & {each.finding.rule for each in result.findings}
+    assert "drop-all-capabilities" in {each.finding.rule for each in result.findings}
+
+
+def test_a_variable_with_braces_in_a_list_with_brackets_is_named() -> None:
+    """A variable that makes a text unreadable is reported as one, at its place."""
+    (problem,) = examined(f="kind: Pod\na: {b: 1, c: ${COUNT}}\n").problems
+    assert (problem.line, problem.column) == (2, 14)
+    assert "is a template that is not rendered (${COUNT}): check what `envsubst`" in problem.message
+
+
+def test_what_shells_and_controllers_fill_in_is_no_template() -> None:
+    """Variables in commands, in workflows of Argo, and in names of roles are values as they are written."""
+    workflow = {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Workflow",
+        "metadata": {"name": "w", "namespace": "adas"},
+        "spec": {"templates": [{"name": "t", "container": {"name": "c", "image": "{{inputs.parameters.image}}"}}]},
+    }
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "${ROLE}"},
+        "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}],
+    }
+    text = JOB.format(name="train", count="8", image="quay.io/x/y:1")
+    result = _rendered("---\n".join((text, json.dumps(workflow) + "\n", json.dumps(role))))
+    assert result.problems == []
+    assert "ClusterRole ${ROLE}" in {each.finding.object for each in result.findings}
+
+
 @pytest.mark.parametrize(
     "value", ['"node {{ $labels.instance }} is down"', "|\n    {{ .Values.x }}\n    {{- end }}"], ids=["text", "block"]
 )

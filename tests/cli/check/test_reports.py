@@ -63,7 +63,7 @@ def test_text_names_rules_that_need_one_value_together() -> None:
     result = examine([Source("f", template.encode())], Checker(rules), today=TODAY)
     assert len(result.findings) > 1
     report = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", text.report(result, advisories=True)).split())
-    assert report.count("is unknown until the update") == 1
+    assert report.count("has a parameter of the Template without a value") == 1
     assert all(each.finding.rule in report.partition("Rules that need it: ")[2] for each in result.findings)
 
 
