@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from apis.kinds import NAMESPACE, SECURITY_CONTEXT_CONSTRAINTS
 from cli.scc import arguments
+from cli.scc.remedies import LeastScc, least_scc, left_out
 from policies.objects import Obj
 from policies.rbac import Rbac
 from policies.scc import (
@@ -23,6 +25,7 @@ from policies.scc import (
 from policies.scc.constraints import ordered
 from policies.scc.roles import shipped_roles
 from policies.scc.subjects import AUTHENTICATED
+from policies.values import Path
 from policies.views.accounts import undecided
 from policies.views.admission_fields import freed
 
@@ -54,9 +57,11 @@ class PodRequest:
 class Explained:
     """A pod and what becomes of it; `order` is that in which the SCCs are tried, `source` is where they are from.
 
-    Of a refused pod, `fitting` are the SCCs that would take it if they were usable, the least wide first, `elsewhere`
-    is the one that would take it if the namespace had the ids that the pod asks for, "" for none, and `missing` what
-    could let its account do more and is not among the files.
+    Of a refused pod, `fitting` are the SCCs that would take it if they were usable, the least wide first, of which
+    `privileged` allow privileged containers; `elsewhere` is the one that would take it if the namespace had the ids
+    that the pod asks for, "" for none, and `missing` what could let its account do more and is not among the files.
+    `left_out` is a usable SCC with the fields without which it would take the pod, `least` an SCC with just what the
+    pod asks for.
     """
 
     request: PodRequest
@@ -66,6 +71,9 @@ class Explained:
     fitting: tuple[str, ...] = ()
     elsewhere: str = ""
     missing: str = ""
+    privileged: frozenset[str] = frozenset()
+    left_out: tuple[str, tuple[Path, ...]] | None = None
+    least: LeastScc | None = None
 
     @property
     def unusable(self) -> frozenset[str]:
@@ -106,18 +114,27 @@ class Cluster:
         if verdict.admitted:
             return found
         freely = admit(freed(request.pod, request.open), request.namespace, request.user, every, both)
+        usable = [self.sccs[name] for name in found.order if name not in found.unusable]
         return replace(
             found,
             fitting=tuple(self._fitting(found)),
+            privileged=frozenset(name for name, scc in self.sccs.items() if scc.get("allowPrivilegedContainer")),
             elsewhere=freely.scc or "",
             missing=undecided(self._rbac, account, namespace, names),
+            left_out=left_out(request.pod, usable, partial(_admits, request)),
+            least=least_scc(f"{namespace}-{request.account}", request.pod, usable, partial(_admits, request)),
         )
 
     def _fitting(self, found: Explained) -> Iterable[str]:
         request = found.request
         for name in sorted(found.unusable, key=lambda each: _width(self.sccs[each])):
-            if admit(request.pod, request.namespace, request.user, [self.sccs[name]], {name}).admitted:
+            if _admits(request, request.pod, self.sccs[name]):
                 yield name
+
+
+def _admits(request: PodRequest, pod: Mapping[str, Any], scc: Mapping[str, Any]) -> bool:
+    """Return whether an SCC would admit a pod in the place of the requested one, if it were usable."""
+    return admit(pod, request.namespace, request.user, [scc], {scc["metadata"]["name"]}).admitted
 
 
 def _width(scc: Mapping[str, Any]) -> tuple[int, str]:

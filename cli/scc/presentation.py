@@ -1,5 +1,6 @@
 """Verdicts as tables for users, and as JSON."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from rich.markup import escape
 from apis.fields import root
 from apis.kinds import POD
 from cli.scc.cluster import Explained
+from cli.scc.remedies import LeastScc
 from cli.shared.console import console, print_text
 from cli.shared.tables import show_rows
 from policies.scc import running_as
@@ -42,6 +44,8 @@ def as_json(explained: Explained) -> dict[str, Any]:
         "message": verdict.message,
         "wouldAdmitIfUsable": list(explained.fitting),
         "wouldAdmitWithItsIds": explained.elsewhere or None,
+        "wouldAdmitWithout": [show(place) for place in explained.left_out[1]] if explained.left_out else [],
+        "leastScc": explained.least.manifest if explained.least else None,
         "notAmongTheFiles": explained.missing or None,
         "filledIn": dict(_added(request.pod, verdict.pod)),
         "admittedPod": verdict.pod if verdict.admitted else None,
@@ -119,15 +123,43 @@ def _remedies(explained: Explained) -> Iterator[str]:
         return
     if explained.elsewhere:
         yield f"would be admitted by {explained.elsewhere} if {request.namespace.name} had the ids that it asks for"
-    if not explained.fitting:
-        if explained.unusable:
-            yield "would be admitted by no other SCC here, even if usable: request less"
-        return
-    name, namespace, account = explained.fitting[0], request.namespace.name, request.account
-    yield f"would be admitted by: {', '.join(explained.fitting)}, if account {namespace}/{account} might use it"
-    yield (
-        f"e.g. oc adm policy add-scc-to-user {name} -z {account} -n {namespace}, or in a file a Role of {namespace} "
-        f"with the verb use on securitycontextconstraints {name}, and a RoleBinding of it to ServiceAccount {account}"
+    if explained.left_out:
+        scc, places = explained.left_out
+        shown = ", ".join(dict.fromkeys(map(show, places)))
+        yield f"would be admitted by {scc} without {shown}: delete it where the program does without"
+    fitting = [name for name in explained.fitting if name not in explained.privileged]
+    privileged = [name for name in explained.fitting if name in explained.privileged]
+    if fitting:
+        yield f"would be admitted by: {', '.join(explained.fitting)}, if account {_account(explained)} might use it"
+        yield f"e.g. {_grant(explained, fitting[0])}"
+    elif explained.least:
+        yield from _least(explained, explained.least)
+        if privileged:
+            yield f"{', '.join(privileged)} would admit it, too, and everything else that a pod can ask for"
+    elif privileged:
+        yield f"would be admitted by: {', '.join(privileged)}, if account {_account(explained)} might use it"
+        yield f"e.g. {_grant(explained, privileged[0])}"
+    elif explained.unusable and not explained.left_out:
+        yield "would be admitted by no other SCC here, even if usable: request less"
+
+
+def _least(explained: Explained, least: LeastScc) -> Iterator[str]:
+    changes = "; ".join(f"{field}: {json.dumps(value).replace(chr(34), '')}" for field, value in least.changes.items())
+    name = least.manifest["metadata"]["name"]
+    yield f"would be admitted by an SCC of its own, {least.base} with {changes} (--json has it as leastScc)"
+    yield f"called {name}, e.g.: {_grant(explained, name)}"
+
+
+def _account(explained: Explained) -> str:
+    return f"{explained.request.namespace.name}/{explained.request.account}"
+
+
+def _grant(explained: Explained, scc: str) -> str:
+    """Return how to let the account use an SCC."""
+    namespace, account = explained.request.namespace.name, explained.request.account
+    return (
+        f"oc adm policy add-scc-to-user {scc} -z {account} -n {namespace}, or in a file a Role of {namespace} "
+        f"with the verb use on securitycontextconstraints {scc}, and a RoleBinding of it to ServiceAccount {account}"
     )
 
 

@@ -81,6 +81,52 @@ def test_what_would_admit_it(tmp_path: Path) -> None:
     assert "restricted" not in found["wouldAdmitIfUsable"]
 
 
+@pytest.mark.parametrize(
+    ("context", "options", "changes"),
+    [
+        ({"capabilities": {"add": ["IPC_LOCK"]}}, (), "restricted-v2 with allowedCapabilities: [IPC_LOCK] ("),
+        (
+            {"runAsUser": 101, "capabilities": {"add": ["SYS_PTRACE", "PERFMON"]}},
+            ("--release", "4.4"),
+            "restricted with allowedCapabilities: [PERFMON, SYS_PTRACE]; runAsUser: {type: MustRunAs, uid: 101} (",
+        ),
+    ],
+)
+def test_the_least_scc_goes_before_privileged(
+    tmp_path: Path, context: dict[str, object], options: tuple[str, ...], changes: str
+) -> None:
+    """A pod that only privileged would admit is offered an SCC with just what it asks for, which does admit it."""
+    pod = {**PLAIN, "spec": {"containers": [{"name": "c", "securityContext": context}]}}
+    path = write(tmp_path / "pod.yaml", pod, NAMESPACE)
+    output = explain(path, *options).output
+    assert f"would be admitted by an SCC of its own, {changes}" in output
+    assert "privileged would admit it, too" in output
+    (found,) = verdicts(path, *options)
+    least = found["leastScc"]
+    again = write(tmp_path / "again.yaml", pod, NAMESPACE, least)
+    assert verdicts(again, *options, "--usable", least["metadata"]["name"])[0]["admitted"]
+
+
+def test_a_field_that_is_in_the_way_is_named_first(tmp_path: Path) -> None:
+    """A pod that a usable SCC admits without a field is told to delete it: restricted of 4.4 knows no seccomp profile."""
+    context = {"seccompProfile": {"type": "RuntimeDefault"}}
+    pod = {**PLAIN, "spec": {**PLAIN["spec"], "securityContext": context}}  # type: ignore[dict-item]
+    path = write(tmp_path / "pod.yaml", pod, NAMESPACE)
+    output = explain(path, "--release", "4.4").output
+    hint = "would be admitted by restricted without spec.securityContext.seccompProfile: delete it"
+    assert 0 < output.index(hint) < output.index("privileged would")
+    assert verdicts(path, "--release", "4.4")[0]["wouldAdmitWithout"] == ["spec.securityContext.seccompProfile"]
+    assert verdicts(path)[0]["wouldAdmitWithout"] == []
+
+
+def test_nothing_less_than_privileged(tmp_path: Path) -> None:
+    """A privileged container is offered no SCC of its own."""
+    spec = {"containers": [{"name": "c", "securityContext": {"privileged": True}}]}
+    output = explain(write(tmp_path / "pod.yaml", {**PLAIN, "spec": spec}, NAMESPACE)).output
+    assert "of its own" not in output
+    assert "would be admitted by: privileged" in output
+
+
 def test_what_nothing_would_admit(tmp_path: Path) -> None:
     """A pod that no SCC would admit, or that requires one that does not exist, gets no advice to grant one."""
     spec = {**PLAIN["spec"], "securityContext": {"sysctls": [{"name": "kernel.x"}]}}  # type: ignore[dict-item]
