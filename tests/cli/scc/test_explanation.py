@@ -108,7 +108,7 @@ def test_the_least_scc_goes_before_privileged(
 
 
 def test_a_field_that_is_in_the_way_is_named_first(tmp_path: Path) -> None:
-    """A pod that a usable SCC admits without a field is told to delete it: restricted of 4.4 knows no seccomp profile."""
+    """A field without which a usable SCC admits a pod is named: restricted of 4.4 knows no seccomp profile."""
     context = {"seccompProfile": {"type": "RuntimeDefault"}}
     pod = {**PLAIN, "spec": {**PLAIN["spec"], "securityContext": context}}  # type: ignore[dict-item]
     path = write(tmp_path / "pod.yaml", pod, NAMESPACE)
