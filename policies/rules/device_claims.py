@@ -20,6 +20,8 @@ _CLASS, _OLD_CLASS = "deviceClassName", "resourceClassName"
 _ADMIN_LABELS = ("resource.kubernetes.io/admin-access", "resource.k8s.io/admin-access")
 _SPECS: dict[str, Path] = {RESOURCE_CLAIM.kind: ("spec",), RESOURCE_CLAIM_TEMPLATE.kind: ("spec", "spec")}
 _CHANNEL: Path = ("spec", "channel", "resourceClaimTemplate", "name")
+_CHANNEL_CLASSES = frozenset({"compute-domain-default-channel.nvidia.com", "imex.nvidia.com"})
+"""Classes of NVIDIA's drivers whose devices connect the GPUs of a job between nodes."""
 _CLAIM, _TEMPLATE = "resourceClaimName", "resourceClaimTemplateName"
 _REFERENCES = {
     (_CLAIM,): RESOURCE_CLAIM,
@@ -70,14 +72,14 @@ def _found(subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iter
 
 def _class(part: Part, field: str, parameters: DeviceClaims) -> Iterator[Violation]:
     name = part.text(field)
-    if name and name not in parameters.device_classes:
+    if name and name not in parameters.device_classes and name not in _CHANNEL_CLASSES:
         yield part.violation(f"claims devices of class {name[:200]}, which no quota counts", field).with_remedy(_BOUND)
 
 
 def _claim(entry: Part, subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iterator[Violation]:
     for place, kind in _REFERENCES.items():
         name = entry.text(*place)
-        if kind is RESOURCE_CLAIM_TEMPLATE and (subject.namespace, name) in inventory.once(_channels):
+        if name and (kind.kind, subject.namespace, name) in inventory.once(_channels):
             continue
         message = f"claims devices by {kind.kind} {name[:200]}, which"
         if name and not parameters.device_classes:
@@ -86,13 +88,22 @@ def _claim(entry: Part, subject: Obj, inventory: Inventory, parameters: DeviceCl
             yield entry.unlinked(f"{message} is not among the objects", *place)
 
 
-def _channels(inventory: Inventory) -> frozenset[tuple[str, str]]:
-    """Return the templates that NVIDIA's driver makes for ComputeDomains: an IMEX channel of the domain, and no GPU.
+def _channels(inventory: Inventory) -> frozenset[tuple[str, str, str]]:
+    """Return the claims and templates of IMEX channels, and of nothing else, by kind, namespace and name.
 
-    It refuses a template that exists already, which is judged as any other.
+    NVIDIA's driver makes those of ComputeDomains; it refuses one that exists already, which is judged as any other.
     """
-    made = {(domain.namespace, domain.text(*_CHANNEL)) for domain in inventory.of(COMPUTE_DOMAIN)}
-    return frozenset(made - {(each.namespace, each.name) for each in inventory.of(RESOURCE_CLAIM_TEMPLATE)})
+    claims = [each for kind in (RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE) for each in inventory.of(kind)]
+    domains = inventory.of(COMPUTE_DOMAIN)
+    made = {(RESOURCE_CLAIM_TEMPLATE.kind, each.namespace, each.text(*_CHANNEL)) for each in domains}
+    own = {(each.kind, each.namespace, each.name) for each in claims if not _of_channels(each)}
+    return frozenset(made - own | {(each.kind, each.namespace, each.name) for each in claims} - own)
+
+
+def _of_channels(claim: Obj) -> bool:
+    """Return whether all that a claim requests are IMEX channels."""
+    classes = [name for part in _requests(claim) if (name := part.text(_CLASS))]
+    return bool(classes) and _CHANNEL_CLASSES.issuperset(classes)
 
 
 def _requests(subject: Obj) -> Iterator[Part]:

@@ -94,7 +94,10 @@ def _by_chance(claim: Obj, known: Pairs) -> Iterator[Violation]:
             yield claim.unlinked("its selector matches no volume of its storage class", "spec", "selector")
     elif claim.read(*_CLASS) == "":
         yield claim.violation("has neither volumeName nor class: it may get any volume without class", *_CLASS)
-    elif known.by_class.get(name := claim.text(*_CLASS)):
+    elif claim.read(*_CLASS) is None and known.by_class.get(""):
+        message = "has neither volumeName nor storageClassName: it may get any volume without class, or a new one"
+        yield claim.violation(message, *_CLASS)
+    elif (name := claim.text(*_CLASS)) and known.by_class.get(name):
         yield claim.violation(f"has no volumeName: it may get any volume of class {name}", *_CLASS)
 
 
