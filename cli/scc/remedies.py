@@ -7,7 +7,7 @@ from typing import Any
 from policies.scc import InvalidPod
 from policies.scc.pod_defaults import defaulted_pod
 from policies.scc.pods import Pod, read
-from policies.scc.seccomp import PROFILE, written
+from policies.scc.seccomp import CONTAINER_ANNOTATION, POD_ANNOTATION, PROFILE, written
 from policies.values import Path, Tree, is_mapping
 
 Fields = Mapping[str, Any]
@@ -16,6 +16,7 @@ Admits = Callable[[Fields, Fields], bool]
 
 _FILLED_IN = (PROFILE, "seLinuxOptions", "runAsUser", "fsGroup", "supplementalGroups")
 """Fields of a security context that an SCC fills in, or does without, where a pod leaves them out."""
+_ANNOTATIONS = (POD_ANNOTATION, CONTAINER_ANNOTATION)
 _ANY = {"type": "RunAsAny"}
 
 
@@ -50,7 +51,10 @@ def _without(tree: Tree, fields: Sequence[str], path: Path, places: list[Path]) 
         return tree
     kept: dict[str, Any] = {}
     for key, value in tree.items():
-        if key in fields and path[-1:] == ("securityContext",) and value != 0:
+        if value != 0 and (
+            (key in fields and path[-1:] == ("securityContext",))
+            or (PROFILE in fields and path[-1:] == ("annotations",) and key.startswith(_ANNOTATIONS))
+        ):
             places.append((*path, key))
         else:
             kept[key] = _without(value, fields, (*path, key), places)
@@ -85,6 +89,7 @@ def _changes(pod: Pod, base: Fields) -> Iterator[tuple[str, Any]]:
     yield "allowedCapabilities", sorted(added)
     yield "requiredDropCapabilities", [each for each in base.get("requiredDropCapabilities") or [] if each not in added]
     profiles = {written(each.seccomp) for each in (pod, *pod.containers) if each.seccomp is not None} - {""}
+    profiles |= {value for key, value in pod.annotations.items() if key.startswith(_ANNOTATIONS)}
     yield "seccompProfiles", sorted({*(base.get("seccompProfiles") or []), *profiles})
     users = {each.user if each.user is not None else pod.user for each in pod.containers} - {None}
     yield "runAsUser", {"type": "MustRunAs", "uid": users.pop()} if len(users) == 1 else _ANY

@@ -119,6 +119,15 @@ def test_a_field_that_is_in_the_way_is_named_first(tmp_path: Path) -> None:
     assert verdicts(path)[0]["wouldAdmitWithout"] == []
 
 
+def test_an_annotation_that_is_in_the_way_is_named(tmp_path: Path) -> None:
+    """A seccomp profile by its old annotation is named as the field is, and the least SCC allows just that profile."""
+    key = "seccomp.security.alpha.kubernetes.io/pod"
+    pod = {**PLAIN, "metadata": {**PLAIN["metadata"], "annotations": {key: "runtime/default"}}}  # type: ignore[dict-item]
+    (found,) = verdicts(write(tmp_path / "pod.yaml", pod, NAMESPACE), "--release", "4.4")
+    assert found["wouldAdmitWithout"] == [f"metadata.annotations[{key}]"]
+    assert found["leastScc"]["seccompProfiles"] == ["runtime/default"]
+
+
 def test_nothing_less_than_privileged(tmp_path: Path) -> None:
     """A privileged container is offered no SCC of its own."""
     spec = {"containers": [{"name": "c", "securityContext": {"privileged": True}}]}
