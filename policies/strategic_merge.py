@@ -27,8 +27,8 @@ def merged(base: Tree, patch: Tree, field: str = "") -> Tree:
             else:
                 result[key] = merged(base.get(key), value, key)
         return result
-    if isinstance(base, list) and isinstance(patch, list) and (key := _KEYS.get(field)):
-        return _by_name(base, patch, key)
+    if isinstance(base, list) and isinstance(patch, list) and field in _KEYS:
+        return _by_name(base, patch, _KEYS[field])
     return patch
 
 

@@ -79,7 +79,7 @@ def _least(name: str, pod: Fields, seen: Pod, base: Fields, admits: Admits) -> L
         fewer = {key: value for key, value in changes.items() if key != field}
         if admits(pod, {**base, **fewer}):
             changes = fewer
-    own = {"metadata": {"name": name}, "users": [], "groups": [], "priority": None}
+    own: Fields = {"metadata": {"name": name}, "users": [], "groups": [], "priority": None}
     return LeastScc(base["metadata"]["name"], changes, {**base, **changes, **own})
 
 
@@ -88,7 +88,8 @@ def _changes(pod: Pod, base: Fields) -> Iterator[tuple[str, Any]]:
     added = {name for each in pod.containers if each.capabilities for name in each.capabilities.add}
     yield "allowedCapabilities", sorted(added)
     yield "requiredDropCapabilities", [each for each in base.get("requiredDropCapabilities") or [] if each not in added]
-    profiles = {written(each.seccomp) for each in (pod, *pod.containers) if each.seccomp is not None} - {""}
+    seccomp = [pod.seccomp, *(each.seccomp for each in pod.containers)]
+    profiles = {written(each) for each in seccomp if each is not None} - {""}
     profiles |= {value for key, value in pod.annotations.items() if key.startswith(_ANNOTATIONS)}
     yield "seccompProfiles", sorted({*(base.get("seccompProfiles") or []), *profiles})
     users = {each.user if each.user is not None else pod.user for each in pod.containers} - {None}
@@ -97,7 +98,7 @@ def _changes(pod: Pod, base: Fields) -> Iterator[tuple[str, Any]]:
         yield "fsGroup", _of([pod.fs_group])
     if pod.groups:
         yield "supplementalGroups", _of(pod.groups)
-    contexts = {each.selinux for each in (pod, *pod.containers)} - {None}
+    contexts = {pod.selinux, *(each.selinux for each in pod.containers)} - {None}
     if len(contexts) == 1 and (options := contexts.pop()) is not None:
         yield (
             "seLinuxContext",

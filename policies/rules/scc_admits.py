@@ -42,10 +42,10 @@ def _pod(pod: Pod, inventory: Inventory, parameters: Admitting) -> Iterator[Viol
             yield unsure(f"asks for ids or an SELinux level, and {where} it has", *outcome.place)
             return
         outcome = outcome.elsewhere  # without complaints about ids that stand in for the real ones
-    place, unsure = outcome.place, missing(pod, account, inventory, predicted, allocation)
+    place, lacking = outcome.place, missing(pod, account, inventory, predicted, allocation)
     refused = f"its pods are refused under the account {account}: {outcome.words}"
-    if unsure:
-        yield pod.unlinked(f"{unsure}, and without it {refused}", *place)
+    if lacking:
+        yield pod.unlinked(f"{lacking}, and without it {refused}", *place)
     elif predicted.accounts.uncertain:
         yield pod.unverified(f"with what is known {refused}", *place)
     else:

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from policies.inventory import Inventory
+from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.rule import Parameters
 from policies.scc import Release
@@ -50,7 +51,7 @@ class Admitted:
 def admitted(pod: Pod, inventory: Inventory, release: Release) -> Admitted | None:
     """Return a pod as it will run; None where no SCC takes it or is asked, or a value is unknown until the update."""
     namespace, account = pod.object.namespace, account_of(pod)
-    if pod.object.partial or exempt(inventory, namespace):
+    if (isinstance(pod.object, Obj) and pod.object.partial) or exempt(inventory, namespace):
         return None
     if pod.object.unknown and (any(hidden(pod)) or not namespace or pod.hidden("serviceAccountName")):
         return None
