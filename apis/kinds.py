@@ -193,6 +193,8 @@ IMAGE_TAG_MIRROR_SET = Kind("config.openshift.io", "v1", "ImageTagMirrorSet", "i
 IMAGE_SET_CONFIGURATION = Kind("mirror.openshift.io", "v2alpha1", "ImageSetConfiguration", "imagesetconfigurations")
 """Where nodes find images of a registry that they do not reach, and what oc-mirror copies, which is not an object of a
 cluster; `./hpc site` writes them."""
+PROJECT = Kind("project.openshift.io", "v1", "Project", "projects", "Cluster")
+"""A namespace, as OpenShift's own API shows it."""
 
 JOBS = (JOB.kind, MPI_JOB_V1.kind, JOB_SET.kind, TRAIN_JOB.kind)
 """Names of the kinds of jobs, of any version."""

@@ -70,12 +70,15 @@ CONFIG_DIGEST = "hpc.pulumi/config-sha256"
 """On a pod template: digest of the configuration that its pods read at start."""
 
 SCC_EXEMPT_NAMESPACES = ("default", "kube-public", "kube-system", "openshift", "openshift-infra", "openshift-node")
-"""OpenShift's API server leaves SCC admission out in these, and in namespaces of run level 0 and 1.
+"""OpenShift's API server leaves SCC admission out in these, in namespaces of run level 0 and 1, and in those with
+the label below.
 
 Source: openshift/kubernetes, openshift-kube-apiserver/admission/namespaceconditions and admissionenablement.
 """
 RUN_LEVEL = "openshift.io/run-level"
 RUN_LEVELS_WITHOUT_SCC = ("0", "1")
+SCC_DISABLED = "security.openshift.io/disable-securitycontextconstraints"
+"""Label of namespaces that SCC admission leaves out where it is "true"."""
 
 POD_SECURITY = "pod-security.kubernetes.io/"
 """Prefix of a namespace's labels of the pod security standards: enforce, audit, warn."""
@@ -104,6 +107,11 @@ CLUSTER_MONITORING = "openshift.io/cluster-monitoring"
 """Label of namespaces that the cluster's own Prometheus scrapes."""
 PROJECT_NODE_SELECTOR = "openshift.io/node-selector"
 """On a namespace: what OpenShift adds to its pods' selectors in place of the cluster's default."""
+SCHEDULER_NODE_SELECTOR = "scheduler.alpha.kubernetes.io/node-selector"
+DEFAULT_TOLERATIONS = "scheduler.alpha.kubernetes.io/defaultTolerations"
+"""The same of Kubernetes, and tolerations in JSON that it adds to a namespace's pods."""
+WORKLOADS_ALLOWED = "workload.openshift.io/allowed"
+"""On a namespace: which workloads of the cluster's own, such as management, its pods may be part of."""
 NETWORK_CONFIG = "cluster"
 """Name of the one Network of config.openshift.io, whose status describes the pod network."""
 INFRASTRUCTURE = "cluster"

@@ -1,7 +1,6 @@
 """The SCC for MPI gives what `restricted` gives, and IPC_LOCK to containers that ask for it."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from pydantic import Field
 
@@ -13,15 +12,13 @@ from policies.objects import Obj
 from policies.rule import Parameters, Rule
 from policies.values import Tree, brief
 from policies.views.constraints import (
-    ALL,
     ALLOWED,
     DEFAULT_ADD,
-    REQUIRED_DROP,
     capabilities,
     capability,
     differing,
-    meanings,
     shipped,
+    tighter,
 )
 from policies.violation import Violation
 
@@ -61,7 +58,7 @@ def _wider(subject: Obj) -> Iterator[tuple[str, list[str]]]:
         ("restricted-v2", shipped("current")["restricted-v2"]),
     ):
         fields = (field for field in differing(own, base) if field in subject.tree or not subject.partial)
-        yield name, [field for field in fields if field not in _USERS and not _tighter(field, own, base)]
+        yield name, [field for field in fields if field not in _USERS and not tighter(field, own, base)]
 
 
 def _without_ipc_lock(names: Tree) -> Tree:
@@ -69,20 +66,6 @@ def _without_ipc_lock(names: Tree) -> Tree:
         return names
     return [name for name in names if not isinstance(name, str) or capability(name) != IPC_LOCK]
 
-
-def _tighter(field: str, own: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
-    mine, theirs = meanings(own).get(field), meanings(base).get(field)
-    return type(mine) is type(theirs) and field in _TIGHTER and _TIGHTER[field](mine, theirs)
-
-
-# The value of a field and that of the base, of the same type -> whether the value gives no more.
-_TIGHTER: Mapping[str, Callable[[Any, Any], bool]] = {
-    "allowPrivilegeEscalation": lambda own, _: own is False,
-    "readOnlyRootFilesystem": lambda own, _: own is True,
-    "volumes": lambda own, base: own <= base,
-    ALLOWED: lambda own, base: own <= base,
-    REQUIRED_DROP: lambda own, base: ALL in own or own >= base,
-}
 
 SCC_MPI_ONLY_IPC_LOCK = Rule(
     name="scc-mpi-only-ipc-lock",

@@ -12,6 +12,7 @@ from policies.objects import Obj
 from policies.part import Part
 from policies.pods import Pod
 from policies.rule import ALL_KINDS, Rule
+from policies.views.taints import TAINTS, tolerated
 from policies.views.tenants import TENANTS, Tenancy
 from policies.violation import Violation
 
@@ -30,15 +31,7 @@ class SchedulerDecides(Tenancy):
         description="patterns of priority classes that are the platform's own",
     )
     taints: tuple[str, ...] = Field(
-        default=(
-            *("node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"),
-            *(
-                "node-role.kubernetes.io/infra",
-                "node.kubernetes.io/unschedulable",
-                "node.cloudprovider.kubernetes.io/*",
-            ),
-        ),
-        description="patterns of the taints of nodes that are not for tenants",
+        default=TAINTS, description="patterns of the taints of nodes that are not for tenants"
     )
 
 
@@ -70,12 +63,9 @@ def _pod(pod: Pod, parameters: SchedulerDecides) -> Iterator[Violation]:
 
 def _toleration(entry: Part, parameters: SchedulerDecides) -> Iterator[Violation]:
     key = entry.text("key")
-    if not key:
-        if not entry.hidden("key") and entry.text("operator") == "Exists":
-            effect = entry.text("effect")
-            yield entry.violation(f"tolerates every taint{f' of effect {effect[:40]}' if effect else ''}", "operator")
-    elif any(fnmatchcase(key, pattern) for pattern in parameters.taints):
-        yield entry.violation(f"tolerates the taint {key[:200]} of nodes that are not for tenants", "key")
+    reached = tolerated(key, entry.text("operator"), entry.text("effect"), parameters.taints)
+    if reached and (key or not entry.hidden("key")):
+        yield entry.violation(f"tolerates {reached}", "key" if key else "operator")
 
 
 SCHEDULER_DECIDES = Rule(

@@ -15,7 +15,7 @@ from apis.kinds import (
     SECURITY_CONTEXT_CONSTRAINTS,
     SERVICE_ACCOUNT,
 )
-from apis.names import IPC_LOCK, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_EXEMPT_NAMESPACES
+from apis.names import IPC_LOCK, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_DISABLED, SCC_EXEMPT_NAMESPACES
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Pod
@@ -49,7 +49,8 @@ def exempt(inventory: Inventory, namespace: str) -> bool:
 
 def without_scc(namespace: str, labels: Mapping[str, object]) -> bool:
     """Return the same of a namespace with these labels."""
-    return namespace in SCC_EXEMPT_NAMESPACES or labels.get(RUN_LEVEL) in RUN_LEVELS_WITHOUT_SCC
+    level, disabled = labels.get(RUN_LEVEL), labels.get(SCC_DISABLED)
+    return namespace in SCC_EXEMPT_NAMESPACES or level in RUN_LEVELS_WITHOUT_SCC or disabled == "true"
 
 
 def account_of(pod: Pod) -> str:

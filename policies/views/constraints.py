@@ -1,6 +1,6 @@
 """What rules read in SecurityContextConstraints, whoever wrote them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -70,6 +70,12 @@ def differing(scc: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, ...
     return tuple(sorted(field for field in mine.keys() | theirs.keys() if mine.get(field) != theirs.get(field)))
 
 
+def tighter(field: str, own: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
+    """Return whether a field of an SCC that differs from that of another SCC gives less than it."""
+    mine, theirs = meanings(own).get(field), meanings(base).get(field)
+    return type(mine) is type(theirs) and field in _TIGHTER and _TIGHTER[field](mine, theirs)
+
+
 def meanings(scc: Mapping[str, Any]) -> dict[str, object]:
     """Return what the fields of an SCC mean to OpenShift once it has stored it, a frozenset for a list."""
     given = {field: value for field, value in scc.items() if field not in _IDENTITY and value is not None}
@@ -93,6 +99,14 @@ def _meaning(field: str, value: Tree) -> object:
     return _plain(value)
 
 
+# The value of a field and that of another SCC, of the same type -> whether the value gives no more.
+_TIGHTER: Mapping[str, Callable[[Any, Any], bool]] = {
+    "allowPrivilegeEscalation": lambda own, _: own is False,
+    "readOnlyRootFilesystem": lambda own, _: own is True,
+    "volumes": lambda own, base: own <= base,
+    ALLOWED: lambda own, base: own <= base,
+    REQUIRED_DROP: lambda own, base: ALL in own or own >= base,
+}
 _CAPABILITIES = (ALLOWED, DEFAULT_ADD, REQUIRED_DROP)
 _LISTS = ("seccompProfiles", "allowedFlexVolumes", "allowedUnsafeSysctls", "forbiddenSysctls")
 _ZERO: Mapping[str, object] = {

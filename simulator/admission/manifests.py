@@ -7,6 +7,7 @@ from apis.names import (
     NAMESPACE_NAME,
     RUN_LEVEL,
     RUN_LEVELS_WITHOUT_SCC,
+    SCC_DISABLED,
     SCC_EXEMPT_NAMESPACES,
 )
 from policies.scc import USABLE_BY_ALL, Release, default_sccs
@@ -59,6 +60,7 @@ def webhook(port: int, ca: bytes) -> Manifest:
         "namespaceSelector": {
             "matchExpressions": [
                 {"key": RUN_LEVEL, "operator": "NotIn", "values": list(RUN_LEVELS_WITHOUT_SCC)},
+                {"key": SCC_DISABLED, "operator": "NotIn", "values": ["true"]},
                 {"key": NAMESPACE_NAME, "operator": "NotIn", "values": list(SCC_EXEMPT_NAMESPACES)},
             ]
         },
