@@ -2,7 +2,6 @@
 
 import posixpath
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 
 from pydantic import Field
 
@@ -14,10 +13,14 @@ from policies.part import Part
 from policies.rule import ALL_KINDS, Rule
 from policies.values import Tree, Unknown, mapping, read
 from policies.views.infrastructure import AGENTS, Infrastructure
+from policies.views.node_paths import DISKS, OWN, own
 from policies.violation import Violation
 
 _HOST_PATH = "hostPath"
-_LOCAL = "Use the disk that the volume is for, or remove its path from the parameter local_paths of the rule"
+_LOCAL = (
+    "Use a disk, or a folder made for data, such as one below /mnt or /var/mnt; a device that is a disk all the same "
+    "goes into the parameter local_disks of the rule"
+)
 _PATHS = "Use one of these folders, or add this one to the parameter paths of the rule"
 
 
@@ -31,22 +34,25 @@ class NoHostPath(Infrastructure):
     )
 
     local_paths: tuple[str, ...] = Field(
-        default=("/", "/dev", "/dev/nvidia*", "/dev/infiniband*", "/dev/mem", "/proc*", "/sys*", "/var/lib/kubelet*"),
-        description="patterns of paths that no `local` PersistentVolume may use: devices and the node itself; disks "
-        "and folders for data are allowed",
+        default=OWN,
+        description="patterns of folders and devices that no `local` PersistentVolume may be, be below or contain: the "
+        "operating system's, `*` matches any part of a name; folders for data are allowed",
+    )
+    local_disks: tuple[str, ...] = Field(
+        default=DISKS, description="patterns of what is directly below /dev and may be a `local` PersistentVolume"
     )
 
     def allows(self, path: str) -> bool:
         """Return whether a path is one of the folders or below one."""
-        plain = posixpath.normpath(path)
-        return any(plain == folder or plain.startswith(f"{folder.rstrip('/')}/") for folder in self.paths)
+        found = posixpath.normpath(path)
+        return any(found == folder or found.startswith(f"{folder.rstrip('/')}/") for folder in self.paths)
 
 
 def _examine(subject: Obj, _: Inventory, parameters: NoHostPath) -> Iterator[Violation]:
     if subject.kind == PERSISTENT_VOLUME.kind:
         yield from _volume(subject, ("spec", _HOST_PATH), parameters)
         path = subject.text("spec", "local", "path")
-        if path and any(fnmatchcase(posixpath.normpath(path), folder) for folder in parameters.local_paths):
+        if path and own(path, parameters.local_paths, parameters.local_disks):
             yield subject.violation(f"is {path[:200]} of its node", "spec", "local", "path").with_remedy(_LOCAL)
     for pod in subject.pods:
         if subject.unknown or _mentions(pod.tree.get("volumes")):
@@ -76,11 +82,13 @@ def _folder(path: Tree) -> str:
 
 NO_HOST_PATH = Rule(
     name="no-host-path",
-    what="No pod or PersistentVolume uses a hostPath, and no `local` PersistentVolume is a device that is not a disk. "
-    "Objects in the parameter infrastructure may mount the folders of the kubelet and the devices.",
+    what="No pod or PersistentVolume uses a hostPath, and no `local` PersistentVolume is a folder of the operating "
+    "system, contains one, or is a device that is not a disk. Objects in the parameter "
+    "infrastructure may mount the folders of the kubelet and the devices.",
     why="A hostPath reaches past the namespace into the node and is a different folder on every node; under SELinux an "
     "ordinary pod cannot open it (Permission denied). Under an ordinary account the pod is refused anyway (hostPath "
-    "volumes are not allowed to be used).",
+    "volumes are not allowed to be used). A `local` volume is not: whoever has a claim to /etc/kubernetes has the "
+    "kubelet's keys and its static pods.",
     remedy=f"Use a PersistentVolumeClaim for data and an emptyDir for scratch space; {AGENTS}",
     source="E-40, P-7, platform-facts 4.3",
     severity=Severity.MANDATORY,
