@@ -18,6 +18,7 @@ from apis.kinds import (
     SERVICE_ACCOUNT,
     Kind,
 )
+from policies.selectors import is_empty, selects
 from policies.values import Tree, read
 
 T = TypeVar("T")
@@ -236,8 +237,8 @@ class _Roles:
         while waiting:
             found = waiting.pop()
             own = granted(found)
-            if own is None:
-                return None
+            if own is None or any(map(is_empty, _list(read(found, "aggregationRule", "clusterRoleSelectors")))):
+                return None  # an empty selector is for every ClusterRole, those for every SCC among them
             names |= own
             for selected in self._selected(found):
                 if id(selected) not in seen:
@@ -246,18 +247,19 @@ class _Roles:
         return frozenset(names)
 
     def _selected(self, role: Object) -> Iterator[Object]:
-        """Yield what a role aggregates by `matchLabels`; nothing on OpenShift aggregates by `matchExpressions`."""
         for selector in _list(read(role, "aggregationRule", "clusterRoleSelectors")):
-            wanted = read(selector, "matchLabels")
-            if not isinstance(wanted, Mapping) or not wanted or read(selector, "matchExpressions"):
-                continue
-            pairs = list(wanted.items())
-            if not all(isinstance(part, str) for pair in pairs for part in pair):
-                continue
-            for other in self._labelled.get(pairs[0], ()):
-                labels = other["metadata"]["labels"]
-                if all(labels.get(name) == value for name, value in pairs):
+            for other in self._candidates(selector):
+                labels = other["metadata"].get("labels")
+                if selects(selector, labels if isinstance(labels, Mapping) else {}):
                     yield other
+
+    def _candidates(self, selector: Tree) -> Iterable[Object]:
+        """Return the ClusterRoles with one of a selector's labels; all where it has none."""
+        wanted = read(selector, "matchLabels")
+        pair = next(iter(wanted.items()), None) if isinstance(wanted, Mapping) else None
+        if pair is None:
+            return [role for (namespace, _), role in self._roles.items() if namespace == EVERYWHERE]
+        return self._labelled.get(pair, ()) if all(isinstance(part, str) for part in pair) else ()
 
 
 _KINDS: Mapping[str, Kind] = {kind.kind: kind for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING)}

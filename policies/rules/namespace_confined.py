@@ -116,8 +116,8 @@ def _text(value: Tree) -> str:
 NAMESPACE_CONFINED = Rule(
     name="namespace-confined",
     what="The annotations of a tenant's namespace give its pods no user or group id of the node's own, no SELinux "
-    "level without categories or with another tenant's, no toleration or node selector of nodes that are not for tenants, "
-    "and no part in the cluster's management workloads.",
+    "level without categories or with another tenant's, no toleration or node selector of nodes that are not for "
+    "tenants, and no part in the cluster's management workloads.",
     why="Admission takes these annotations as they are: with uid-range 0/10000 every pod under restricted-v2 runs as "
     "root, with the level s0 it opens the files of all tenants on its node, and with default tolerations it runs on "
     "the control plane. No pod's manifest shows it.",

@@ -3,76 +3,173 @@
 Reads plain trees; nothing here raises. Source: kubernetes.io/docs/concepts/security/rbac-good-practices.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
 
 from policies.rbac import EVERY
 from policies.values import Tree, read
+from policies.views.platform_apis import CHANGED, NAMES, PLATFORM, VERBS
 
 _CHANGE = frozenset({EVERY, "create", "update", "patch", "delete", "deletecollection"})
-_RBAC = "rbac.authorization.k8s.io"
-# verb -> groups and resources on which it gives rights that its holder has not.
-_VERBS = {
-    "escalate": {(_RBAC, "roles"), (_RBAC, "clusterroles")},
-    "bind": {(_RBAC, "roles"), (_RBAC, "clusterroles")},
-    "impersonate": {("", "users"), ("", "groups"), ("", "serviceaccounts")},
-}
-# What it means to change each of these.
-_CHANGED = {
-    ("", "resourcequotas"): "its quota",
-    ("", "limitranges"): "its limits",
-    ("", "bindings"): "the node of a pod",
-    ("", "pods/binding"): "the node of a pod",
-    ("", "nodes/proxy"): "what the kubelet runs",
-    ("", "nodes"): "the taints and labels of nodes",
-    ("", "persistentvolumes"): "which folders of nodes are volumes",
-    ("", "serviceaccounts/token"): "which account it is",
-    ("certificates.k8s.io", "certificatesigningrequests/approval"): "which user it is",
-    ("", "nodes/status"): "what a node offers",
-    ("", "namespaces"): "the labels of a namespace",
-    ("security.openshift.io", "securitycontextconstraints"): "SCCs",
-    ("kueue.x-k8s.io", "clusterqueues"): "quotas of queues",
-    ("kueue.x-k8s.io", "localqueues"): "which quota a queue has",
-    ("kueue.x-k8s.io", "workloads"): "which jobs are admitted",
-    ("resource.k8s.io", "deviceclasses"): "which devices can be claimed",
-    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"): "what admission checks",
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicies"): "what admission checks",
-    ("admissionregistration.k8s.io", "validatingwebhookconfigurations"): "what admission checks",
-    ("nvidia.com", "clusterpolicies"): "how GPUs are given",
-    ("mellanox.com", "nicclusterpolicies"): "how RDMA devices are given",
-}
+_READ = frozenset({EVERY, "get", "list", "watch"})
 _MOST = 200
-SHIPPED = {
+_KUBELET = "nodes/proxy"
+# Subresources by which nothing is changed that counts here.
+_HARMLESS = frozenset({"finalizers", "scale", "log", "metrics", "stats", "eviction"})
+_COMMANDS = ("pods/exec", "pods/attach", "pods/ephemeralcontainers")
+_REACHED = ("pods/portforward", "pods/proxy", "services/proxy")
+_SECRETS = "secrets"
+_WORKLOADS: Mapping[str, frozenset[str]] = {
+    "": frozenset({EVERY, "pods", "replicationcontrollers"}),
+    "apps": frozenset({EVERY, "deployments", "daemonsets", "statefulsets", "replicasets"}),
+    "batch": frozenset({EVERY, "jobs", "cronjobs"}),
+}
+# What anyone may write anywhere: records of what happened, and who leads.
+_RECORDS = frozenset({"events", "leases", "localsubjectaccessreviews", "subjectaccessreviews"})
+_CONFIG = "configmaps"
+
+_SHIPPED: Mapping[str, str] = {
     "cluster-admin": "do everything",
     "sudoer": "impersonate",
+    "storage-admin": "change which folders of nodes are volumes",
     "system:kube-scheduler": "bind pods to nodes",
     "system:kube-controller-manager": "act as other accounts",
+    "system:kubelet-api-admin": "change what the kubelet runs",
+    "system:build-strategy-custom": "change what runs in privileged builders",
     "system:node": "act as a node",
     "system:master": "do everything",
+    "system:controller:*": "act as a controller of the cluster",
+    "system:openshift:controller:*": "act as a controller of the cluster",
 }
-"""Roles that every OpenShift has, and what they let one do."""
+EVERYONES = (
+    *("basic-user", "self-provisioner", "cluster-status", "console-extensions-reader", "helm-chartrepos-viewer"),
+    *("system:basic-user", "system:discovery", "system:public-info-viewer", "system:openshift:discovery"),
+    *("system:openshift:public-info-viewer", "system:oauth-token-deleter", "system:scope-impersonation"),
+    *("system:webhook", "system:build-strategy-docker", "system:build-strategy-source", "system:deployer"),
+    *("system:image-builder", "system:image-puller"),
+)
+"""ClusterRoles that OpenShift binds to every user, or to accounts of every namespace."""
+_INSIDE: Mapping[str, str] = {
+    **dict.fromkeys(("admin", "edit"), "run commands in pods, read secrets and change workloads"),
+    "system:deployer": "change workloads",
+}
 
 
-def excessive(role: Tree) -> Iterator[tuple[int, str]]:
-    """Yield the rules of a role that give too much: the index of each, and what it lets one do."""
+class _Right(NamedTuple):
+    """One rule of a role."""
+
+    verbs: frozenset[str]
+    groups: frozenset[str]
+    resources: frozenset[str]
+    named: bool
+
+    @property
+    def all(self) -> bool:
+        """Whether it is for everything."""
+        return EVERY in self.verbs and EVERY in self.groups and EVERY in self.resources
+
+    def on(self, group: str, resource: str) -> bool:
+        """Return whether it is for a resource; of one without a slash a subresource that counts is enough."""
+        return bool({group, EVERY} & self.groups) and any(_covers(each, resource) for each in self.resources)
+
+
+def shipped(name: str) -> str:
+    """Return what a ClusterRole that OpenShift ships lets one do; empty for what tenants may have."""
+    return next((what for pattern, what in _SHIPPED.items() if fnmatchcase(name, pattern)), "")
+
+
+def shipped_inside(name: str) -> str:
+    """Return what a ClusterRole that OpenShift ships lets one do in a namespace, as `inside` does."""
+    return _INSIDE.get(name, "")
+
+
+def excessive(role: Tree, *, everywhere: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield the rules of a role that give too much: the index of each, and what it lets one do.
+
+    `everywhere` says that it is bound in all namespaces, and so for objects that are in none.
+    """
+    yield from _each(role, lambda right: _excessive(right, everywhere=everywhere))
+
+
+def inside(role: Tree, *, everywhere: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield the rules of a role that give the rights of others in a namespace with privileged pods."""
+    yield from _each(role, lambda right: _inside(right, everywhere=everywhere))
+
+
+def _each(role: Tree, judge: Callable[[_Right], Iterator[str]]) -> Iterator[tuple[int, str]]:
     rules = read(role, "rules")
     for index, rule in enumerate(rules[:_MOST] if isinstance(rules, list) else ()):
         verbs, groups, resources = (_texts(rule, field) for field in ("verbs", "apiGroups", "resources"))
-        if EVERY in verbs and EVERY in groups and EVERY in resources:
-            yield index, "do everything"
-            continue
-        found = [verb for verb, places in _VERBS.items() if {verb, EVERY} & verbs and _on(places, groups, resources)]
-        found += [
-            f"change {meaning}"
-            for place, meaning in _CHANGED.items()
-            if verbs & _CHANGE and _on({place}, groups, resources)
-        ]
-        if found:
-            yield index, ", ".join(dict.fromkeys(found))
+        right = _Right(verbs, groups, resources, bool(read(rule, "resourceNames")))
+        if found := list(dict.fromkeys(judge(right))):
+            yield index, ", ".join(found)
 
 
-def _on(places: set[tuple[str, str]], groups: frozenset[str], resources: frozenset[str]) -> bool:
-    return any({group, EVERY} & groups and {resource, EVERY} & resources for group, resource in places)
+def _excessive(right: _Right, *, everywhere: bool) -> Iterator[str]:
+    if right.all:
+        yield "do everything"
+        return
+    for verb, places in VERBS.items():
+        given = any(each in (verb, EVERY) or each.startswith(f"{verb}:") for each in right.verbs)
+        if given and any(right.on(*place) for place in places):
+            yield verb
+    explicit = {_KUBELET, "*/proxy"} & right.resources
+    if {"", EVERY} & right.groups and (explicit or (everywhere and EVERY in right.resources)):
+        yield "change what the kubelet runs"
+    if not right.verbs & _CHANGE:
+        return
+    for place, meaning in CHANGED.items():
+        if right.on(*place):
+            yield f"change {meaning}"
+    for group, area in PLATFORM.items():
+        if group in right.groups and any(_of(each, area.has) for each in right.resources):
+            yield f"change {area.meaning}"
+    if EVERY in right.groups:
+        yield from (
+            f"change {NAMES[name]}" for each in sorted(right.resources) for name in NAMES if _of(each, name.__eq__)
+        )
+
+
+def _inside(right: _Right, *, everywhere: bool) -> Iterator[str]:
+    if right.all:
+        return
+    if any(right.on("", each) for each in _COMMANDS) and right.verbs & {EVERY, "get", "create", "update", "patch"}:
+        yield "run commands in pods"
+    if right.on("", _SECRETS) and right.verbs & (_READ | _CHANGE):
+        yield "read secrets" if right.verbs & _READ else "change secrets"
+    changes = right.verbs & _CHANGE
+    if changes and any(
+        {group, EVERY} & right.groups and names & right.resources for group, names in _WORKLOADS.items()
+    ):
+        yield "change workloads"
+    if everywhere:
+        return
+    if any(right.on("", each) for each in _REACHED):
+        yield "reach pods and services through the API server"
+    others = sorted(each for each in right.resources if _of(each, lambda name: _platforms(name, named=right.named)))
+    if changes and others:
+        yield f"change {', '.join(others)[:100]}"
+
+
+def _platforms(name: str, *, named: bool) -> bool:
+    listed = name == _SECRETS or any(name in names for names in _WORKLOADS.values())
+    return name not in _RECORDS and not listed and not (name == _CONFIG and named)
+
+
+def _of(entry: str, has: Callable[[str], bool]) -> bool:
+    """Return whether a resource of a rule is one that counts, itself or by a subresource."""
+    name, _, sub = entry.partition("/")
+    return sub not in _HARMLESS and (name == EVERY or has(name))
+
+
+def _covers(entry: str, resource: str) -> bool:
+    if entry in (EVERY, resource):
+        return True
+    name, slash, sub = entry.partition("/")
+    if "/" in resource:
+        return name == EVERY and resource.endswith(f"/{sub}")
+    return bool(slash) and name in (EVERY, resource) and sub not in _HARMLESS
 
 
 def _texts(rule: Any, field: str) -> frozenset[str]:

@@ -126,10 +126,23 @@ def test_aggregated_rules_count() -> None:
             "admin",
             "",
             labels=label,  # a circle
-            aggregationRule={"clusterRoleSelectors": [{"matchLabels": to_admin}, {"matchLabels": {}}, None]},
+            aggregationRule={"clusterRoleSelectors": [{"matchLabels": to_admin}, None]},
         ),
     ]
     assert usable([*objects, binding(MPI, to="ClusterRole", name="admin")]) == {"scc-for-mpi"}
+
+
+def test_an_aggregation_selects_by_expressions_and_without_a_condition_everything() -> None:
+    """The API server takes both: an empty selector is for every ClusterRole of the cluster."""
+    part = role([RULE], "part", "", labels={"part": "mpi"})
+    bound = binding(MPI, to="ClusterRole", name="sum")
+    for selector, expected in (
+        ({"matchExpressions": [{"key": "part", "operator": "In", "values": ["mpi"]}]}, {"scc-for-mpi"}),
+        ({"matchExpressions": [{"key": "part", "operator": "DoesNotExist"}]}, set()),
+        ({"matchLabels": {}}, set(NAMES)),
+    ):
+        whole = role(None, "sum", "", aggregationRule={"clusterRoleSelectors": [selector]})
+        assert usable([part, whole, bound]) == expected
 
 
 def test_it_says_who_may_use_an_scc_by_which_binding() -> None:

@@ -1,0 +1,36 @@
+"""Label selectors of Kubernetes, over plain trees; what is malformed selects nothing."""
+
+from collections.abc import Mapping
+
+from policies.values import Tree, read
+
+_EVERY: Mapping[str, str] = {}
+
+
+def is_empty(selector: Tree) -> bool:
+    """Return whether a selector has no condition, and so selects everything."""
+    return isinstance(selector, Mapping) and not any(selector.values())
+
+
+def selects(selector: Tree, labels: Mapping[str, object]) -> bool:
+    """Return whether labels fit `matchLabels` and `matchExpressions`."""
+    if not isinstance(selector, Mapping):
+        return False
+    wanted, expressions = selector.get("matchLabels") or _EVERY, selector.get("matchExpressions") or []
+    if not isinstance(wanted, Mapping) or not isinstance(expressions, list):
+        return False
+    return wanted.items() <= labels.items() and all(_fits(each, labels) for each in expressions)
+
+
+def _fits(expression: Tree, labels: Mapping[str, object]) -> bool:
+    key, operator, values = (read(expression, field) for field in ("key", "operator", "values"))
+    if not isinstance(key, str):
+        return False
+    value, listed = labels.get(key), values if isinstance(values, list) else []
+    fits = {
+        "In": value in listed,
+        "NotIn": value not in listed,
+        "Exists": key in labels,
+        "DoesNotExist": key not in labels,
+    }
+    return isinstance(operator, str) and fits.get(operator, False)
