@@ -46,6 +46,7 @@ _FAMILIES: Mapping[str, tuple[str, ...]] = {
         "baseline-",
         "run-as-",
         "selinux-",
+        "nodes-",
     ),
     "MPI jobs": (
         "mpi-",

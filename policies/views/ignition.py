@@ -16,29 +16,42 @@ _LONGEST = 1 << 16
 
 @dataclass(frozen=True)
 class Text:
-    """A file, a unit or a drop-in of the unit `unit`: its name, its text, and the field that has it."""
+    """A file, a unit or a drop-in of the unit `unit`: its name, its text, and the field that has it.
+
+    `whole` is False where the text is somewhere else, cannot be read, or is longer than what is read of it.
+    """
 
     name: str
     text: str
     place: Path
     unit: str = ""
+    whole: bool = True
 
 
 def texts(machine_config: Obj) -> Iterator[Text]:
     """Yield the files, systemd units and drop-ins of a MachineConfig, each as far as its first 64 KiB go."""
     for index, file in enumerate(machine_config.entries(*_FILES)):
-        contents = read(file, "contents")
-        source = read(contents, "source")
-        if isinstance(source, str):
-            text = decode(source, gzipped=read(contents, "compression") == "gzip")
-            yield Text(_text(file, "path"), text, (*_FILES, index, "contents", "source"))
+        more = read(file, "append")
+        places: list[Path] = [("contents",)]
+        places += [("append", number) for number in range(len(more))] if isinstance(more, list) else []
+        for place in places:
+            contents = read(file, *place)
+            source = read(contents, "source")
+            if isinstance(source, str):
+                text = decode(source, gzipped=read(contents, "compression") == "gzip")
+                whole = len(text) < _LONGEST if text else source.startswith("data:") and source.endswith(",")
+                yield Text(_text(file, "path"), text, (*_FILES, index, *place, "source"), whole=whole)
     for index, unit in enumerate(machine_config.entries(*_UNITS)):
         name, place = _text(unit, "name"), (*_UNITS, index)
-        yield Text(name, _text(unit, "contents")[:_LONGEST], (*place, "contents"), unit=name)
+        yield _of_unit(name, _text(unit, "contents"), (*place, "contents"), name)
         dropins = read(unit, "dropins")
         for number, dropin in enumerate(dropins if isinstance(dropins, list) else ()):
-            text = _text(dropin, "contents")[:_LONGEST]
-            yield Text(_text(dropin, "name"), text, (*place, "dropins", number, "contents"), unit=name)
+            text = _text(dropin, "contents")
+            yield _of_unit(_text(dropin, "name"), text, (*place, "dropins", number, "contents"), name)
+
+
+def _of_unit(name: str, text: str, place: Path, unit: str) -> Text:
+    return Text(name, text[:_LONGEST], place, unit, whole=len(text) <= _LONGEST)
 
 
 def _text(tree: Tree, key: str) -> str:

@@ -1,0 +1,124 @@
+"""What CRI-O's configuration gives every container of a node, requested or not.
+
+Read from its files and from the options of its unit. The texts are other people's: nothing here raises. Source:
+cri-o/cri-o, docs/crio.conf.5.md.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from posixpath import basename
+from typing import Any
+
+from policies.values import Tree, read
+from policies.views.constraints import capability
+
+FILES = ("/etc/crio/crio.conf", "/etc/crio/crio.conf.d/*")
+HOOKS = ("/etc/containers/oci/hooks.d", "/run/containers/oci/hooks.d", "/usr/share/containers/oci/hooks.d")
+"""The folders in which CRI-O looks for hooks, programs that it runs as root beside each container that they choose."""
+
+# CRI-O's own defaults, in whatever release, which are those of a container without any request.
+_CAPABILITIES = frozenset(
+    {"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "NET_RAW"}
+    | {"SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"}
+)
+_DEVICES = frozenset(
+    {"/dev/fuse", "/dev/net/tun", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
+)
+_RUNTIMES = frozenset({"", "runc", "crun", "kata", "kata-qemu", "runsc", "gvisor", "youki"})
+_UNCONFINED = "unconfined"
+_ADDED = "additional_devices"
+_LISTS = frozenset({"default_capabilities", _ADDED, "allowed_devices", "hooks_dir", "default_mounts"})
+_FIELDS = (
+    *("default_capabilities", _ADDED, "allowed_devices", "default_runtime", "seccomp_profile", "apparmor_profile"),
+    *("selinux", "hooks_dir", "default_mounts", "default_mounts_file"),
+)
+_OPTION = re.compile(
+    rf"(?:--|CONTAINER_)({'|'.join(_FIELDS)})(?:[= ]\s*(\"[^\"\n]*\"|'[^'\n]*'|[^\s\"']+))?".replace("_", "[-_]"),
+    re.IGNORECASE,
+)
+
+
+def configured(text: str) -> Iterator[str]:
+    """Yield what a file of CRI-O's configuration gives, as the end of a sentence; nothing where it is not TOML."""
+    try:
+        content = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return
+    runtime = read(content, "crio", "runtime")
+    yield from _given(runtime if isinstance(runtime, Mapping) else {})
+
+
+def ordered(text: str) -> Iterator[str]:
+    """Yield the same of options on a command line, or in variables of the environment."""
+    options: dict[str, Any] = {}
+    for found in _OPTION.finditer(text):
+        name, value = found[1].lower().replace("-", "_"), (found[2] or "").strip("\"'")
+        if name in _LISTS:
+            options.setdefault(name, []).extend(value.split(","))
+        else:
+            options[name] = value.lower() != "false" if name == "selinux" else value
+    yield from _given(options)
+
+
+def _given(runtime: Mapping[str, Any]) -> Iterator[str]:
+    if added := sorted({capability(each) for each in _texts(runtime, "default_capabilities")} - _CAPABILITIES - {""}):
+        yield f"gives every container {', '.join(added)}"
+    if devices := _devices(runtime, _ADDED):
+        yield f"gives every container {devices}"
+    if devices := _devices(runtime, "allowed_devices"):
+        yield f"lets every pod take {devices} by an annotation"
+    default = runtime.get("default_runtime", "")
+    if isinstance(default, str) and default not in _RUNTIMES:
+        yield f"makes {default[:80]} the runtime of every container"
+    yield from _replaced(runtime)
+    if runtime.get("selinux") is False:
+        yield "runs every container without SELinux"
+    for field in ("seccomp_profile", "apparmor_profile"):
+        if runtime.get(field) == _UNCONFINED:
+            yield f"runs every container with the {field} {_UNCONFINED}"
+    if runtime.get("seccomp_use_default_when_empty") is False:
+        yield "runs containers that name no seccomp profile without one"
+    if others := [each for each in _texts(runtime, "hooks_dir") if each.rstrip("/") not in HOOKS]:
+        yield f"runs the hooks in {', '.join(others)[:200]}, beside every container"
+    mounts = _texts(runtime, "default_mounts")
+    if isinstance(file := runtime.get("default_mounts_file"), str) and file:
+        mounts.append(f"what {file} lists")
+    if any(mounts):
+        yield f"mounts {', '.join(mounts)[:200]} into every container"
+
+
+def _replaced(runtime: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the default runtimes behind whose names another program is."""
+    for name in ("runc", "crun"):
+        path = read(runtime, "runtimes", name, "runtime_path")
+        if isinstance(path, str) and path and not basename(path).startswith(name):
+            yield f"makes {path[:80]} the runtime of every container, by the name {name}"
+
+
+def _devices(runtime: Mapping[str, Any], field: str) -> str:
+    named = {each.partition(":")[0].strip() for each in _texts(runtime, field)}
+    return ", ".join(sorted(named - _DEVICES - {""}))[:200]
+
+
+def hooked(text: str) -> str:
+    """Return for which containers a hook runs: `all`, `some` where their annotations choose, empty if unreadable."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    plain = _plain(content)
+    when = _plain(plain.get("when", plain))
+    chosen = [when.get(field) for field in ("annotations", "annotation")]
+    return "some" if any(chosen) and not when.get("always") and not when.get("hasbindmounts") else "all"
+
+
+def _plain(tree: Tree) -> Mapping[str, Any]:
+    """Return a mapping with its keys in one case: CRI-O is written in Go, which reads the keys of JSON in any."""
+    return {str(key).lower(): value for key, value in tree.items()} if isinstance(tree, Mapping) else {}
+
+
+def _texts(runtime: Mapping[str, Any], field: str) -> list[str]:
+    values = runtime.get(field)
+    return [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
