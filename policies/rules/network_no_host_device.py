@@ -1,6 +1,5 @@
 """No tenant's network definition moves an adapter of the node into a pod."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,12 +10,13 @@ from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Rule
-from policies.values import read
+from policies.views.go_json import every, values
 from policies.views.tenants import TENANTS, Tenancy
 from policies.violation import Violation
 
 _CONFIG = ("spec", "config")
-_LARGEST = 1 << 20
+_NAMED = ("device", "hwaddr", "kernelpath", "pcibusid", "deviceid", "master")
+"""Keys by which a configuration names an adapter itself, instead of taking the one that the kubelet allocated."""
 
 
 class NetworkNoHostDevice(Tenancy):
@@ -30,13 +30,15 @@ class NetworkNoHostDevice(Tenancy):
 
 def _examine(subject: Obj, _: Inventory, parameters: NetworkNoHostDevice) -> Iterator[Violation]:
     text = subject.text(*_CONFIG)
-    if not text or parameters.excepts(subject) or _counted(subject):
+    if not text or parameters.excepts(subject):
         return
-    plugins = _plugins(text)
-    if plugins is None:
+    try:
+        plugins = [*_plugins(every(text))]
+    except ValueError:
         yield subject.violation("cannot be read: it is no JSON, or too long, or nested too deeply", *_CONFIG)
-    for plugin in plugins or ():
-        if plugin in parameters.plugins:
+        return
+    for plugin, named in plugins:
+        if plugin in parameters.plugins and (named or not _counted(subject)):
             yield subject.violation(f"moves an adapter of the node into pods, by the plugin {plugin}", *_CONFIG)
 
 
@@ -45,23 +47,18 @@ def _counted(subject: Obj) -> bool:
     return bool(subject.text("metadata", "annotations", "k8s.v1.cni.cncf.io/resourceName"))
 
 
-def _plugins(text: str) -> list[str] | None:
-    """Return the plugins of a configuration; None where it cannot be read."""
-    if len(text) > _LARGEST:
-        return None
-    try:
-        content: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    chained = read(content, "plugins")
-    entries = [content, *(chained if isinstance(chained, list) else ())]
-    return [name for entry in entries if isinstance(name := read(entry, "type"), str)]
+def _plugins(content: Any) -> Iterator[tuple[str, bool]]:
+    """Yield the plugins of a configuration, and whether each names its adapter itself."""
+    chained = (entry for plugins in values(content, "plugins") if isinstance(plugins, list) for entry in plugins)
+    for entry in (content, *chained):
+        named = any(value for key in _NAMED for value in values(entry, key))
+        yield from ((name, named) for name in values(entry, "type") if isinstance(name, str))
 
 
 NETWORK_NO_HOST_DEVICE = Rule(
     name="network-no-host-device",
     what="A NetworkAttachmentDefinition outside the infrastructure's namespaces uses no plugin that moves an adapter "
-    "of the node into a pod, unless it names the resource by which such adapters are counted.",
+    "of the node into a pod, unless it names the resource by which such adapters are counted, and no adapter itself.",
     why="host-device takes ib0 away from the node and from every other pod on it. No rdma/<name> is requested, so no "
     "quota, queue or rdmaHcaMax counts the adapter.",
     remedy="Let the network operator create the network (HostDeviceNetwork, MacvlanNetwork) and its resource, or name "

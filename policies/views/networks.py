@@ -1,14 +1,14 @@
 """Secondary networks that a pod joins, as Multus reads them."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from apis.names import NETWORKS
 from policies.pods import Pod
 from policies.values import read
+from policies.views.go_json import folded
 
 DEFAULT_NETWORK = "v1.multus-cni.io/default-network"
 ANNOTATIONS = (NETWORKS, DEFAULT_NETWORK)
@@ -36,8 +36,8 @@ def networks(pod: Pod) -> Iterator[tuple[str, Network | None]]:
 def _read(text: str) -> tuple[Network | None, ...]:
     if text.lstrip().startswith(("[", "{")):
         try:
-            content = json.loads(text)
-        except (ValueError, RecursionError):
+            content = folded(text)
+        except ValueError:
             return (None,)
         entries = content if isinstance(content, list) else [content]
         return tuple(_entry(entry) for entry in entries)
@@ -45,11 +45,7 @@ def _read(text: str) -> tuple[Network | None, ...]:
 
 
 def _entry(entry: object) -> Network | None:
-    if not isinstance(entry, Mapping):
-        return None
-    # Multus is written in Go, which reads the keys of JSON in any case.
-    plain = {str(key).lower(): value for key, value in entry.items()}
-    name, namespace = read(plain, "name"), read(plain, "namespace")
+    name, namespace = read(entry, "name"), read(entry, "namespace")
     return Network(namespace if isinstance(namespace, str) else "", name) if isinstance(name, str) else None
 
 
