@@ -25,6 +25,10 @@ POOL = "hpc.pulumi/pool"
 """Label with the pool of a node, by the name that the settings give it."""
 GPU_SLICE_PREFIXES = ("nvidia.com/gpu.", MIG_PREFIX)
 """Shared GPUs and slices of one, as NVIDIA's device plugin names them."""
+NVIDIA_PREFIX = "nvidia.com/"
+"""Of everything that NVIDIA's plugins offer; by other names than GPU_RESOURCE, too, such as that of a model."""
+DEVICE_CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
+"""Before the name of a DeviceClass: a resource by which a pod gets its devices without a claim (Kubernetes 1.34)."""
 GPU_RESOURCES = (GPU_RESOURCE, MIG_PREFIX)
 """Prefixes of the resources of GPUs and their parts."""
 RDMA_PREFIX = "rdma/"

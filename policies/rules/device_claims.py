@@ -1,22 +1,27 @@
 """Devices are allocated by requests that quotas count, not by DRA claims, and without access to other pods' devices."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import Field
 
 from apis.kinds import COMPUTE_DOMAIN, DEVICE_CLASS, NAMESPACE, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, Kind
+from apis.names import GPU_RESOURCE, RDMA_PREFIX
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.part import Part
+from policies.pods import Container, Pod
+from policies.resources import Request
 from policies.rule import ALL_KINDS, Rule
 from policies.values import Path
+from policies.views import devices
 from policies.views.tenants import TENANTS, Tenancy
 from policies.violation import Violation
 
 _CLAIMS = "resourceClaims"
 _CLASS, _OLD_CLASS = "deviceClassName", "resourceClassName"
+_RESOURCE = "extendedResourceName"
 _ADMIN_LABELS = ("resource.kubernetes.io/admin-access", "resource.k8s.io/admin-access")
 _SPECS: dict[str, Path] = {RESOURCE_CLAIM.kind: ("spec",), RESOURCE_CLAIM_TEMPLATE.kind: ("spec", "spec")}
 _CHANNEL: Path = ("spec", "channel", "resourceClaimTemplate", "name")
@@ -31,6 +36,8 @@ _REFERENCES = {
     ("source", _TEMPLATE): RESOURCE_CLAIM_TEMPLATE,
 }
 _BOUND = "Add a ResourceQuota with <class>.deviceclass.resource.k8s.io/devices, and name the class in device_classes"
+
+_NAMED = f"Write {GPU_RESOURCE}, or rdma/<name> for adapters, or leave out extendedResourceName"
 
 
 class DeviceClaims(Tenancy):
@@ -56,8 +63,7 @@ def _found(subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iter
                 message = f"has the label {label}, with which claims get devices that other pods have"
                 yield subject.violation(message, "metadata", "labels", label)
     elif _is(subject, DEVICE_CLASS):
-        if subject.name not in parameters.device_classes:
-            yield subject.violation("makes devices claimable that no quota counts", "spec").with_remedy(_BOUND)
+        yield from _offer(subject, parameters)
     elif _is(subject, RESOURCE_CLAIM) or _is(subject, RESOURCE_CLAIM_TEMPLATE):
         for part in _requests(subject):
             if part.read("adminAccess") not in (None, False):
@@ -66,8 +72,38 @@ def _found(subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iter
         spec = _SPECS[subject.kind]
         yield from _class(Part(subject, spec, subject.mapping(*spec)), _OLD_CLASS, parameters)
     for pod in subject.pods:
-        for entry in pod.parts(_CLAIMS) if _CLAIMS in pod.tree else ():
-            yield from _claim(entry, subject, inventory, parameters)
+        yield from _pod(pod, subject, inventory, parameters)
+
+
+def _offer(subject: Obj, parameters: DeviceClaims) -> Iterator[Violation]:
+    if subject.name not in parameters.device_classes:
+        yield subject.violation("makes devices claimable that no quota counts", "spec").with_remedy(_BOUND)
+    name = subject.text("spec", _RESOURCE)
+    if name and not (devices.is_gpu(name) or name.startswith(RDMA_PREFIX)):
+        message = f"offers its devices as {name[:200]}, by which no quota of GPUs counts them"
+        yield subject.violation(message, "spec", _RESOURCE).with_remedy(_NAMED)
+
+
+def _pod(pod: Pod, subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iterator[Violation]:
+    for entry in pod.parts(_CLAIMS) if _CLAIMS in pod.tree else ():
+        yield from _claim(entry, subject, inventory, parameters)
+    offered = inventory.once(_offered)
+    for container in pod.containers:
+        for item in container.requests:
+            if "/" in item.resource and (name := offered.get(item.resource) or devices.device_class(item.resource)):
+                yield from _resource(container, item, name, parameters)
+
+
+def _resource(container: Container, item: Request, name: str, parameters: DeviceClaims) -> Iterator[Violation]:
+    if name not in parameters.device_classes:
+        message = f"claims devices of class {name[:200]} by {item.resource[:200]}, which no quota counts"
+        yield container.violation(message, *devices.place(item)).with_remedy(_BOUND)
+
+
+def _offered(inventory: Inventory) -> Mapping[str, str]:
+    """Return the DeviceClass of each resource that a class names beside GPU_RESOURCE, which quotas count."""
+    found = {each.text("spec", _RESOURCE): each.name for each in inventory.of(DEVICE_CLASS)}
+    return {resource: name for resource, name in found.items() if resource and resource != GPU_RESOURCE}
 
 
 def _class(part: Part, field: str, parameters: DeviceClaims) -> Iterator[Violation]:
@@ -121,9 +157,9 @@ def _is(subject: Obj, kind: Kind) -> Any:
 
 DEVICE_CLAIMS = Rule(
     name="device-claims",
-    what="Pods claim devices by dynamic resource allocation (resourceClaims) only from the classes in the parameter "
-    "device_classes, or the IMEX channel of a ComputeDomain of their namespace; no claim or namespace of a tenant has "
-    "adminAccess.",
+    what="Pods claim devices by dynamic resource allocation (resourceClaims, or the resource of a DeviceClass) only "
+    "from the classes in the parameter device_classes, or the IMEX channel of a ComputeDomain of their namespace; no "
+    "claim or namespace of a tenant has adminAccess.",
     why="A quota with requests.nvidia.com/gpu does not count claims, and Kueue counts them only if configured to, so a "
     "ResourceClaimTemplate can take every GPU. With adminAccess it also gets GPUs that other tenants' jobs use.",
     remedy=f"Request nvidia.com/gpu or rdma/<name> under limits; {TENANTS}",

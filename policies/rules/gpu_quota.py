@@ -7,18 +7,20 @@ from typing import Any, TypeAlias
 from pydantic import Field
 
 from apis.kinds import CLUSTER_TRAINING_RUNTIME, RESOURCE_QUOTA, TRAINING_RUNTIME
-from apis.names import GPU_RESOURCE
+from apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES
 from apis.quantity import whole
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
 from policies.values import Unknown, read
-from policies.views.devices import copies, each_demand, is_gpu
+from policies.views.devices import copies, device_class, each_demand, is_gpu, is_share
 from policies.views.tenants import NAMESPACES, in_one_of
 from policies.violation import Violation
 
 _REQUESTS = "requests."
+_DEVICES = ".deviceclass.resource.k8s.io/devices"
+"""After the name of a DeviceClass: what a quota calls its devices."""
 _Quotas: TypeAlias = Mapping[str, list[tuple[str, Any]]]
 
 
@@ -53,13 +55,18 @@ def _examine(subject: Obj, inventory: Inventory, parameters: GpuQuota) -> Iterat
 
 def _resource(subject: Obj, resource: str, count: int, quotas: _Quotas) -> Iterator[Violation]:
     key = f"{_REQUESTS}{resource}"
-    found = quotas.get(key, [])
+    name = device_class(resource)
+    found = quotas.get(key) or (quotas.get(f"{name}{_DEVICES}", []) if name else [])
     place = ("metadata", "namespace") if subject.namespace else ("metadata",)
     if any(isinstance(limit, Unknown) for _, limit in [*found, *quotas.get("", [])]):
         yield subject.unverified(f"the quota for {resource} is unknown until the update", *place)
     elif not found and is_gpu(resource):
         where = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
-        yield subject.unlinked(f"its pods ask for {resource}, and {where} has no ResourceQuota with {key}", *place)
+        message = f"its pods ask for {resource}, and {where} has no ResourceQuota with {key}"
+        if resource == GPU_RESOURCE or resource.startswith(GPU_SLICE_PREFIXES) or is_share(resource) or name:
+            yield subject.unlinked(message, *place)
+        else:
+            yield subject.violation(f"{message}: GPUs by another name than {GPU_RESOURCE}", *place)
     for name, limit in found:
         number = whole(limit)
         if number is not None and number < count:
@@ -95,9 +102,9 @@ def _tightest(limits: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 GPU_QUOTA = Rule(
     name="gpu-quota",
-    what=f"A namespace whose pods ask for {GPU_RESOURCE}, shared GPUs or GPU slices has a ResourceQuota with "
-    f"requests.{GPU_RESOURCE} or requests.<that resource>. Each of its quotas for GPUs or RDMA devices is enough for "
-    "any one of its workloads.",
+    what=f"A namespace whose pods ask for {GPU_RESOURCE}, shared GPUs, GPU slices, or GPUs by another name (that of a "
+    f"model), has a ResourceQuota with requests.{GPU_RESOURCE} or requests.<that resource>. Each of its quotas for "
+    "GPUs or RDMA devices is enough for any one of its workloads.",
     why="Without a quota, one tenant can take every GPU. If it is too small, some workers of a job are refused "
     "(exceeded quota: gpus, requested: requests.nvidia.com/gpu=8) while the others hold their GPUs and wait. No quota "
     "for rdma/* is required: up to rdmaHcaMax pods share a device, and the GPU quota limits the pods.",

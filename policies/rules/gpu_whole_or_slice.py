@@ -7,13 +7,15 @@ from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
-from policies.views.devices import gpus
+from policies.views.devices import gpus, is_share
 from policies.violation import Violation
 
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for pod in subject.pods:
-        found = {item.resource for container in pod.containers for item in gpus(container)}
+        found = {
+            item.resource for container in pod.containers for item in gpus(container) if not is_share(item.resource)
+        }
         if len(found) > 1:
             kinds = ", ".join(sorted(found))[:200]
             yield pod.violation(

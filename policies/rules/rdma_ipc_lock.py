@@ -14,6 +14,7 @@ from policies.objects import Obj
 from policies.pods import Container
 from policies.resources import Request
 from policies.rule import Parameters, Rule
+from policies.views.devices import is_gpu
 from policies.violation import Violation
 
 # Runtimes take the kernel's spelling too, and ALL has IPC_LOCK in it.
@@ -82,7 +83,7 @@ def _perhaps(container: Container, parameters: RdmaIpcLock) -> bool:
         return True
     return any(
         _is_one(item.resource, parameters.adapters)
-        and not _is_one(item.resource, parameters.other_devices)
+        and not (is_gpu(item.resource) or _is_one(item.resource, parameters.other_devices))
         and _asked(item)
         for item in container.requests
     )

@@ -1,10 +1,11 @@
 """Which containers ask for devices, and how many pods of a kind a workload makes."""
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
 from apis.kinds import LEADER_WORKER_SET, TRAIN_JOB
-from apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES, RDMA_PREFIX
+from apis.names import DEVICE_CLASS_PREFIX, NVIDIA_PREFIX, RDMA_PREFIX
 from apis.quantity import whole
 from policies.objects import Obj
 from policies.pods import Container, Pod
@@ -14,10 +15,38 @@ RUNNING = "containers"
 _INIT = "initContainers"
 
 
+_ADAPTER = re.compile(
+    r"rdma|hostdev|sriov|mlnx|mellanox|connectx|bluefield|infiniband|roce|ethernet|channel|compute-domain|nics?\Z"
+    r"|(?:\A|[-_.])(?:ib|eth|ens|cx|bf|hca|nic|vf|pf|dpu|rail|net|port|switch)[\d_.-]*(?:\Z|[-_.])",
+    re.IGNORECASE,
+)
+"""What the names of NVIDIA's resources have that are no GPUs: adapters, switches, IMEX channels."""
+_SHARES = tuple(f"{NVIDIA_PREFIX}{share}" for share in ("gpumem", "gpucores"))
+"""Resources that say how much of a GPU a container gets beside the GPU itself (HAMi)."""
+
+
 @lru_cache(maxsize=1024)
 def is_gpu(resource: str) -> bool:
-    """Return whether a resource is a GPU, a shared one or a slice of one."""
-    return resource == GPU_RESOURCE or resource.startswith(GPU_SLICE_PREFIXES)
+    """Return whether a resource is a GPU, a shared one or a slice of one, by whatever name.
+
+    The device plugin renames GPUs (nvidia.com/a100), the one for virtual machines names them by model
+    (nvidia.com/GA102GL_A10), and each DeviceClass is a resource, too. So what NVIDIA offers is a GPU unless its name
+    is that of an adapter.
+    """
+    for prefix in (NVIDIA_PREFIX, DEVICE_CLASS_PREFIX):
+        if resource.startswith(prefix):
+            return _ADAPTER.search(resource[len(prefix) :]) is None
+    return False
+
+
+def is_share(resource: str) -> bool:
+    """Return whether a resource is a part of a GPU that the same container requests."""
+    return resource.startswith(_SHARES)
+
+
+def device_class(resource: str) -> str:
+    """Return the DeviceClass of a resource that stands for one; empty for any other."""
+    return resource.removeprefix(DEVICE_CLASS_PREFIX) if resource.startswith(DEVICE_CLASS_PREFIX) else ""
 
 
 def gpus(container: Container) -> tuple[Request, ...]:
@@ -74,6 +103,8 @@ _COUNTS = {
     "ReplicaSet": ("spec", "replicas"),
     "StatefulSet": ("spec", "replicas"),
     "TrainJob": ("spec", "trainer", "numNodes"),
+    "VirtualMachineInstanceReplicaSet": ("spec", "replicas"),
+    "VirtualMachinePool": ("spec", "replicas"),
 }
 _REPLICATED = "replicatedJobs"
 

@@ -1,0 +1,36 @@
+"""Which resources are GPUs."""
+
+import pytest
+
+from policies.views.devices import device_class, is_gpu
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        *("gpu", "gpu.shared", "mig-1g.10gb", "GA102GL_A10", "GH100_H100_SXM5_80GB", "GRID_T4-16Q", "NVIDIA_L40S-48Q"),
+        *("pgpu", "vgpu", "a100", "20b0", "gpumem"),
+    ],
+)
+def test_gpus_by_any_name(resource: str) -> None:
+    """What NVIDIA's plugins offer is a GPU by whatever name: shared, sliced, renamed, or of a model."""
+    assert is_gpu(f"nvidia.com/{resource}")
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        *("nvidia.com/hostdev", "nvidia.com/sriov_ib", "nvidia.com/mlnxnics", "nvidia.com/rail_0", "nvidia.com/ib0"),
+        *("nvidia.com/rdma_shared", "nvidia.com/bf3", "nvidia.com/roce-1", "rdma/shared_ib0", "cpu", "openshift.io/a"),
+        "deviceclass.resource.kubernetes.io/compute-domain-default-channel.nvidia.com",
+    ],
+)
+def test_other_devices(resource: str) -> None:
+    """Adapters and IMEX channels are no GPUs."""
+    assert not is_gpu(resource)
+
+
+def test_classes_are_resources() -> None:
+    """A DeviceClass is a resource by itself, and a GPU unless its name is that of an adapter."""
+    resource = "deviceclass.resource.kubernetes.io/gpu.nvidia.com"
+    assert (is_gpu(resource), device_class(resource), device_class("nvidia.com/gpu")) == (True, "gpu.nvidia.com", "")
