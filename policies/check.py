@@ -13,6 +13,7 @@ from policies.rule import ALL_KINDS, AnyRule, Parameters
 from policies.rules import RULES
 from policies.unknown_values import ReadLog, overlap
 from policies.values import Unknown, show
+from policies.views.applied_texts import is_applied
 from policies.violation import Violation
 
 _PREFIXES = {None: "", Undetermined.VALUE: "cannot be verified: ", Undetermined.LINK: "cannot be verified here: "}
@@ -92,7 +93,8 @@ class Checker:
             return self._undetermined(job, subject, violation, Undetermined.VALUE)
         if violation.link and not inventory.complete:
             return self._undetermined(job, subject, violation, Undetermined.LINK)
-        return _finding(job.rule, job.severity, subject, violation)
+        severity = job.severity if _is_applied(subject, inventory) else Severity.ADVISORY
+        return _finding(job.rule, severity, subject, violation)
 
     def _unverified(self, job: _Job, subject: Obj, value: Unknown) -> Finding | None:
         """Return that a rule depends on an unknown value."""
@@ -110,6 +112,11 @@ def _reasons(unknown: Iterable[Unknown]) -> list[Unknown]:
     """Return the values to report: of those that one object decides the first, none that is reported already."""
     found = {(each.why, each.decided_by) if each.decided_by else each: each for each in reversed([*unknown])}
     return [each for each in reversed(found.values()) if each.why]
+
+
+def _is_applied(subject: Obj, inventory: Inventory) -> bool:
+    """Return whether an object inside another will be created: any other one will."""
+    return not subject.idle and (subject.holder is None or is_applied(subject.holder, inventory))
 
 
 def _among(group: str, kind: str, rule: AnyRule) -> bool:

@@ -17,7 +17,7 @@ from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Finding, Severity
 from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.objects import Obj, opened
 from policies.pack.schema import properties
 from policies.rule import ALL_KINDS, FIXTURES, AnyRule
 from policies.rules import RULES
@@ -191,7 +191,7 @@ def _candidates(rule: AnyRule, side: str) -> list[Example]:
 
 
 def _findings(rule: AnyRule, example: Example) -> list[Finding]:
-    subjects = [Obj(manifest) for manifest in example.manifests]
+    subjects = [each for manifest in example.manifests for _, each in opened(Obj(manifest))]
     checker = Checker([rule], Configuration({rule.name: example.parameters}, (rule,)))
     return list(checker.check(subjects, Inventory(subjects, complete=True)))
 

@@ -12,15 +12,18 @@ from typing import Any
 from apis.kind import EVERY
 from apis.kinds import KINDS, POD, TRAIN_JOB
 from apis.kinds import Path as TemplatePath
+from policies.inner_objects import CARRIERS, TEXT_HOLDERS, inner_objects
 from policies.part import Root
 from policies.pod_specs import pod_specs
 from policies.pods import Container, Pod, Step
-from policies.templates import OBJECTS
+from policies.templates import OBJECTS, late_values
 from policies.train_jobs import TrainedPod, trained
 from policies.unknown_values import ReadLog
 from policies.values import Path, Tree, Unknown, entries, read, text
 
 _LIST = "List"
+_LEVELS = 16
+"""Objects inside one another that are opened."""
 _OPENSHIFT_TEMPLATE = "template.openshift.io/"
 _ITSELF: tuple[TemplatePath, ...] = ((),)
 _TEMPLATES: dict[tuple[str, str], tuple[TemplatePath, ...]] = {
@@ -36,6 +39,8 @@ class Obj(Root):
 
     `origin` is whatever finds it again; `partial` says that the tree has only some of the object's fields (a patch);
     `unknown` are the values of the tree that are unknown until the update. `runtime` is what completes a TrainJob.
+    `holder` is the ConfigMap or Secret that has the object in a text, None for any other: whether something applies it
+    is another object's matter. `idle` says that the object is inside one that only compares it with what exists.
     """
 
     def __init__(
@@ -47,15 +52,18 @@ class Obj(Root):
         unknown: tuple[Unknown, ...] = (),
         log: ReadLog | None = None,
         runtime: "Obj | None" = None,
+        holder: "Obj | None" = None,
     ) -> None:
         super().__init__(tree, unknown, log)
         self.origin = origin
         self.partial = partial
         self.runtime = runtime
+        self.holder = holder
+        self.idle = False
 
     def logged(self, log: ReadLog) -> "Obj":
         """Return a view of the object that records in `log` which unknown values are read through it."""
-        return Obj(self.tree, self.origin, partial=self.partial, unknown=self.unknown, log=log, runtime=self.runtime)
+        return self._view(self.unknown, self.runtime, log)
 
     @property
     def trains(self) -> bool:
@@ -64,7 +72,20 @@ class Obj(Root):
 
     def with_runtime(self, runtime: "Obj") -> "Obj":
         """Return the TrainJob as this runtime completes it."""
-        return Obj(self.tree, self.origin, partial=self.partial, unknown=self._given, runtime=runtime)
+        return self._view(self._given, runtime)
+
+    def _view(self, unknown: tuple[Unknown, ...], runtime: "Obj | None", log: ReadLog | None = None) -> "Obj":
+        view = Obj(
+            self.tree,
+            self.origin,
+            partial=self.partial,
+            unknown=unknown,
+            log=log,
+            runtime=runtime,
+            holder=self.holder,
+        )
+        view.idle = self.idle
+        return view
 
     @cached_property
     def unknown(self) -> tuple[Unknown, ...]:
@@ -159,5 +180,21 @@ def _members(item: Tree) -> tuple[str, dict[str, str]]:
 
 
 def objects(tree: Tree, origin: object = None) -> Iterator[Obj]:
-    """Yield the object of one manifest, or those of a `List`, however deep."""
-    return (Obj(item, origin) for _, item in items(tree))
+    """Yield the object of one manifest, or those of a `List`, however deep, each with the objects inside it."""
+    return (each for _, item in items(tree) for _, each in opened(Obj(item, origin)))
+
+
+def opened(subject: Obj, levels: int = _LEVELS) -> Iterator[tuple[Path, Obj]]:
+    """Yield an object, and those inside it that a controller applies, however deep, each with its place in it."""
+    yield (), subject
+    kind = (subject.group, subject.kind)
+    if levels == 0 or (kind in _KNOWN and kind not in CARRIERS):
+        return
+    holder = subject.holder or (subject if kind in TEXT_HOLDERS else None)
+    for inner in inner_objects(*kind, subject.tree, subject.unknown):
+        for path, item in items(inner.tree):
+            tree, unknown = late_values(item) if path and inner.unknown else (item, inner.unknown)
+            found = Obj(tree, subject.origin, partial=inner.partial, unknown=unknown, holder=holder)
+            found.idle = subject.idle or inner.idle
+            for below, each in opened(found, levels - 1):
+                yield inner.path if inner.text else (*inner.path, *path, *below), each

@@ -30,6 +30,8 @@ NO_PODS = frozenset(
     | {"pattern", "anyPattern", "patchStrategicMerge"}  # of Kyverno's policies
 )
 """Fields whose content makes no pods."""
+_CONTENT = ("metadata", "spec", "rules", "roleRef", "webhooks")
+"""Fields that an object has and a reference to one has not."""
 _ROLE = 2
 """Where the role is in a path: behind spec and mpiReplicaSpecs."""
 _DEEPEST = 64
@@ -42,6 +44,14 @@ def role_of(path: Path) -> str:
     return str(path[_ROLE]) if len(path) > _ROLE and path[_ROLE - 1] == "mpiReplicaSpecs" else ""
 
 
+def is_object(tree: Tree) -> bool:
+    """Return whether a mapping within an object is one itself, and not a reference to one."""
+    kind = tree.get("kind")
+    if tree.get("apiVersion").__class__ is not str or kind.__class__ is not str or not kind[:1].isupper():
+        return False
+    return any(tree.get(field).__class__ in (dict, list) for field in _CONTENT)
+
+
 def pod_specs(tree: Tree) -> Iterator[tuple[Path, bool]]:
     """Yield the paths of pod specs in document order; True when it is a step, whose containers stand elsewhere."""
     waiting: list[tuple[Path, Any, bool]] = [((), tree, False)]
@@ -49,6 +59,8 @@ def pod_specs(tree: Tree) -> Iterator[tuple[Path, bool]]:
     while waiting and found < _MOST:
         path, value, holds = waiting.pop()
         if value.__class__ is dict:
+            if path and is_object(value):
+                continue  # it is examined as an object of its own
             spec = _is_whole(value.get(CONTAINERS)) or (
                 holds and (_has_containers(value.get(CONTAINERS)) or _is_patch(path, value))
             )

@@ -1,4 +1,4 @@
-"""Objects in templates: of OpenShift, as `oc process` would write them, and of files that nothing has rendered yet."""
+"""Values that are filled in later: of a Template of OpenShift, of an unrendered file, of what a controller applies."""
 
 import re
 from collections.abc import Mapping
@@ -75,3 +75,40 @@ def _unfilled(tree: Tree, path: Path, unknown: list[Unknown], names: dict[str, N
     names.update(dict.fromkeys(each[0] for each in VARIABLE.finditer(tree)))
     unknown.append(Unknown(path, ""))
     return unknown[-1]
+
+
+def late_values(tree: Tree, marks: tuple[str, ...] = (), *, known: bool = False) -> tuple[Tree, tuple[Unknown, ...]]:
+    """Return an object that was inside another, and its unknown values by their places in itself.
+
+    These are those that the other had there, unless it is `known` to have none, and texts with one of the `marks`,
+    which its controller fills in.
+    """
+    if known and not _marked(tree, marks):
+        return tree, ()
+    found: list[Unknown] = []
+    return _own(tree, (), marks, found), tuple(found)
+
+
+def _marked(tree: Tree, marks: tuple[str, ...]) -> bool:
+    waiting = [tree]
+    while waiting:
+        value = waiting.pop()
+        if value.__class__ is str:
+            if any(mark in value for mark in marks):
+                return True
+        elif isinstance(value, Mapping):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return False
+
+
+def _own(tree: Tree, path: Path, marks: tuple[str, ...], unknown: list[Unknown]) -> Any:
+    if isinstance(tree, Mapping):
+        return {key: _own(value, (*path, key), marks, unknown) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [_own(value, (*path, index), marks, unknown) for index, value in enumerate(tree)]
+    if isinstance(tree, Unknown) or (isinstance(tree, str) and any(mark in tree for mark in marks)):
+        unknown.append(Unknown(path))
+        return unknown[-1]
+    return tree

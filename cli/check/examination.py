@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import cast
 
-from cli.check.documents import Aliases, Document, NotReadable, documents
 from cli.check.places import offsets
 from cli.check.sources import Source
 from cli.check.stack_objects import StackObjects
@@ -15,10 +14,11 @@ from cli.check.variables import Variables
 from cli.shared import faults
 from policies import exceptions
 from policies.check import Checker
+from policies.documents import Aliases, Document, NotReadable, documents
 from policies.exceptions import RuleException, Tally
 from policies.findings import Finding, Severity
 from policies.inventory import Inventory
-from policies.objects import Obj, items
+from policies.objects import Obj, items, opened
 from policies.redaction import redact, secret_texts
 from policies.templates import OBJECTS, processed
 from policies.values import Path, Tree, read
@@ -187,8 +187,10 @@ def _objects(variables: Variables, chunk: Chunk, number: int, document: Document
     within = list(items(document.tree))
     found = [(path, item) for path, item in within if _is_object(item)]
     for path, item in found:
-        subject = _object(document.tree, path, item, Origin(file, chunk, number, path))
-        yield variables.left_open(subject, chunk)
+        subject = variables.left_open(_object(document.tree, path, item), chunk)
+        for below, inner in opened(subject):
+            inner.origin = Origin(file, chunk, number, (*path, *below))
+            yield inner
     if found and document.faults:
         places = chunk.positions(fault.offset for fault in document.faults)
         for place, fault in zip(places, document.faults, strict=True):
@@ -200,11 +202,11 @@ def _objects(variables: Variables, chunk: Chunk, number: int, document: Document
         result.notes.append(Notice(file, *chunk.position(document.offset), message))
 
 
-def _object(document: Tree, path: Path, item: Tree, origin: Origin) -> Obj:
+def _object(document: Tree, path: Path, item: Tree) -> Obj:
     if OBJECTS not in path:
-        return Obj(item, origin)
+        return Obj(item)
     tree, unknown = processed(item, read(document, *path[:-2], "parameters"))  # before: objects, index
-    return Obj(tree, origin, unknown=unknown)
+    return Obj(tree, unknown=unknown)
 
 
 def _is_object(item: Tree) -> bool:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from cli.check.documents import Aliases, NotReadable, documents
 from cli.check.texts import decode
+from policies.documents import Aliases, NotReadable, documents
 from policies.values import Tree, read
 
 FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")

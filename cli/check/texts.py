@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from cli.check.documents import NotReadable
+from policies.documents import NotReadable
 
 _SEPARATOR = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _CONTENT = re.compile(r"^(?!---(?:\s|\Z))[ \t]*[^\s#%]|^---[ \t]+[^\s#]", re.MULTILINE)

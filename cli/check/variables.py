@@ -2,8 +2,8 @@
 
 import re
 
-from cli.check.documents import NotReadable
 from cli.check.texts import Chunk
+from policies.documents import NotReadable
 from policies.objects import Obj
 from policies.templates import VARIABLE, unrendered
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from cli.check.documents import Aliases, NotReadable, documents
 from cli.check.sources import Source, sources
 from cli.check.texts import chunks, decode
-from policies.objects import items
+from policies.documents import Aliases, NotReadable, documents
+from policies.objects import objects as opened_objects
 
 
 class Unreadable(Exception):
@@ -29,6 +29,6 @@ def _objects(source: Source) -> Iterable[dict[str, Any]]:
     for chunk in chunks(text):
         try:
             for document in documents(chunk.text, aliases, scalars):
-                yield from (dict(item) for _, item in items(document.tree))
+                yield from (dict(each.tree) for each in opened_objects(document.tree))
         except NotReadable as error:
             raise Unreadable(f"{source.name}:{chunk.position(error.offset)[0]}: {error}") from None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from apis import field_owners
-from policies.objects import Obj
+from policies.objects import Obj, opened
 from policies.pack.properties import Properties
 from policies.values import Path, Tree
 
@@ -29,11 +29,18 @@ def as_objects(
 ) -> Iterator[Obj]:
     """Yield the objects of one resource: none for what is not an object of a cluster, several for a `List`.
 
+    After each come the objects inside it.
+
     `token` is e.g. `kubernetes:batch/v1:Job`; kind and version come from it when they are not among the properties.
     `name` is the logical name, which stands in for an absent one. `live` says that they are outputs, in which the
     server may have filled in fields; those that no manifest declares are left out. In a preview they still have what
     the update removes: fields of users that the program does not declare (any more). These are left out, too.
     """
+    for subject in _declared(token, properties, name, origin, live=live):
+        yield from (each for _, each in opened(subject))
+
+
+def _declared(token: str, properties: Properties, name: str, origin: object, *, live: bool) -> Iterator[Obj]:
     package, _, rest = token.partition(":")
     version, _, kind = rest.partition(":")
     if package != "kubernetes" or not kind or version.partition("/")[0] in _COMPOSED:

@@ -53,7 +53,8 @@ def _of_the_server(subject: Obj) -> Violation | None:
     if is_mapping(metadata) and not _OF_THE_SERVER.isdisjoint(metadata):
         found += [("metadata", key) for key in sorted(_OF_THE_SERVER) if metadata.get(key) is not None]
     status = subject.tree.get("status")
-    if status is not None and not isinstance(status, Unknown) and subject.kind != CUSTOM_RESOURCE_DEFINITION.kind:
+    declared = not subject.partial and subject.kind != CUSTOM_RESOURCE_DEFINITION.kind  # a policy compares states
+    if declared and status is not None and not isinstance(status, Unknown):
         found.append(("status",))
     if not found:
         return None

@@ -27,7 +27,8 @@ _EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
-    if not subject.mapping(*_SELECTOR) and not subject.hidden(*_SELECTOR):
+    # A NodePool of a hosted cluster chooses the ConfigMap that has it, and no selector counts.
+    if not (subject.holder or subject.mapping(*_SELECTOR) or subject.hidden(*_SELECTOR)):
         yield subject.violation("has no machineConfigPoolSelector, so that it is for no node", *_SELECTOR)
     settings = subject.read(*_PLACE)
     if not isinstance(settings, Mapping):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from policies.objects import Obj
 from policies.part import Part
-from policies.pod_specs import NO_PODS
+from policies.pod_specs import NO_PODS, is_object
 from policies.pods import Container
 from policies.values import Path
 from policies.views.devices import gpus
@@ -58,6 +58,8 @@ def loose(subject: Obj) -> Iterator[tuple[Part, str, str]]:
     while waiting and found < _MOST:
         path, value = waiting.pop()
         if isinstance(value, dict):
+            if path and is_object(value):
+                continue
             for key in DEVICE_VARIABLES.intersection(value):
                 yield Part(subject, path, value), key, key
             for key, below in value.items():

@@ -12,7 +12,7 @@ from apis import kinds
 from apis.kind import Kind
 from policies.objects import Obj
 from policies.part import Part
-from policies.pod_specs import NO_PODS
+from policies.pod_specs import NO_PODS, is_object
 from policies.values import Path, Tree, is_mapping
 
 _PARTS = ("repository", "image", "version")
@@ -66,6 +66,8 @@ def images(subject: Obj) -> Iterator[ObjectImage]:
 def _holders(tree: Tree, path: Path, whole: bool) -> Iterator[tuple[Path, Mapping[str, Tree]]]:
     """Yield what has an image in three parts or, with `whole`, in the field `image` alone."""
     if is_mapping(tree):
+        if path and is_object(tree):
+            return
         if all(key in tree for key in _PARTS) or (whole and "image" in tree):
             yield path, tree
         for key, value in tree.items():

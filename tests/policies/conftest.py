@@ -23,7 +23,7 @@ from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Finding
 from policies.inventory import Inventory
-from policies.objects import Obj
+from policies.objects import Obj, opened
 from policies.pack.properties import Properties
 from policies.rule import AnyRule
 from policies.rules import RULES
@@ -81,7 +81,7 @@ def findings(case: Case) -> list[Finding]:
     """Return what the rule of a case finds in its manifests."""
     rule = rule_named(case.rule)
     read = [Properties(manifest) for manifest in case.manifests]
-    found = [Obj(each.tree, unknown=tuple(each.unknown)) for each in read]
+    found = [inner for each in read for _, inner in opened(Obj(each.tree, unknown=tuple(each.unknown)))]
     configuration = Configuration({rule.name: case.parameters})
     return list(Checker([rule], configuration).check(found, Inventory(found, complete=case.complete)))
 

@@ -15,12 +15,12 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 
-from cli.check.documents import Aliases, documents
 from cli.check.examination import examine
 from cli.check.reports import REPORTS, text
 from cli.check.sources import Source
 from cli.check.texts import decode
 from policies.check import Checker
+from policies.documents import Aliases, documents
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pack.properties import Properties

@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from apis.yaml_scalars import resolve
-from cli.check.documents import DEEPEST, Aliases, Document, NotReadable, documents
 from cli.check.places import offsets
 from cli.check.texts import Chunk, chunks, decode
+from policies.documents import DEEPEST, Aliases, Document, NotReadable, documents
 
 
 def _documents(text: str) -> list[Document]:
