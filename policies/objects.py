@@ -20,6 +20,7 @@ from policies.templates import OBJECTS, late_values
 from policies.train_jobs import TrainedPod, trained
 from policies.unknown_values import ReadLog
 from policies.values import Path, Tree, Unknown, entries, read, text
+from policies.virtual_machines import is_virtual_machine, machine_pods
 
 _LIST = "List"
 _LEVELS = 16
@@ -105,6 +106,8 @@ class Obj(Root):
             return self._of_train_job()
         known = _TEMPLATES.get((self.group, self.kind))
         if known is None:
+            if is_virtual_machine(self.group, self.kind):
+                return machine_pods(self)
             return () if self.known else tuple(map(self._pod, pod_specs(self.tree)))
         found = [place for each in known for place in _followed(self.tree, each)]
         return tuple([Pod(self, path, tree) for path, tree in found if tree is not None])
