@@ -1,0 +1,167 @@
+"""What changes other objects at admission or later: policies of Kyverno, mutators of Gatekeeper, admission policies.
+
+Each comes with the kinds that it changes, in any of their forms: `Pod`, `v1/Pod`, `Pod/ephemeralcontainers`, `pods`.
+Source: kyverno.io/docs/policy-types; open-policy-agent.github.io/gatekeeper/website/docs/mutation.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+
+from apis import kinds
+from apis.kinds import Kind
+from policies.objects import Obj
+from policies.part import Part
+from policies.values import Path, Tree
+
+_KYVERNO = (
+    Kind("kyverno.io", "v1", "ClusterPolicy", "clusterpolicies", "Cluster"),
+    Kind("kyverno.io", "v1", "Policy", "policies"),
+)
+_KYVERNO_MUTATING = (
+    Kind("policies.kyverno.io", "v1alpha1", "MutatingPolicy", "mutatingpolicies", "Cluster"),
+    Kind("policies.kyverno.io", "v1alpha1", "NamespacedMutatingPolicy", "namespacedmutatingpolicies"),
+)
+_GATEKEEPER = tuple(
+    Kind("mutations.gatekeeper.sh", "v1", kind, kind.lower())
+    for kind in ("Assign", "AssignMetadata", "AssignImage", "ModifySet")
+)
+POLICIES = (kinds.MUTATING_ADMISSION_POLICY, *_KYVERNO, *_KYVERNO_MUTATING, *_GATEKEEPER)
+"""Kinds whose objects say themselves how they change others."""
+MUTATING = (kinds.MUTATING_WEBHOOK_CONFIGURATION, *POLICIES)
+"""Kinds whose objects change others."""
+
+_RULES: Path = ("spec", "matchConstraints", "resourceRules")
+_MAKERS = frozenset(
+    {"pod", "deployment", "statefulset", "daemonset", "job", "cronjob", "replicaset", "replicationcontroller"}
+    | {"deploymentconfig", "podtemplate", "mpijob", "jobset", "trainjob", "trainingruntime", "clustertrainingruntime"}
+    | {"leaderworkerset"}
+)
+_OTHERS = frozenset(
+    {"pytorchjob", "tfjob", "rayjob", "raycluster", "appwrapper", "virtualmachine", "virtualmachineinstance"}
+)
+"""What makes pods, too, and has operators of its own, whose webhooks may change it."""
+_LIMITS = frozenset(
+    {"resourcequota", "clusterresourcequota", "limitrange", "role", "rolebinding", "clusterrole", "clusterrolebinding"}
+    | {"securitycontextconstraint", "networkattachmentdefinition", "clusterqueue", "localqueue"}
+    | {"workload", "resourceclaim", "resourceclaimtemplate", "deviceclass", "persistentvolume"}
+)
+_CONFINEMENT = ("run-level", "sa.scc.", "kueue.openshift.io/managed")
+"""What in a change of namespaces takes limits away: labels and annotations of the SCCs, of Kueue."""
+PODS, LIMITS, HARMLESS = "pods", "what limits tenants", "fields of pods"
+"""What is changed: pods in what gives devices or rights, limits of tenants, or pods in anything else."""
+_RISKY = re.compile(
+    r"nvidia|rdma/|deviceclass|resourceclaim|runtimeclass|cdi\.k8s\.io|k8s\.v1\.cni|multus|kueue|queue-name|suspend"
+    r"|hostpath|hostnetwork|hostpid|hostipc|hostusers|hostport|flexvolume|procmount|sysctl|serviceaccount|tolerations"
+    r"|nodename|schedulername|priorityclass|ephemeralcontainers|selinux|unconfined|envfrom|schedulinggates"
+    r"|(?:privileged|allowprivilegeescalation)\b(?:\.assign|\.value|\W)*true|runasuser\b(?:\.assign|\.value|\W)*0\b"
+    r"|capabilities\W+(?:value\W+)?add|sys_admin|ipc_lock|securitycontext: none",
+    re.IGNORECASE,
+)
+"""What a change says that gives devices, rights, another place or another order in queues."""
+_CONDITIONS = ("(", "<(", "X(", "preconditions", "context", "list", "targets")
+"""How keys begin that say of what Kyverno makes a change, and not what it writes."""
+_WRITING = ("mutations", "variables")
+_PLURALS: Mapping[str, str] = {
+    "network-attachment-definitions": "networkattachmentdefinition",
+    "mutatingadmissionpolicies": "mutatingadmissionpolicy",
+}
+
+
+def changes(subject: Obj) -> Iterator[tuple[Path, str]]:
+    """Yield what an object other than a webhook changes: the field that says so, and PODS, LIMITS or HARMLESS."""
+    kind = (subject.group, subject.kind)
+    if kind in _of(_KYVERNO):
+        yield from _kyverno(subject)
+    elif kind in _of(_GATEKEEPER):
+        yield from _gatekeeper(subject)
+    elif rules := [*subject.parts(*_RULES)]:
+        named = [name for rule in rules for name in rule.entries("resources")]
+        if what := _what(named) or _namespaces(subject, named):
+            own = subject.group == kinds.MUTATING_ADMISSION_POLICY.group  # whose expressions hide what they write
+            yield _RULES, what if own else _weighed(what, [subject.read("spec", field) for field in _WRITING])
+    elif subject.entries("spec", "mutations") and not subject.hidden(*_RULES):
+        yield ("spec", "matchConstraints"), PODS
+
+
+def of_webhook(rule: Part) -> str:
+    """Return what a rule of a webhook matches: PODS, LIMITS, or nothing."""
+    return _what(rule.entries("resources"), _MAKERS)
+
+
+def _of(found: tuple[Kind, ...]) -> frozenset[tuple[str, str]]:
+    return frozenset((kind.group, kind.kind) for kind in found)
+
+
+def _kyverno(policy: Obj) -> Iterator[tuple[Path, str]]:
+    for rule in policy.parts("spec", "rules"):
+        if not rule.mapping("mutate"):
+            continue
+        targets = [*rule.parts("mutate", "targets")]
+        named = [target.text("kind") for target in targets] if targets else [*_matched(rule)]
+        if what := _what(named) or _namespaces(policy, named):
+            yield (*rule.path, "mutate"), _weighed(what, rule.tree["mutate"])
+
+
+def _matched(rule: Part) -> Iterator[object]:
+    yield from rule.entries("match", "resources", "kinds")
+    for field in ("any", "all"):
+        for entry in rule.parts("match", field):
+            yield from entry.entries("resources", "kinds")
+
+
+def _gatekeeper(mutator: Obj) -> Iterator[tuple[Path, str]]:
+    applied = [*mutator.parts("spec", "applyTo")]
+    named = [name for entry in applied for name in entry.entries("kinds")]
+    matched = [name for entry in mutator.parts("spec", "match", "kinds") for name in entry.entries("kinds")]
+    named = named or matched or ["*"]
+    if what := _what(named) or _namespaces(mutator, named):
+        change = {mutator.text("spec", "location"): mutator.read("spec", "parameters")}
+        yield ("spec", "location"), _weighed(what, change)
+
+
+def _what(named: list[object], makers: frozenset[str] = _MAKERS | _OTHERS) -> str:
+    names = {_kind(name) for name in named if isinstance(name, str)}
+    if any(name in makers or _matches(name, makers) for name in names):
+        return PODS
+    return LIMITS if names & _LIMITS else ""
+
+
+def _weighed(what: str, change: Tree) -> str:
+    return HARMLESS if what == PODS and not any(_RISKY.search(each) for each in _written(change)) else what
+
+
+def _written(change: Tree) -> Iterator[str]:
+    """Yield what a change writes, a line for each field and value, without the conditions under which it does."""
+    waiting: list[tuple[str, Tree]] = [("", change)]
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, Mapping):
+            kept = ((str(key), below) for key, below in value.items() if not str(key).startswith(_CONDITIONS))
+            waiting.extend((f"{place}.{key}", below) for key, below in kept)
+        elif isinstance(value, list):
+            waiting.extend((place, entry) for entry in value)
+        else:
+            yield f"{place}: {value}"
+
+
+def _namespaces(subject: Obj, named: list[object]) -> str:
+    """Return LIMITS where namespaces are changed in what confines their pods."""
+    if not any(isinstance(name, str) and _kind(name) == "namespace" for name in named):
+        return ""
+    written = str(subject.tree.get("spec"))
+    return LIMITS if any(mark in written for mark in _CONFINEMENT) else ""
+
+
+def _kind(name: str) -> str:
+    """Return a kind or a plural, with or without group, version and subresource, as a kind in lower case."""
+    parts = [part.partition(".")[0] for part in name.lower().split("/")]
+    singular = [_PLURALS.get(part, part.removesuffix("s")) for part in parts]
+    return next((part for part in reversed(singular) if part in _NAMES), singular[-1])
+
+
+def _matches(name: str, makers: frozenset[str]) -> bool:
+    return ("*" in name or "?" in name) and any(fnmatchcase(maker, name) for maker in makers)
+
+
+_NAMES = _MAKERS | _OTHERS | _LIMITS | {"namespace"}
