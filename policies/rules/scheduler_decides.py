@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from pydantic import Field
 
-from apis.kinds import BINDING
+from apis.kinds import BINDING, MPI_JOB_V1
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -17,6 +17,12 @@ from policies.views.tenants import TENANTS, Tenancy
 from policies.violation import Violation
 
 _NODE, _SCHEDULER, _PRIORITY, _TOLERATIONS = "nodeName", "schedulerName", "priorityClassName", "tolerations"
+_OF_ALL = (
+    ("spec", "runPolicy", "schedulingPolicy", "priorityClass"),
+    ("spec", "schedulingPolicy", "priorityClass"),
+    ("spec", _PRIORITY),
+)
+"""Where an MPIJob, a PodGroup or a job of another kind has one priority for all its pods."""
 _FIELDS = frozenset({_NODE, _SCHEDULER, _PRIORITY, _TOLERATIONS})
 
 
@@ -40,6 +46,7 @@ def _examine(subject: Obj, _: Inventory, parameters: SchedulerDecides) -> Iterat
         found = [subject.violation("puts a pod on a node past the scheduler", "target")]
     else:
         found = [violation for pod in subject.pods for violation in _pod(pod, parameters)]
+        found += _groups(subject, parameters) if subject.kind == MPI_JOB_V1.kind or not subject.known else ()
     if found and not parameters.excepts(subject):
         yield from found
 
@@ -52,13 +59,21 @@ def _pod(pod: Pod, parameters: SchedulerDecides) -> Iterator[Violation]:
     scheduler = pod.text(_SCHEDULER)
     if scheduler and scheduler not in parameters.schedulers:
         yield pod.violation(f"names the scheduler {scheduler[:200]}", _SCHEDULER)
-    priority = pod.text(_PRIORITY)
-    if any(fnmatchcase(priority, pattern) for pattern in parameters.priority_classes):
-        yield pod.violation(
-            f"uses the priority class {priority[:200]} and displaces the pods of other tenants", _PRIORITY
-        )
+    yield from _priority(pod, parameters, _PRIORITY)
     for entry in pod.parts(_TOLERATIONS) if _TOLERATIONS in pod.tree else ():
         yield from _toleration(entry, parameters)
+
+
+def _groups(subject: Obj, parameters: SchedulerDecides) -> Iterator[Violation]:
+    """Yield the priorities of all pods of an object together, by which queues and gang schedulers go."""
+    for place in _OF_ALL:
+        yield from _priority(subject, parameters, *place)
+
+
+def _priority(part: Part, parameters: SchedulerDecides, *place: str) -> Iterator[Violation]:
+    name = part.text(*place)
+    if any(fnmatchcase(name, pattern) for pattern in parameters.priority_classes):
+        yield part.violation(f"uses the priority class {name[:200]} and displaces the pods of other tenants", *place)
 
 
 def _toleration(entry: Part, parameters: SchedulerDecides) -> Iterator[Violation]:
