@@ -8,6 +8,7 @@ from evidence.criteria.logs import recognised
 from evidence.criterion import Criterion, Found, texts_of
 from evidence.model import Unread
 from evidence.tools.perftest import Perftest
+from evidence.tools.torch_distributed.model import TorchDistributed
 from evidence.verdict import Ended, Job, Status
 
 _RANK = r"^(?:\[(?:rank|default)?\d+\]: ?){0,2}"
@@ -45,7 +46,7 @@ def _failures(job: Job) -> Iterator[tuple[str, Unread]]:
     """Yield lines that report a failure."""
     for one in job.readings:
         # Those of nccl-tests are the criterion test-ran's.
-        kept = one.failures if isinstance(one, Perftest) else ()
+        kept = one.failures if isinstance(one, Perftest | TorchDistributed) else ()
         warnings = one.nccl.warnings if one.nccl is not None else ()
         yield from ((one.file, line) for line in kept)
         yield from ((one.file, line) for line in one.unread if _FAILED.search(line.text))
