@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from evidence.diagnosis.cause import Cause
 from evidence.diagnosis.cause_table import CAUSES
+from evidence.diagnosis.facts import contradicted
 from evidence.diagnosis.measured_causes import SEEN
 from evidence.model import Reading, Unread
+from evidence.tools.torch_distributed.model import TorchDistributed
 from evidence.verdict import Job, Proof
 
 PROOFS_KEPT = 3
@@ -31,12 +33,19 @@ _ANY = re.compile("|".join(f"(?:{cause.shows})" for cause in CAUSES if cause.sho
 
 
 def diagnose(job: Job) -> tuple[Diagnosis, ...]:
-    """Return the causes that the job's logs show, by a line or by their figures, in the order of the table."""
+    """Return the causes that the job's logs show, by a line or by their figures, in the order of the table.
+
+    A line shows the first cause of the table that nothing else in the logs contradicts.
+    """
     found: dict[str, list[Proof]] = {}
+    possible: list[tuple[re.Pattern[str], Cause]] | None = None
     for proof in _lines(job):
         if _ANY.search(proof.text):
-            name = next(cause.name for shows, cause in _SHOWS if shows.search(proof.text))
-            found.setdefault(name, []).append(proof)
+            if possible is None:
+                possible = [(shows, cause) for shows, cause in _SHOWS if not contradicted(cause.contradicted_by, job)]
+            cause = next((cause for shows, cause in possible if shows.search(proof.text)), None)
+            if cause is not None:
+                found.setdefault(cause.name, []).append(proof)
     for name, seen in SEEN.items():
         if proofs := list(seen(job)):
             found.setdefault(name, []).extend(proofs)
@@ -71,7 +80,8 @@ def ended(job: Job, diagnoses: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
     """
     last: dict[str, int] = {}
     for one in job.readings:
-        if not one.complete:
+        # PyTorch's rows are failures themselves.
+        if not one.complete and not isinstance(one, TorchDistributed):
             last[one.file] = max(last.get(one.file, 0), _last_row(one))
     ranks = job.request.shape.total if job.request.shape else 0
     return tuple(

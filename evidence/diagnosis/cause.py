@@ -8,6 +8,8 @@ LINK = frozenset({"ib-write-bandwidth"})
 HCAS = frozenset({"hcas-used", "ports-active", "ports-present", "fabric-consistent", "rdma-device-files"})
 DATA = frozenset({"data-set", "data-staged", "data-slices"})
 STARTED = frozenset({"ranks-initialised", "ranks-are-gpus"})
+DIRECT = frozenset({"gpudirect", "bus-bandwidth", "average-bus-bandwidth"})
+REGISTERED = TRANSPORT | LINK | STARTED | {"preflight-gpudirect"}
 """Criteria that causes explain together."""
 
 
@@ -20,7 +22,8 @@ class Cause:
     shows: str
     """Regular expression, case ignored, of a line that shows it: one that no parser knew, or in which a tool warns.
 
-    Empty where only figures show it (evidence.diagnosis.measured_causes).
+    Empty where only figures show it (evidence.diagnosis.measured_causes). Where one call has several causes, its error
+    is part of the expression.
     """
     why: str
     """What happened."""
@@ -32,6 +35,13 @@ class Cause:
     """Whether a program that prints it cannot go on."""
     last_resort: bool = False
     """Whether it is shown only where nothing else explains a failure: a symptom, without its reason."""
+    contradicted_by: frozenset[str] = frozenset()
+    """Facts (evidence.diagnosis.facts) with which it cannot be the cause: then a later one that the line shows is."""
+    source: str = ""
+    """Where the line and its reason are from: a page without `https://`, or ids of docs/sources.md.
+
+    Empty for a cause of this project's own, which its figures define.
+    """
 
     def __str__(self) -> str:
         """Return cause and remedy as one text."""

@@ -1,75 +1,97 @@
 """Known causes of failures: the line that shows each, why it happens, and which setting repairs it."""
 
-from evidence.diagnosis.cause import DATA, LATENCY, LINK, STARTED, TRANSPORT, Cause
+from evidence.diagnosis.cause import LATENCY, LINK, STARTED, TRANSPORT, Cause
+from evidence.diagnosis.data_causes import DATA_CAUSES
+from evidence.diagnosis.gpu_causes import GPU_CAUSES
+from evidence.diagnosis.launch_causes import LAUNCH_CAUSES
 from evidence.diagnosis.node_causes import NODE_CAUSES
+from evidence.diagnosis.pytorch_causes import PYTORCH_CAUSES
+from evidence.diagnosis.registration_causes import REGISTRATION_CAUSES
 from evidence.diagnosis.transport_causes import TRANSPORT_CAUSES
 
 CAUSES: tuple[Cause, ...] = (
+    *REGISTRATION_CAUSES,
     *TRANSPORT_CAUSES,
     *NODE_CAUSES,
-    Cause(
-        name="too-few-slots",
-        shows=r"not enough slots available|--?np \S+ .*exceeds|more processes than .*slots|Horovod.*slots",
-        why="mpirun was started with more processes than the workers have slots (R-4.3-2)",
-        remedy="let np follow from `layout` (pods x GPUs); do not set it in the command",
-        explains=STARTED,
-    ),
-    Cause(
-        name="workers-not-ready",
-        shows=r"ssh: connect to host .*(?:refused|timed out|no route)|could not resolve hostname"
-        r"|ORTE (?:was unable to reliably start|has lost communication)|PRTE .*lost communication"
-        r"|unable to upgrade connection|error: pod .* not found|container not found|An ORTE daemon has unexpectedly",
-        why="the launcher did not reach a worker: it started before the worker was ready, or the worker exited",
-        remedy="make the launcher wait for ready workers (the release's MPI operator and `mpi_operator.image`), check "
-        "that `isolated` tenants allow their own pods, and read the worker's log",
-        explains=STARTED,
-    ),
+    *GPU_CAUSES,
+    *LAUNCH_CAUSES,
+    *PYTORCH_CAUSES,
+    *DATA_CAUSES,
     Cause(
         name="shared-memory",
         shows=r"\bbus error\b|unable to allocate shared memory|creating shared memory segment|posix_fallocate failed"
-        r"|/dev/shm.*(?:no space|too small|insufficient)|insufficient shared memory|SIGBUS",
-        why="the pod's shared memory is too small (R-4.3-7)",
+        r"|/dev/shm.*(?:no space|too small|insufficient)|insufficient shared memory|SIGBUS|exitcode\s*: -7\b"
+        r"|failed to extend /dev/shm|failed to create shared memory file|attaching to shared memory segment",
+        why="the pod's shared memory is too small",
         remedy="raise `shm_gib` of the workload",
         explains=STARTED,
+        source="R-4.3-7; NCCL 2.18 to 2.30, misc/shmutils.cc",
     ),
     Cause(
         name="nccl-versions",
-        shows=r"mismatched NCCL version|version mismatch.*NCCL|NCCL.*version mismatch|incompatible NCCL",
+        shows=r"mismatched NCCL version|version mismatch.*NCCL|NCCL.*version mismatch|incompatible NCCL"
+        r"|NCCL library (?:version )?is (?:too old|not backwards compatible)|compiled with too old version of NCCL",
         why="ranks run different versions of NCCL",
         remedy="give all workers the same `image`, with a digest, and remove the node's libraries from LD_LIBRARY_PATH",
         explains=STARTED,
+        source="NCCL 2.18 to 2.30, init.cc and bootstrap.cc",
     ),
     Cause(
         name="driver-too-old",
         shows=r"CUDA driver version is insufficient|forward compatibility was attempted|unsatisfied condition: cuda"
-        r"|requires a (?:newer|minimum) (?:NVIDIA )?driver",
+        r"|requires a (?:newer|minimum) (?:NVIDIA )?driver|CUDA Driver version found is \d+\. Minimum requirement",
         why="the image needs a newer CUDA than the node's driver supports",
         remedy="raise `gpu.driver.version`, or use an older `image`",
         explains=STARTED | frozenset({"vector-add"}),
+        source="docs.nvidia.com/deploy/cuda-compatibility/index.html",
     ),
     Cause(
         name="no-gpu",
         shows=r"no CUDA-capable device|NVIDIA-SMI has failed|failed to initialize NVML|couldn'?t communicate with the "
-        r"NVIDIA driver|CUDA_ERROR_NO_DEVICE|invalid device ordinal|libcuda\.so\.1: cannot open"
+        r"NVIDIA driver|CUDA_ERROR_NO_DEVICE|libcuda\.so\.1: cannot open"
         r"|if this is a GPU node, did you",
-        why="the pod sees no GPU, or the node has no driver (S-7.4)",
+        why="the pod sees no GPU, or the node has no driver",
         remedy="check that `gpu` (operator, or device plugin) runs on the node: `./hpc status` shows what the node "
         "offers",
         explains=STARTED | frozenset({"vector-add", "gpus-present", "device-plugin-registered"}),
+        source="S-7.4; docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html",
+    ),
+    Cause(
+        name="open-files",
+        shows=r"too many open files",
+        why="a process has as many open files and sockets as it may: NCCL opens several for each rank",
+        remedy="raise the limit in the job's `command` (ulimit -n), or in the container runtime of the nodes",
+        explains=STARTED,
+        source="github.com/NVIDIA/nccl/issues/550",
+    ),
+    Cause(
+        name="operations-differ",
+        shows=r"\bmessage truncated ?: recei|collective mismatch error|mismatch in (?:info|rank count) from procs"
+        r"|rank \d+ of \d+ ranks has already checked in|posted incorrect receive info",
+        why="ranks started different operations, or operations of different sizes; or two jobs share one address",
+        remedy="check that all ranks run the same `command` and `image` with the same NCCL_ variables "
+        "(`environment`), and that MASTER_PORT or NCCL_COMM_ID is the job's own",
+        explains=STARTED,
+        source="NCCL 2.18 to 2.30, bootstrap.cc and transport/net_socket.cc",
     ),
     Cause(
         name="no-way-by-tcp",
-        shows=r"call to connect .*failed|bootstrap .*(?:timed out|no route)|no route to host|socketProgress.*closed",
+        shows=r"(?:call to )?connect to \S+<\d+>.* (?:failed|returned)|call to connect .*failed"
+        r"|connect returned .*exceeded error retry|socket(?:Poll|Start)Connect\b.*(?:failed|exceeded|returned)"
+        r"|bootstrap .*(?:timed out|no route)|no route to host",
         why="the ranks cannot connect over TCP, which NCCL needs to bootstrap",
         remedy="check `fabric.interface` (NCCL_SOCKET_IFNAME) and `isolated`/`reachable_from` of the tenant",
         explains=STARTED | TRANSPORT,
+        source="NCCL 2.18 to 2.30, misc/socket.cc",
     ),
     Cause(
         name="socket-interface",
-        shows=r"no socket interface found|bootstrap : no socket interface",
-        why="the interface that NCCL_SOCKET_IFNAME names is not in the pod",
+        shows=r"no socket interface found|no usable listening interface found|NET/Socket : no interface found"
+        r"|no device found (?:matching|after excluding)|no interface found in the same subnet",
+        why="the interface that NCCL_SOCKET_IFNAME or NCCL_OOB_NET_IFNAME names is not in the pod",
         remedy="set `fabric.interface` to one that the pod has (eth0 is the pod network)",
         explains=STARTED | TRANSPORT,
+        source="NCCL 2.18 to 2.30, bootstrap.cc",
     ),
     Cause(
         name="no-collnet-plugin",
@@ -78,27 +100,33 @@ CAUSES: tuple[Cause, ...] = (
         remedy="use an `image` with the RDMA SHARP plugin, or set `fabric.sharp` to false",
         explains=frozenset({"sharp"}),
         ends=False,
+        source="NCCL 2.18 to 2.30, net.cc",
     ),
     Cause(
         name="memory",
-        shows=r"exited on signal 9|\bOOMKilled\b|(?<!\bran )out of memory|CUDA_ERROR_OUT_OF_MEMORY|ResourceExhausted",
+        shows=r"exited on signal 9|\bOOMKilled\b|(?<!\bran )out of memory|CUDA_ERROR_OUT_OF_MEMORY|ResourceExhausted"
+        r"|exitcode\s*: -9\b|signal 9 \(SIGKILL\)",
         why="a process was killed because memory ran out",
         remedy="reduce the program's batch size, use GPUs with more memory, or use a `layout` with more GPUs per pod, "
         "which gives a pod more of the node's memory",
         explains=STARTED,
+        source="docs.pytorch.org/docs/stable/elastic/errors.html; "
+        "kubernetes.io/docs/tasks/configure-pod-container/assign-memory-resource/",
     ),
     Cause(
         name="no-listener",
         shows=r"couldn'?t connect to \S+|unable to (?:init|open) (?:the )?socket connection|failed to exchange data",
-        why="ib_write_bw found no listener on the other node (R-4.1-1)",
+        why="ib_write_bw found no listener on the other node",
         remedy="inspect the pod of the RDMA test on `server_node`, and check that both nodes have `hca`",
         explains=LINK,
+        source="R-4.1-1; linux-rdma/perftest, perftest_communication.c",
     ),
     Cause(
         name="not-offered",
         shows=r"insufficient rdma/\S+",
-        why="no node offers the RDMA resource that the job requests (R-3.4.2-6)",
+        why="no node offers the RDMA resource that the job requests",
         remedy="check `ports` and `fabric.plugin`, which offers only devices that exist; `./hpc status` shows them",
+        source="R-3.4.2-6; kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/",
     ),
     Cause(
         name="no-free-gpus",
@@ -106,55 +134,22 @@ CAUSES: tuple[Cause, ...] = (
         why="no node has as many free GPUs as a pod of the job requests",
         remedy="use a `layout` with smaller pods (`./hpc place` shows what fits), or wait for other jobs; where a "
         "node offers none, check `gpu`",
+        source="kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/",
     ),
     Cause(
         name="image",
         shows=r"\b(?:ErrImagePull|ImagePullBackOff|InvalidImageName|manifest unknown)\b",
         why="the image cannot be pulled",
         remedy="correct `image` of the workload, or give the registry's credentials in `pull_secret`",
+        source="kubernetes.io/docs/concepts/containers/images/",
     ),
     Cause(
         name="refused",
         shows=r"unable to validate against any security context constraint",
-        why="no SCC that the account may use allows what the pod requests (R-3.4.3)",
+        why="no SCC that the account may use allows what the pod requests",
         remedy="run it under the tenant's account (`tenant`); `./hpc scc` explains which SCC refuses what",
-    ),
-    Cause(
-        name="list-missing",
-        shows=r"hpc-data error kind=list-missing",
-        why="the list of the data set's files is not on its volume",
-        remedy="copy the list from `./hpc data select` to .hpc/lists/<digest>.list on the volume of `data_sets`, or on "
-        "its source if the volume is a cache (docs/data.md)",
-        explains=DATA,
-    ),
-    Cause(
-        name="data-digest-differs",
-        shows=r"hpc-data error kind=(?:digest-differs|counts-differ|slice-differs)",
-        why="the list on the volume, or a slice of it, differs from the lock",
-        remedy="select the data set again (`./hpc data select`), commit its lock, copy the list to the volume of "
-        "`data_sets`, and stage the set",
-        explains=DATA,
-    ),
-    Cause(
-        name="label-missing",
-        shows=r"hpc-data error kind=files-missing \S+ first=\S*label",
-        why="frames of the data set have no labels",
-        remedy="add the labels to the source of `data_sets`, or index and select again without these frames",
-        explains=DATA,
-    ),
-    Cause(
-        name="data-files-gone",
-        shows=r"hpc-data error kind=files-(?:missing|differ)",
-        why="files of the data set have been removed or changed since it was locked",
-        remedy="restore them at the source of `data_sets`, or index and select again",
-        explains=DATA,
-    ),
-    Cause(
-        name="slice-missing",
-        shows=r"hpc-data error kind=slice-missing",
-        why="a slice wrote no proof to the results that the reducer reads",
-        remedy="mount the same writable volume at `results` for all pods, and raise `run`",
-        explains=DATA,
+        source="R-3.4.3; "
+        "docs.openshift.com/container-platform/4.4/authentication/managing-security-context-constraints.html",
     ),
     Cause(
         name="data-absent",
@@ -165,6 +160,19 @@ CAUSES: tuple[Cause, ...] = (
         why="the program or its data is not where the job looks",
         remedy="put it on the tenant's volume (`data`), or build it into the image (`builds`, `build` of the workload)",
         explains=STARTED,
+        source="docs.open-mpi.org/en/v5.0.x/launching-apps/troubleshooting.html",
+    ),
+    Cause(
+        name="peer-ended",
+        shows=r"socketProgress.*closed|Connection (?:closed|reset) by (?:remote )?peer|: Broken pipe"
+        r"|got completion .*(?:error |error=|status=(?:\w+\()?)(?:5|13)\b|failed to recv, got 0 bytes"
+        r"|remote error detected from rank",
+        why="the other end of a connection ended",
+        remedy="read that rank's own log, and the first warning of the job: what ended it is there; if its pod was "
+        "evicted, see `./hpc status`",
+        explains=STARTED | TRANSPORT,
+        last_resort=True,
+        source="NCCL 2.18 to 2.30, misc/socket.cc",
     ),
     Cause(
         name="other-ranks",
@@ -177,31 +185,34 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         name="no-gpu-stack",
         shows="",
-        why="the node's driver or device plugin is not running (S-7.5)",
+        why="the node's driver or device plugin is not running",
         remedy="check the node's taints, and the GPU operator's pods that should run there (`gpu`); `./hpc status` "
         "shows what the node offers",
         explains=frozenset({"nodes-offer"}),
         ends=False,
+        source="S-7.5",
     ),
     Cause(
         name="overlay-mtu",
         shows="",
-        why="the pod network is an overlay with a small MTU (B-7.1)",
+        why="the pod network is an overlay with a small MTU",
         remedy="raise the MTU of the cluster network, or give pods the ports directly: `fabric` of kind roce with "
         "`networks`",
         explains=LATENCY | frozenset({"pod-mtu", "bus-bandwidth", "average-bus-bandwidth"}),
         ends=False,
+        source="B-7.1",
     ),
     Cause(
         name="no-gpudirect",
         shows="",
         why="NCCL does not use GPUDirect: its kernel module is not loaded, or GPUs are farther from the HCAs than "
-        "NCCL_NET_GDR_LEVEL allows (R-3.2.3-3, E-30)",
+        "NCCL_NET_GDR_LEVEL allows",
         remedy="give the nodes the Mellanox driver (`fabric.plugin.driver`, or `host_ofed` where they have it), and "
         "remove NCCL_NET_GDR_LEVEL from `environment`: the profile sets it",
         explains=frozenset({"gpudirect", "bus-bandwidth", "average-bus-bandwidth"}),
         ends=False,
         last_resort=True,
+        source="R-3.2.3-3, E-30",
     ),
     Cause(
         name="fell-back",
@@ -214,29 +225,13 @@ CAUSES: tuple[Cause, ...] = (
         last_resort=True,
     ),
     Cause(
-        name="not-cached",
-        shows="",
-        why="nothing of the data set is in the cache when the job starts",
-        remedy="raise `run` of the workload of kind stage-data, and make sure that it finishes before the job starts",
-        explains=frozenset({"data-set"}),
-        ends=False,
-    ),
-    Cause(
-        name="evicted",
-        shows="",
-        why="files of the data set were evicted from the cache, or only partly fetched, since it was staged",
-        remedy="raise `capacity` of the volume, and the soft quota of the cache, above the bytes of all sets on it, "
-        "and stage again (raise `run`)",
-        explains=frozenset({"data-set", "data-staged"}),
-        ends=False,
-    ),
-    Cause(
         name="single-gpu-pods",
         shows="",
-        why="each pod has one GPU, so GPUs of a node communicate over the network instead of NVLink (E-29)",
+        why="each pod has one GPU, so GPUs of a node communicate over the network instead of NVLink",
         remedy="for bandwidth-bound jobs, use a `layout` with all GPUs of a node in one pod",
         explains=frozenset({"single-gpu-pods"}),
         ends=False,
+        source="E-29",
     ),
 )
 """Known causes; the first that a line shows is reported."""

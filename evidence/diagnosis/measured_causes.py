@@ -11,6 +11,7 @@ from evidence.tools.ibstatus import IbStatus
 from evidence.tools.nccl_tests.model import NcclTests
 from evidence.tools.net_devices import NetDevices
 from evidence.tools.rdma_devices import RdmaDevices
+from evidence.tools.torch_distributed.model import TorchDistributed, ranks_behind
 from evidence.tools.ulimit import Ulimit
 from evidence.verdict import Job, Proof
 
@@ -99,6 +100,11 @@ def _evicted(job: Job) -> Iterator[Proof]:
         yield from at(log.file, *[row.line for row in log.rows if row.cached and row.cached < _WHOLE])
 
 
+def _behind(job: Job) -> Iterator[Proof]:
+    for one in of(job, TorchDistributed):
+        yield from at(one.file, *[behind.progress.line for behind in ranks_behind(one.progress)])
+
+
 SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
     "memlock": _limited,
     "no-peer-memory": _no_peer_memory,
@@ -111,6 +117,7 @@ SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
     "not-cached": _not_cached,
     "evicted": _evicted,
     "other-ranks": _other_ranks,
+    "rank-behind": _behind,
     **node_causes.SEEN,
 }
 """Cause -> what yields the lines that show it; none: it is not there."""

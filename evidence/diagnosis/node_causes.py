@@ -25,6 +25,7 @@ NODE_CAUSES: tuple[Cause, ...] = (
         remedy="start it on the node, in the same version as the driver: see `systemctl status nvidia-fabricmanager`, "
         "or the log of the GPU operator's driver pod, which starts it (`gpu`)",
         explains=frozenset({"preflight-tests", "preflight-links", "ranks-initialised"}),
+        source="docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html",
     ),
     Cause(
         name="pcie-lanes",

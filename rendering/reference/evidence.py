@@ -8,7 +8,9 @@ from apis import yaml_text
 from apis.metric import Metric
 from evidence.criteria import COMPARISONS, CRITERIA
 from evidence.criterion import Comparison, Criterion
+from evidence.diagnosis.cause import Cause
 from evidence.diagnosis.cause_table import CAUSES
+from evidence.diagnosis.facts import FACTS
 from evidence.model import Reading
 from evidence.records import Run, kinds
 from evidence.reference import PublicLimit, public_limits
@@ -112,9 +114,11 @@ the code by `make docs`.
 
 ## Known causes
 
-A verdict other than `pass` names the causes that the logs show, with the lines that show them.
+A verdict other than `pass` names the causes that the logs show, with the lines that show them. Where one call has
+several causes, its error decides. A cause is not shown where other evidence rules it out, and a symptom (*) only where
+nothing else explains the failure. Releases of NCCL and PyTorch are those whose sources were read.
 
-{markdown.table(("cause", "why", "what to do"), [(f"`{one.name}`", one.why, one.remedy) for one in CAUSES])}
+{markdown.table(("cause", "why", "what to do", "ruled out where", "source"), map(_cause, CAUSES))}
 
 ## Public limits
 
@@ -129,6 +133,12 @@ Limits from public records, for comparison where no criterion has one. No job is
 
 {markdown.table(("who", "machine", "check", "limit"), yaml_text.read(THRESHOLDS.read_text()))}
 """
+
+
+def _cause(one: Cause) -> tuple[str, ...]:
+    meanings = {fact.name: fact.meaning for fact in FACTS}
+    ruled_out = "; ".join(meanings[name] for name in sorted(one.contradicted_by))
+    return (f"`{one.name}`{' *' if one.last_resort else ''}", one.why, one.remedy, ruled_out, one.source)
 
 
 def _public(one: PublicLimit) -> tuple[str, ...]:

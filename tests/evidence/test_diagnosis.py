@@ -7,12 +7,14 @@ import pytest
 from evidence.criteria import CRITERIA
 from evidence.diagnosis import diagnose, reasons
 from evidence.diagnosis.cause_table import CAUSES
+from evidence.diagnosis.facts import FACTS
 from evidence.diagnosis.measured_causes import SEEN
 from evidence.node_facts import NODE_FACTS, NodeFacts
-from evidence.verdict import Ended, Job, Request
+from evidence.verdict import Ended, Job, Request, Status
 from rendering.reference import tables
 from stacks.settings import Settings
 from tests.evidence.criteria.cases import (
+    ANY,
     DGX,
     MTU,
     NODES,
@@ -24,10 +26,12 @@ from tests.evidence.criteria.cases import (
     TABLE,
     TWO,
     cluster_node,
+    judged,
     nccl,
     slower,
 )
 from tests.support.mutated import read_text
+from tests.support.wordings import Wording, wordings
 
 _HEAD = "worker-1:30:39 [0]"
 LINES = {
@@ -82,7 +86,6 @@ LINES = {
     "workers-not-ready": (
         "ssh: connect to host job-worker-0.job port 22: Connection refused",
         "ssh: Could not resolve hostname job-worker-1.job: Name or service not known",
-        "ORTE was unable to reliably start one or more daemons.",
         'error: unable to upgrade connection: container not found ("worker")',
     ),
     "shared-memory": (
@@ -128,6 +131,83 @@ def test_a_line_shows_its_cause(name: str, line: str) -> None:
     assert [proof.text.strip() for proof in found.proofs] == [line.strip()]
 
 
+@pytest.mark.parametrize("wording", wordings("nccl"), ids=str)
+def test_warnings_of_every_release_of_nccl_show_their_causes(wording: Wording) -> None:
+    """What each release of NCCL warns of shows its cause; where the error decides, in every spelling."""
+    line = f"worker-1:30:39 [0] {wording.file}:158 NCCL WARN {wording.message}\n"
+    assert _names(TWO, f"{nccl()}{line}") == ([wording.cause] if wording.cause else [])
+    timed = f"[2026-05-06 09:41:10] {line}"  # NCCL 2.26 and later
+    assert _names(TWO, f"{nccl()}{timed}") == ([wording.cause] if wording.cause else [])
+
+
+@pytest.mark.parametrize("wording", [*wordings("pytorch"), *wordings("others")], ids=str)
+def test_lines_of_other_projects_show_their_causes(wording: Wording) -> None:
+    """What PyTorch, UCX, libfabric, ssh, sshd, Open MPI and the driver print shows its cause, and no other."""
+    assert _names(DGX, f"a line of the program\n{wording.message}\n") == ([wording.cause] if wording.cause else [])
+
+
+_DISABLED = f"{_HEAD} NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_3'\n"
+_LOADED = "Module                  Size  Used by\nnvidia_peermem         12288  0\n"
+_NO_MEMORY = (
+    f"{_HEAD} misc/ibvwrap.cc:278 NCCL WARN Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory\n"
+)
+
+
+CONTRADICTED = (
+    (_DISABLED, ["no-peer-memory"]),
+    (f"{_LOADED}{_DISABLED}", ["peer-memory-unregistered"]),
+    (f"{_LOADED.replace('nvidia_peermem', 'ib_core')}{_DISABLED}", ["no-peer-memory"]),
+    (_NO_MEMORY, ["memlock"]),
+    (f"$ ulimit -l\nunlimited\n{_NO_MEMORY}", ["adapter-exhausted"]),
+    ("$ ib_write_bw --use_cuda=0 -d mlx5_0\nCouldn't allocate MR\n", ["gpu-memory"]),
+    ("$ ib_write_bw -d mlx5_0\nCouldn't allocate MR\n", ["memlock"]),
+)
+
+
+@pytest.mark.parametrize(("log", "names"), CONTRADICTED)
+def test_what_contradicts_a_cause_rules_it_out(log: str, names: list[str]) -> None:
+    """A cause that other evidence rules out is not shown: the next that the line shows is, or none."""
+    assert _names(TWO, log) == names
+
+
+def test_a_mixed_channel_without_gpudirect_is_not_blocked() -> None:
+    """Where NCCL moves host memory only, an access that was refused is none of GPUDirect's."""
+    line = f"{_HEAD} NCCL WARN NET/IB : Got completion from peer 10.0.0.2<48> with error 4, opcode 0, len 0\n"
+    assert _names(TWO, nccl() + line) == ["gpu-access-blocked"]
+    assert _names(TWO, nccl().replace("/GDRDMA", "") + line) == ["no-gpudirect"]
+
+
+def test_a_symptom_is_shown_only_without_its_reason() -> None:
+    """That mpirun lost its daemon, or a rank its peer, explains a failure that nothing else does."""
+    keys = 'Load key "/root/.ssh/id_rsa": Permission denied\n'
+    lost = "ORTE was unable to reliably start one or more daemons.\n"
+    (cause,) = judged(keys + lost, ANY)["complete-logs"].causes
+    assert cause.startswith("a worker refuses the launcher's SSH key")
+    (alone,) = judged(lost, ANY)["complete-logs"].causes
+    assert alone.startswith("mpirun could not start its daemon")
+
+
+def test_a_job_whose_processes_failed_has_no_whole_log() -> None:
+    """A failure of processes ends the log of a program that prints nothing else, and its cause is shown."""
+    line = "torch.distributed.DistStoreError: Timed out after 901 seconds waiting for clients. 1/2 clients joined.\n"
+    verdict = judged(line, ANY)["complete-logs"]
+    assert verdict.status is Status.FAIL
+    assert verdict.causes[0].startswith("not all of the job's processes joined in time")
+
+
+def test_a_cause_is_contradicted_by_facts_that_are_there() -> None:
+    """Causes name existing facts, each fact rules some cause out, and what rules one out has a meaning to print."""
+    named = {name for cause in CAUSES for name in cause.contradicted_by}
+    assert named == {fact.name for fact in FACTS}
+    assert all(fact.meaning for fact in FACTS)
+
+
+def test_causes_of_others_messages_name_their_source() -> None:
+    """A cause whose line another project prints names the page or the source that says so."""
+    of_others = [cause for cause in CAUSES if cause.shows and not cause.shows.startswith("hpc-data ")]
+    assert [cause.name for cause in of_others if not cause.source] == []
+
+
 @pytest.mark.parametrize("name", SAID)
 def test_what_the_cluster_says_shows_its_cause(name: str) -> None:
     """A cluster's message for a waiting job shows its cause."""
@@ -171,7 +251,9 @@ def test_every_cause_is_shown_by_something() -> None:
     """Every cause has a line, a figure or a cluster's message that shows it, and a name of its own."""
     names = [cause.name for cause in CAUSES]
     assert len({*names}) == len(names)
-    assert {*names} == {*LINES, *SAID, *SEEN}
+    told = {one.cause for project in ("nccl", "pytorch", "others") for one in wordings(project) if one.cause}
+    left = {name for _, remaining in CONTRADICTED for name in remaining}
+    assert {*names} == {*LINES, *SAID, *SEEN, *told, *left}
     assert {cause.name for cause in CAUSES if not cause.shows} <= {*SEEN}
 
 

@@ -1,0 +1,52 @@
+"""Facts of a job's logs that rule out causes: a cause names them in `contradicted_by`."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from evidence.criterion import nccl_logs, of
+from evidence.tools.lsmod import PEER_MEMORY, LsMod
+from evidence.tools.perftest.model import Perftest
+from evidence.tools.ulimit import Ulimit
+from evidence.verdict import Job
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What a job's logs show beside its failure."""
+
+    name: str
+    """In kebab case."""
+    meaning: str
+    """For a reader of docs/criteria.md."""
+    holds: Callable[[Job], bool]
+
+
+def _peer_memory(job: Job) -> bool:
+    lists = of(job, LsMod)
+    return bool(lists) and all(any(one.module(name) for name in PEER_MEMORY) for one in lists)
+
+
+def _unlimited(job: Job) -> bool:
+    limits = [one.unlimited for one in of(job, Ulimit) if one.unlimited is not None]
+    return bool(limits) and all(limits)
+
+
+def _only_host_memory(job: Job) -> bool:
+    logs = [log for _, log in nccl_logs(job) if any(name.startswith("NET/IB") for name in log.transports)]
+    return bool(logs) and not any(log.gpudirect or log.gpudirect_one_end for log in logs)
+
+
+FACTS: tuple[Fact, ...] = (
+    Fact("peer-memory-loaded", "every lsmod lists the kernel module for GPUDirect", _peer_memory),
+    Fact("memlock-unlimited", "every limit of locked memory that was printed is unlimited", _unlimited),
+    Fact("gpu-buffers", "perftest ran on GPU memory", lambda job: any(one.gpu for one in of(job, Perftest))),
+    Fact("host-buffers", "perftest ran on host memory", lambda job: any(not one.gpu for one in of(job, Perftest))),
+    Fact("host-memory-only", "NCCL connects channels over InfiniBand or RoCE, none with GPUDirect", _only_host_memory),
+)
+"""All facts."""
+_BY_NAME = {fact.name: fact for fact in FACTS}
+
+
+def contradicted(names: Iterable[str], job: Job) -> bool:
+    """Return whether any of these facts holds for a job."""
+    return any(_BY_NAME[name].holds(job) for name in names)
