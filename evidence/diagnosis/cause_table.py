@@ -4,6 +4,7 @@ from evidence.diagnosis.cause import LATENCY, LINK, STARTED, TRANSPORT, Cause
 from evidence.diagnosis.data_causes import DATA_CAUSES
 from evidence.diagnosis.gpu_causes import GPU_CAUSES
 from evidence.diagnosis.launch_causes import LAUNCH_CAUSES
+from evidence.diagnosis.memory_causes import MEMORY_CAUSES
 from evidence.diagnosis.node_causes import NODE_CAUSES
 from evidence.diagnosis.pytorch_causes import PYTORCH_CAUSES
 from evidence.diagnosis.registration_causes import REGISTRATION_CAUSES
@@ -16,17 +17,8 @@ CAUSES: tuple[Cause, ...] = (
     *GPU_CAUSES,
     *LAUNCH_CAUSES,
     *PYTORCH_CAUSES,
+    *MEMORY_CAUSES,
     *DATA_CAUSES,
-    Cause(
-        name="shared-memory",
-        shows=r"\bbus error\b|unable to allocate shared memory|creating shared memory segment|posix_fallocate failed"
-        r"|/dev/shm.*(?:no space|too small|insufficient)|insufficient shared memory|SIGBUS|exitcode\s*: -7\b"
-        r"|failed to extend /dev/shm|failed to create shared memory file|attaching to shared memory segment",
-        why="the pod's shared memory is too small",
-        remedy="raise `shm_gib` of the workload",
-        explains=STARTED,
-        source="R-4.3-7; NCCL 2.18 to 2.30, misc/shmutils.cc",
-    ),
     Cause(
         name="nccl-versions",
         shows=r"mismatched NCCL version|version mismatch.*NCCL|NCCL.*version mismatch|incompatible NCCL"
@@ -44,6 +36,16 @@ CAUSES: tuple[Cause, ...] = (
         remedy="raise `gpu.driver.version`, or use an older `image`",
         explains=STARTED | frozenset({"vector-add"}),
         source="docs.nvidia.com/deploy/cuda-compatibility/index.html",
+    ),
+    Cause(
+        name="no-unified-memory",
+        shows=r"\binit\.cc:\d+ NCCL WARN Cuda failure (?:\d+ )?'operation not supported'",
+        why="NCCL 2.23 and later need unified memory (UVM), which a virtual GPU does not have",
+        remedy="enable unified memory for the virtual machine's GPUs (vGPU parameter enable_uvm), or use an `image` "
+        "with NCCL before 2.23",
+        explains=STARTED,
+        source="docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (unified memory); "
+        "github.com/NVIDIA/nccl/issues/2101",
     ),
     Cause(
         name="no-gpu",
@@ -103,17 +105,6 @@ CAUSES: tuple[Cause, ...] = (
         source="NCCL 2.18 to 2.30, net.cc",
     ),
     Cause(
-        name="memory",
-        shows=r"exited on signal 9|\bOOMKilled\b|(?<!\bran )out of memory|CUDA_ERROR_OUT_OF_MEMORY|ResourceExhausted"
-        r"|exitcode\s*: -9\b|signal 9 \(SIGKILL\)",
-        why="a process was killed because memory ran out",
-        remedy="reduce the program's batch size, use GPUs with more memory, or use a `layout` with more GPUs per pod, "
-        "which gives a pod more of the node's memory",
-        explains=STARTED,
-        source="docs.pytorch.org/docs/stable/elastic/errors.html; "
-        "kubernetes.io/docs/tasks/configure-pod-container/assign-memory-resource/",
-    ),
-    Cause(
         name="no-listener",
         shows=r"couldn'?t connect to \S+|unable to (?:init|open) (?:the )?socket connection|failed to exchange data",
         why="ib_write_bw found no listener on the other node",
@@ -166,11 +157,12 @@ CAUSES: tuple[Cause, ...] = (
         name="peer-ended",
         shows=r"socketProgress.*closed|Connection (?:closed|reset) by (?:remote )?peer|: Broken pipe"
         r"|got completion .*(?:error |error=|status=(?:\w+\()?)(?:5|13)\b|failed to recv, got 0 bytes"
-        r"|remote error detected from rank",
+        r"|remote error detected from rank|Failed to execute operation \w+ from rank"
+        r"|Socket recv failed while polling for opId|Error encountered progressing operation",
         why="the other end of a connection ended",
         remedy="read that rank's own log, and the first warning of the job: what ended it is there; if its pod was "
         "evicted, see `./hpc status`",
-        explains=STARTED | TRANSPORT,
+        explains=STARTED,
         last_resort=True,
         source="NCCL 2.18 to 2.30, misc/socket.cc",
     ),

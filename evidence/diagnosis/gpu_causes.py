@@ -16,7 +16,7 @@ GPU_CAUSES: tuple[Cause, ...] = (
     Cause(
         name="pods-as-one-host",
         shows=r"transport/p2p\.cc:\d+ NCCL WARN Cuda failure (?:\d+ )?'invalid device ordinal'"
-        r"|attaching to shared memory segment .*no such file",
+        r"|attaching to shared memory segment \S+ \(size [1-9]\d*\), error: no such file",
         why="NCCL took the pods of two ranks for one host, but a GPU or the shared memory of the one is not in the "
         "other",
         remedy="use a `layout` with all GPUs of a node in one pod, or give each pod another NCCL_HOSTID in "

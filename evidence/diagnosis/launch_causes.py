@@ -65,6 +65,15 @@ LAUNCH_CAUSES: tuple[Cause, ...] = (
         source="github.com/kubeflow/mpi-operator/issues/288",
     ),
     Cause(
+        name="pmix-store",
+        shows=r"PMIX ERROR: .*gds_ds12_lock|PMIX ERROR: .*gds_ds\d+",
+        why="the data store of PMIx in an older Open MPI does not work in the container",
+        remedy="set PMIX_MCA_gds=hash in `environment`, or use an `image` with a newer Open MPI",
+        explains=STARTED,
+        source="docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (PMIx); "
+        "github.com/open-mpi/ompi/issues/7516",
+    ),
+    Cause(
         name="mpi-daemon-lost",
         shows=r"(?:ORTE|PRTE|PRRTE) (?:was unable to reliably start|has lost communication)"
         r"|PRTE .*lost communication|An ORTE daemon has unexpectedly",

@@ -17,7 +17,8 @@ PYTORCH_CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="name-unresolved",
-        shows=r"The (?:IPv4 )?network addresses of \([^)]*\) cannot be retrieved|RendezvousConnectionError.*gai error",
+        shows=r"The (?:IPv4 )?network addresses of \([^)]*\) cannot be retrieved|RendezvousConnectionError.*gai error"
+        r"|: host not found: ",
         why="the name of the first process's pod cannot be resolved: its service or pod does not exist yet, or DNS "
         "does not answer",
         remedy="check that the first pod runs (`./hpc status`) and that its headless service has publishNotReady"
@@ -41,11 +42,13 @@ PYTORCH_CAUSES: tuple[Cause, ...] = (
         shows=r"The client socket has (?:timed out|failed to connect to any)|connection to the C10d store has failed"
         r"|connect\(\) timed out\. Original timeout",
         why="the process at which the others meet does not answer: it has not started, has ended, or its port is "
-        "blocked",
+        "blocked, or taken by a service mesh",
         remedy="read the log of the first pod, and check that `isolated` tenants allow their own pods; MASTER_ADDR and "
-        "MASTER_PORT in `environment` must be the first pod's",
+        "MASTER_PORT in `environment` must be the first pod's; where a mesh adds proxies, label the pods "
+        "sidecar.istio.io/inject: false",
         explains=STARTED | TOGETHER,
-        source="github.com/meta-pytorch/torchtune/issues/2676; PyTorch 2.1 to 2.12, socket.cpp",
+        source="github.com/meta-pytorch/torchtune/issues/2676, github.com/kubeflow/trainer/issues/2794; "
+        "PyTorch 2.1 to 2.12, socket.cpp",
     ),
     Cause(
         name="rank-behind",

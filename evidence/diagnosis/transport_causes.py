@@ -25,8 +25,9 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="no-ib-device",
-        shows=r"NET/IB : No device found|libibverbs: Warning: (?:couldn't load driver|no userspace device-specific)"
-        r"|failed to get IB devices list|no IB devices? found|IB device \S+ not found|Unable to find (?:the )?IB dev",
+        shows=r"NET/IB : No device found|Failed to open libibverbs"
+        r"|libibverbs: Warning: (?:couldn't load driver|no userspace device-specific)|failed to get IB devices list"
+        r"|no IB devices? found|IB device \S+ not found|Unable to find (?:the )?IB dev",
         why="no HCA is in the pod, or the image has no driver for it",
         remedy="check that `fabric.plugin` offers rdma/shared_ib* on the node (`./hpc status`) and that `ports` name "
         "existing devices, and use an image with a verbs driver (IBV_DRIVERS in `environment`, `builds` with `ofed`)",
@@ -52,6 +53,26 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
         "between them; NCCL_CROSS_NIC=0 and the order of NCCL_IB_HCA in `environment` keep ranks to one rail",
         explains=TRANSPORT | LINK | LATENCY | STARTED,
         source="github.com/NVIDIA/nccl/issues/799, github.com/NVIDIA/nccl-tests/issues/185",
+    ),
+    Cause(
+        name="adapter-elsewhere",
+        shows=r"modify_qp.*no such device|failed to modify QP.*no such device|rdma_create_ep: No such device",
+        why="the pod sees an HCA whose network interface is not in it: on RoCE a connection needs the address that the "
+        "interface has in the pod",
+        remedy="attach each rail's network to the pod (`fabric.networks`), or name only the HCAs that show_gids lists "
+        "in it (`ports`, NCCL_IB_HCA in `environment`)",
+        explains=TRANSPORT | LINK | LATENCY | STARTED,
+        source="github.com/NVIDIA/nccl/issues/925, github.com/Mellanox/k8s-rdma-sriov-dev-plugin/issues/33",
+    ),
+    Cause(
+        name="gid-index",
+        shows=r"modify_qp.*(?:invalid argument|no data available)|failed to modify QP.*(?:invalid argument|no data)",
+        why="the GID by which a connection was to be made is not a valid one of the port, or not of RoCE v2",
+        remedy="remove NCCL_IB_GID_INDEX from `environment`: NCCL 2.21 and later choose it; with an older one, set the "
+        "index that show_gids lists as v2 in the pod",
+        explains=TRANSPORT | LINK | LATENCY | STARTED,
+        source="docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (RoCE); "
+        "github.com/k8snetworkplumbingwg/multus-cni/issues/1100",
     ),
     Cause(
         name="wrong-gid",
@@ -135,11 +156,20 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
     Cause(
         name="ucx-devices",
         shows=r"UCX .*(?:transport|network device) '[^']*' is not available",
-        why="UCX was told to use a transport or device that the pod does not have",
+        why="UCX_TLS or UCX_NET_DEVICES name a transport or device that the pod does not have",
         remedy="correct UCX_TLS and UCX_NET_DEVICES in `environment`, or check that `fabric.plugin` offers the device",
         explains=TRANSPORT | LATENCY | STARTED,
         ends=False,
-        source="openucx.readthedocs.io/en/master/faq.html",
+        source="docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (UCX and HPC-X)",
+    ),
+    Cause(
+        name="ucx-no-transport",
+        shows=r"UCX .*no active messages transport|Failed to resolve UCX endpoint",
+        why="UCX has no transport that both processes can use",
+        remedy="leave UCX_TLS to UCX, or set it to self,sm,tcp in `environment`; MPI needs no more where NCCL moves "
+        "the data",
+        explains=STARTED,
+        source="docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (UCX and HPC-X)",
     ),
     Cause(
         name="gdr-distance",

@@ -44,6 +44,7 @@ GPUDIRECT_OFF = re.compile(r"NCCL_NET_GDR_LEVEL set (?:by environment )?to (?:0|
 NO_PLUGIN = re.compile(r"NET/Plugin ?: (?:No plugin found|Could not find: libnccl-net\.so).*")
 PLUGIN = re.compile(r"NET/Plugin ?: Loaded net plugin (?P<name>\S.*?) \(v\d+\)")
 NO_INFINIBAND = re.compile(r"NET/IB : No device found\..*")
+NO_VERBS = re.compile(r"Failed to open libibverbs\.so.*")
 
 _END = re.compile(
     rb"(?:Channel|Ring) (?P<channel>\d{1,4})(?:/(?P<connection>\d{1,3}))? : "

@@ -221,6 +221,7 @@ _KINDS: Mapping[str, _Kinds] = {
     "Cannot": _NO_COLLNET,
     "CollNet": _NO_COLLNET,
     "GPU": _GPUDIRECT,
+    "Failed": ((messages.NO_VERBS, "libibverbs", None),),
 }
 """First word of a message -> its forms, the name of its proof, and what reads it."""
 

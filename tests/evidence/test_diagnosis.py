@@ -64,6 +64,7 @@ LINES = {
     ),
     "no-ib-device": (
         f"{_HEAD} NCCL INFO NET/IB : No device found.",
+        f"{_HEAD} NCCL INFO Failed to open libibverbs.so[.1]",
         "libibverbs: Warning: couldn't load driver 'libmlx5-rdmav34.so'",
         "IB device mlx5_7 not found",
     ),
@@ -104,7 +105,11 @@ LINES = {
     "no-collnet-plugin": (f"{_HEAD} NCCL INFO NET/Plugin : No plugin found (libnccl-net.so), using internal",),
     "memory": (
         "mpirun noticed that process rank 3 with PID 91 on node worker-1 exited on signal 9 (Killed).",
+        "oom_kill event in step 12.0. Some of the step tasks have been OOM Killed.",
+    ),
+    "gpu-memory-full": (
         "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor",
+        "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
     ),
     "no-listener": ("Couldn't connect to mofed-test-job-listener:18515",),
     "data-absent": ("python: can't open file 'main.py': [Errno 2] No such file or directory",),
