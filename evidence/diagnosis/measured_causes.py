@@ -103,6 +103,7 @@ def _evicted(job: Job) -> Iterator[Proof]:
 def _behind(job: Job) -> Iterator[Proof]:
     for one in of(job, TorchDistributed):
         yield from at(one.file, *[behind.progress.line for behind in ranks_behind(one.progress)])
+        yield from at(one.file, *[named.line for named in one.named])
 
 
 SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {

@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from apis.wording import plural
 from evidence.criterion import Criterion, Found, ends, of
 from evidence.tools.torch_distributed.model import Exit, Meeting, TorchDistributed, ranks_behind
-from evidence.verdict import Job, Proof, Status
+from evidence.verdict import Job, Proof, Shape, Status
 from evidence.wording import listed
 
 _SHOWN = 8
 """Ranks, processes and lines that are named."""
 _OPERATIONS = 3
+"""Operations, and ranks that printed nothing, of which more are not named."""
 
 
 def _together(job: Job) -> Found | None:
     readings = of(job, TorchDistributed)
     facts = [fact for one in readings for fact in _facts(one)]
+    facts += [fact for one in readings for fact in _silent(one, job.request.shape)]
     if not facts:
         ended = [one for one in readings if one.succeeded]
         return Found(Status.PASS, "all processes ended well", proofs=ends(ended)) if ended else None
@@ -34,6 +36,11 @@ def _facts(one: TorchDistributed) -> Iterator[tuple[str, Proof]]:
 
     for behind in ranks_behind(one.progress)[:_SHOWN]:
         yield str(behind), at(behind.progress.line)
+    for named in one.named[:_SHOWN]:
+        yield (
+            f"PyTorch names {plural(len(named.ranks), 'rank')} as behind: {listed(map(str, named.ranks))}",
+            at(named.line),
+        )
     for exited in sorted(one.exits, key=lambda row: not row.first)[:_SHOWN]:
         yield _exit(exited), at(exited.line)
     for row in one.meetings[:_SHOWN]:
@@ -47,6 +54,16 @@ def _facts(one: TorchDistributed) -> Iterator[tuple[str, Proof]]:
         yield f"{operation} {work} timed out after {first.seconds:.0f} s on {plural(count, 'rank')}", at(first.line)
     if one.failures and not (one.exits or one.meetings or one.stuck or one.timed_out or one.behind):
         yield plural(len(one.failures), "line that reports a failure"), at(one.failures[0].line)
+
+
+def _silent(one: TorchDistributed, shape: Shape | None) -> Iterator[tuple[str, Proof]]:
+    """Yield the few ranks of the job that printed nothing, where several others waited and none is behind."""
+    heard = {row.rank for row in one.timed_out if row.rank is not None} | {row.rank for row in one.progress}
+    silent = {*range(shape.total)} - heard if shape is not None and len(heard) > 1 and not one.behind else set()
+    if 0 < len(silent) <= _OPERATIONS:
+        line = max(row.line for row in (*one.timed_out, *one.progress))
+        ranks = f"no time-out of rank {listed(map(str, sorted(silent)))}, for which the others may wait"
+        yield ranks, Proof(file=one.file, line=line, text="")
 
 
 def _exit(row: Exit) -> str:

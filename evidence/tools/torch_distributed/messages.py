@@ -17,7 +17,8 @@ FAILED = re.compile(
     r"Watchdog caught collective operation timeout: WorkNCCL\(|[Ll]ast enqueued (?:NCCL )?work: |watchdog got stuck for"
     r"|waiting for (?:clients|workers)\. \d+/|in store based barrier on rank|The client socket has (?:timed|failed)"
     r"|connect\(\) timed out\. Original|server socket has failed to listen on any|Rendezvous\w+Error\b"
-    r"|failed \(exitcode: -?\d+\) local_rank: \d+ \(pid: "
+    r"|failed \(exitcode: -?\d+\) local_rank: \d+ \(pid: |are the lagging ranks|didn't (?:join|finish) collective #"
+    r"|failed to pass monitoredBarrier"
 )
 """What is in each line that reports a failure."""
 HARMLESS = re.compile(rf"{RANK}\[?[IW](?:\d{{3,4}} | )")
@@ -31,6 +32,7 @@ SUCCEEDED = re.compile(r"worker group successfully finished\b")
 STARTS = (
     rf"{RANK}(?:{_GLOG}|{_PYTHON}|{_RAISED}|\[(?:PG|Rank) |[\w.]*Rendezvous\w+Error\b)"
     r"|(?:Failures|Root Cause \(first observed failure\)):$"
+    r"|\s+(?:- )?(?:To our best knowledge, ranks \[|\[\d[\d, ]*\] (?:joined but|finished collective))"
     rf"|{RANK}(?:I\d{{3,4}} [\d:.]+ (?:\d+ )?\S+\] |\[?INFO\]?[: ]\S*:? ?)?(?:\[\w+\] )?"
     r"worker group successfully finished\b"
 )
@@ -44,6 +46,10 @@ PROGRESS = re.compile(
     r"(?:\[PG (?:ID \d+ PG GUID )?(?P<group>[^\]]{0,200}?) ?Rank (?P<rank>\d+)\] |\[[Rr]ank ?(?P<only>\d+)\]:? ).*?"
     r"[Ll]ast enqueued (?:NCCL )?work: (?P<enqueued>-?\d{1,20}),.*?last completed (?:NCCL )?work: "
     r"(?P<completed>-?\d{1,20})"
+)
+NAMED = re.compile(
+    r"(?:ranks \[(?P<missing>\d[\d, ]*)\] are the lagging|\[(?P<lagging>\d[\d, ]*)\] (?:joined but|finished coll)"
+    r"|Ranks? (?P<barred>\d[\d, ]*) failed to pass monitoredBarrier)"
 )
 STUCK = re.compile(r"Rank (?P<rank>\d+)\].*watchdog got stuck for \d+ seconds")
 JOINED = re.compile(

@@ -30,6 +30,13 @@ class Progress(Model):
     line: int
 
 
+class Named(Model):
+    """Ranks that PyTorch itself names as behind: its report of a desynchronisation, or its monitored barrier."""
+
+    ranks: tuple[int, ...]
+    line: int
+
+
 class Meeting(Model):
     """Processes that did not find each other: at their store, or at torchrun's rendezvous."""
 
@@ -62,7 +69,10 @@ class TorchDistributed(Reading):
 
     timed_out: tuple[TimedOut, ...]
     progress: tuple[Progress, ...]
-    behind: tuple[int, ...] = Field(description="ranks that did not reach what others of their group waited for")
+    behind: tuple[int, ...] = Field(
+        description="ranks that did not reach what others of their group waited for, by their progress or by name"
+    )
+    named: tuple[Named, ...] = Field(default=(), description="what PyTorch itself says of them")
     meetings: tuple[Meeting, ...]
     exits: tuple[Exit, ...]
     stuck: tuple[int, ...] = Field(description="ranks whose watchdog itself stood still")

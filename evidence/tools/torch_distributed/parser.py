@@ -10,6 +10,7 @@ from evidence.tools.torch_distributed import messages
 from evidence.tools.torch_distributed.model import (
     Exit,
     Meeting,
+    Named,
     Progress,
     TimedOut,
     TorchDistributed,
@@ -36,6 +37,7 @@ class TorchDistributedParser(Parser):
     def __init__(self) -> None:
         self._timed_out: dict[tuple[int | None, int], TimedOut] = {}
         self._progress: dict[tuple[str, int], Progress] = {}
+        self._named: dict[tuple[int, ...], Named] = {}
         self._stuck: dict[int, None] = {}
         self._meetings: dict[tuple[str, str | None, int | None], Meeting] = {}
         self._exits: dict[int, Exit] = {}
@@ -64,7 +66,13 @@ class TorchDistributedParser(Parser):
         return self._tabled(line) if messages.TABLE.match(text) is not None else Taken.NO
 
     def _failed(self, line: Line) -> Taken:
-        read = (self._read_timed_out, self._read_progress, self._read_stuck, self._read_meeting)
+        read = (
+            self._read_timed_out,
+            self._read_progress,
+            self._read_named,
+            self._read_stuck,
+            self._read_meeting,
+        )
         if not any(one(line) for one in read) and messages.EXITED.search(line.text) is None:
             return Taken.NO
         self._fails(line)
@@ -106,6 +114,16 @@ class TorchDistributedParser(Parser):
                 line=line.number,
             )
             self._progress.setdefault((row.group, rank), row)
+        return True
+
+    def _read_named(self, line: Line) -> bool:
+        found = messages.NAMED.search(line.text)
+        if found is None:
+            return False
+        text = found["missing"] or found["lagging"] or found["barred"]
+        ranks = tuple(int(rank) for rank in re.findall(rf"\d{{1,{_DIGITS}}}", text)[:_MOST])
+        if len(self._named) < _LINES:
+            self._named.setdefault(ranks, Named(ranks=ranks, line=line.number))
         return True
 
     def _read_stuck(self, line: Line) -> bool:
@@ -175,13 +193,15 @@ class TorchDistributedParser(Parser):
     def reading(self, common: Common) -> TorchDistributed:
         """Return what was read; a job whose processes failed has not come to its end."""
         progress = tuple(self._progress.values())
+        by_progress = (one.progress.rank for one in ranks_behind(progress))
         failed = self._failures[0].text[:_SHOWN] if self._failures and not self._succeeded else None
         return TorchDistributed(
             **common,
             **ending(f"the program failed: {failed}" if failed else None),
             timed_out=tuple(self._timed_out.values()),
             progress=progress,
-            behind=tuple(sorted(one.progress.rank for one in ranks_behind(progress))),
+            behind=tuple(sorted({*by_progress, *(rank for row in self._named.values() for rank in row.ranks)})),
+            named=tuple(self._named.values()),
             meetings=tuple(self._meetings.values()),
             exits=tuple(self._exits.values()),
             stuck=tuple(self._stuck),

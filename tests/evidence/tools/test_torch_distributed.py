@@ -4,7 +4,7 @@ import pytest
 
 from evidence.tools.torch_distributed.model import TorchDistributed
 from evidence.verdict import Status, Verdict
-from tests.evidence.criteria.cases import ANY, judged
+from tests.evidence.criteria.cases import ANY, TWO, judged
 from tests.support.mutated import read_text
 from tests.support.wordings import Wording, wordings
 
@@ -49,7 +49,8 @@ def test_every_version_is_read(wording: Wording) -> None:
     log = f"step 1 loss 2.5\n{wording.message}\nstep 2\n"
     assert wording.record is not None
     (row,) = getattr(_read(log), wording.record)
-    assert {name: getattr(row, name) for name in wording.values} == wording.values
+    values = {name: getattr(row, name) for name in wording.values}
+    assert {name: [*value] if isinstance(value, tuple) else value for name, value in values.items()} == wording.values
     verdict = judged(log, ANY)
     assert verdict["processes-together"].status is Status.FAIL
     assert verdict["no-failure-lines"].status is Status.FAIL
@@ -67,6 +68,19 @@ def test_a_rank_that_completed_fewer_operations_is_behind() -> None:
     assert unstarted.measured == "rank 5 is behind: it did not start operation 20, for which others wait"
     assert _read(waiting).behind == ()
     assert _read(waiting + line.format(5, 1, 1, 76280750235782912)).behind == ()
+
+
+def test_ranks_that_print_nothing_are_named_where_others_wait() -> None:
+    """Where all but a few ranks of the job report a time-out of one operation, those that do not are named."""
+    line = "[rank{0}]:[E506 09:41:10.2 ProcessGroupNCCL.cpp:629] [Rank {0}] Watchdog caught collective operation "
+    line += f"timeout: {_RUN} before timing out.\n"
+    log = "".join(line.format(rank) for rank in range(16) if rank not in (4, 11))
+    measured = judged(log, TWO)["processes-together"].measured
+    assert measured == (
+        "ALLREDUCE 8 timed out after 1800 s on 14 ranks; no time-out of rank 4, 11, for which the others may wait"
+    )
+    assert "no time-out" not in judged(log, ANY)["processes-together"].measured
+    assert "no time-out" not in judged(line.format(3), TWO)["processes-together"].measured
 
 
 def test_groups_are_not_compared_with_each_other() -> None:
