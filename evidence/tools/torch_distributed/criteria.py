@@ -51,7 +51,8 @@ def _facts(one: TorchDistributed) -> Iterator[tuple[str, Proof]]:
         _OPERATIONS
     ):
         first = next(row for row in one.timed_out if (row.operation, row.work) == (operation, work))
-        yield f"{operation} {work} timed out after {first.seconds:.0f} s on {plural(count, 'rank')}", at(first.line)
+        after = f" after {first.seconds:.0f} s" if first.seconds is not None else ""
+        yield f"{operation} {work} timed out{after} on {plural(count, 'rank')}", at(first.line)
     if one.failures and not (one.exits or one.meetings or one.stuck or one.timed_out or one.behind):
         yield plural(len(one.failures), "line that reports a failure"), at(one.failures[0].line)
 
@@ -61,16 +62,15 @@ def _silent(one: TorchDistributed, shape: Shape | None) -> Iterator[tuple[str, P
     heard = {row.rank for row in one.timed_out if row.rank is not None} | {row.rank for row in one.progress}
     silent = {*range(shape.total)} - heard if shape is not None and len(heard) > 1 and not one.behind else set()
     if 0 < len(silent) <= _OPERATIONS:
-        line = max(row.line for row in (*one.timed_out, *one.progress))
+        line = max([*(row.line for row in one.timed_out), *(row.line for row in one.progress)])
         ranks = f"no time-out of rank {listed(map(str, sorted(silent)))}, for which the others may wait"
         yield ranks, Proof(file=one.file, line=line, text="")
 
 
 def _exit(row: Exit) -> str:
+    who = f"rank {row.rank}" if row.rank is not None else f"local rank {row.local_rank} of a pod"
     where = f" on {row.host}" if row.host else ""
-    if row.code < 0:
-        return f"rank {row.rank}{where} was ended by {_signal(-row.code)}"
-    return f"rank {row.rank}{where} exited with {row.code}"
+    return f"{who}{where} " + (f"was ended by {_signal(-row.code)}" if row.code < 0 else f"exited with {row.code}")
 
 
 def _signal(number: int) -> str:

@@ -16,7 +16,7 @@ _RAISED = r"(?:\s*what\(\):\s+|[\w.]*(?:Error|Exception): )"
 FAILED = re.compile(
     r"Watchdog caught collective operation timeout: WorkNCCL\(|[Ll]ast enqueued (?:NCCL )?work: |watchdog got stuck for"
     r"|waiting for (?:clients|workers)\. \d+/|in store based barrier on rank|The client socket has (?:timed|failed)"
-    r"|connect\(\) timed out\. Original|server socket has failed to listen on any|Rendezvous\w+Error\b"
+    r"|connect\(\) timed out\. Original|server socket has failed to (?:listen|bind)|EADDRINUSE|Rendezvous\w+Error\b"
     r"|failed \(exitcode: -?\d+\) local_rank: \d+ \(pid: |are the lagging ranks|didn't (?:join|finish) collective #"
     r"|failed to pass monitoredBarrier"
 )
@@ -40,7 +40,7 @@ STARTS = (
 
 TIMED_OUT = re.compile(
     r"(?:\[(?:PG [^\]]{0,200} )?Rank (?P<rank>\d+)\] )?Watchdog caught collective operation timeout: "
-    r"WorkNCCL\(SeqNum=(?P<work>\d+), OpType=(?P<operation>\w+),.{0,400}?\) ran for (?P<ms>\d+) milliseconds"
+    r"WorkNCCL\(SeqNum=(?P<work>\d+), OpType=(?P<operation>\w+)(?:,.{0,400}?\) ran for (?P<ms>\d+) milliseconds)?"
 )
 PROGRESS = re.compile(
     r"(?:\[PG (?:ID \d+ PG GUID )?(?P<group>[^\]]{0,200}?) ?Rank (?P<rank>\d+)\] |\[[Rr]ank ?(?P<only>\d+)\]:? ).*?"
@@ -61,15 +61,15 @@ BARRIER = re.compile(
 )
 CONNECT = re.compile(
     r"The client socket has (?:timed out after (?P<limit>\d+)(?P<unit>ms|s)?|failed to connect to any).*?"
-    r"\((?P<host>[^\s,()]+), (?P<port>\d+)\)"
+    r" (?:of|to) \(?(?P<host>[^\s,()]+?)(?:, |:)(?P<port>\d+)\b"
 )
 LISTEN = re.compile(
-    r"server socket has failed to listen on any local network address"
-    r"(?:.*?(?:bind to|listen on) (?:\[[^\]]*\]|[\d.]+|\?UNKNOWN\?):?(?P<bound>\d*) \(errno: -?\d+ - (?P<error>[^)]*)\)"
-    r"|.*?\bport[:=] ?(?P<port>\d+).*?(?:message: (?P<message>.*))?$)?"
+    r"server socket has failed to (?=listen|bind)(?:.*?(?:bind to|listen on) (?:\[[^\]]*\]|[\d.]+|\?UNKNOWN\?):?"
+    r"(?P<bound>\d*) \(errno: -?\d+ - (?P<error>[^)]*)\))?"
 )
+IN_USE = re.compile(r"\bport: (?P<port>\d+),.*EADDRINUSE(?:, message: (?P<message>.*))?")
 RENDEZVOUS = re.compile(r"(?P<error>Rendezvous\w+Error)\b(?:: (?P<why>.*))?")
-EXITED = re.compile(r"failed \(exitcode: -?\d+\) local_rank: \d+ \(pid: \d+\)")
+EXITED = re.compile(r"failed \(exitcode: (?P<code>-?\d+)\) local_rank: (?P<local>\d+) \(pid: \d+\)")
 FIELD = re.compile(r"\s+(?P<name>\w+)\s*: (?P<value>.*)")
 RANKED = re.compile(r"(?P<rank>\d+) \(local_rank: (?P<local>\d+)\)")
 EXIT_CODE = re.compile(r"(?P<code>-?\d+) ")

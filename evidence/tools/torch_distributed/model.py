@@ -16,7 +16,7 @@ class TimedOut(Model):
     rank: int | None = Field(description="None: not printed")
     work: int = Field(description="number of the operation in its process group")
     operation: str = Field(description="e.g. ALLREDUCE")
-    seconds: float = Field(description="that it ran")
+    seconds: float | None = Field(description="that it ran; None: not printed")
     line: int
 
 
@@ -54,11 +54,11 @@ class Meeting(Model):
 
 
 class Exit(Model):
-    """A process that failed, as torchrun's table has it."""
+    """A process that failed, as torchrun's table has it, or where that is not there, its line before the table."""
 
-    rank: int
+    rank: int | None = Field(description="None: no table")
     local_rank: int
-    host: str | None
+    host: str | None = None
     code: int = Field(description="exit status; negative: the signal that ended it")
     first: bool = Field(description="whether torchrun names it as the root cause")
     line: int

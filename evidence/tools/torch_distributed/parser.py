@@ -41,6 +41,7 @@ class TorchDistributedParser(Parser):
         self._stuck: dict[int, None] = {}
         self._meetings: dict[tuple[str, str | None, int | None], Meeting] = {}
         self._exits: dict[int, Exit] = {}
+        self._ended: list[Exit] = []
         self._failures: list[Unread] = []
         self._succeeded = self._first = self._in_table = False
         self._row: dict[str, str] = {}
@@ -72,8 +73,9 @@ class TorchDistributedParser(Parser):
             self._read_named,
             self._read_stuck,
             self._read_meeting,
+            self._read_ended,
         )
-        if not any(one(line) for one in read) and messages.EXITED.search(line.text) is None:
+        if not any(one(line) for one in read):
             return Taken.NO
         self._fails(line)
         return Taken.YES
@@ -92,7 +94,7 @@ class TorchDistributedParser(Parser):
             rank=rank,
             work=int(found["work"]),
             operation=found["operation"],
-            seconds=int(found["ms"]) / 1000,
+            seconds=int(found["ms"]) / 1000 if found["ms"] else None,
             line=line.number,
         )
         if len(self._timed_out) < _MOST:
@@ -105,12 +107,13 @@ class TorchDistributedParser(Parser):
             return False
         rank = _global_rank(line, found["rank"] or found["only"])
         enqueued, completed = int(found["enqueued"]), int(found["completed"])
-        if rank is not None and enqueued < _NUMBERS and completed < _NUMBERS and len(self._progress) < _MOST:
+        if rank is not None and enqueued < _NUMBERS and len(self._progress) < _MOST:
             row = Progress(
                 rank=rank,
                 group=(found["group"] or "").strip(),
                 enqueued=enqueued,
-                completed=completed,
+                # Releases before 2.4 print a number that was never set.
+                completed=completed if completed <= enqueued else -1,
                 line=line.number,
             )
             self._progress.setdefault((row.group, rank), row)
@@ -143,9 +146,11 @@ class TorchDistributedParser(Parser):
             return self._meet(
                 Meeting(kind="connect", host=found["host"], port=_port(found["port"]), seconds=limit, line=number)
             )
+        if (found := messages.IN_USE.search(text)) is not None:
+            why = found["message"] or "address already in use"
+            return self._meet(Meeting(kind="listen", port=_port(found["port"]), why=why, line=number))
         if (found := messages.LISTEN.search(text)) is not None:
-            why, port = found["error"] or found["message"], _port(found["bound"] or found["port"])
-            return self._meet(Meeting(kind="listen", port=port, why=why, line=number))
+            return self._meet(Meeting(kind="listen", port=_port(found["bound"]), why=found["error"], line=number))
         if (found := messages.RENDEZVOUS.search(text)) is not None:
             return self._meet(Meeting(kind="rendezvous", why=masked(found["why"] or found["error"]), line=number))
         return False
@@ -157,6 +162,13 @@ class TorchDistributedParser(Parser):
             if row.kind == "listen" and row.port is not None:
                 self._meetings.pop(("listen", None, None), None)
         return True
+
+    def _read_ended(self, line: Line) -> bool:
+        found = messages.EXITED.search(line.text)
+        if found is not None and len(self._ended) < _LINES:
+            code, local = int(found["code"]), int(found["local"])
+            self._ended.append(Exit(rank=None, local_rank=local, code=code, first=True, line=line.number))
+        return found is not None
 
     def _tabled(self, line: Line) -> Taken:
         text = line.text
@@ -203,7 +215,7 @@ class TorchDistributedParser(Parser):
             behind=tuple(sorted({*by_progress, *(rank for row in self._named.values() for rank in row.ranks)})),
             named=tuple(self._named.values()),
             meetings=tuple(self._meetings.values()),
-            exits=tuple(self._exits.values()),
+            exits=tuple(self._exits.values()) or tuple(self._ended),
             stuck=tuple(self._stuck),
             succeeded=self._succeeded,
             failures=tuple(self._failures),
