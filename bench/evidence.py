@@ -92,7 +92,7 @@ def _measure(folder: Path, size: int, runs: int) -> bool:
         rows = [json.loads(run(*READ, log, *options).output) for _ in range(runs)]
         rate = log.stat().st_size / MB / statistics.median(one["seconds"] for one in rows)
         if other.least is None:
-            console.print(f"  {other.title:52} {rate:8.0f}", markup=False)
+            console.print(f"  {other.title:52} {rate:8.0f}")
         else:
             good &= judge(f"{other.title}, MB/s", rate, other.least, least=True)
     print_machine()

@@ -194,12 +194,12 @@ def _checkov() -> list[str] | None:
     folder = tools.cache_folder() / f"checkov-{CHECKOV}"
     python = folder / "bin" / "python"
     if not (folder / ".installed").exists():
-        console.print(f"installing checkov {CHECKOV} into {folder} ...", markup=False)
+        console.print(f"installing checkov {CHECKOV} into {folder} ...")
         try:
             subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
             subprocess.run([str(python), "-m", "pip", "install", "--quiet", f"checkov=={CHECKOV}"], check=True)
         except subprocess.CalledProcessError as error:
-            console.print(f"checkov is left out: {error}", markup=False)
+            console.print(f"checkov is left out: {error}")
             return None
         (folder / ".installed").touch()
     return [str(python), "-m", "checkov.main"]
@@ -211,7 +211,7 @@ def _opa() -> Path | None:
         if shutil.which("go") is None:
             console.print("OPA is left out: there is no Go")
             return None
-        console.print(f"building opa {OPA} into {folder} ...", markup=False)
+        console.print(f"building opa {OPA} into {folder} ...")
         command = ["go", "install", "-trimpath", f"github.com/open-policy-agent/opa@v{OPA}"]
         if subprocess.run(command, env={**os.environ, "GOBIN": str(folder)}, check=False).returncode != 0:
             console.print("OPA is left out: it cannot be built")

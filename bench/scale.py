@@ -110,7 +110,7 @@ def _each(sizes: Sequence[int], measure: Callable[[int], dict[str, float]]) -> d
         try:
             found[size] = measure(size)
         except projects.FailedError as error:
-            console.print(f"size {size} did not come to its end:\n{error}", markup=False)
+            console.print(f"size {size} did not come to its end:\n{error}")
             break
     return found
 

@@ -74,7 +74,7 @@ def _start(where: Path) -> float:
     if where.exists():
         cluster.clean(where)
     seconds = _timed(lambda: _until_ready(cluster.up(simulated_spec.of(read("dev"))).home))
-    console.print(f"cluster start to nodes Ready: {seconds:.1f} s", markup=False)
+    console.print(f"cluster start to nodes Ready: {seconds:.1f} s")
     return seconds
 
 
@@ -92,7 +92,7 @@ def _up() -> None:
     )
     if done.returncode != 0:
         raise SystemExit(f"./hpc up failed:\n{done.stdout}")
-    console.print(done.stdout.strip().splitlines()[-1], markup=False)
+    console.print(done.stdout.strip().splitlines()[-1])
 
 
 def _timed(work: Callable[[], None]) -> float:

@@ -9,7 +9,7 @@ def judge(title: str, value: float, limit: float, *, least: bool = False) -> boo
     """Print a figure with its goal, the most or the `least` that it may be; return whether it reaches the goal."""
     reached = value >= limit if least else value <= limit
     word, sign = "reaches" if reached else "MISSES", ">=" if least else "<="
-    console.print(f"  {title:52} {value:8.2f}  {word} the goal of {sign} {limit:g}", markup=False)
+    console.print(f"  {title:52} {value:8.2f}  {word} the goal of {sign} {limit:g}")
     return reached
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 
-from cli.shared.console import console, errors
+from cli.shared.console import console, errors, styled
 from cli.shared.output import print_json
 from cli.shared.tables import show_rows
 from evidence.model import Reading
@@ -42,7 +42,7 @@ def command(files: Files, *, plain: JsonOption = False) -> None:
     if plain:
         print_json(json_data(found))
     for text in unknown:
-        errors.print(f"[red]error:[/] {escape(text)}")
+        errors.print(styled("error:", "red"), text)
     raise typer.Exit(UNKNOWN if unknown else READ)
 
 
@@ -55,15 +55,17 @@ def _show(name: str, readings: tuple[Reading, ...]) -> None:
     known = [one for one in readings if one.tool != "unknown"]
     title = f"{name} (simulated)" if any(one.simulated for one in readings) else name
     show_rows(
-        escape(title),
+        title,
         ("tool", "lines", "complete", "ranks", "figures", "not read"),
         (
             (
                 one.tool,
                 f"{one.first_line}-{one.last_line}",
-                "[green]yes[/]" if one.complete else f"[yellow]no[/]: {escape(one.incomplete or '')}",
+                styled("yes", "green")
+                if one.complete
+                else Text.assemble(("no", "yellow"), f": {one.incomplete or ''}"),
                 str(one.rank_count() or ""),
-                escape(one.summary()),
+                one.summary(),
                 str(one.unread_total or ""),
             )
             for one in known
@@ -71,6 +73,6 @@ def _show(name: str, readings: tuple[Reading, ...]) -> None:
     )
     lines = sorted((line.line, line.text) for one in readings for line in one.unread[:_SHOWN])[:_SHOWN]
     for number, text in lines:
-        console.print(f"not read: {escape(name)}:{number}: {escape(text)}")
+        console.print(f"not read: {name}:{number}: {text}")
     if (more := sum(one.unread_total for one in readings) - len(lines)) > 0:
         console.print(f"          and {more} more")

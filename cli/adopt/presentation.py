@@ -5,7 +5,7 @@ from typing import Any
 
 from apis.pulumi_values import REDACTED
 from cli.adopt.candidates import Candidate, State, is_gone
-from cli.shared.console import print_text
+from cli.shared.console import print_text, styled
 from cli.shared.tables import show_rows
 from review.model import Change, Op, Resource, Review
 from simulator.plugins.provider.diff import Change as PropertyChange
@@ -22,7 +22,7 @@ def tables(found: Collection[Candidate]) -> None:
     show_rows(
         "On the cluster, and not in the state",
         ("object", "state", "why"),
-        ((each.declared.label, f"[{_COLOURS[each.state]}]{each.state}[/]", each.why) for each in found),
+        ((each.declared.label, styled(each.state, _COLOURS[each.state]), each.why) for each in found),
     )
     show_rows(
         "Fields that differ",

@@ -5,15 +5,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from cli.data import cards, chosen, matrices
 from cli.data.chosen import TenantOption
-from cli.shared.console import print_text
+from cli.shared.console import print_text, styled
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
 from cli.shared.output import print_json
-from cli.shared.tables import show_rows
+from cli.shared.tables import Cell, show_rows
 from datasets import confusion
 from datasets.card import Card
 from datasets.choice import card_of
@@ -60,7 +59,7 @@ def command(
         (name, f"{number:,}", f"{recall[name]:.4f}" if name in recall else "", _verdict(name, recall, weak))
         for name, number in sorted(found.labelled.items(), key=lambda item: (-item[1], item[0]))
     )
-    show_rows(escape(f"{file}: {known.title}"), ("class", "labelled", "recall", "verdict"), rows)
+    show_rows(f"{file}: {known.title}", ("class", "labelled", "recall", "verdict"), rows)
     for each in matrices.findings(found, below):
         print_text(f"- {each}")
     if proposal:
@@ -83,10 +82,10 @@ def _spellings(card: Card) -> Mapping[str, str]:
     return {**card.tag_of_class, **{tag: tag for tag in card.class_tags}}
 
 
-def _verdict(name: str, recall: Mapping[str, float], weak: set[str]) -> str:
+def _verdict(name: str, recall: Mapping[str, float], weak: set[str]) -> Cell:
     if name not in recall:
-        return "[red]not evaluated: no label has it[/]"
-    return "[yellow]weak[/]" if name in weak else ""
+        return styled("not evaluated: no label has it", "red")
+    return styled("weak", "yellow") if name in weak else ""
 
 
 def _data(found: Matrix, proposal: Mapping[str, int], below: float) -> dict[str, Any]:

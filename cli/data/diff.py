@@ -41,7 +41,7 @@ def command(before: Before, after: After, *, plain: JsonOption = False, as_markd
     found = section("Data sets", lines or [Line("both locks are equal")])
     assert found is not None  # noqa: S101 - it has a line
     text = markdown.written(found) if as_markdown else terminal.of_section(found)
-    console.print(text, markup=False)
+    console.print(text)
 
 
 def _files(before: Path, old: Lock, after: Path, new: Lock) -> tuple[int, int] | None:

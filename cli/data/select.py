@@ -49,7 +49,7 @@ def command(
             for line in data_set_changes.lines(f"data set {marked(name)}", before, made)
         ]
         changes = section("Since the lock before", lines)
-        console.print(terminal.of_section(changes) if changes else "as before", markup=False)
+        console.print(terminal.of_section(changes) if changes else "as before")
 
 
 def select(wanted: Named, *, allow_stale: bool) -> Selection:

@@ -5,10 +5,9 @@ from typing import Annotated
 
 import typer
 from pydantic import ValidationError
-from rich.markup import escape
 
 from cli.data import cards, sources
-from cli.shared.console import print_text
+from cli.shared.console import print_text, styled
 from cli.shared.errors import Problem
 from cli.shared.options import JsonOption
 from cli.shared.output import print_json
@@ -59,16 +58,16 @@ def command(
         print_json(_data(found, few, card.name, time))
         return
     show_rows(
-        escape(f"{card.title}, as of {time}"),
+        f"{card.title}, as of {time}",
         ("class", "tag", "share %", "pixels", "frames", "rare"),
         (
             (
-                escape(each.name),
+                each.name,
                 each.tag,
                 f"{each.share:.4f}",
                 f"{each.pixels:,}",
                 f"{each.frames:,}",
-                "" if each.tag not in few else "[yellow]rare[/]" if each.frames else "[red]none[/]",
+                "" if each.tag not in few else styled("rare", "yellow") if each.frames else styled("none", "red"),
             )
             for each in found
         ),

@@ -21,7 +21,7 @@ def present(review: Review, output: Path | None, as_json: Path | None) -> None:
     Differences of single objects, often thousands of lines, are shown where no file has them.
     """
     whole = _files(review, output, as_json)
-    console.print(terminal.write(review, differences=output is None), markup=False, end="")
+    console.print(terminal.write(review, differences=output is None), end="")
     if output not in (None, STANDARD_OUTPUT):
         longer = f"; it was shortened, and the whole review is in {whole}" if whole else ""
         print_text(f"the comment, with what differs in each object, is in {output}{longer}")

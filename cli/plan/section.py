@@ -4,10 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
-from rich.markup import escape
-
 from cli.shared import tables
-from cli.shared.console import console, print_text
+from cli.shared.console import console, print_text, styled
 
 Cell = int | str | None | tuple[int, ...] | tuple[str, ...]
 """A value; None where no source document gives one."""
@@ -38,7 +36,7 @@ class Section:
         elif self.rows:
             tables.show_rows(self.title, tuple(self.rows[0]), (tuple(map(text, row.values())) for row in self.rows))
         else:
-            console.print(f"[bold]{escape(self.title)}[/]")
+            console.print(styled(self.title, "bold"))
         for note in self.notes:
             print_text(f"- {note}")
         if self.notes:
@@ -64,4 +62,4 @@ def text(cell: Cell) -> str:
         return "not given"
     if isinstance(cell, tuple):
         return ", ".join(map(str, cell)) or "none"
-    return escape(str(cell))
+    return str(cell)

@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from cli.shared.console import print_text
+from cli.shared.console import print_text, styled
 from cli.shared.errors import Problem
-from cli.shared.tables import show_rows
+from cli.shared.tables import Cell, show_rows
 from evidence import metrics
 from evidence.expectations import TOOLS
 from evidence.metrics import Measured, Metrics
@@ -41,10 +40,10 @@ def require_tools(program: Program, where: str) -> None:
         raise Problem(f"{where}: prints: no such tool: {', '.join(unknown)}", f"Known: {', '.join(sorted(TOOLS))}.")
 
 
-def _value(row: Measured) -> str:
+def _value(row: Measured) -> Cell:
     if row.figure is not None:
         return f"{row.figure:,.6g}"
-    return f"[yellow]{'all in warm_up' if row.count else 'none'}[/]"
+    return styled("all in warm_up" if row.count else "none", "yellow")
 
 
 def _line(row: Measured) -> str:
@@ -62,16 +61,16 @@ def _show(log: Path, program: Program) -> list[Measured]:
         raise Problem(f"{log}: {error.strerror or error}", "Name a log that can be read.") from None
     rows = [row for one in readings if isinstance(one, Metrics) for row in one.rows]
     show_rows(
-        escape(str(log)),
+        str(log),
         ("metric", "value", "unit", "values", "line", "refused"),
         (
             (
                 row.name,
                 _value(row),
-                escape(row.unit),
+                row.unit,
                 str(row.count),
                 str(row.line or ""),
-                escape(_line(row)),
+                _line(row),
             )
             for row in rows
         ),

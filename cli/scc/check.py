@@ -9,7 +9,7 @@ from cli.scc.cluster import Cluster
 from cli.scc.live import Admitted, Right
 from cli.shared import identity, session
 from cli.shared import stack as stacks
-from cli.shared.console import print_notice, print_text
+from cli.shared.console import print_notice, print_text, styled
 from cli.shared.tables import show_rows
 
 AGREES, DIFFERS, NOT_ENOUGH = 0, 1, 2
@@ -38,7 +38,7 @@ def exit_status(rights: Sequence[Right], pods: Sequence[Admitted]) -> int:
 
 def _show(rights: Sequence[Right], pods: Sequence[Admitted]) -> None:
     rows = (
-        (each.account, _may(each.wanted), _may(each.allowed) if each.agrees else f"[red]{_may(each.allowed)}[/]")
+        (each.account, _may(each.wanted), _may(each.allowed) if each.agrees else styled(_may(each.allowed), "red"))
         for each in rights
     )
     if rights:

@@ -5,13 +5,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rich.markup import escape
-
 from apis.fields import root
 from apis.kinds import POD
 from cli.scc.cluster import Explained
 from cli.scc.remedies import LeastScc
-from cli.shared.console import console, print_text
+from cli.shared.console import console, print_parts, print_text, styled
 from cli.shared.tables import show_rows
 from policies.scc import running_as
 from policies.scc.seccomp import CONTAINER_ANNOTATION, POD_ANNOTATION, PROFILE
@@ -55,21 +53,22 @@ def as_json(explained: Explained) -> dict[str, Any]:
 def print_tables(explained: Explained, *, verbose: bool) -> None:
     """Print what becomes of a pod: the SCCs in the order tried, then what was filled in, or what would help."""
     request, verdict = explained.request, explained.verdict
-    outcome = "[green]admitted[/]" if verdict.admitted else "[bold red]refused[/]"
-    by = f" by [bold]{escape(verdict.scc)}[/]" if verdict.scc else ""
+    outcome = styled("admitted", "green") if verdict.admitted else styled("refused", "bold red")
+    by = (" by ", styled(verdict.scc, "bold")) if verdict.scc else ()
     other = request.user.name != running_as(request.namespace.name, request.account).name
-    asker = f", created by {escape(request.user.name)}" if other else ""
-    console.print(
-        f"{escape(request.title)}: {outcome}{by} "
-        f"(namespace {escape(request.namespace.name)}, service account {escape(request.account)}{asker}; "
-        f"SCCs of {explained.source})"
+    asker = f", created by {request.user.name}" if other else ""
+    print_parts(
+        f"{request.title}: ",
+        outcome,
+        *by,
+        f" (namespace {request.namespace.name}, service account {request.account}{asker}; SCCs of {explained.source})",
     )
     for note in _notes(explained):
         print_text(f"note: {note}")
     if verdict.reasons or verdict.scc:
-        show_rows("", ("SCC", "verdict"), (tuple(map(escape, row)) for row in _verdict_rows(explained)))
+        show_rows("", ("SCC", "verdict"), _verdict_rows(explained))
     if verdict.scc:
-        added = ((escape(path), escape(str(value))) for path, value in _added(request.pod, verdict.pod))
+        added = ((path, str(value)) for path, value in _added(request.pod, verdict.pod))
         show_rows("", ("filled in", "value"), added)
     lines = [*_remedies(explained)]
     if verbose and verdict.message:

@@ -1,32 +1,55 @@
-"""What the user sees: one console, and the progress of long work (a bar on a terminal, plain lines elsewhere)."""
+"""What the user sees: one console, and the progress of long work (a bar on a terminal, plain lines elsewhere).
+
+No text is markup or an emoji, whoever wrote it: a name, a path or a line of a log may look like either. What has a
+colour is `styled`.
+"""
 
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from typing import TextIO
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from apis import project
 from cli.shared.errors import Problem
 from simulator.progress import Step
 
 _WIDTH = None if sys.stdout.isatty() else 140  # in a log, tables must not be cut to a terminal of 80
-console = Console(highlight=False, soft_wrap=True, width=_WIDTH)
-errors = Console(highlight=False, soft_wrap=True, stderr=True)
+
+
+def new_console(*, file: TextIO | None = None, width: int | None = None, stderr: bool = False) -> Console:
+    """Return a console that prints text as it is; without a file on standard output, or on standard error."""
+    return Console(file=file, width=width, stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+
+console = new_console(width=_WIDTH)
+errors = new_console(stderr=True)
+
+
+def styled(text: object, style: str) -> Text:
+    """Return text in a style, such as `bold red`."""
+    return Text(str(text), style)
+
+
+def print_parts(*parts: str | Text) -> None:
+    """Print plain and styled parts as one line."""
+    console.print(*parts, sep="")
 
 
 def print_text(text: object) -> None:
-    """Print plain text: brackets in it are no colours."""
-    console.print(project.located(str(text)), markup=False)
+    """Print plain text."""
+    console.print(project.located(str(text)))
 
 
 def print_notice(text: object) -> None:
     """Print plain text on standard error."""
-    errors.print(project.located(str(text)), markup=False)
+    errors.print(project.located(str(text)))
 
 
 def print_warning(text: object) -> None:
@@ -90,8 +113,9 @@ class Reporter:
 
     @contextmanager
     def _bar(self, title: str) -> Iterator[Step]:
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        with Progress(*columns, TextColumn("{task.fields[what]}"), console=console, transient=True) as bars:
+        title_column, what = (TextColumn(text, markup=False) for text in ("{task.description}", "{task.fields[what]}"))
+        columns = (SpinnerColumn(), title_column, BarColumn(), TimeElapsedColumn(), what)
+        with Progress(*columns, console=console, transient=True) as bars:
             yield from self._timed(title, _Bar(bars, bars.add_task(title, total=None, what="")))
 
     @contextmanager

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
-from rich.markup import escape
-
 from cli.shared.child_process import started
-from cli.shared.console import Reporter, console
+from cli.shared.console import Reporter, console, print_parts, styled
 from cli.shared.errors import Problem
 from cli.shared.events import Account, Message, Operation, parse
 from cli.shared.paths import ROOT
@@ -171,7 +169,7 @@ class _Reader:
             self._events.seek(0)
             self._rest = ""
         for note in self._observer.notes() if self._observer else ():
-            console.print(f"    {escape(note)}")
+            console.print(f"    {note}")
         text = self._events.read()
         if not text:
             return
@@ -188,14 +186,14 @@ class _Reader:
 
 def _show(item: Operation | Message) -> None:
     if isinstance(item, Operation):
-        mark = "[red]failed[/]" if item.failed else item.verb
-        console.print(f"    {mark} {escape(item.name)}" + (f" ({item.seconds:.0f} s)" if item.seconds else ""))
+        mark = styled("failed", "red") if item.failed else item.verb
+        print_parts("    ", mark, f" {item.name}", f" ({item.seconds:.0f} s)" if item.seconds else "")
     elif item.severity in ("warning", "error"):
         colour = "red" if item.severity == "error" else "yellow"
-        where = f"{escape(item.name)}: " if item.name else ""
-        console.print(f"    [{colour}]{item.severity}[/] {where}{escape(item.text)}")
+        where = f"{item.name}: " if item.name else ""
+        print_parts("    ", styled(item.severity, colour), f" {where}{item.text}")
     elif item.text:
-        console.print(f"    {escape(item.text)}")
+        console.print(f"    {item.text}")
 
 
 def _last(text: str, lines: int = 20) -> str:

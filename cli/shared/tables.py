@@ -3,9 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 from rich.table import Table
+from rich.text import Text
 
 from cli.shared.console import console
 
+Cell = str | Text
+"""Text of a cell, plain or `styled`."""
 _FOLDED = {
     *("name", "state", "claims", "rdma/*", "nvidia.com/mig-*", "job", "nodes used", "fits on", "ports", "value"),
     *("complete", "details", "figures", "measured", "limit", "source", "SCC", "verdict", "filled in"),
@@ -22,7 +25,7 @@ def show_times(steps: Iterable[tuple[str, float]], peak: int) -> None:
         console.print(f"Peak resident memory of the simulated cluster: {peak / 2**20:.0f} MiB")
 
 
-def show_rows(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def show_rows(title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
     """Print one table, if it has rows; without a title where that is empty."""
     table = Table(
         title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from cli.shared import stack as stacks
 from cli.shared import tables
@@ -52,8 +51,8 @@ def command(file: Files = None, more: MoreFiles = None, *, stack: StackOption = 
     facts = site.of(stacks.read(stack).settings, stack)
     found = [each for name in names for each in _compared(name, facts)]
     for name, each in found:
-        rows = [(one.kind, escape(one.wanted), escape(one.running)) for one in each.differences]
-        tables.show_rows(escape(f"{each.what} in {name}"), ("difference", "wanted", "running"), rows)
+        rows = [(one.kind, one.wanted, one.running) for one in each.differences]
+        tables.show_rows(f"{each.what} in {name}", ("difference", "wanted", "running"), rows)
         if not rows:
             print_text(f"{each.what} in {name} matches the settings of stack {stack}")
         if each.others:

@@ -3,13 +3,11 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from rich.markup import escape
-
 from cli.shared import tables
 from cli.shared.backends import older_states
 from cli.shared.backends.backend import Backend
 from cli.shared.backends.bucket_parts import BAD, GOOD, UNKNOWN, Finding
-from cli.shared.console import print_text, print_warning
+from cli.shared.console import print_text, print_warning, styled
 from cli.shared.errors import Problem
 
 _COLOURS = {GOOD: "green", BAD: "red", UNKNOWN: "yellow"}
@@ -21,7 +19,7 @@ def findings(rows: Iterable[Finding]) -> None:
     tables.show_rows(
         "State",
         ("check", "result", "details"),
-        ((row.name, f"[{_COLOURS[row.status]}]{row.status}[/]", escape(row.text)) for row in all_rows),
+        ((row.name, styled(row.status, _COLOURS[row.status]), row.text) for row in all_rows),
     )
     for row in all_rows:
         if row.status != GOOD and row.remedy:
@@ -48,7 +46,7 @@ def stack_row(there: Backend, name: str) -> tuple[str, ...]:
         count, locks = "unreadable", str(problem).partition("\n")[0]
     written = there.written(name)
     size = len(there.read(name) or b"")
-    return name, count, f"{size / 1e6:.1f} MB", _time(written) if written else "removed", escape(locks)
+    return name, count, f"{size / 1e6:.1f} MB", _time(written) if written else "removed", locks
 
 
 def older_rows(there: Backend, shown: tuple[older_states.Kept, ...]) -> Iterable[tuple[str, ...]]:

@@ -3,11 +3,9 @@
 from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import groupby
 
-from rich.markup import escape
-
 from apis.names import GPU_RESOURCE
-from cli.shared.console import console
-from cli.shared.tables import show_rows
+from cli.shared.console import print_parts, styled
+from cli.shared.tables import Cell, show_rows
 from cli.shared.text import some
 from cli.status.jobs import FAILED
 from cli.status.overview import POOLS, RDMA, Node, Overview, by_value
@@ -28,10 +26,7 @@ def show(found: Overview) -> None:
     show_rows(
         "Platform",
         ("kind", "name", "state"),
-        (
-            (part.kind, part.name, f"[{'green' if part.good else 'yellow'}]{escape(part.state)}[/]")
-            for part in found.parts
-        ),
+        ((part.kind, part.name, styled(part.state, "green" if part.good else "yellow")) for part in found.parts),
     )
     show_rows(
         "Tenants",
@@ -42,14 +37,19 @@ def show(found: Overview) -> None:
         "Queues",
         ("queue", "state", "GPUs in use", "jobs waiting"),
         (
-            (queue.name, "[green]active[/]" if queue.active else "[red]inactive[/]", queue.gpus, queue.waiting)
+            (
+                queue.name,
+                styled("active", "green") if queue.active else styled("inactive", "red"),
+                queue.gpus,
+                queue.waiting,
+            )
             for queue in found.queues
         ),
     )
     show_rows(
         "Not of this stack, and deciding about its pods",
         ("kind", "name", "what it sets"),
-        ((each.kind, each.name, f"[yellow]{escape(each.text)}[/]") for each in found.constraints),
+        ((each.kind, each.name, styled(each.text, "yellow")) for each in found.constraints),
     )
     _nodes(found.nodes, found.expected)
     show_rows(
@@ -59,7 +59,7 @@ def show(found: Overview) -> None:
             (
                 f"{job.namespace}/{job.name}",
                 job.kind,
-                f"[{_COLOURS.get(job.state, 'default')}]{job.state}[/]",
+                styled(job.state, _COLOURS.get(job.state, "default")),
                 some([node.split(".")[0] for node in job.nodes]),
                 f"{job.seconds:.0f} s" if job.seconds is not None else "",
             )
@@ -68,7 +68,7 @@ def show(found: Overview) -> None:
     )
     for job in found.jobs:
         for text in job.hindrances:
-            console.print(f"[yellow]waiting[/] {job.namespace}/{job.name}: {escape(text)}")
+            print_parts(styled("waiting", "yellow"), f" {job.namespace}/{job.name}: {text}")
 
 
 def _nodes(nodes: Sequence[Node], expected: Container[str]) -> None:
@@ -77,10 +77,10 @@ def _nodes(nodes: Sequence[Node], expected: Container[str]) -> None:
         title: offer for title, offer in _OFFERS.items() if title in expected or any(offer(node) for node in nodes)
     }
 
-    def cells(node: Node) -> tuple[str, ...]:
-        return (node.roles, "yes" if node.ready else "[red]no[/]", *(offer(node) for offer in shown.values()))
+    def cells(node: Node) -> tuple[Cell, ...]:
+        return (node.roles, "yes" if node.ready else styled("no", "red"), *(offer(node) for offer in shown.values()))
 
-    rows: list[Sequence[str]] = []
+    rows: list[Sequence[Cell]] = []
     for values, same in groupby(nodes, cells):
         names = [node.name for node in same]
         many = [f"{names[0]} to {names[-1]} ({len(names)})"] if len(names) > _ALONE else names

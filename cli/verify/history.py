@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rich.markup import escape
-
 from cli.shared import results
 from cli.shared.console import print_text, print_warning
 from cli.shared.errors import Problem
@@ -44,7 +42,7 @@ def of_stack(
     if plain:
         print_json(json_data(newest.jobs, verdicts))
         return exit_status(verdicts)
-    show_rows(escape(history.title(rounds)), history.HEADS, (tuple(map(escape, row)) for row in history.rows(found)))
+    show_rows(history.title(rounds), history.HEADS, history.rows(found))
     for time, text in history.changes(rounds).items():
         print_text(f"{time:%Y-%m-%d %H:%M} UTC: {text}")
     show(newest.jobs, verdicts, everything=everything)

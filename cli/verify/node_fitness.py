@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-from rich.markup import escape
-
 from apis import kinds, names
 from cli.shared import session
-from cli.shared.console import confirmed, console, print_text, print_warning
+from cli.shared.console import confirmed, console, print_text, print_warning, styled
 from cli.shared.errors import Problem
 from cli.shared.output import print_json
 from cli.shared.stack import Stack
@@ -72,13 +70,13 @@ def show(found: Fitnesses, jobs: Sequence[Job], *, plain: bool) -> None:
         for node in job.request.nodes
     }
     rows = (
-        (one.node, f"[{_COLOURS[one.fitness]}]{one.fitness}[/]", escape(by_node.get(one.node, "")), escape(one.why))
+        (one.node, styled(one.fitness, _COLOURS[one.fitness]), by_node.get(one.node, ""), one.why)
         for one in found.nodes
     )
     show_rows("Nodes (simulated)" if simulated else "Nodes", ("node", "verdict", "figures", "why"), rows)
     for one in found.nodes:
         if one.fitness is not Fitness.FIT and one.verdicts:
-            console.print(f"[bold]{escape(one.node)}[/]")
+            console.print(styled(one.node, "bold"))
             explain(one.verdicts)
 
 

@@ -4,9 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.markup import escape
-
-from cli.shared.console import console, print_text
+from cli.shared.console import console, print_parts, print_text, styled
 from cli.shared.output import print_json
 from cli.shared.tables import show_rows
 from evidence.judge import exit_status, judge
@@ -42,14 +40,14 @@ def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = Fals
             continue
         cited = True
         show_rows(
-            escape(title),
+            title,
             ("criterion", "verdict", "measured", "limit", "source"),
             (
                 (
                     one.criterion,
-                    f"[{_COLOURS[one.status]}]{one.status}[/]",
-                    escape(one.measured),
-                    escape(one.limit),
+                    styled(one.status, _COLOURS[one.status]),
+                    one.measured,
+                    one.limit,
                     one.source,
                 )
                 for one in mine
@@ -72,9 +70,9 @@ def _totals(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> None:
             ("job", *Status, "figures"),
             (
                 (
-                    escape(name),
-                    *(f"[{_COLOURS[one]}]{found[one]}[/]" if found[one] else "" for one in Status),
-                    escape(figures.get(name) or _measured(verdicts, name)),
+                    name,
+                    *(styled(found[one], _COLOURS[one]) if found[one] else "" for one in Status),
+                    figures.get(name) or _measured(verdicts, name),
                 )
                 for name, found in counts.items()
             ),
@@ -134,13 +132,13 @@ def explain(verdicts: Sequence[Verdict]) -> None:
         new = [proof for proof in one.proofs if (proof.file, proof.line) not in shown][:_SHOWN]
         shown |= {(proof.file, proof.line) for proof in new}
         if new:
-            console.print(f"[{_COLOURS[one.status]}]{one.criterion}[/]: {escape(one.measured)}")
+            print_parts(styled(one.criterion, _COLOURS[one.status]), f": {one.measured}")
         for proof in new:
-            console.print(f"  {escape(_line(proof))}")
+            console.print(f"  {_line(proof)}")
         for cause in one.causes:
             causes.setdefault(cause, []).append(one.criterion)
     for cause, explained in causes.items():
-        console.print(f"cause of {', '.join(explained)}:\n  {escape(cause)}")
+        console.print(f"cause of {', '.join(explained)}:\n  {cause}")
     if shown or causes:
         console.print()
 

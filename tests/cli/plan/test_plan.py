@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from cli.plan import command as plan
 from cli.plan import machines, network, section, site
@@ -53,7 +52,7 @@ def test_every_stack_has_a_plan(stack: str, monkeypatch: pytest.MonkeyPatch) -> 
     """Every stack of the project has a plan, and no table of it is cut on a terminal."""
     narrow = io.StringIO()
     for module in (tables, section, console):
-        monkeypatch.setattr(module, "console", Console(file=narrow, width=80, soft_wrap=True, highlight=False))
+        monkeypatch.setattr(module, "console", console.new_console(file=narrow, width=80))
     found = plan.sections(read(stack).settings, None)
     for each in found:
         each.show()

@@ -4,10 +4,10 @@ import io
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from cli import preview
 from cli.shared import placements, tables
+from cli.shared.console import new_console
 from cli.shared.engine import Engine
 from cli.shared.stack import read
 from tests.support.commands import finished
@@ -18,7 +18,7 @@ from tests.support.recorded import OURS
 def printed(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Give what is printed."""
     written = io.StringIO()
-    monkeypatch.setattr(tables, "console", Console(file=written, width=140, highlight=False))
+    monkeypatch.setattr(tables, "console", new_console(file=written, width=140))
     return written
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from cli import sim
 from cli.shared import console
@@ -39,8 +38,8 @@ FOUND = Overview(
 def narrow(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Give what is printed on a terminal of 80 columns."""
     written = io.StringIO()
-    for module in (shared_tables, tables, console):
-        monkeypatch.setattr(module, "console", Console(file=written, width=80, soft_wrap=True, highlight=False))
+    for module in (shared_tables, console):
+        monkeypatch.setattr(module, "console", console.new_console(file=written, width=80))
     return written
 
 
