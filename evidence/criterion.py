@@ -1,11 +1,12 @@
 """What a criterion is: of one job, or between jobs."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from evidence.model import NcclLog, Reading, Unread
-from evidence.verdict import Job, Proof, Request, Status, Verdict
+from evidence.verdict import Job, Proof, Request, Shape, Status, Verdict
 
 NCCL = "nccl"
 """In `needs`: messages of NCCL_DEBUG=INFO, of whichever program."""
@@ -103,8 +104,20 @@ def of(job: Job, kind: type[Kind]) -> list[Kind]:
 
 
 def nccl_logs(job: Job) -> list[tuple[str, NcclLog]]:
-    """Return the messages of NCCL, with the file that they are in."""
-    return [(one.file, one.nccl) for one in job.readings if one.nccl is not None]
+    """Return the messages of NCCL, with the file that they are in, and channels placed by the layout of the job."""
+    return [(one.file, placed(one.nccl, job.request.shape)) for one in job.readings if one.nccl is not None]
+
+
+def placed(log: NcclLog, shape: Shape | None) -> NcclLog:
+    """Return a log without the channels between nodes that a layout shows to be within a pod."""
+    within = [ends for ends in log.one_end if shape is not None and ends.rank // shape.gpus == ends.other // shape.gpus]
+    if not within:
+        return log
+    between = Counter(log.between_nodes)
+    for ends in within:
+        between[ends.transport] -= ends.channels
+    direct = log.gpudirect_between_nodes - sum(ends.gpudirect for ends in within)
+    return log.model_copy(update={"between_nodes": dict(+between), "gpudirect_between_nodes": direct})
 
 
 def at(file: str, *lines: int | None) -> tuple[Proof, ...]:

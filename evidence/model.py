@@ -18,6 +18,16 @@ class Unread(Model):
     text: str = Field(description="the line's text, without prefixes of mpirun or kubectl")
 
 
+class OneEnd(Model):
+    """Channels over a network between two ranks of which one end was printed, and nothing of the other rank."""
+
+    transport: str
+    rank: int = Field(description="that printed its end")
+    other: int = Field(description="whose host no line names")
+    channels: int
+    gpudirect: int = Field(description="of them those with GDRDMA")
+
+
 class NcclLog(Model):
     """What NCCL_DEBUG=INFO prints of the communicators of one program, all ranks together."""
 
@@ -38,7 +48,12 @@ class NcclLog(Model):
         description="transport -> channels connected by it, e.g. P2P/IPC, P2P/CUMEM, SHM, NET/IB, NET/Socket; both "
         "ends of a channel count once"
     )
-    between_nodes: Mapping[str, int] = Field(description="the same, of channels between hosts only")
+    between_nodes: Mapping[str, int] = Field(
+        description="the same, of channels between hosts only, and of those of `one_end`"
+    )
+    one_end: tuple[OneEnd, ...] = Field(
+        default=(), description="channels that a layout may show to be within a pod, as the log of one pod has them"
+    )
     gpudirect: int = Field(description="channels with GDRDMA at every end that the log holds")
     gpudirect_between_nodes: int = Field(description="of those between hosts")
     gpudirect_one_end: int = Field(default=0, description="channels with GDRDMA at one of their two ends only")

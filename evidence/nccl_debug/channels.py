@@ -1,9 +1,10 @@
 """Channels between ranks, each counted once, whichever of its ends the log holds."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from evidence.model import OneEnd
 from evidence.nccl_debug.messages import Kind, number, ranks
 
 Devices = Mapping[str, Mapping[int, tuple[str, ...]]]
@@ -14,6 +15,8 @@ MOST = 500_000
 """Channels of a program that are counted: some 70 MB. A job of 4,096 GPUs has fewer; what is beyond is not read."""
 
 
+_PAIRS = 2000
+"""Pairs of ranks that are stored of channels of which one end was printed."""
 _HOSTS = 4
 """Hosts that are stored of those that print the same end: a framework's many groups have ranks with equal numbers.
 
@@ -53,8 +56,9 @@ class Ends:
 
     @property
     def between(self) -> bool:
-        """Return whether several hosts printed it."""
-        return self.networked and len({place.host for place in self.places}) > 1
+        """Return whether several hosts printed it, or its GPUs cannot be of one host."""
+        several = len({place.host for place in self.places}) > 1
+        return self.networked and (several or any(place.kind.equal_gpus for place in self.places))
 
     def hcas(self, devices: Devices) -> frozenset[str]:
         """Return the HCAs of its ends."""
@@ -99,7 +103,8 @@ class Channels:
 
     The host of an end is that of its line: who sends, and who uses P2P or shared memory, is the channel's first rank.
     The other end's is known from its own line, or from other lines of its rank when all of them are of one host. A
-    channel is between hosts when both are known and differ; P2P and shared memory never are, but for MNNVL.
+    channel over a network is between hosts unless both are known and equal: a host's log has both ends of a channel
+    within it. P2P and shared memory never are between hosts, but for MNNVL where both are known and differ.
     Hosts are what NCCL calls them: of pods, the pods.
 
     It goes by GPUDirect when every end that the log holds says so: a node without the kernel module says it not, and
@@ -138,8 +143,11 @@ class Channels:
                 hosts.setdefault(ranks(channel)[kind.receives], set()).add(host)
         return {rank: next(iter(names)) for rank, names in hosts.items() if len(names) == 1}
 
-    def counts(self, devices: Devices, hosts: Mapping[int, str]) -> Counts:
-        """Count; `hosts` are those of ranks that lines of the ranks themselves name."""
+    def counts(self, devices: Devices, hosts: Mapping[int, str], *, groups: bool = False) -> Counts:
+        """Count; `hosts` are those of ranks that lines of the ranks themselves name.
+
+        `groups`: there are communicators of several sizes, whose ranks with equal numbers are different ones.
+        """
         transports: Counter[str] = Counter()
         between: Counter[str] = Counter()
         used: Counter[str] = Counter()
@@ -150,8 +158,9 @@ class Channels:
         apart = {ends: count if ends.between else 0 for ends, count in equal.items()}
         sure = {ends for ends in equal if ends.between}
         crossings = Counter(number(channel) for channel, ends in self._channels.items() if ends in sure)
+        one_end: Counter[_Pair] = Counter()
         if any(ends.single for ends in equal):
-            apart |= self._apart({**hosts, **self._hosts()}, crossings)
+            apart |= self._apart({} if groups else {**hosts, **self._hosts()}, crossings, one_end)
         for ends, count in equal.items():
             transports[ends.transport] += count
             between[ends.transport] += apart[ends]
@@ -167,6 +176,7 @@ class Channels:
         fields = {
             "transports": _sorted(transports),
             "between_nodes": _sorted(between),
+            "one_end": () if groups else tuple(_one_ends(one_end)),
             "gpudirect": direct,
             "gpudirect_between_nodes": direct_between,
             "gpudirect_one_end": half,
@@ -175,18 +185,40 @@ class Channels:
         }
         return Counts(fields, crossings)
 
-    def _apart(self, hosts: Mapping[int, str], crossings: Counter[int]) -> Counter[Ends]:
-        """Count the channels between hosts of which one end alone was printed, and add their numbers."""
+    def _apart(self, hosts: Mapping[int, str], crossings: Counter[int], unknown: Counter["_Pair"]) -> Counter[Ends]:
+        """Count the channels between hosts of which one end alone was printed, and add their numbers.
+
+        Those whose other rank has no known host are counted by ranks, too.
+        """
         found: Counter[Ends] = Counter()
-        single = {ends for ends in self._all.values() if ends.single}
+        single = {ends for ends in self._all.values() if ends.single and not ends.between}
         for channel, ends in self._channels.items():
             if ends in single:
-                receives = next(iter(ends.places)).kind.receives
-                other = hosts.get(ranks(channel)[not receives])
-                if other is not None and any(place.host != other for place in ends.places):
-                    found[ends] += 1
-                    crossings[number(channel)] += 1
+                kind = next(iter(ends.places)).kind
+                own, rank = ranks(channel)[kind.receives], ranks(channel)[not kind.receives]
+                other = hosts.get(rank)
+                if other is None and kind.transport.startswith("NET/"):
+                    unknown[_Pair(kind.transport, own, rank, all(place.kind.gpudirect for place in ends.places))] += 1
+                elif other is None or all(place.host == other for place in ends.places):
+                    continue
+                found[ends] += 1
+                crossings[number(channel)] += 1
         return found
+
+
+class _Pair(NamedTuple):
+    """Ranks of channels of which one end was printed."""
+
+    transport: str
+    rank: int
+    other: int
+    gpudirect: bool
+
+
+def _one_ends(pairs: Counter[_Pair]) -> Iterator[OneEnd]:
+    for transport, rank, other in sorted({pair[:3] for pair in pairs})[:_PAIRS]:
+        direct, plain = (pairs[_Pair(transport, rank, other, gpudirect)] for gpudirect in (True, False))
+        yield OneEnd(transport=transport, rank=rank, other=other, channels=direct + plain, gpudirect=direct)
 
 
 def _networked(transport: str) -> bool:

@@ -48,7 +48,7 @@ NO_VERBS = re.compile(r"Failed to open libibverbs\.so.*")
 
 _END = re.compile(
     rb"(?:Channel|Ring) (?P<channel>\d{1,4})(?:/(?P<connection>\d{1,3}))? : "
-    rb"(?P<from>\d{1,7})(?:\[[0-9a-f]+\])? -> (?P<to>\d{1,7})(?:\[[0-9a-f]+\])?"
+    rb"(?P<from>\d{1,7})(?:\[(?P<gpu>[0-9a-f]+)\])? -> (?P<to>\d{1,7})(?:\[(?P<other>[0-9a-f]+)\])?"
     rb"(?:(?: \[(?:send|receive)\])? via (?:(?P<p2p>P2P/(?:direct pointer|IPC|CUMEM|MNNVL|indirect(?=/)))"
     rb"(?:/\d+\[[0-9a-f]+\])?(?:/read)?(?:/CE)?"
     rb"|(?P<shm>direct shared memory|SHM(?:/(?:direct|CE)){0,2}))"
@@ -102,12 +102,14 @@ class Kind:
     device: int | None
     """NCCL's index of the network device; None: no network."""
     gpudirect: bool
+    equal_gpus: bool = False
+    """Whether NCCL gives the GPUs of both ranks the same number, or bus id, which no two GPUs of a host have."""
 
 
 @lru_cache(maxsize=10_000)
-def _kind(transport: bytes, side: bytes | None, device: bytes | None, gdr: bytes | None) -> Kind:
+def _kind(transport: bytes, side: bytes | None, device: bytes | None, gdr: bytes | None, equal: bool) -> Kind:
     number = None if device is None else int(device)
-    return Kind(transport.decode("ascii", "replace"), side == b"receive", number, gdr is not None)
+    return Kind(transport.decode("ascii", "replace"), side == b"receive", number, gdr is not None, equal)
 
 
 class End(NamedTuple):
@@ -159,14 +161,15 @@ def end(message: bytes) -> End | None:
     if (found := _END.fullmatch(message)) is not None:
         source, target = int(found["from"]), int(found["to"])
         transport = found["net"] or found["p2p"] or b"SHM"
+        equal = found["gpu"] is not None and found["gpu"] == found["other"]
     elif (found := _COLLNET.fullmatch(message)) is not None:
         source = target = int(found["rank"])
-        transport = found["net"]
+        transport, equal = found["net"], False
     else:
         return None
     number = int(found["channel"]) << 10 | int(found["connection"] or 0)
     channel = (int.from_bytes(transport) << 24 | number) << 2 * _RANK_BITS | source << _RANK_BITS | target
-    return End(channel, _kind(transport, found["side"], found["device"], found["gdr"]))
+    return End(channel, _kind(transport, found["side"], found["device"], found["gdr"], equal))
 
 
 CALLS = frozenset(

@@ -12,6 +12,7 @@ from evidence.text import clean
 
 _OWN_NETWORKS = ("IB", "Socket")
 """What NCCL itself brings; all others are of plugins."""
+_SEVERAL = 2
 _PROOFS = 100
 """Kinds of lines of which the first is kept, at most."""
 
@@ -27,6 +28,8 @@ class ProgramLog:
         self._version: str | None = None
         self._cuda: str | None = None
         self._nranks: int | None = None
+        self._sizes: set[int] = set()
+        """Ranks of the communicators: the first two of different size."""
         self._ready: set[int] = set()
         self._ranks: dict[int, str] = {}
         self._devices: dict[str, dict[int, tuple[str, ...]]] = {}
@@ -83,6 +86,8 @@ class ProgramLog:
         if found["what"] not in (None, "Init"):
             return  # Another run may have begun since the communicator that ends here.
         rank, nranks = int(found["rank"]), int(found["nranks"])
+        if len(self._sizes) < _SEVERAL:
+            self._sizes.add(nranks)
         if nranks > (self._nranks or 0):
             # What counts is the largest communicator: ranks of smaller ones are other ranks.
             self._nranks = nranks
@@ -137,6 +142,10 @@ class ProgramLog:
         ranks = len(found[0].partition(":")[2].split())
         self._count, self._rings[ranks] = max(count, self._count or 0), max(count, self._rings.get(ranks, 0))
 
+    def _read_no_infiniband(self, _found: Match[str], host: str, _number: int, _raw: bytes) -> None:
+        # Of several plugins one may have HCAs.
+        self._names.setdefault(host, ())
+
     def _read_no_collnet(self, _found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
         self._collnet = self._collnet or False
 
@@ -156,7 +165,7 @@ class ProgramLog:
     def log(self) -> NcclLog:
         """Return what was read."""
         ranks = {rank: host for rank, host in self._ranks.items() if host}
-        counts = self.channels.counts(self._devices, ranks)
+        counts = self.channels.counts(self._devices, ranks, groups=len(self._sizes) > 1)
         return NcclLog(
             version=self._version,
             cuda=self._cuda,
@@ -202,7 +211,7 @@ _KINDS: Mapping[str, _Kinds] = {
     "comm": _COMMUNICATOR,
     "NET/IB": (
         (messages.INFINIBAND, "NET/IB : Using", ProgramLog._read_infiniband),
-        (messages.NO_INFINIBAND, "NET/IB : No device found", None),
+        (messages.NO_INFINIBAND, "NET/IB : No device found", ProgramLog._read_no_infiniband),
         *_GPUDIRECT,
     ),
     "NET/Plugin": _PLUGIN,

@@ -39,11 +39,11 @@ def test_the_line_that_proves_infiniband_names_four_devices() -> None:
 
 
 def test_the_line_that_proves_gpudirect_is_one_channel() -> None:
-    """A channel whose sender's host is unknown is not counted between hosts."""
+    """A channel over a network is counted between hosts where its other end's host is unknown."""
     log = _log(
         "nccl-test-mpi-worker-11:30:39 [0] NCCL INFO Ring 00 : 10[89000] -> 11[89000] [receive] via NET/IB/0/GDRDMA"
     )
-    assert (log.transports, log.gpudirect, log.between_nodes) == ({"NET/IB": 1}, 1, {})
+    assert (log.transports, log.gpudirect, log.between_nodes) == ({"NET/IB": 1}, 1, {"NET/IB": 1})
     assert log.proofs["GDRDMA"].text.startswith("nccl-test-mpi-worker-11:30:39 [0]")
 
 
@@ -106,6 +106,29 @@ def test_both_ends_are_one_channel_between_their_hosts() -> None:
     assert log.transports == {"NET/IB": 3, "NET/Socket": 1, "P2P/CUMEM": 1}
     assert log.between_nodes == {"NET/IB": 3}
     assert (log.gpudirect, log.gpudirect_between_nodes) == (3, 3)
+
+
+def test_a_channel_with_one_end_is_between_hosts_unless_its_rank_is_of_the_same() -> None:
+    """Of a pod's own log channels over a network go to another pod; their ranks are listed where no line shows it."""
+    log = _log(
+        _say("a", "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA"),
+        _say("a", "Channel 00/0 : 0[0] -> 9[1] [send] via NET/IB/0/GDRDMA"),
+        _say("a", "Channel 01/0 : 0[0] -> 9[1] [send] via NET/IB/0"),
+        _say("a", "Channel 00/0 : 0[0] -> 1[1] [send] via NET/IB/0"),
+        _say("a", "comm 0x7f01 rank 1 nranks 16 cudaDev 1 nvmlDev 1 busId 2000 - Init COMPLETE"),
+    )
+    assert log.between_nodes == {"NET/IB": 3}
+    assert [tuple(dict(ends).values()) for ends in log.one_end] == [("NET/IB", 0, 9, 2, 1)]
+
+
+def test_ranks_of_groups_show_no_host() -> None:
+    """Rank 1 of a group of two is not rank 1 of the job, which is on the same host."""
+    log = _log(
+        *(_say("a", f"comm 0x7f0{rank} rank {rank} nranks 16 cudaDev {rank} - Init COMPLETE") for rank in range(2)),
+        _say("a", "comm 0x7f20 rank 0 nranks 2 cudaDev 0 - Init COMPLETE"),
+        _say("a", "Channel 00/0 : 0[0] -> 1[3] [send] via NET/IB/0/GDRDMA"),
+    )
+    assert (log.between_nodes, log.one_end) == ({"NET/IB": 1}, ())
 
 
 def test_gpudirect_at_one_end_is_not_gpudirect() -> None:

@@ -78,3 +78,28 @@ def test_what_is_between_pods_must_be_said() -> None:
     one_node = request.model_copy(update={"nodes": ("dgx01",)})
     assert status("transport-between-nodes", slow, one_node) is None
     assert status("transport-between-nodes", slow, request.model_copy(update={"shape": None})) is None
+
+
+def _pod(via: str = "NET/IB/0/GDRDMA", other: str = "9[1]") -> str:
+    """Return what the first of two pods of eight GPUs prints: a ring within it, and its way to the other pod."""
+    ring = [f"Channel 00/0 : {rank}[{rank}] -> {rank + 1}[{rank + 1}] via P2P/CUMEM/read" for rank in range(7)]
+    ways = [f"Channel 00/0 : 7[7] -> {other} [send] via {via}", f"Channel 00/0 : {other} -> 0[0] [receive] via {via}"]
+    return "".join(f"pod-0:40:41 [0] NCCL INFO {line}\n" for line in (*ring, *ways))
+
+
+H100 = TWO.model_copy(update={"profile": "dgx-h100", "devices": ()})
+
+
+@pytest.mark.parametrize(
+    ("log", "between", "within", "direct"),
+    [
+        (_pod(), Status.PASS, Status.PASS, Status.PASS),
+        (_pod("NET/IB/0"), Status.PASS, Status.PASS, Status.FAIL),
+        (_pod("NET/Socket/0"), Status.FAIL, Status.PASS, Status.FAIL),
+        (_pod(other="3[3]"), Status.MISSING, Status.FAIL, Status.MISSING),
+    ],
+)
+def test_the_log_of_one_pod_shows_its_own_channels(log: str, between: Status, within: Status, direct: Status) -> None:
+    """The layout gives each rank's pod: what goes to a rank of another pod is between nodes, and nothing else is."""
+    criteria = ("transport-between-nodes", "transport-within-a-node", "gpudirect")
+    assert tuple(status(name, log, H100) for name in criteria) == (between, within, direct)
