@@ -2,8 +2,8 @@
 
 A prefix is recognised by what follows it: a line of NCCL, whose head no other text has, or the first line of
 a tool; such a prefix then holds for the file. The forms are those of srun --label, Open MPI, Intel MPI and MPICH,
-torchrun, Ray, pdsh and DeepSpeed, Docker Compose, stern, klog, syslog and journald, Python's and Go's loggers, views
-of CloudWatch, and quoted or indented text.
+torchrun, torchx and NeMo-Run, Ray, pdsh and DeepSpeed, Docker Compose, stern, k9s, klog, syslog and journald, Python's
+and Go's loggers, views and streams of CloudWatch, and quoted or indented text.
 """
 
 import re
@@ -14,7 +14,8 @@ TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 _END = r"(?: |$)"
 _NAME = r"[A-Za-z][\w.-]{0,62}"
 _INDENT = r"[ \t]+"
-_HOST = rf"({_NAME}):{_END}"
+_ADDRESS = r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}"
+_HOST = rf"({_NAME}|{_ADDRESS}):{_END}"
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"
 _FORMS = (
     rf"\[?{TIME}\]?{_END}(?:std(?:out|err) [FP]{_END})?",
@@ -26,14 +27,16 @@ _FORMS = (
     rf"(?:- )?(?:[\w.]{{1,60}} +(?:L\d+ +|- )?)?\[?{_LEVEL}(?:\]|\||:| -)?{_END}",
     rf"{_LEVEL}:[\w.]{{1,60}}:",
     rf"\[std(?:out|err)\]{_END}",
-    r"\[(?:[\w.-]{1,60}@)?(\d+(?:,\d+)?|[\w.-]{1,60})\](?: ?<std(?:out|err|diag)>)?(?::? |:|$)",
+    r"\[(?:[\w.-]{1,60}@|[A-Za-z_]{1,20}[=: ] ?)?(\d+(?:,\d+)?|[\w.-]{1,60})\](?: ?<std(?:out|err|diag)>)?(?::? |:|$)",
     rf" *(\d{{1,6}}):{_END}",
     rf"\(([\w ]{{1,60}} pid=\d+)(?:, ip=[\w.:]+)?\){_END}",
     _HOST,
-    rf"({_NAME}) *\|{_END}",
+    rf"({_NAME}|{_ADDRESS}) *\|{_END}",
     rf" *\|{_END}",
     rf">{_END}",
     rf"([a-z0-9][a-z0-9.]{{0,62}}-[a-z0-9.-]{{0,62}}) [a-z][a-z0-9-]{{0,62}}{_END}",
+    rf"((?:[\w.#$-]{{1,80}}/){{1,6}}[\w.#$-]{{1,80}}){_END}",
+    rf"([a-z0-9][a-z0-9.]{{0,62}}-[a-z0-9.-]{{0,62}}){_END}",
     _INDENT,
 )
 _forms = tuple((form, re.compile(form)) for form in _FORMS)

@@ -1,7 +1,6 @@
 """Lines of log files without what mpirun, kubectl, the container runtime and terminals put before and into them."""
 
 import gzip
-import json
 import re
 import zlib
 from collections.abc import Callable, Iterator
@@ -9,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from evidence import prefixes
+from evidence import log_records, prefixes
 
 BLOCK = 1 << 17
 """Bytes that are read at once: the memory for a log of any size. Blocks of a MiB, beyond the cache, take 5 % longer."""
@@ -34,8 +33,8 @@ _TAG = re.compile(rb"\[(\d+(?:,\d+)?)\]\s?<std(?:out|err|diag)")
 """mpirun --tag-output, and horovodrun, whose tag has one number; up to the >: that ends it."""
 _LONGEST_TAG = 40
 _BRACKET = ord("[")
-_DOCKER = b'{"log":"'
-"""How a line begins of Docker's own files, in which each is a JSON object."""
+_FRAME = "\u2502".encode()
+"""What a terminal draws at both ends of a line: k9s does."""
 
 
 class Line(NamedTuple):
@@ -103,9 +102,12 @@ def raw_lines(file: BinaryIO) -> Iterator[bytes]:
         yield from block
 
 
+_REWRITTEN = (b"\x1b", b"\0", b"\r", _FRAME, *log_records.MARKS)
+
+
 def is_rewritten(block: bytes) -> bool:
     """Return whether `clean` changes lines of a block within, and not only what is before their text."""
-    return any(mark in block for mark in (b"\x1b", b"\0", b"\r", _DOCKER))
+    return any(mark in block for mark in _REWRITTEN)
 
 
 def clean(number: int, raw: bytes) -> Line:
@@ -119,8 +121,10 @@ def clean(number: int, raw: bytes) -> Line:
     if b"\r" in raw:
         # A progress bar overwrites its line; its last text is what was shown.
         raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
-    if raw.startswith(_DOCKER):
-        raw = _of_docker(raw)
+    if raw.startswith(_FRAME):
+        raw = raw.rstrip().removesuffix(_FRAME)[len(_FRAME) :].strip()
+    if log_records.is_record(raw) and (record := log_records.read(raw)) is not None:
+        raw, source = record
     while raw:
         if raw[0] == _BRACKET:
             tag, mark, rest = raw.partition(b">:")
@@ -136,15 +140,6 @@ def clean(number: int, raw: bytes) -> Line:
     if b"NCCL " in raw:
         raw = raw[prefixes.before_nccl(raw) :]
     return Line(number, raw.decode("utf-8", "replace").rstrip(), source)
-
-
-def _of_docker(raw: bytes) -> bytes:
-    try:
-        line = json.loads(raw)
-    except ValueError:
-        return raw
-    text = line.get("log")
-    return text.rstrip("\r\n").encode("utf-8", "replace") if isinstance(text, str) else raw
 
 
 @lru_cache(maxsize=10_000)

@@ -43,7 +43,7 @@ def _hca_absent(job: Job) -> Iterator[Proof]:
         if 0 < files.counts.get("uverbs", 0) < len(wanted):
             yield from at(files.file, files.first_line)
     for file, log in nccl_logs(job) if job.request.uses_rdma else ():
-        lacks = [wanted - {*devices} for devices in log.devices_by_host.values()]
+        lacks = [wanted - {*devices} for devices in log.devices_by_host.values() if devices]
         if any(lacks):
             yield from quoted(file, log.proofs.get("NET/IB : Using"))
 

@@ -5,7 +5,7 @@ import re
 from evidence.nccl_debug import messages
 from evidence.nccl_debug.messages import End
 from evidence.prefixes import is_prefix
-from evidence.text import TIMED
+from evidence.text import TIMED, is_rewritten
 
 REMEMBERED = 100_000
 """Entries of each memory: some 20 MB. One that is full is emptied, and what it held is read again."""
@@ -28,8 +28,8 @@ class LineCache:
 
     def learn(self, head: bytes, host: str) -> None:
         """Remember whose lines begin so, whatever time stands before that."""
-        if head.startswith(b"{"):
-            return  # of a JSON object, whose end is not the message's
+        if b'"' in head or is_rewritten(head):
+            return  # of a JSON object or a frame, whose end is not the message's
         at = _own(head)
         if at and messages.HEAD.search(head, at) is not None and is_prefix(head[:at]):
             self._learn(head[at:], host)

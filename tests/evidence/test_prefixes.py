@@ -1,9 +1,12 @@
 """What launchers and loggers put before each line of a file."""
 
 import io
+import json
 
 import pytest
 
+from apis.metric import Metric
+from evidence import metrics
 from evidence.model import Reading
 from evidence.reader import read_stream
 from evidence.tools.nccl_tests import NcclTests
@@ -70,6 +73,17 @@ def _same(one: Reading, other: Reading) -> bool:
         "> ",
         ">     ",
         "worker-1  |  0: ",
+        "10.0.3.21: ",
+        "fd00::3:21: ",
+        "10.0.3.21 | ",
+        "[1,3]<stderr>:10.0.3.21: ",
+        "[rank=3] ",
+        "[Rank 3]: ",
+        "llama-8b/0 ",
+        "2025-05-16T16:39:51.208000+00:00 train/default/0123456789abcdef ",
+        "2025-05-16T16:39:51.208Z      worker-1 trainer ",
+        "2025-05-16T16:39:51.208Z      worker-1 ",
+        "bench.node-04 [stderr] ",
     ],
 )
 def test_a_table_behind_a_prefix_is_the_same_table(prefix: str) -> None:
@@ -89,6 +103,49 @@ def test_hosts_and_ranks_of_one_launcher_have_one_prefix(form: str) -> None:
     mixed = "".join(f"{form.format(number)}{line}\n" for line in lines for number in (8, 11))
     found = _read(mixed)
     assert [one.complete for one in found] == [True, True]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"log": "{}\n", "stream": "stdout", "time": "2025-05-16T16:39:51Z"},
+        {"time": "2025-05-16T16:39:51Z", "log": "{}", "kubernetes": {"pod_name": "worker-1"}},
+        {"@timestamp": 1747413591208, "@message": "{}", "@logStream": "train/default/0"},
+        {"labels": {"pod": "worker-1"}, "line": "{}", "timestamp": "2025-05-16T16:39:51Z"},
+        {"_index": "app-000001", "_source": {"message": "{}", "kubernetes": {"pod": {"name": "worker-1"}}}},
+        {"textPayload": "{}", "severity": "INFO", "insertId": "a1"},
+        {"_PID": "12", "__REALTIME_TIMESTAMP": "1747413591208", "MESSAGE": "{}"},
+    ],
+)
+def test_a_record_of_a_log_store_is_its_text(record: dict[str, object]) -> None:
+    """Lines that a log store keeps as JSON are read as their texts."""
+    text = "".join(f"{json.dumps(record).replace('{}', json.dumps(line)[1:-1])}\n" for line in TABLE.splitlines())
+    (plain,), (found,) = _read(TABLE), _read(text)
+    assert _same(found, plain)
+
+
+def test_events_of_a_log_store_are_their_texts() -> None:
+    """Events in an indented list of CloudWatch are read as their texts."""
+    events = [
+        {"timestamp": 1747413591208, "message": line, "ingestionTime": 1747413591308} for line in TABLE.splitlines()
+    ]
+    *_, found = _read(json.dumps({"events": events, "nextForwardToken": "f/1"}, indent=4))
+    assert isinstance(found, NcclTests)
+    assert found.complete
+
+
+def test_json_of_a_program_is_left_as_it_is() -> None:
+    """A line with a figure beside its text is a program's own, and its metrics read the figure."""
+    text = '{"time": 1.5, "message": "step", "loss": 2.5}\n'
+    assert [line.text for line in _read(text)[0].unread] == [text.rstrip()]
+    loss = Metric(name="loss", pattern=r'"loss": (\S+)\}')
+    assert metrics.read_stream(io.BytesIO(text.encode()), "log", [loss]).rows[0].figure == 2.5
+
+
+def test_the_frame_of_a_terminal_is_no_text() -> None:
+    """Lines that k9s shows in a frame are read without it."""
+    (plain,), (found,) = _read(TABLE), _read("".join(f"\u2502 {line:130}\u2502\n" for line in TABLE.splitlines()))
+    assert _same(found, plain)
 
 
 def test_a_host_that_pdsh_names_has_a_run_of_its_own() -> None:
