@@ -14,9 +14,9 @@ from evidence.verdict import Job, Proof, Status, Verdict
 
 PASSED, FAILED, NOT_ENOUGH = 0, 1, 2
 """Exit statuses."""
-_ALWAYS = frozenset({"job-ended", "complete-logs"})
-"""Criteria of a job without logs, too."""
-_ENDS = _ALWAYS | {"no-failure-lines", "test-ran"}
+_ALWAYS = frozenset({"job-ended", "complete-logs", "no-failure-lines"})
+"""Criteria of a job without logs, or with those of unknown programs, too."""
+_ENDS = _ALWAYS | {"test-ran"}
 """Criteria that fail by what ended the program."""
 _EXPLAINED = frozenset({Status.FAIL, Status.MISSING, Status.WARN})
 

@@ -11,6 +11,7 @@ from itertools import filterfalse
 from typing import NamedTuple
 
 from apis.logs import SIMULATED
+from evidence.failure_wording import has_hint
 from evidence.line_shapes import of_shapes, shape_of
 from evidence.parser import Parser
 from evidence.prefixes import Prefixes
@@ -76,7 +77,7 @@ class LineOwners:
                 break
             if not run.parser.ignores(text):
                 return
-        if not text or (owner is None and self._may_begin(text)):
+        if not text or (owner is None and (has_hint(text) or self._may_begin(text))):
             return
         shapes = self._known.setdefault(owner, Known(owner, set())).shapes
         if len(shapes) >= _REMEMBERED:

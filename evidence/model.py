@@ -8,7 +8,7 @@ from evidence.wording import listed
 from hardware.model import Model
 
 UNREAD_KEPT = 1000
-"""Lines of a reading that are kept of those that it could not read; all are counted."""
+"""Lines of a reading that are kept of those that it could not read, and as many more of failures; all are counted."""
 
 
 class Unread(Model):
@@ -99,7 +99,9 @@ class Reading(Model):
     first_line: int = Field(ge=1)
     last_line: int = Field(ge=1)
     nccl: NcclLog | None = Field(default=None, description="of the program that ran; None: NCCL printed nothing")
-    unread: tuple[Unread, ...] = Field(default=(), description=f"at most {UNREAD_KEPT}")
+    unread: tuple[Unread, ...] = Field(
+        default=(), description=f"the first {UNREAD_KEPT}, and as many more that report a failure"
+    )
     unread_total: int = Field(default=0, ge=0, description="lines that could not be read, stored or not")
 
     def figures(self) -> str:

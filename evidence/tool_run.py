@@ -1,6 +1,7 @@
 """One run of one tool, while its log is read."""
 
 from evidence import nccl_debug
+from evidence.failure_wording import is_telling
 from evidence.model import UNREAD_KEPT, NcclLog, Reading, Unknown, Unread
 from evidence.parser import Common, Parser, Taken, ending
 from evidence.secrets import masked
@@ -33,7 +34,7 @@ class ToolRun:
         """Count a line that could not be read."""
         self.last = max(self.last, line.number)
         self.unread_total += 1
-        if len(self.unread) < UNREAD_KEPT:
+        if len(self.unread) < UNREAD_KEPT or (len(self.unread) < 2 * UNREAD_KEPT and is_telling(line.text)):
             text = masked(line.text)
             text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ... (cut here)"
             self.unread.append(Unread(line=line.number, text=text))
@@ -47,7 +48,7 @@ class ToolRun:
         """Adopt what was printed before the program's own first line."""
         self.first = min(self.first, other.first)
         self.nccl = other.nccl
-        self.unread = [*other.unread, *self.unread][:UNREAD_KEPT]
+        self.unread = [*other.unread, *self.unread][: 2 * UNREAD_KEPT]
         self.unread_total += other.unread_total
 
     def settle(self) -> None:

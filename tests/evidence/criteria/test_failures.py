@@ -6,6 +6,7 @@ from evidence.verdict import Ended, Status, Verdict
 from tests.evidence.criteria.cases import TABLE, TWO, judged
 
 NCCL = "nccl-test-mpi-worker-1:30:47 [7] NCCL WARN"
+RUN = "W1125 15:49:55.123000 12 torch/distributed/run.py:793]"
 
 
 def _verdict(line: str, ended: Ended = Ended.UNKNOWN) -> Verdict:
@@ -24,6 +25,12 @@ def _verdict(line: str, ended: Ended = Ended.UNKNOWN) -> Verdict:
         "[rank0]: Traceback (most recent call last):",
         "[default3]:[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
         "[rank1]:[E1125 15:49:55.123456789 ProcessGroupNCCL.cpp:629] Watchdog caught collective operation timeout",
+        "bench.node-04 [stderr] [rank14]:[E909 09:55:29.307629539 ProcessGroupNCCL.cpp:607] [Rank 14] stopped",
+        "(Worker pid=12, ip=10.0.0.3) ValueError: no such file",
+        "10.0.3.21: torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError",
+        "slurmstepd: error: Detected 1 oom_kill event in StepId=88123.0. Some of the step tasks have been OOM Killed.",
+        "Memory cgroup out of memory: Killed process 812 (python3) total-vm:1024kB",
+        "/work/run.sh: line 28:  8156 Killed                  python3 train.py",
         "E1125 15:50:01.000000 1 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1)",
         f"{NCCL} NET/IB : Got completion from peer 10.0.0.1<1> with error 12, opcode 0, len 0, vendor err 129",
     ],
@@ -43,10 +50,88 @@ def test_they_fail_a_job_whose_table_is_whole(line: str) -> None:
         ("Error: 0 of 16 ranks", Status.PASS),
         ("[rank0]:[W1125 15:49:55.1 ProcessGroupNCCL.cpp:1476] Warning: destroy_process_group() was not", Status.WARN),
         ("[W socket.cpp:436] [c10d] The server socket cannot be initialized on [::]:29500", Status.WARN),
-        ("W1125 15:49:55.123000 12 torch/distributed/run.py:793] Setting OMP_NUM_THREADS environment", Status.WARN),
+        (f"{RUN} Setting OMP_NUM_THREADS environment variable for each process to be 1 in default", Status.PASS),
+        (f"{RUN} *****************************************", Status.PASS),
+        (RUN, Status.PASS),
+        (f"{RUN} master_addr is only used for static rdzv_backend", Status.WARN),
+        ("slurmstepd: error: couldn't chdir to `/root': No such file or directory: going to /tmp instead", Status.PASS),
+        ("[WARNING] [rank0]: ValueError: not fatal", Status.PASS),
+        ("step failed: ValueError: tried again", Status.PASS),
+        ("ssh: connect to host worker-1 port 2222: Connection refused", Status.PASS),
         ("W1125 15:49:55.123000 12 controller.go:12] the cache is cold", Status.PASS),
     ],
 )
 def test_what_is_no_failure_does_not_fail(line: str, status: Status) -> None:
     """Noise of frameworks and harmless warnings of NCCL and PyTorch do not fail a job."""
     assert _verdict(line).status is status
+
+
+_E = "[E810 03:04:11.063313477 ProcessGroupNCCL.cpp:2241]"
+_SIX = "[PG ID 0 PG GUID 0(default_pg) Rank {0}]  failure detected by watchdog at work sequence id: {1} PG status: "
+_STATUS = f"[rank{{0}}]:{_E} {_SIX}last enqueued work: {{1}}, last completed work: {{2}}"
+_FOUR = (
+    "[rank{0}]:[E321 02:07:08.465150152 ProcessGroupNCCL.cpp:1664] [PG 1 Rank {0}] Exception (either an error or "
+    "timeout) detected by watchdog at work: {1}, last enqueued NCCL work: {1}, last completed NCCL work: {2}."
+)
+_WORK = "[Rank {0}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=4, OpType={1}, NumelIn=1)"
+_TABLE = "Root Cause (first observed failure):\n[0]:\n  time      : 2025-06-03_22:45:01\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "fact"),
+    [
+        ([_STATUS.format(0, 79, 77), _STATUS.format(1, 61, 60)], "rank 1 is behind: 60 of 77 collectives"),
+        ([_FOUR.format(0, 12, 11), _FOUR.format(5, 8, 7)], "rank 5 is behind: 7 of 11 collectives"),
+        ([_FOUR.format(0, 1, 93459313471793), _FOUR.format(5, 8, 7)], "rank 0 is behind: 0 of 7 collectives"),
+        (
+            [_WORK.format(rank, "ALLREDUCE") for rank in range(15)],
+            "no time-out of rank 15, for which the others waited",
+        ),
+        ([_WORK.format(3, "BROADCAST")], "rank 3 waited in BROADCAST 4"),
+        ([f"{_E} ranks [47] are the lagging ranks that caused this timeout."], "PyTorch names rank 47 as behind"),
+        (
+            ["torch.distributed.DistStoreError: Timed out after 901 seconds waiting for clients. 1/3 clients joined."],
+            "1 of 3 processes came within 901 s",
+        ),
+        (
+            ["RuntimeError: The server socket has failed to bind to [::]:25641 (errno: 98 - Address already in use)."],
+            "port 25641 is in use",
+        ),
+        (
+            ["DistNetworkError: port: 29500, useIpv6: false, code: -98, name: EADDRINUSE, message: in use"],
+            "port 29500 is in use",
+        ),
+        (
+            ["[E socket.cpp:793] The client socket has timed out after 60s while trying to connect to (w-0, 23456)."],
+            "no answer from w-0:23456 within 60s",
+        ),
+        (
+            [f"{_TABLE}  host      : gpu7\n  rank      : 4 (local_rank: 0)\n  exitcode  : -9 (pid: 19401)"],
+            "rank 4 on gpu7 ended first, with exit code -9",
+        ),
+        (["ERROR:torch.distributed.elastic:failed (exitcode: -9) local_rank: 3 (pid: 7)"], "local rank 3 ended first"),
+        (["srun: error: gpu-0-1: task 14: Out Of Memory"], "task 14 on gpu-0-1: Out Of Memory"),
+        (["ssh: connect to host w-1 port 2222: Connection refused"], "w-1:2222: Connection refused"),
+        (["user@w-0.job: Permission denied (publickey,password)."], "user@w-0.job refuses publickey,password"),
+        (["mpirun noticed that process rank 1 with PID 30 on node w-1 exited on signal 9 (Killed)."], "rank 1 on w-1"),
+    ],
+)
+def test_a_failure_of_an_unknown_program_fails_its_job_and_names_whom(log: list[str], fact: str) -> None:
+    """A failure fails its job, and names the rank behind, the peer that did not come, or the port in use."""
+    found = judged("epoch 1 loss 2.5\n" + "\n".join(log) + "\n", TWO)["no-failure-lines"]
+    assert found.status is Status.FAIL
+    assert fact in found.measured
+    assert found.proofs
+
+
+def test_the_end_of_a_long_log_of_an_unknown_program_is_read() -> None:
+    """A failure behind thousands of other lines fails the job, with what each rank printed of it."""
+    steps = "".join(f"step {step} of {'abc' * (step % 40)}: loss 0.5\n" for step in range(3000))
+    log = steps + "".join(f"{_STATUS.format(rank, 78, 70 if rank == 11 else 77)}\n" for rank in range(16))
+    assert "; rank 11 is behind: 70 of 77" in judged(log, TWO)["no-failure-lines"].measured
+
+
+def test_a_log_of_an_unknown_program_without_a_failure_is_not_judged() -> None:
+    """Words such as error and timeout alone fail nothing."""
+    found = judged("loss 2.3 errors: 0\n0 failures, timeout 60s\nsaved; no error\nexit code 0\n", TWO)
+    assert [(name, verdict.status) for name, verdict in found.items()] == [("complete-logs", Status.MISSING)]
