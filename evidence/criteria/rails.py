@@ -1,5 +1,7 @@
 """Which HCAs NCCL uses between nodes: all that lie beside the job's GPUs, each channel the same at both ends."""
 
+from apis.nccl import Transport
+from apis.wording import plural
 from evidence.criteria.transport import first_lines
 from evidence.criterion import NCCL, Criterion, Found, nccl_logs, passed
 from evidence.verdict import Job, Request, Status
@@ -58,6 +60,33 @@ def _beside(request: Request, count: int) -> int:
     return -(-gpus * count // profile.gpus)
 
 
+def _equal_hosts(job: Job) -> Found | None:
+    logs = nccl_logs(job)
+    names: dict[str, set[str]] = {}
+    for _, log in logs:
+        for host, devices in log.devices_by_host.items():
+            names.setdefault(host, set()).update(devices)
+    if len(names) < 2 or not any(names.values()):  # noqa: PLR2004 - one is compared with another
+        return None
+    fullest = max(names.values(), key=len)
+    short = [
+        f"{host} lacks {listed(sorted(fullest - mine))}"
+        if mine & fullest
+        else f"{host} has {len(mine)} of {len(fullest)}"
+        for host, mine in sorted(names.items())
+        if len(mine) < len(fullest)
+    ]
+    # Virtual functions have names of their own in each pod; where hosts number their HCAs otherwise, some are equal.
+    other = [
+        f"{host} has {listed(sorted(mine - fullest))} for {listed(sorted(fullest - mine))}"
+        for host, mine in sorted(names.items())
+        if len(mine) == len(fullest) and mine != fullest and mine & fullest
+    ]
+    proofs = first_lines(logs, "NET/IB : Using", "NET/IB : No device found")
+    measured = listed(short or other, 4) or f"{plural(len(fullest), 'HCA')} on each of {len(names)} hosts"
+    return Found(Status.FAIL if short else Status.WARN if other else Status.PASS, measured, proofs=proofs)
+
+
 def _has_whole_nodes(request: Request) -> bool:
     """Return whether each pod has all GPUs of its node: a rank with one GPU uses the HCA beside it."""
     profile = request.machine
@@ -89,6 +118,19 @@ CRITERIA = (
         needs=(NCCL,),
         look=_hcas_used,
         when=lambda request: request.uses_rdma and bool(request.hcas),
+    ),
+    Criterion(
+        name="equal-hosts",
+        title="The hosts of a job have the same HCAs",
+        limit="as many HCAs on each host, and the same",
+        unit="HCAs",
+        tolerance="other names, as many, are a warning; virtual functions, with no name in common, are not compared",
+        applies="jobs, but not over TCP, whose NCCL messages name the HCAs of several hosts",
+        source="github.com/NVIDIA/nccl/issues/2428, github.com/NVIDIA/nccl/issues/1277",
+        needs=(NCCL,),
+        look=_equal_hosts,
+        when=lambda request: request.transport is not Transport.TCP,
+        missed=False,
     ),
     Criterion(
         name="same-hca",

@@ -105,7 +105,8 @@ class ProgramLog:
         for one in messages.DEVICE.finditer(found["devices"]):
             devices[int(one["index"])] = (one["name"],)
             self._links[one["name"]] = one["link"]
-        self._names[host] = tuple(name for names in devices.values() for name in names)
+        named = (*self._names.get(host, ()), *(name for names in devices.values() for name in names))
+        self._names[host] = tuple(dict.fromkeys(named))
         if "{" in found["devices"]:
             # Ports that NCCL has bonded: the index of a channel is that of the bond, which is not a device's.
             devices = {}

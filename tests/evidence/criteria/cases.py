@@ -295,6 +295,14 @@ _WRITTEN: Mapping[str, Case] = {
     "no-other-network": pair(nccl(), f"{nccl()}{COLLNET}Using network Socket\n", TWO),
     "gpudirect": changes(TWO, nccl(), ("[send] via NET/IB/0/GDRDMA", "[send] via NET/IB/0")),
     "hcas-used": changes(TWO, nccl(), ("[2]mlx5_1:1/IB [3]mlx5_0:1/IB", "[2]mlx5_1:1/IB")),
+    "equal-hosts": changes(
+        TWO,
+        nccl(),
+        (
+            "worker-1:30:30 [0] NCCL INFO NET/IB : Using [0]mlx5_3:1/IB [1]",
+            "worker-1:30:30 [0] NCCL INFO NET/IB : Using [1]",
+        ),
+    ),
     "same-hca": changes(
         TWO, nccl(channels=2), ("[receive] via NET/IB/1", "[receive] via NET/IB/0"), status=Status.WARN
     ),

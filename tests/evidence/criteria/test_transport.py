@@ -1,5 +1,6 @@
 """What ranks talked over, where a pair of logs does not say it all."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -103,3 +104,25 @@ def test_the_log_of_one_pod_shows_its_own_channels(log: str, between: Status, wi
     """The layout gives each rank's pod: what goes to a rank of another pod is between nodes, and nothing else is."""
     criteria = ("transport-between-nodes", "transport-within-a-node", "gpudirect")
     assert tuple(status(name, log, H100) for name in criteria) == (between, within, direct)
+
+
+@pytest.mark.parametrize(
+    ("devices", "expected"),
+    [
+        ("[0]mlx5_3:1/IB [1]mlx5_2:1/IB [2]mlx5_1:1/IB [3]mlx5_0:1/IB ", Status.PASS),
+        ("[0]mlx5_3:1/IB [1]mlx5_2:1/IB [2]mlx5_6:1/IB [3]mlx5_7:1/IB ", Status.WARN),
+        ("[0]mlx5_12:1/IB [1]mlx5_13:1/IB [2]mlx5_14:1/IB [3]mlx5_15:1/IB ", Status.PASS),
+        ("[0]mlx5_12:1/IB ", Status.FAIL),
+    ],
+)
+def test_hosts_of_one_job_are_compared(devices: str, expected: Status) -> None:
+    """A host with fewer HCAs fails a job, one with some others is a warning; pods' virtual functions have any names."""
+    first = "worker-1:30:30 [0] NCCL INFO NET/IB : Using "
+    used = "[0]mlx5_3:1/IB [1]mlx5_2:1/IB [2]mlx5_1:1/IB [3]mlx5_0:1/IB "
+    assert status("equal-hosts", changed(nccl(), (f"{first}{used}", f"{first}{devices}")), TWO) is expected
+
+
+def test_a_host_without_any_hca_is_compared() -> None:
+    """A host on which NCCL finds no HCA fails the job, whichever others it has."""
+    log = re.sub(r"(worker-1:30:30 \[0\] NCCL INFO NET/IB : )Using .*", r"\1No device found.", nccl())
+    assert status("equal-hosts", log, TWO) is Status.FAIL
