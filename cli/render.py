@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from apis.wording import plural
 from cli.shared import stack as stacks
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
@@ -79,7 +80,7 @@ def command(
                 "Name a stack whose gpu.monitoring has `dashboards` or `notify`, or one with gpu.exporter.",
             )
         names = ", ".join(file.name for file in manifests.write_files(found, folder))
-        print_text(f"{len(found)} files for monitoring of stack {stack} in {folder}: {names}")
+        print_text(f"{plural(len(found), 'file')} for monitoring of stack {stack} in {folder}: {names}")
         return None
     written = manifests.write(manifests.registrations(stack), folder)
     print_text(f"{len(written)} manifests of stack {stack} in {folder}")

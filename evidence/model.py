@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.wording import listed
 from hardware.model import Model
 
@@ -107,7 +108,7 @@ class Reading(Model):
     def figures(self) -> str:
         """Return the few figures that a table has room for: the number of rows, unless the tool's kind has better."""
         rows = getattr(self, "rows", None)
-        return f"{len(rows)} rows" if isinstance(rows, tuple) else ""
+        return plural(len(rows), "row") if isinstance(rows, tuple) else ""
 
     def rank_count(self) -> int | None:
         """Return the processes or GPUs that took part, by the tool, else by NCCL; None: neither prints it."""

@@ -1,5 +1,6 @@
 """One run of one tool, while its log is read."""
 
+from apis.wording import plural
 from evidence import nccl_debug
 from evidence.failure_wording import is_telling
 from evidence.model import UNREAD_KEPT, NcclLog, Reading, Unknown, Unread
@@ -75,6 +76,10 @@ class ToolRun:
             return self.parser.reading(common)
         if self._log is not None:
             ready, ranks = self._log.initialised, self._log.nranks
-            lacks = f"{ready} of {ranks} ranks print Init COMPLETE" if ranks is not None and ready < ranks else None
+            lacks = (
+                f"{ready} of {plural(ranks, 'rank')} print Init COMPLETE"
+                if ranks is not None and ready < ranks
+                else None
+            )
             return Unknown(**ending(lacks), **common)
         return Unknown(**ending(missing), **common)

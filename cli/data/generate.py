@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from apis.wording import plural
 from cli.shared.console import Reporter, print_text
 from cli.shared.errors import Problem
 from datasets import generated, painting
@@ -34,9 +35,9 @@ def command(folder: Folder, frames: FramesOption = 100, seed: SeedOption = 0) ->
         made = generated.frames(frames, seed)
         with Reporter().step("painting") as step, ProcessPoolExecutor() as pool:
             for number, _ in enumerate(pool.map(partial(painting.write, partly), made), start=1):
-                step.update(number, len(made), f"{number} of {len(made)} frames")
+                step.update(number, len(made), f"{number} of {plural(len(made), 'frame')}")
         partly.chmod(0o755)
         partly.replace(folder)
     finally:
         shutil.rmtree(partly, ignore_errors=True)
-    print_text(f"{folder}: {len(made)} frames, generated")
+    print_text(f"{folder}: {plural(len(made), 'frame')}, generated")

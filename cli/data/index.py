@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from apis.wording import plural
 from cli.data import cards
 from cli.shared.console import Reporter, print_text, print_warning
 from cli.shared.errors import Problem
@@ -53,7 +54,7 @@ def command(
     with Reporter().step("listing files") as step:
         files = list_files(folder)
         found = put_together(files, known)
-        step.update(what=f"{len(found.frames)} frames")
+        step.update(what=plural(len(found.frames), "frame"))
     with Reporter().step("counting pixels of classes") as step:
         frames = indexing.write(
             output,
@@ -65,8 +66,9 @@ def command(
             now=now,
         )
     if found.others:
-        print_warning(f"{len(found.others)} files belong to no frame and are left out, e.g. {found.others[0]!r}")
-    print_text(f"{output}: {frames} frames, as of {now:%Y-%m-%d %H:%M:%S} UTC")
+        some = plural(len(found.others), "file belongs to no frame and is", "files belong to no frame and are")
+        print_warning(f"{some} left out, e.g. {found.others[0]!r}")
+    print_text(f"{output}: {plural(frames, 'frame')}, as of {now:%Y-%m-%d %H:%M:%S} UTC")
 
 
 def _counted(

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from apis.data_sets import list_path
+from apis.wording import plural
 from cli.data import chosen
 from cli.data.chosen import Name, TenantOption
 from cli.data.list import listed
@@ -40,4 +41,4 @@ def command(name: Name, folder: Folder, stack: StackOption = DEFAULT_STACK, tena
         file = folder / list_path(file_list.digest(content))
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, content, mode=_MODE)
-        print_text(f"{file}: {len(files):,} files{f' of split {split}' if split else ''}")
+        print_text(f"{file}: {plural(len(files), 'file')}{f' of split {split}' if split else ''}")

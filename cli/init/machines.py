@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from apis.names import CPU_ARCHITECTURES
+from apis.wording import plural
 from cli.init.facts import Node
 from hardware.data_files import SUFFIX, read
 from hardware.gpus import ARCHITECTURES, Gpu, named
@@ -44,7 +45,7 @@ class Traits:
 
     def __str__(self) -> str:
         gpus = f"{self.gpus or ''} {self.product or 'GPUs of NVIDIA'}".strip() if self.has_gpus else "no label of GPUs"
-        parts = [gpus, f"{self.cpus} CPUs", f"{self.memory_gib:.0f} GiB", self.architecture]
+        parts = [gpus, plural(self.cpus, "CPU"), f"{self.memory_gib:.0f} GiB", self.architecture]
         return ", ".join([*parts, *([f"machine {self.machine}"] if self.machine else [])])
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from apis import project, yaml_nodes
+from apis.wording import plural
 from cli.init import places, text
 from cli.init.composition import Composition
 from cli.init.decision import MARK, REVIEW, Decision
@@ -55,7 +56,7 @@ def _located(line: str) -> str:
 
 def _seen(cluster: Cluster) -> Iterator[str]:
     simulated = " (simulated)" if cluster.simulated else ""
-    yield f"OpenShift {cluster.version}{simulated}, {len(cluster.nodes)} nodes"
+    yield f"OpenShift {cluster.version}{simulated}, {plural(len(cluster.nodes), 'node')}"
     if cluster.mtu:
         yield f"MTU of the pod network {cluster.mtu}"
     installed = [f"{one.package} in {one.namespace}" for one in cluster.subscriptions]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from apis.wording import plural
 from cli.init.decision import REVIEW, Decision
 from cli.init.facts import Cluster, Namespace
 from cli.init.machine_kinds import shared_out
@@ -80,7 +81,7 @@ def _by_pool(
         name, _ = teams[tenant["namespace"]].quota or ("", 0)
         yield Decision(
             ("tenants", index, "gpu_quota"),
-            f"ResourceQuota {name} has {total} GPUs and does not say of which pool: share them out, of "
+            f"ResourceQuota {name} has {plural(total, 'GPU')} and does not say of which pool: share them out, of "
             f"{', '.join(gpus)}; together {total}, it stays as it is",
         )
 

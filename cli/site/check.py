@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from apis.wording import plural
 from cli.shared import tables
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
@@ -31,4 +32,5 @@ def command(folder: FolderArgument, stack: StackOption = DEFAULT_STACK) -> None:
     if found:
         tables.show_rows(f"Stale files in {folder}", ("file", "why"), found.items())
         raise typer.Exit(1)
-    print_text(f"{len(stored.files)} files in {folder} match the settings of stack {stack}")
+    match = plural(len(stored.files), f"file in {folder} matches", f"files in {folder} match")
+    print_text(f"{match} the settings of stack {stack}")

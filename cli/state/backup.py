@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
+from apis.wording import plural
 from cli.shared import session
 from cli.shared import stack as stacks
 from cli.shared.checkpoints import access, backups
@@ -32,4 +33,5 @@ def command(
         )
     count = backups.write(wanted.name, access.export(running), selection.tags(wanted, there), output)
     if output != STANDARD_OUTPUT:
-        print_text(f"{output}: {count} resources, {output.stat().st_size / 1e6:.1f} MB, read back and whole")
+        size = output.stat().st_size / 1e6
+        print_text(f"{output}: {plural(count, 'resource')}, {size:.1f} MB, read back and whole")

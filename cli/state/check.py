@@ -83,7 +83,7 @@ def check_stack(there: Backend, name: str, options: str = "") -> list[Finding]:
             "" if busy else f"`./hpc state repair {options}`, or the next `./hpc up {options}`, settles them.",
         )
     return [
-        Finding("stack", GOOD, f"{name}: {count} resources, {size / 1e6:.1f} MB"),
+        Finding("stack", GOOD, f"{name}: {plural(count, 'resource')}, {size / 1e6:.1f} MB"),
         locked,
         unfinished,
         _kept(there, name),

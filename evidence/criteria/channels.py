@@ -28,8 +28,10 @@ def _every_run(job: Job) -> Found | None:
     if len(runs) <= 1 or len(silent) == len(runs) or apart:
         return None
     if silent:
-        return Found(Status.MISSING, f"{len(silent)} of {len(runs)} runs print no channel", proofs=begins(silent[:4]))
-    return Found(Status.PASS, f"{len(runs)} runs", proofs=begins(runs[:4]))
+        return Found(
+            Status.MISSING, f"{len(silent)} of {plural(len(runs), 'run')} print no channel", proofs=begins(silent[:4])
+        )
+    return Found(Status.PASS, plural(len(runs), "run"), proofs=begins(runs[:4]))
 
 
 def _has_channels(one: Reading) -> bool:
@@ -46,7 +48,7 @@ def _every_ring(job: Job) -> Found | None:
         return None
     # A ring goes into each node and out of it; channels of other communicators may have more numbers.
     short = [(file, log) for file, log in logs if log.rings_between_nodes < (log.rings or 0)]
-    counts = [f"{log.rings_between_nodes} of {log.rings} rings" for _, log in short or logs]
+    counts = [f"{log.rings_between_nodes} of {plural(log.rings or 0, 'ring')}" for _, log in short or logs]
     proofs = texts_of((file, log.proofs.get(kind)) for file, log in short or logs for kind in sorted(log.between_nodes))
     return Found(Status.MISSING if short else Status.PASS, f"{listed(counts, 3)} go between nodes", proofs=proofs)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, of, passed
 from evidence.node_facts import NodeFact, NodeFacts
 from evidence.verdict import Job, Request, Status
@@ -15,11 +16,11 @@ def _offered(job: Job) -> Found | None:
     resources = len(job.request.devices)
     bad = [f"{name}: {fault}" for name, node in nodes.items() for fault in _lacks(node, job.request, resources)]
     bad += [f"{name} does not exist" for name in job.request.nodes if name not in nodes]
-    limit = f"Ready, not cordoned, {profile.gpus} GPUs{f', {resources} RDMA resources' if resources else ''}"
+    limit = f"Ready, not cordoned, {plural(profile.gpus, 'GPU')}{f', {resources} RDMA resources' if resources else ''}"
     limit += f" of {job.request.hca_shares} each" if resources and job.request.hca_shares else ""
     if not nodes and not bad:
         return Found(Status.MISSING, "no node", limit)
-    return Found(passed(not bad), listed(bad, 4) if bad else f"{len(nodes)} nodes", limit)
+    return Found(passed(not bad), listed(bad, 4) if bad else plural(len(nodes), "node"), limit)
 
 
 def _lacks(node: NodeFact, request: Request, resources: int) -> Iterator[str]:
@@ -31,13 +32,13 @@ def _lacks(node: NodeFact, request: Request, resources: int) -> Iterator[str]:
         yield "no label of node feature discovery for a GPU"
     parts = request.divided.get(node.name, {})
     if node.gpus != (0 if parts else request.known_machine.gpus):
-        yield f"{node.gpus} GPUs"
+        yield plural(node.gpus, "GPU")
     expected = labelled(request.known_machine.gpu)
     if node.gpu_model and product(node.gpu_model) != expected:
         yield f"GPUs {node.gpu_model}, not {expected}: another machine than {request.profile}"
     for size in sorted({*parts, *node.instances}):
         if node.instances.get(size, 0) != parts.get(size, 0):
-            yield f"{node.instances.get(size, 0)} instances {size}, not {parts.get(size, 0)}"
+            yield f"{plural(node.instances.get(size, 0), 'instance')} {size}, not {parts.get(size, 0)}"
     shares = request.hca_shares
     offered = [name for name, amount in node.rdma.items() if amount == (shares or amount) > 0]
     if len(offered) < resources:
@@ -50,7 +51,11 @@ def _one(field: Callable[[NodeFact], str | None]) -> Callable[[Job], Found | Non
     def look(job: Job) -> Found | None:
         reported = [version for one in of(job, NodeFacts) for node in one.nodes if (version := field(node))]
         versions = sorted({*reported})
-        return Found(passed(len(versions) == 1), f"{listed(versions)} on {len(reported)} nodes") if versions else None
+        return (
+            Found(passed(len(versions) == 1), f"{listed(versions)} on {plural(len(reported), 'node')}")
+            if versions
+            else None
+        )
 
     return look
 
@@ -66,8 +71,8 @@ def _in_roles(job: Job) -> Found | None:
         labels = {_ROLES.get(role, role) for role in node.roles}
         bad += [f"{name}: no {role}" for role in job.request.roles.get(name, ()) if role not in labels]
         bad += [f"{name}: not Ready"] if name in plain and not node.ready else []
-        bad += [f"{name}: {node.gpus} GPUs"] if name in plain and node.gpus else []
-    return Found(passed(not bad), listed(bad, 4) if bad else f"{len(nodes)} nodes")
+        bad += [f"{name}: {plural(node.gpus, 'GPU')}"] if name in plain and node.gpus else []
+    return Found(passed(not bad), listed(bad, 4) if bad else plural(len(nodes), "node"))
 
 
 def _tainted(job: Job) -> Found | None:

@@ -1,5 +1,6 @@
 """Whether a job came to its end, and its logs with it."""
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, ends
 from evidence.expectations import excused
 from evidence.model import Reading, Unknown
@@ -37,7 +38,8 @@ def _complete(job: Job) -> Found | None:
     cut = [one for one in found if not one.complete and one.tool not in without]
     if not cut:
         unread = sum(one.unread_total for one in found)
-        return Found(Status.PASS, f"{len(found)} complete{f', {unread} lines not read' if unread else ''}")
+        others = f", {plural(unread, 'line')} not read" if unread else ""
+        return Found(Status.PASS, f"{len(found)} complete{others}")
     return Found(
         Status.MISSING,
         listed((f"{one.tool}: {one.incomplete or 'incomplete'}" for one in cut), 4),

@@ -1,6 +1,7 @@
 """Whether the machine and the fabric that a job ran on are the requested ones, by what the logs call them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -37,24 +38,41 @@ def _model(name: str) -> _Model | None:
     )
 
 
-def _names(job: Job) -> Iterator[tuple[str, int, str]]:
-    """Yield the name of each GPU that a log shows, with its file and line."""
+class _Shown(NamedTuple):
+    """A GPU that a log shows, and where."""
+
+    gpu: tuple[object, ...]
+    """What distinguishes it: a program prints its list again for each of its runs, and each pod has a GPU 0."""
+    file: str
+    line: int
+    name: str
+
+
+def _shown(job: Job) -> Iterator[_Shown]:
     for test in of(job, NcclTests):
-        yield from ((test.file, device.line, device.name) for device in test.devices)
-    for shown in of(job, NvidiaSmi):
-        yield from ((shown.file, gpu.line, gpu.name) for gpu in shown.rows if gpu.name)
+        for device in test.devices:
+            yield _Shown((test.tool, device.host, device.bus_id), test.file, device.line, device.name)
+    for one in of(job, NvidiaSmi):
+        yield from (
+            _Shown((one.tool, one.source or one.file, gpu.index, gpu.bus), one.file, gpu.line, gpu.name)
+            for gpu in one.rows
+            if gpu.name
+        )
 
 
 def _gpu(job: Job) -> Found | None:
     profile = job.request.known_machine
     wanted = _model(profile.gpu.model)
-    named = [(file, line, name, seen) for file, line, name in _names(job) if (seen := _model(name)) is not None]
+    named = {shown.gpu: (shown, seen) for shown in _shown(job) if (seen := _model(shown.name)) is not None}
     if wanted is None or not named:
         return None
-    other = [one for one in named if wanted.differs(one[3])]
-    names = listed(sorted({name.strip() for *_, name, _ in other or named}), 4)
-    proofs = tuple(proof for file, line, *_ in (other or named)[:2] for proof in at(file, line))
-    return Found(passed(not other), f"{len(other or named)} {names}", f"{profile.gpu.model} ({profile.name})", proofs)
+    other = {gpu: shown for gpu, (shown, seen) in named.items() if wanted.differs(seen)}
+    gpus = other or {gpu: shown for gpu, (shown, _) in named.items()}
+    names = listed(sorted({shown.name.strip() for shown in gpus.values()}), 4)
+    proofs = tuple(proof for shown in [*gpus.values()][:2] for proof in at(shown.file, shown.line))
+    # nvidia-smi and nccl-tests show the same GPUs.
+    count = max(Counter(gpu[0] for gpu in gpus).values())
+    return Found(passed(not other), f"{count} {names}", f"{profile.gpu.model} ({profile.name})", proofs)
 
 
 def _layers(job: Job) -> Found | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from apis.metric import Metric
+from apis.wording import plural
 from evidence.criterion import Comparison, Criterion, Found, at, of, passed, quoted
 from evidence.metrics import Measured, Metrics
 from evidence.verdict import Job, Status
@@ -113,7 +114,7 @@ def _compared(metric: Metric, small: tuple[int, Job], large: tuple[int, Job]) ->
     share = after / before * few / many
     return Found(
         passed(share >= (metric.efficiency or 0)),
-        f"{share:.1%} ({before:,.6g} on {few} to {after:,.6g} {metric.unit} on {many} GPUs)",
+        f"{share:.1%} ({before:,.6g} on {few} to {after:,.6g} {metric.unit} on {plural(many, 'GPU')})",
         limit,
         (*at(one[0], one[1].line), *at(two[0], two[1].line)),
     )

@@ -1,5 +1,6 @@
 """Whether a job ran on as many nodes as it needs."""
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, passed
 from evidence.verdict import Job, Request
 from evidence.wording import listed
@@ -9,7 +10,7 @@ def _nodes(job: Job) -> Found | None:
     nodes, fewest = job.request.nodes, _fewest(job.request)
     if not nodes:
         return None
-    return Found(passed(len(nodes) >= fewest), listed(nodes), f">= {fewest} nodes")
+    return Found(passed(len(nodes) >= fewest), listed(nodes), f">= {plural(fewest, 'node')}")
 
 
 def _fewest(request: Request) -> int:

@@ -27,10 +27,12 @@ def _hcas_used(job: Job) -> Found | None:
         return Found(Status.FAIL if sockets else Status.MISSING, "no HCA is named", limit)
     pods = job.request.shape.pods if job.request.shape else hosts
     if not lacking and hosts < pods:
-        return Found(Status.MISSING, f"all on {hosts} of {pods} hosts", limit, proofs)
+        return Found(Status.MISSING, f"all on {hosts} of {plural(pods, 'host')}", limit, proofs)
     if not lacking and (idle := _idle(job, len(wanted))) is not None:
         return Found(*idle, limit, proofs, short=True)
-    return Found(passed(not lacking), listed(lacking, 4) if lacking else f"all on {hosts} hosts", limit, proofs)
+    return Found(
+        passed(not lacking), listed(lacking, 4) if lacking else f"all on {plural(hosts, 'host')}", limit, proofs
+    )
 
 
 def _idle(job: Job, count: int) -> tuple[Status, str] | None:
@@ -83,7 +85,7 @@ def _equal_hosts(job: Job) -> Found | None:
         if len(mine) == len(fullest) and mine != fullest and mine & fullest
     ]
     proofs = first_lines(logs, "NET/IB : Using", "NET/IB : No device found")
-    measured = listed(short or other, 4) or f"{plural(len(fullest), 'HCA')} on each of {len(names)} hosts"
+    measured = listed(short or other, 4) or f"{plural(len(fullest), 'HCA')} on each of {plural(len(names), 'host')}"
     return Found(Status.FAIL if short else Status.WARN if other else Status.PASS, measured, proofs=proofs)
 
 
@@ -98,7 +100,7 @@ def _same_hca(job: Job) -> Found | None:
     if not logs:
         return None
     crossed = [(file, log) for file, log in logs if log.crossed_devices]
-    pairs = [f"{pair}: {count} channels" for _, log in crossed for pair, count in log.crossed_devices.items()]
+    pairs = [f"{pair}: {plural(count, 'channel')}" for _, log in crossed for pair, count in log.crossed_devices.items()]
     proofs = first_lines(crossed or logs, "NET/IB : Using")
     used = listed(sorted({name for _, log in logs for name in log.used_devices}))
     measured = listed(pairs, 4) if crossed else f"over {used}"

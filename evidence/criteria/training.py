@@ -1,5 +1,6 @@
 """What trainings print of their rate and their ranks."""
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, at, begins, of, passed
 from evidence.tools.horovod_synthetic import HorovodSynthetic
 from evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks
@@ -29,9 +30,9 @@ def _ranks(job: Job) -> Found | None:
     if shape is None:
         return None
     bad = [one for one in found if one.ranks != shape.total]
-    measured = listed(f"{one.ranks or 0} ranks" for one in bad) if bad else f"{shape.total} ranks"
+    measured = listed(plural(one.ranks or 0, "rank") for one in bad) if bad else plural(shape.total, "rank")
     short = all((one.ranks or 0) < shape.total for one in bad)
-    return Found(passed(not bad), measured, f"{shape.total} ranks", begins(bad or found), short)
+    return Found(passed(not bad), measured, plural(shape.total, "rank"), begins(bad or found), short)
 
 
 CRITERIA = (

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from apis.nccl import Transport
+from apis.wording import plural
 from evidence.criterion import NCCL, Criterion, Found, nccl_logs, passed, quoted, texts_of
 from evidence.model import NcclLog
 from evidence.verdict import Job, Proof, Request, Status
@@ -79,7 +80,7 @@ def _gpudirect(job: Job) -> Found | None:
         return Found(Status.MISSING if not _any_between(logs) else Status.FAIL, "no channel over a network")
     reasons = texts_of((file, line) for file, log in logs for line in log.gdr_unavailable[:2])
     proofs = (*first_lines(logs, "GDRDMA"), *reasons)
-    return Found(passed(direct == channels), f"{direct} of {channels} channels with GDRDMA", proofs=proofs)
+    return Found(passed(direct == channels), f"{direct} of {plural(channels, 'channel')} with GDRDMA", proofs=proofs)
 
 
 def _reaches_gpus(request: Request) -> bool:
@@ -98,14 +99,14 @@ def _initialised(job: Job) -> Found | None:
         return Found(Status.MISSING, "no communicator")
     shape = job.request.shape
     wrong = [
-        f"{log.initialised} of {log.nranks} ranks"
+        f"{log.initialised} of {plural(log.nranks or 0, 'rank')}"
         for _, log in logs
         if log.initialised != log.nranks or (shape is not None and log.nranks != shape.total)
     ]
-    limit = f"{shape.total} ranks, each Init COMPLETE" if shape else ""
+    limit = f"{plural(shape.total, 'rank')}, each Init COMPLETE" if shape else ""
     proofs = first_lines(logs, "Init COMPLETE")
     short = all(log.nranks == (shape.total if shape else log.nranks) for _, log in logs)
-    measured = listed(wrong or sorted({f"{log.initialised} of {log.nranks} ranks" for _, log in logs}))
+    measured = listed(wrong or sorted({f"{log.initialised} of {plural(log.nranks or 0, 'rank')}" for _, log in logs}))
     return Found(passed(not wrong), measured, limit, proofs, short)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.block_parser import Block, BlocksParser, compiled
 from evidence.criterion import Criterion, Found, begins, of, passed
 from evidence.host_parser import HostReading, typed
@@ -50,7 +51,7 @@ class Bonding(HostReading):
 
     def figures(self) -> str:
         """Return the few figures that a table has room for."""
-        return f"{sum(row.up for row in self.rows)} of {len(self.rows)} ports up"
+        return f"{sum(row.up for row in self.rows)} of {plural(len(self.rows), 'port')} up"
 
 
 _COMMAND = typed(r"(?:cat|head|tail)\b.*/proc/net/bonding/")
@@ -141,7 +142,7 @@ def _bond(job: Job) -> Found | None:
     faults = [
         f"{one.bond or 'bond'}: {listed(row.name for row in one.rows if not row.up) or _unbundled(one)}" for one in bad
     ]
-    measured = listed(faults) if bad else listed(f"{len(one.rows)} ports" for one in found)
+    measured = listed(faults) if bad else listed(plural(len(one.rows), "port") for one in found)
     short = all(not one.rows for one in bad)
     return Found(passed(not bad), measured, proofs=begins(bad or found), short=short)
 
@@ -149,7 +150,9 @@ def _bond(job: Job) -> Found | None:
 def _unbundled(one: Bonding) -> str:
     if not one.rows:
         return "no port"
-    return f"{one.ports} of {len(one.rows)} ports in the aggregator" if one.lacp and one.ports else "no partner"
+    return (
+        f"{one.ports} of {plural(len(one.rows), 'port')} in the aggregator" if one.lacp and one.ports else "no partner"
+    )
 
 
 def _bundles(one: Bonding) -> bool:

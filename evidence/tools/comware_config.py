@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.configuration import MOST, ConfigurationParser, ConfigurationReading
 from evidence.criterion import Criterion, Found, lines_of, of, passed
 from evidence.parser import Taken
@@ -28,7 +29,7 @@ class ComwareConfig(ConfigurationReading):
 
     def figures(self) -> str:
         """Return the few figures that a table has room for."""
-        return f"{self.host or 'a switch'}: {len(self.rows)} lines"
+        return f"{self.host or 'a switch'}: {plural(len(self.rows), 'line')}"
 
 
 _PROMPT = r"(?:<[\w.-]+>|\[[~*]?[\w./-]+\])\s?"

@@ -4,6 +4,7 @@ import re
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.block_parser import BlocksParser, compiled
 from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
 from evidence.host_parser import HostReading
@@ -89,7 +90,9 @@ def _same_numa(job: Job) -> Found | None:
         return Found(Status.MISSING, "not both a GPU and an adapter", proofs=begins(of(job, EsxcliPci)))
     if None in gpus | nics:
         unknown = sum(row.numa_node is None for _, row in both)
-        return Found(Status.MISSING, f"NUMA node of {unknown} devices not shown", proofs=begins(of(job, EsxcliPci)))
+        return Found(
+            Status.MISSING, f"NUMA node of {plural(unknown, 'device')} not shown", proofs=begins(of(job, EsxcliPci))
+        )
     measured = (
         f"GPUs on {listed(map(str, sorted(gpus, key=str)))}, adapters on {listed(map(str, sorted(nics, key=str)))}"
     )

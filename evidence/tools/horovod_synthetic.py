@@ -4,6 +4,7 @@ import re
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.criterion import Criterion
 from evidence.model import Reading
 from evidence.parser import Common, Parser, Taken, ending, number
@@ -56,7 +57,7 @@ class HorovodSynthetic(Reading):
     def figures(self) -> str:
         """Return the few figures that a table has room for."""
         total = self.total_images_per_s
-        return f"{total:,.2f} images/s" if total is not None else f"{len(self.iterations)} iterations"
+        return f"{total:,.2f} images/s" if total is not None else plural(len(self.iterations), "iteration")
 
 
 class HorovodSyntheticParser(Parser):

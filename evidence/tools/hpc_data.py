@@ -183,7 +183,7 @@ def _staged(job: Job) -> Found | None:
         return Found(Status.FAIL, why, proofs=lines_of(rows), short=True)
     cached = min(row.cached or 0.0 for _, row in rows)
     seconds = max(row.seconds or 0.0 for _, row in rows)
-    read = f"{sum(row.files for _, row in rows):,} files read whole in {seconds:g} s, {cached:g} % cached then"
+    read = f"{plural(sum(row.files for _, row in rows), 'file')} read whole in {seconds:g} s, {cached:g} % cached then"
     away = [(file, row) for file, row in rows if (row.cached or 0.0) < _WHOLE]
     return Found(Status.WARN if away else Status.PASS, read, proofs=lines_of(away))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pydantic import Field
 
 from apis.logs import NO_HOSTS
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
 from evidence.host_parser import HostReading, RowsParser, record, typed
 from evidence.parser import Taken
@@ -40,7 +41,7 @@ class IbHosts(HostReading):
 
     def figures(self) -> str:
         """Return the few figures that a table has room for."""
-        return f"{len(self.rows)} CAs{f' from {self.hca}' if self.hca else ''}"
+        return f"{plural(len(self.rows), 'CA')}{f' from {self.hca}' if self.hca else ''}"
 
     def refusal(self) -> str | None:
         """Return why there is no list."""
@@ -111,7 +112,7 @@ def _consistent(job: Job) -> Found | None:
     missing = sorted(job.request.hcas - {*queried}) if queried else []
     if missing and not lacking:
         return Found(Status.MISSING, f"no list from {listed(missing)}", proofs=begins(views))
-    measured = listed(lacking) if lacking else f"{len(everywhere)} CAs from each of {len(views)}"
+    measured = listed(lacking) if lacking else f"{plural(len(everywhere), 'CA')} from each of {len(views)}"
     return Found(passed(not lacking), measured, proofs=begins(differing or views), short=True)
 
 
@@ -126,12 +127,12 @@ def _all_there(job: Job) -> Found | None:
     lacking = [f"{name}: {hosts[_short(name)]} CAs" for name in known if hosts[_short(name)] < each]
     # Where the nodes are not known: two machines; storage and further ones may be there, too.
     whole = [name for name, count in hosts.items() if count >= each]
-    lacking += [f"{len(whole)} hosts with {each} CAs"] if len(whole) < max(2, len(known)) else []
+    lacking += [f"{plural(len(whole), 'host')} with {plural(each, 'CA')}"] if len(whole) < max(2, len(known)) else []
     lacking += ["no Aggregation Node"] if job.request.sharp and not reducing else []
-    limit = f">= {each} CAs of {f'each of {listed(known)}' if known else 'each of 2 hosts'}"
+    limit = f">= {plural(each, 'CA')} of {f'each of {listed(known)}' if known else 'each of 2 hosts'}"
     limit += ", and an Aggregation Node" if job.request.sharp else ""
     proofs = lines_of(reducing)
-    measured = f"{hosts.total()} CAs of {len(hosts)} hosts, {len(reducing)} Aggregation Nodes"
+    measured = f"{plural(hosts.total(), 'CA')} of {plural(len(hosts), 'host')}, {len(reducing)} Aggregation Nodes"
     shown = f"{listed(lacking, 4)} ({measured})" if lacking else measured
     return Found(passed(not lacking), shown, limit, proofs or begins(of(job, IbHosts)), short=True)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.block_parser import Block, BlocksParser, compiled, cut, whole
 from evidence.criterion import Criterion, Found, lines_of, of, passed
 from evidence.host_parser import HostReading, typed
@@ -135,7 +136,7 @@ def _one_firmware(job: Job) -> Found | None:
     measured = listed(f"{kind}: {listed(sorted(several))}" for kind, several in sorted(versions.items()))
     shown = [(file, hca) for file, hca in found if hca.kind in mixed] or found
     proofs = lines_of(shown)
-    return Found(passed(not mixed), f"{measured}, on {len(found)} HCAs", proofs=proofs)
+    return Found(passed(not mixed), f"{measured}, on {plural(len(found), 'HCA')}", proofs=proofs)
 
 
 CRITERIA = (

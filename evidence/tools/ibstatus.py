@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.block_parser import Block, BlocksParser, compiled
 from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
 from evidence.host_parser import HostReading, typed
@@ -44,7 +45,7 @@ class IbStatus(HostReading):
 
     def figures(self) -> str:
         """Return the few figures that a table has room for."""
-        return f"{sum(port.up for port in self.rows)} of {len(self.rows)} ports up"
+        return f"{sum(port.up for port in self.rows)} of {plural(len(self.rows), 'port')} up"
 
 
 _HEAD = re.compile(r"Infiniband device '([\w.-]+)' port (\d+) status:$")
@@ -121,7 +122,7 @@ def _active(job: Job) -> Found | None:
     carrying = {(file, port.device) for file, port in found if _carries(port, rate)}
     bad = [(file, port) for file, port in found if (file, port.device) not in carrying]
     states = [f"{port.device}: {port.state}, {port.phys_state}, {port.rate_gbps:g} Gb/s" for _, port in bad]
-    measured = listed(states, 4) if bad else f"{len(carrying)} ports"
+    measured = listed(states, 4) if bad else plural(len(carrying), "port")
     return Found(passed(not bad), measured, limit, lines_of(bad or found))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, lines_of, of, passed
 from evidence.host_parser import HostParser, HostReading, typed
 from evidence.parser import Taken
@@ -131,7 +132,7 @@ def _ats_device(job: Job) -> Found | None:
         return None
     off = [(file, row) for file, row in rows if not row.ats_enabled]
     proofs = lines_of(off or rows)
-    measured = f"off on {len(off)} of {len(rows)} devices" if off else f"on {len(rows)} devices"
+    measured = f"off on {len(off)} of {plural(len(rows), 'device')}" if off else f"on {plural(len(rows), 'device')}"
     return Found(passed(not off), measured, proofs=proofs)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.block_parser import Block, compiled
 from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
 from evidence.host_parser import HostReading, RowsParser, record, typed
@@ -109,7 +110,7 @@ def _members(job: Job) -> Found | None:
     known = [(file, row, (row.admin_name, row.daemon_name)) for file, row in rows]
     absent = [name for name in wanted if not any(_same(name, other) for *_, names in known for other in names)]
     ours = ((file, row) for file, row, names in known if any(_same(name, one) for name in wanted for one in names))
-    measured = f"{listed(absent)} absent" if absent else f"{len(wanted)} of {len(rows)} nodes"
+    measured = f"{listed(absent)} absent" if absent else f"{len(wanted)} of {plural(len(rows), 'node')}"
     return Found(passed(not absent), measured, listed(wanted), begins(found) if absent else lines_of(ours), short=True)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, begins, of, passed
 from evidence.host_parser import HostParser, HostReading, typed
 from evidence.parser import Taken
@@ -150,7 +151,9 @@ def _interfaces(job: Job) -> Found | None:
         count = len(job.request.hcas)
         least = min(names, key=len)
         good = all(len(each) >= count for each in ports)
-        return Found(passed(good), listed(sorted(least)), f"eth0, and {count} ports", begins(found), short=True)
+        return Found(
+            passed(good), listed(sorted(least)), f"eth0, and {plural(count, 'port')}", begins(found), short=True
+        )
     status = Status.PASS if not any(ports) and any(names) else Status.WARN
     return Found(status, listed(sorted(set().union(*names))), "eth0 alone", begins(found))
 

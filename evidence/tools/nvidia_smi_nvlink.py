@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
 from evidence.host_parser import HostParser, HostReading, typed
 from evidence.parser import Taken, number
@@ -89,7 +90,7 @@ def _active(job: Job) -> Found | None:
     down = [(file, row) for file, row in rows if row.gb_s is None]
     bad = [f"GPU {row.gpu} link {row.link}: inactive" for _, row in down]
     counts = [(gpu, count) for one in found for gpu, count in Counter(row.gpu for row in one.rows).items()]
-    few = [f"GPU {gpu}: {count} links" for gpu, count in counts if numbers and count not in numbers]
+    few = [f"GPU {gpu}: {plural(count, 'link')}" for gpu, count in counts if numbers and count not in numbers]
     proofs = lines_of(down) or begins(found)
     measured = listed([*bad, *few], 4) if bad or few else f"{len(rows)} active"
     return Found(passed(not bad and not few), measured, limit, proofs, short=not bad)

@@ -9,6 +9,7 @@ import yaml
 from pydantic import Field
 
 from apis import yaml_text
+from apis.wording import plural
 from evidence.configuration import MOST, ConfigurationParser, ConfigurationReading
 from evidence.criterion import Criterion, Found, begins, of, passed
 from evidence.host_parser import typed
@@ -38,7 +39,7 @@ class NvueConfig(ConfigurationReading):
 
     def figures(self) -> str:
         """Return the few figures that a table has room for."""
-        return f"{self.host or 'a switch'}: {len(self.rows)} values"
+        return f"{self.host or 'a switch'}: {plural(len(self.rows), 'value')}"
 
 
 _COMMAND = typed(r"nv config show\b")

@@ -8,6 +8,7 @@ from statistics import median
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, lines_of, of, passed
 from evidence.model import Reading
 from evidence.parser import Common, Parser, Taken, ending, number
@@ -90,7 +91,7 @@ class TfCnnBenchmarks(Reading):
     def figures(self) -> str:
         """Return the few figures that a table has room for."""
         total = self.total_images_per_s
-        return f"{total:,.2f} images/s" if total is not None else f"{self.steps_total} steps"
+        return f"{total:,.2f} images/s" if total is not None else plural(self.steps_total, "step")
 
 
 class TfCnnParser(Parser):
@@ -200,7 +201,7 @@ class TfCnnParser(Parser):
         if not totals:
             missing = "no `total images/sec`"
         elif len(totals) < ranks:
-            missing = f"`total images/sec` of {len(totals)} of {ranks} ranks"
+            missing = f"`total images/sec` of {len(totals)} of {plural(ranks, 'rank')}"
         kept = {one.line for one in self._steps}
         return TfCnnBenchmarks(
             **ending(missing),
@@ -232,7 +233,11 @@ def _finite(job: Job) -> Found | None:
     if not runs:
         return None
     proofs = lines_of(lost[:_KEPT])
-    measured = f"nan or inf in {len(lost)} of {count} lines" if lost else f"a figure in each of {count} lines"
+    measured = (
+        f"nan or inf in {len(lost)} of {plural(count, 'line')}"
+        if lost
+        else f"a figure in each of {plural(count, 'line')}"
+    )
     return Found(passed(not lost), measured, proofs=proofs)
 
 

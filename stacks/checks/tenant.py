@@ -5,6 +5,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from posixpath import normpath
 
+from apis.wording import plural
 from components.static_volume import STORAGE_CLASS
 from stacks.checks.duplicates import repeated
 from stacks.gpu_settings import GpuOperatorSettings
@@ -135,7 +136,7 @@ def _quotas(settings: Settings) -> Iterator[str]:
         for tenant in settings.tenants:
             if (quota := settings.gpu_quota(tenant, pool)) > there:
                 yield (
-                    f"tenants: gpu_quota {quota} of {tenant.namespace} exceeds the {there} GPUs of the nodes"
+                    f"tenants: gpu_quota {quota} of {tenant.namespace} exceeds the {plural(there, 'GPU')} of the nodes"
                     f"{_of(pool)}; lower it, or add nodes"
                 )
 
@@ -148,8 +149,8 @@ def _queues(settings: Settings) -> Iterator[str]:
             files = sorted({file for file, tenant in settings.others if settings.gpu_quota(tenant, pool)})
             also = f", with those in {' and '.join(files)}," if files else ""
             yield (
-                f"queues: the tenants' gpu_quota{also} add up to {wanted} GPUs{_of(pool)}, and there are {there}: "
-                "admitted jobs would wait for nodes; lower them"
+                f"queues: the tenants' gpu_quota{also} add up to {plural(wanted, 'GPU')}{_of(pool)}, and there are "
+                f"{there}: admitted jobs would wait for nodes; lower them"
             )
     if settings.mpi_operator is None:
         yield "queues: Kueue is made for MPI jobs here, and mpi_operator is missing; give it"

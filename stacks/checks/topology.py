@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from apis.topology import HOST, LABELS
+from apis.wording import plural
 from hardware.placement import fits
 from stacks import topology
 from stacks.checks.version import version_of
@@ -133,6 +134,6 @@ def of_job(job: ProgramJob, settings: Settings) -> Iterator[str]:
         most = max(sum(domain.values()) for domain in job.domains)
         place = "topology.required" if workload.topology else "queues.topology.jobs.required"
         yield (
-            f"{place} {wanted.required}: layout {layout} takes {layout.total_gpus} GPUs, and no {wanted.required} "
-            f"holds it: the largest has {most} for jobs; lower pods or gpus, or use preferred"
+            f"{place} {wanted.required}: layout {layout} takes {plural(layout.total_gpus, 'GPU')}, and no "
+            f"{wanted.required} holds it: the largest has {most} for jobs; lower pods or gpus, or use preferred"
         )

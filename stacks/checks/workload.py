@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from apis.names import CPU_ARCHITECTURES
 from apis.nccl import Transport
 from apis.quantity import parsed
+from apis.wording import plural
 from hardware import field_errors, topology
 from hardware.placement import fits
 from stacks import images, jobs
@@ -167,7 +168,7 @@ def _quota(job: ProgramJob, settings: Settings) -> Iterator[str]:
     limit, queues = settings.gpu_limits[tenant.namespace, job.pool.name], settings.queues
     if layout.total_gpus <= limit:
         return
-    takes = f"layout {layout} takes {layout.total_gpus} GPUs{_where(job.pool)}, and tenant {tenant.namespace}"
+    takes = f"layout {layout} takes {plural(layout.total_gpus, 'GPU')}{_where(job.pool)}, and tenant {tenant.namespace}"
     if queues and queues.cohort and not settings.shares(tenant, job.pool):
         yield (
             f"{takes} has no gpu_quota of that pool and borrows none of it; name another pool, or add it to the quota, "
@@ -190,7 +191,7 @@ def _where(pool: Pool) -> str:
 def _shown(free: Mapping[str, int]) -> str:
     counts = sorted({*free.values()}, reverse=True)
     if len(counts) == 1:
-        return f"{len(free)} nodes with {counts[0]} free GPUs each"
+        return f"{plural(len(free), 'node')} with {counts[0]} free GPUs each"
     return " and ".join(f"{[*free.values()].count(count)} nodes with {count} free GPUs" for count in counts)
 
 
@@ -198,7 +199,8 @@ def _program(job: ProgramJob) -> Iterator[str]:
     workload, program, layout = job.workload, job.program, job.layout
     gpu, architecture = job.pool.machine.gpu, job.pool.machine.architecture
     if program.gpus not in (None, layout.gpus):
-        yield f"program {workload.program} has parameters for {program.gpus} GPUs, not for {layout.gpus}; give as many"
+        has = plural(program.gpus or 0, "GPU")
+        yield f"program {workload.program} has parameters for {has}, not for {layout.gpus}; give as many"
     if program.gpu_memory_gb and gpu.memory_gb < program.gpu_memory_gb:
         yield (
             f"program {workload.program} has parameters for GPUs of {program.gpu_memory_gb} GB, and {gpu.model} has "

@@ -97,6 +97,11 @@ def test_a_run_over_nvlink_passes_whole() -> None:
     assert bad == {}
 
 
+def test_gpus_are_counted_once_however_often_they_are_listed() -> None:
+    """The list of devices before each table is of the same GPUs."""
+    assert verdicts("h100/nvlink.txt")["gpu-model"].measured == "2 NVIDIA H100 80GB HBM3"
+
+
 @pytest.mark.parametrize(
     ("log", "failed"),
     [
@@ -112,7 +117,7 @@ def test_a_run_over_nvlink_passes_whole() -> None:
         (
             "gpu-missing-memlock",
             {
-                "preflight-gpus": "gpu01: 1 GPUs",
+                "preflight-gpus": "gpu01: 1 GPU",
                 "preflight-limits": "gpu01: memlock is 64 KiB, not unlimited",
             },
         ),
@@ -124,7 +129,7 @@ def test_a_run_over_nvlink_passes_whole() -> None:
                 "preflight-speed": "gpu01: GPU 1 has 31.8 GB/s from the host, not 40",
             },
         ),
-        ("small-shm", {"preflight-gpus": "gpu01: 1 GPUs", "preflight-limits": "gpu01: /dev/shm has 64 MiB, not 1024"}),
+        ("small-shm", {"preflight-gpus": "gpu01: 1 GPU", "preflight-limits": "gpu01: /dev/shm has 64 MiB, not 1024"}),
     ],
 )
 def test_each_provoked_fault_is_named_with_its_node(log: str, failed: dict[str, str]) -> None:

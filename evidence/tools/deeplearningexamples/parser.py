@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.model import Reading
 from evidence.parser import Common, Parser, Taken, ending, number
 from evidence.text import Line
@@ -66,7 +67,7 @@ class DeepLearningExamples(Reading):
     def figures(self) -> str:
         """Return the few figures that a table has room for."""
         total = self.throughput_items_per_s
-        return f"{total:,.2f} {self.unit or '/s'}" if total is not None else f"{self.rows_total} steps"
+        return f"{total:,.2f} {self.unit or '/s'}" if total is not None else plural(self.rows_total, "step")
 
 
 class DeepLearningExamplesParser(Parser):

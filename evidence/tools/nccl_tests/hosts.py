@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, at, of, passed
 from evidence.tools.nccl_tests.model import NcclTests
 from evidence.verdict import Job, Proof, Request, Status
@@ -43,7 +44,7 @@ def _host_names(job: Job) -> Found | None:
     tests, shape = [one for one in of(job, NcclTests) if one.devices], job.request.shape
     if shape is None:
         return None
-    limit = f"{shape.pods} hosts, ranks of each: {shape.gpus}"
+    limit = f"{plural(shape.pods, 'host')}, ranks of each: {shape.gpus}"
     if not tests:
         return Found(Status.MISSING, "no list of devices", limit)
     bad: list[str] = []
@@ -52,7 +53,7 @@ def _host_names(job: Job) -> Found | None:
     for one in tests:
         counts = Counter(device.host for device in one.devices)
         wrong = [host for host, count in counts.items() if count != shape.gpus]
-        bad += [f"{len(counts)} hosts"] if len(counts) != shape.pods else []
+        bad += [plural(len(counts), "host")] if len(counts) != shape.pods else []
         bad += [f"{host}: {counts[host]} ranks" for host in wrong]
         short = short and len(counts) <= shape.pods and max(counts.values()) <= shape.gpus
         shown = [device.line for device in one.devices if device.host in wrong] or [one.devices[0].line]

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from statistics import median
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, lines_of, of
 from evidence.tools.nccl_tests.model import NcclTests, Row
 from evidence.verdict import Job, Status
@@ -29,7 +30,9 @@ def _spread(job: Job) -> Found | None:
         return Found(Status.WARN, listed(speeds, 3), proofs=proofs)
     rows = [each for some in found for each in some]
     least, most = (pick(row.out_of_place.busbw_gb_s for _, row in rows) for pick in (min, max))
-    return Found(Status.PASS, f"{least:.2f} to {most:.2f} GB/s in {len(rows)} runs", proofs=lines_of(rows[:4]))
+    return Found(
+        Status.PASS, f"{least:.2f} to {most:.2f} GB/s in {plural(len(rows), 'run')}", proofs=lines_of(rows[:4])
+    )
 
 
 def _largest(job: Job) -> Mapping[tuple[str | None, int | None, int], list[tuple[str, Row]]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, at, ends, lines_of, of, passed, texts_of
 from evidence.tools.nccl_tests.model import Figures, NcclTests, Row
 from evidence.verdict import Job, Status
@@ -26,9 +27,9 @@ def _correct(job: Job) -> Found | None:
     bounds = sum(one.out_of_bounds or 0 for one in tests)
     unchecked = [(file, row) for file, row in rows if not any(map(_checked, halves(row)))]
     if not bad and not bounds and unchecked:
-        measured = f"{len(unchecked)} of {len(rows)} rows were not checked"
+        measured = f"{len(unchecked)} of {plural(len(rows), 'row')} not checked"
         return Found(Status.MISSING, measured, proofs=lines_of(unchecked[:1]))
-    measured = f"{len(bad)} rows wrong, {bounds} out of bounds"
+    measured = f"{plural(len(bad), 'row')} wrong, {bounds} out of bounds"
     return Found(passed(not bad and not bounds), measured, proofs=lines_of(bad[:5]) or ends(tests))
 
 
@@ -46,7 +47,11 @@ def _consistent(job: Job) -> Found | None:
     averages = [one for one in tests if one.average_agrees is False]
     if not rows and not averages:
         agree = sum(len(one.rows) for one in tests)
-        return Found(Status.PASS, f"{agree} rows agree") if agree else Found(Status.MISSING, "no row of the table")
+        return (
+            Found(Status.PASS, plural(agree, "row agrees", "rows agree"))
+            if agree
+            else Found(Status.MISSING, "no row of the table")
+        )
     reasons = [each.why for _, each in rows] + [
         f"average {one.average_busbw_gb_s:g} printed, {one.average_recomputed_gb_s:g} by the rows"
         for one in averages
@@ -62,7 +67,11 @@ def _no_failure(job: Job) -> Found | None:
         return Found(Status.MISSING, "no row of the table, and no line that explains it")
     if not failures:
         return Found(Status.PASS, "none")
-    return Found(Status.FAIL, f"{len(failures)} lines report a failure", proofs=texts_of(failures))
+    return Found(
+        Status.FAIL,
+        plural(len(failures), "line reports a failure", "lines report a failure"),
+        proofs=texts_of(failures),
+    )
 
 
 def _ranks(job: Job) -> Found | None:
@@ -77,7 +86,7 @@ def _ranks(job: Job) -> Found | None:
     proofs = at(one.file, *(lines[:1] + lines[-1:]))
     # The list is whole before the first row comes.
     short = ranks < shape.total and not one.rows
-    return Found(passed(ranks == shape.total), f"{ranks} ranks", f"{shape.total} ranks", proofs, short)
+    return Found(passed(ranks == shape.total), plural(ranks, "rank"), plural(shape.total, "rank"), proofs, short)
 
 
 CRITERIA = (

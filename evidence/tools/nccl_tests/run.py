@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from apis.wording import plural
 from evidence.model import Unread
 from evidence.parser import Common, ending
 from evidence.tools.nccl_tests import checks
@@ -121,7 +122,7 @@ class Run:
         if not self.devices:
             faults.append("no list of devices")
         elif self.ranks_of_a_device_line == 1 and len(distinct) <= max(distinct):
-            faults.append(f"{max(distinct) + 1 - len(distinct)} ranks are not listed")
+            faults.append(plural(max(distinct) + 1 - len(distinct), "rank is not listed", "ranks are not listed"))
         if not self.has_table:
             faults.append("no table")
         elif not rows:
@@ -133,7 +134,7 @@ class Run:
         if self.damaged:
             faults.append(f"{self.damaged} damaged lines")
         if contradictions:
-            faults.append(f"{contradictions} rows contradict themselves")
+            faults.append(plural(contradictions, "row contradicts itself", "rows contradict themselves"))
         if self.out_of_bounds is None and self.average is None:
             faults.append("no footer")
         elif self.out_of_bounds is None or self.average is None or (self.started and not self.concluded):

@@ -1,5 +1,6 @@
 """What nvidia-smi must show: the GPUs that the pod was given, without memory errors."""
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, at, lines_of, of, passed
 from evidence.tools.nvidia_smi.model import NvidiaSmi
 from evidence.verdict import Job, Proof
@@ -17,7 +18,7 @@ def _gpus(job: Job) -> Found | None:
     strange = False
     for one in of(job, NvidiaSmi):
         if len(one.rows) != count:
-            bad.append(one.failed or f"{len(one.rows)} GPUs")
+            bad.append(one.failed or plural(len(one.rows), "GPU"))
         other = [
             gpu for gpu in one.rows if memory and gpu.memory_mib and abs(gpu.memory_mib / memory - 1) > MEMORY_SHARE
         ]
@@ -26,7 +27,7 @@ def _gpus(job: Job) -> Found | None:
         proofs += at(one.file, *[gpu.line for gpu in other or one.rows[-1:]] or [one.first_line])
     limit = f"{count}{f' of {memory} MiB' if memory else ''}"
     short = all(len(one.rows) <= count and not one.failed for one in of(job, NvidiaSmi)) and not strange
-    return Found(passed(not bad), listed(bad, 4) if bad else f"{count} GPUs", limit, tuple(proofs), short)
+    return Found(passed(not bad), listed(bad, 4) if bad else plural(count, "GPU"), limit, tuple(proofs), short)
 
 
 def _ecc(job: Job) -> Found | None:
@@ -34,7 +35,11 @@ def _ecc(job: Job) -> Found | None:
     bad = [(file, gpu) for file, gpu in rows if gpu.uncorrected_ecc]
     if not rows:
         return None
-    measured = listed(f"GPU {gpu.index}: {gpu.uncorrected_ecc}" for _, gpu in bad) if bad else f"0 of {len(rows)} GPUs"
+    measured = (
+        listed(f"GPU {gpu.index}: {gpu.uncorrected_ecc}" for _, gpu in bad)
+        if bad
+        else f"0 of {plural(len(rows), 'GPU')}"
+    )
     proofs = lines_of(bad or rows[:1])
     return Found(passed(not bad), measured, proofs=proofs)
 

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.host_parser import HostReading
 from hardware.model import Model
 
@@ -49,4 +50,4 @@ class NvidiaSmi(HostReading):
     def figures(self) -> str:
         """Return the few figures that a table has room for."""
         name = self.rows[0].name if self.rows else ""
-        return f"{len(self.rows)} GPUs {name or ''}{f', driver {self.driver}' if self.driver else ''}"
+        return f"{plural(len(self.rows), 'GPU')} {name or ''}{f', driver {self.driver}' if self.driver else ''}"

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.host_parser import HostReading
 from hardware.model import Model
 
@@ -43,4 +44,4 @@ class NvidiaSmiQuery(HostReading):
     def figures(self) -> str:
         """Return the few figures that a table has room for."""
         drawn = sum(row.power_w or 0 for row in self.rows)
-        return f"{len(self.rows)} GPUs" + (f", {drawn:.0f} W" if drawn else "")
+        return plural(len(self.rows), "GPU") + (f", {drawn:.0f} W" if drawn else "")

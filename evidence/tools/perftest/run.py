@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from apis.wording import plural
 from evidence.model import Unread
 from evidence.parser import Common, ending
 from evidence.tools.perftest.command import Command
@@ -148,7 +149,7 @@ class Run:
         if self.damaged:
             faults.append(f"{self.damaged} damaged lines")
         if contradictions:
-            faults.append(f"{contradictions} rows contradict themselves")
+            faults.append(plural(contradictions, "row contradicts itself", "rows contradict themselves"))
         return faults
 
 

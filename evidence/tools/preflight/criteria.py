@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
 from evidence.tools.preflight.parser import NOT_REPORTED, Preflight, Tested
 from evidence.verdict import Job, Request, Status
@@ -46,7 +47,7 @@ def _present(job: Job) -> Found | None:
     bad, lines = [], []
     for run in runs:
         if run.gpus != wanted:
-            bad.append(f"{run.node}: {run.gpus} GPUs")
+            bad.append(f"{run.node}: {plural(run.gpus, 'GPU')}")
             lines.append((run.file, run.rows[0]))
         for row in run.of_kind("gpu"):
             name = row.found.get("name", NOT_REPORTED).replace("_", " ")

@@ -4,6 +4,7 @@ import re
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.model import Reading
 from evidence.parser import Common, Parser, Taken, ending
 from evidence.text import Line
@@ -64,7 +65,7 @@ class Preflight(Reading):
     def figures(self) -> str:
         """Return the few figures that a table has room for."""
         rates = [rate for row in self.of_kind("load") if (rate := row.number("tflops")) is not None]
-        return f"{self.node}: {self.gpus} GPUs" + (f", {min(rates):g} TFLOP/s the slowest" if rates else "")
+        return f"{self.node}: {plural(self.gpus, 'GPU')}" + (f", {min(rates):g} TFLOP/s the slowest" if rates else "")
 
 
 class PreflightParser(Parser):

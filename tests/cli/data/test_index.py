@@ -107,7 +107,7 @@ def test_files_of_no_frame_are_reported(folder: Path, tmp_path: Path) -> None:
     """Other files in the folder are left out, with a warning that counts them and names one."""
     (folder / "new\nline.txt").write_text("")
     _, output = _index(str(folder), "-o", str(tmp_path / "c.db"))
-    assert "1 files belong to no frame and are left out, e.g. 'new\\nline.txt'" in output
+    assert "1 file belongs to no frame and is left out, e.g. 'new\\nline.txt'" in output
 
 
 def test_a_card_of_the_users_own(folder: Path, tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
         ),
         (
             {"stages": stages(JOB | {"pool": "inference"})},
-            "job it: layout 01x01 takes 1 GPUs of pool inference, and tenant research has no gpu_quota of that pool "
+            "job it: layout 01x01 takes 1 GPU of pool inference, and tenant research has no gpu_quota of that pool "
             "and borrows none of it; name another pool, or add it to the quota, with 0 for what others lend alone",
         ),
         # Jobs

@@ -28,7 +28,7 @@ KNOWN = "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"
             {"kind": "rdma-test", "image": "example/test:1", "client_node": "a", "server_node": "b", "hca": "mlx5_0"},
             "fabric ethernet … RDMA …; leave the job out",
         ),
-        ("dev", SMOKE | {"gpus": 2}, "program cuda-vector-add … 1 GPUs … 2; give as many"),
+        ("dev", SMOKE | {"gpus": 2}, "program cuda-vector-add … 1 GPU, … 2; give as many"),
         (
             "dev",
             SMOKE | {"program": "mask-rcnn", "gpus": 8, "image": "example/maskrcnn:1"},
