@@ -1,6 +1,6 @@
 """`./hpc verify`: whether jobs prove what they were to, by the lines of their logs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 import typer
@@ -19,6 +19,8 @@ from cli.verify.modes import Mode
 from cli.verify.stack_jobs import gather, store
 from cli.verify.verdict_tables import conclude, show
 from evidence.judge import exit_status, judge
+from stacks.programs import Program
+from stacks.settings_error import SettingsError
 
 KIND = Judging
 _OF_A_JOB = "The job of log files"
@@ -44,7 +46,11 @@ FabricOption = Annotated[
     typer.Option(help="Kind of fabric. Default: that of the profile's ports.", rich_help_panel=_OF_A_JOB),
 ]
 ProgramOption = Annotated[
-    str | None, typer.Option(help="Program, as docs/programs.md lists it, or rdma-test.", rich_help_panel=_OF_A_JOB)
+    str | None,
+    typer.Option(
+        help="Program, as docs/programs.md lists it, or rdma-test; one of `programs` of the stack, or a file.",
+        rich_help_panel=_OF_A_JOB,
+    ),
 ]
 NodesOption = Annotated[
     list[str] | None, typer.Option("--node", help="Node of the job; repeatable.", rich_help_panel=_OF_A_JOB)
@@ -129,7 +135,7 @@ def command(
     does not answer, or logs that cannot be read.
 
     Without files: all jobs of a stack, from its cluster; the result is stored for `./hpc report`. With files: one job,
-    whose expectations the options give.
+    whose expectations the options give; --stack names the stack whose `programs` --program may name.
     """
     names = [*(file or ()), *(more or ())]
     mode = modes.chosen(logs=bool(names), nodes=nodes, history=history)
@@ -160,6 +166,7 @@ def command(
             program=program,
             nodes=node or (),
             sharp=sharp,
+            own=lambda: _programs(stack, name),
         )
         if mode is Mode.LOGS:
             raise typer.Exit(conclude([log_files.job(names, request)], plain=plain))
@@ -173,6 +180,16 @@ def command(
     else:
         status = of_stack(wanted, job, wait=wait, everything=everything, plain=plain)
     raise typer.Exit(status)
+
+
+def _programs(stack: str, name: str | None) -> Mapping[str, Program]:
+    """Return the programs that a stack defines; none where no stack is named, and there is no default one."""
+    try:
+        return stacks.read(stack, name).settings.programs
+    except SettingsError:
+        if stack != DEFAULT_STACK:
+            raise
+        return {}
 
 
 def of_stack(stack: Stack, only: Sequence[str] | None, *, wait: float | None, everything: bool, plain: bool) -> int:

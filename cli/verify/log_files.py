@@ -1,6 +1,6 @@
 """Logs of a job that someone has as files, and what the options say of that job."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from apis.nccl import Transport
@@ -24,9 +24,13 @@ def request(
     program: str | None,
     nodes: Sequence[str],
     sharp: bool,
+    own: Callable[[], Mapping[str, Program]] = dict,
 ) -> Request:
-    """Return what the options of `./hpc verify` expect of the job. Raises Problem for a value that is not known."""
-    machine, known = _profile(profile), _program(program)
+    """Return what the options of `./hpc verify` expect of the job. Raises Problem for a value that is not known.
+
+    `own` returns the programs of a stack's own, which are read where the product has none of the name.
+    """
+    machine, known = _profile(profile), _program(program, own)
     return Request(
         job=names[0] if len(names) == 1 else f"{len(names)} logs",
         program=_name(program),
@@ -78,15 +82,20 @@ def _profile(name: str | None) -> Profile | None:
     return PROFILES.get(name or "")
 
 
-def _program(name: str | None) -> Program | None:
+def _program(name: str | None, own: Callable[[], Mapping[str, Program]]) -> Program | None:
     """Return the program of a name or file; None: none is named, or the RDMA test, which has no file."""
     if name in (None, RDMA_TEST):
         return None
     if name in PROGRAMS:
         return PROGRAMS[name]
     if Path(name).suffix not in (".yaml", ".yml"):
-        known = ", ".join(sorted({*PROGRAMS, RDMA_TEST}))
-        raise Problem(f"--program {name!r} is not known", f"Known: {known}. Of your own name the file.")
+        programs = own()
+        if name in programs:
+            return programs[name]
+        known = ", ".join(sorted({*PROGRAMS, *programs, RDMA_TEST}))
+        raise Problem(
+            f"--program {name!r} is not known", f"Known: {known}. Of your own name the file, or its stack with --stack."
+        )
     try:
         return read_program(Path(name))
     except DataFileError as error:

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from cli.verify import command as verify
 from cli.verify import log_files
 from cli.verify.verdict_tables import conclude
 from hardware.profiles import PROFILES
+from stacks.programs import PROGRAMS, Program
 from tests.evidence.criteria.cases import CASES, SINGLE_TABLE, TABLE, document, nccl
 from tests.support.commands import finished
 from tests.support.machines import DGX1_V100_16GB, DGX_A100
@@ -128,6 +130,19 @@ def test_what_cannot_be_meant_is_refused_by_name(tmp_path: Path, arguments: tupl
     """A layout, profile or transport that does not exist is refused by name."""
     with pytest.raises(Problem, match=named):
         _run("-f", _log(tmp_path, TABLE), *arguments)
+
+
+def test_a_program_of_a_stack_is_known_by_its_name(dev: Stack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """--program names a program of the settings of --stack, whose metrics the log must have."""
+    rate = {"name": "rate", "pattern": r"rate (\S+)", "at_least": 100}
+    mine = Program.model_validate({**PROGRAMS["nccl-all-reduce"].model_dump(), "prints": (), "metrics": [rate]})
+    settings = dev.settings.model_copy(update={"programs": {"detector": mine}})
+    monkeypatch.setattr(verify.stacks, "read", lambda name, _: replace(dev, name=name, settings=settings))
+    log = _log(tmp_path, "rate 120\n")
+    assert _run("-f", log, "--stack", "team", "--program", "detector")[0] == 0
+    assert _run("-f", _log(tmp_path, "rate 90\n", "slow.log"), "--stack", "team", "--program", "detector")[0] == 1
+    with pytest.raises(Problem, match="detector"):
+        _run("-f", log, "--stack", "team", "--program", "other")
 
 
 def test_the_fabric_follows_from_the_machine() -> None:
