@@ -1,6 +1,7 @@
 """How programs, launchers, shells and kernels word that something failed, whatever tool a log is of."""
 
 import re
+from collections.abc import Sequence
 
 from evidence.prefixes import TIME
 
@@ -51,17 +52,24 @@ _UNREACHED = re.compile(
 _FACTS = re.compile(r"^\s*(?:host|rank|exitcode) +: |lagging|but didn't join|joined but didn't finish")
 """Lines beside those of a failure, that name a rank or a host."""
 _HINTS = (
-    *("rror", "fail", "FAIL", "Fail", "atchdog", "illed", "Kill", "kill", "bort", "SIG", "signal", "exit", "Traceback"),
-    *("terminate", "Segmentation", "core dumped", "OOM", "Xid", "GPU has", "NCCL work", "returned", "lost", "slots"),
-    *("unable to reliably", "timed out", "shut down", "panic", "return code", "ssh", "denied", "kex_", "refused"),
-    *("Load key", "privilege", "lagging", " didn't ", "Root Cause", ".cpp:", ".cc:", "rank      :", "host      :"),
+    *("rror", "fail", "FAIL", "Fail", "atchdog", "illed", "Kill", "kill", "bort", "SIG", "exit", "Traceback", " lost"),
+    *("terminate", "egmentation", "dumped", "OOM", "Xid", "GPU has", "NCCL work", "returned", "slots", "reliably"),
+    *("timed out", "shut down", "panic", "return code", "ssh", "denied", "kex_", "refused", "Load key", "privilege"),
+    *("lagging", " didn't ", "Root Cause", ".cpp:", ".cc:", "rank      :", "host      :"),
 )
 """Words of which every such line has one: a search for them costs little."""
 
 
 def has_hint(text: str) -> bool:
     """Return whether a line may be one of a failure, whatever its digits are."""
-    return any(hint in text for hint in _HINTS)
+    return any(map(text.__contains__, _HINTS))  # half the time of a generator
+
+
+def hinted(lines: Sequence[bytes]) -> frozenset[int]:
+    """Return the indices of the lines of a block that have a hint: a tenth of the time of looking at each line."""
+    block = b"\n".join(lines)
+    words = [word for word in map(str.encode, _HINTS) if word in block]
+    return frozenset(index for word in words for index, line in enumerate(lines) if word in line)
 
 
 def is_failure(text: str) -> bool:

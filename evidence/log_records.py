@@ -15,6 +15,8 @@ MARKS = tuple(
 )
 """Keys of the text, as they are in a line."""
 _KEYS = tuple(mark[1:-2].decode() for mark in MARKS)
+BEGINNINGS = frozenset({b"{", b" ", b"\t"})
+"""First bytes of a record, and of a member of one."""
 _WITHIN = ("_source", "jsonPayload", "attributes", "result")
 """Keys of objects that have the text and its place, in exports of a store."""
 _PLACES = ("pod_name", "pod", "k8s.pod.name", "pod.name", "@logStream", "logStreamName", "logStream", "instance")
@@ -31,22 +33,18 @@ class Record(NamedTuple):
     source: str
 
 
-def is_record(raw: bytes) -> bool:
-    """Return whether a line may be a record, or a member of one."""
-    return (
-        raw[:1] == b"{"
-        if raw[:1] not in (b" ", b"\t")
-        else b'message": "' in raw and _MEMBER.fullmatch(raw) is not None
-    )
+def has_mark(block: bytes) -> bool:
+    """Return whether a block of lines may hold records."""
+    return b'":' in block and any(mark in block for mark in MARKS)
 
 
 def read(raw: bytes) -> Record | None:
     """Return what a line records; None: it is none of a log store."""
+    if not has_mark(raw):
+        return None
     if (member := _MEMBER.fullmatch(raw)) is not None:
         text = _loaded(member[1])
         return Record(_encoded(text), "") if isinstance(text, str) else None
-    if not any(mark in raw for mark in MARKS):
-        return None
     record = _loaded(raw)
     if not isinstance(record, dict):
         return None

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 _END = r"(?: |$)"
-_NAME = r"[A-Za-z][\w.-]{0,62}"
+_NAME = r"[A-Za-z](?>[\w.-]{0,62})"
 _INDENT = r"[ \t]+"
-_ADDRESS = r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}"
+_ADDRESS = r"\d{1,3}(?:\.\d{1,3}){3}|(?>[0-9a-f]{1,4})(?::[0-9a-f]{0,4}){2,7}"
 _HOST = rf"({_NAME}|{_ADDRESS}):{_END}"
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"
 _FORMS = (
@@ -34,9 +34,9 @@ _FORMS = (
     rf"({_NAME}|{_ADDRESS}) *\|{_END}",
     rf" *\|{_END}",
     rf">{_END}",
-    rf"([a-z0-9][a-z0-9.]{{0,62}}-[a-z0-9.-]{{0,62}}) [a-z][a-z0-9-]{{0,62}}{_END}",
-    rf"((?:[\w.#$-]{{1,80}}/){{1,6}}[\w.#$-]{{1,80}}){_END}",
-    rf"([a-z0-9][a-z0-9.]{{0,62}}-[a-z0-9.-]{{0,62}}){_END}",
+    rf"([a-z0-9](?>[a-z0-9.]{{0,62}})-(?>[a-z0-9.-]{{0,62}})) [a-z][a-z0-9-]{{0,62}}{_END}",
+    rf"((?:(?>[\w.#$-]{{1,80}})/){{1,6}}[\w.#$-]{{1,80}}){_END}",
+    rf"([a-z0-9](?>[a-z0-9.]{{0,62}})-(?>[a-z0-9.-]{{0,62}})){_END}",
     _INDENT,
 )
 _forms = tuple((form, re.compile(form)) for form in _FORMS)

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from apis.logs import SIMULATED
 from evidence import nccl_debug
+from evidence.failure_wording import hinted
 from evidence.line_owners import Known, LineOwners
 from evidence.line_shapes import without_times
 from evidence.model import UNREAD_KEPT, Reading
@@ -66,10 +67,14 @@ class _Log:
         self._simulated = False
         self._prefixes = Prefixes()
         self._owners = LineOwners(parsers, self._prefixes)
+        self._first, self._block = 1, list[bytes]()
+        self._hinted: frozenset[int] | None = None
+        """Lines of the block that may be of a failure; None: not looked for yet."""
 
     def feed(self, first: int, lines: list[bytes]) -> None:
         """Read lines; `first` is the number of the first of them."""
         last = first + len(lines) - 1
+        self._first, self._block, self._hinted = first, lines, None
         bare = without_times(lines)
         left = iter(bare)
         while (at := len(lines) - length_hint(left)) < len(lines):
@@ -191,7 +196,13 @@ class _Log:
             self._nobody(line, before or self._runs[0])
 
     def _nobody(self, line: Line, owner: ToolRun | None = None) -> None:
-        (owner or (self._runs[-1] if self._runs else self._open(None, line))).cannot_read(line)
+        (owner or (self._runs[-1] if self._runs else self._open(None, line))).cannot_read(line, self._may_tell)
+
+    def _may_tell(self, number: int) -> bool:
+        """Return whether a line of the block, or one that was held before it, may be of a failure."""
+        if self._hinted is None:
+            self._hinted = hinted(self._block)
+        return number < self._first or number - self._first in self._hinted
 
     def _begins(self, line: Line) -> bool:
         if not self._any.match(line.text):

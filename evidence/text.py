@@ -102,12 +102,22 @@ def raw_lines(file: BinaryIO) -> Iterator[bytes]:
         yield from block
 
 
-_REWRITTEN = (b"\x1b", b"\0", b"\r", _FRAME, *log_records.MARKS)
+_REWRITTEN = (b"\x1b", b"\0", b"\r", _FRAME)
+
+
+_WRAPPED = frozenset({_FRAME[:1], *log_records.BEGINNINGS})
+
+
+def _unwrapped(raw: bytes) -> tuple[bytes, str]:
+    """Return a line without a terminal's frame, or the text of a log store's record, and what names its source."""
+    if raw.startswith(_FRAME):
+        raw = raw.rstrip().removesuffix(_FRAME)[len(_FRAME) :].strip()
+    return log_records.read(raw) or (raw, "")
 
 
 def is_rewritten(block: bytes) -> bool:
     """Return whether `clean` changes lines of a block within, and not only what is before their text."""
-    return any(mark in block for mark in _REWRITTEN)
+    return any(mark in block for mark in _REWRITTEN) or log_records.has_mark(block)
 
 
 def clean(number: int, raw: bytes) -> Line:
@@ -121,10 +131,8 @@ def clean(number: int, raw: bytes) -> Line:
     if b"\r" in raw:
         # A progress bar overwrites its line; its last text is what was shown.
         raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
-    if raw.startswith(_FRAME):
-        raw = raw.rstrip().removesuffix(_FRAME)[len(_FRAME) :].strip()
-    if log_records.is_record(raw) and (record := log_records.read(raw)) is not None:
-        raw, source = record
+    if raw[:1] in _WRAPPED:
+        raw, source = _unwrapped(raw)
     while raw:
         if raw[0] == _BRACKET:
             tag, mark, rest = raw.partition(b">:")

@@ -1,5 +1,7 @@
 """One run of one tool, while its log is read."""
 
+from collections.abc import Callable
+
 from apis.wording import plural
 from evidence import nccl_debug
 from evidence.failure_wording import is_telling
@@ -31,11 +33,12 @@ class ToolRun:
             return Taken.NO
         return parser.feed(line)
 
-    def cannot_read(self, line: Line) -> None:
-        """Count a line that could not be read."""
+    def cannot_read(self, line: Line, may_tell: Callable[[int], bool] = bool) -> None:
+        """Count a line that could not be read; `may_tell` returns whether one of a number may be of a failure."""
         self.last = max(self.last, line.number)
         self.unread_total += 1
-        if len(self.unread) < UNREAD_KEPT or (len(self.unread) < 2 * UNREAD_KEPT and is_telling(line.text)):
+        kept = len(self.unread)
+        if kept < UNREAD_KEPT or (kept < 2 * UNREAD_KEPT and may_tell(line.number) and is_telling(line.text)):
             text = masked(line.text)
             text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ... (cut here)"
             self.unread.append(Unread(line=line.number, text=text))
