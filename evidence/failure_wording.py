@@ -49,13 +49,11 @@ _UNREACHED = re.compile(
     r"|sshd: no hostkeys available|Missing privilege separation directory|Could not load host key"
 )
 """SSH that does not get there: a launcher may try again."""
-_FACTS = re.compile(r"^\s*(?:host|rank|exitcode) +: |lagging|but didn't join|joined but didn't finish")
-"""Lines beside those of a failure, that name a rank or a host."""
 _HINTS = (
     *("rror", "fail", "FAIL", "Fail", "atchdog", "illed", "Kill", "kill", "bort", "SIG", "exit", "Traceback", " lost"),
     *("terminate", "egmentation", "dumped", "OOM", "Xid", "GPU has", "NCCL work", "returned", "slots", "reliably"),
     *("timed out", "shut down", "panic", "return code", "ssh", "denied", "kex_", "refused", "Load key", "privilege"),
-    *("lagging", " didn't ", "Root Cause", ".cpp:", ".cc:", "rank      :", "host      :"),
+    *("Root Cause", ".cpp:", ".cc:"),
 )
 """Words of which every such line has one: a search for them costs little."""
 
@@ -84,8 +82,8 @@ def is_unreached(text: str) -> bool:
 
 
 def is_telling(text: str) -> bool:
-    """Return whether a line is kept of however many: it reports a failure, or what was behind it."""
-    return has_hint(text) and (is_failure(text) or is_unreached(text) or _FACTS.search(text) is not None)
+    """Return whether a line is kept of however many: it reports a failure."""
+    return has_hint(text) and (is_failure(text) or is_unreached(text))
 
 
 _PYTORCH_WARNED = re.compile(rf"{_START}\[?W{_GLOG}(?P<message>.*)")

@@ -48,8 +48,7 @@ def _no_failure(job: Job) -> Found | None:
     if failures:
         # The job succeeded, as the cluster reports: it was perhaps no failure to it.
         status = Status.WARN if job.ended is Ended.SUCCEEDED else Status.FAIL
-        ranks = job.request.shape.total if job.request.shape else None
-        said = facts((line.text for one in job.readings for line in one.unread), ranks)
+        said = facts(line.text for one in job.readings for line in one.unread)
         measured = "; ".join((plural(len(failures), "such line"), *said))
         return Found(status, measured, proofs=texts_of(_telling(failures)[:_KEPT]))
     if not recognised(job):
