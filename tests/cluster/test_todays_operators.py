@@ -186,6 +186,20 @@ def test_gpus_are_divided_as_the_label_says(user: User) -> None:
     user.eventually(lambda: user.offers(A100, GPU) == 8)
 
 
+def test_policies_that_select_one_node_are_in_error_until_one_goes(user: User) -> None:
+    """NicNodePolicies of which two select a node name it and both; without one of them the other is ready."""
+    for name in ("one", "other"):
+        body = platform.obj(kinds.NIC_NODE_POLICY, name, spec={"nodeSelector": {"kubernetes.io/hostname": HOST}})
+        user.apply(kinds.NIC_NODE_POLICY, body)
+    for name in ("one", "other"):
+        user.eventually(lambda n=name: state(user, kinds.NIC_NODE_POLICY, n) == "error")  # type: ignore[misc]
+    reason = user.get(kinds.NIC_NODE_POLICY, "one")["status"]["reason"]
+    assert f'node "{HOST}" is selected by policies: [one, other]' in reason
+    user.delete(kinds.NIC_NODE_POLICY, "other")
+    user.eventually(lambda: state(user, kinds.NIC_NODE_POLICY, "one") == "ready")
+    assert state(user, kinds.NIC_CLUSTER_POLICY, "nic-cluster-policy") == "ready"
+
+
 def test_pods_join_networks_that_are_there(user: User) -> None:
     """Pods wait for the network that they name, and each gets an address of its own."""
     for number in range(2):
