@@ -11,7 +11,7 @@ from policies.values import entries
 def given(node: Mapping[str, Any]) -> Iterator[Taint]:
     """Yield the taints that keep pods off a node of the API, without those by which Kubernetes itself does."""
     for entry in entries(node, "spec", "taints"):
-        key, value, effect = (entry.get(field) or None for field in ("key", "value", "effect"))
-        taint = Taint.model_construct(key=str(key or ""), value=value, effect=effect)
-        if taint.keeps_off and not taint.key.startswith(KUBERNETES_TAINTS):
+        fields: dict[str, Any] = {field: entry.get(field) or None for field in ("key", "value", "effect")}
+        taint = Taint.model_construct(**fields)
+        if taint.keeps_off and not str(taint.key).startswith(KUBERNETES_TAINTS):
             yield taint
