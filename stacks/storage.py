@@ -85,13 +85,15 @@ def _driver(
     generation = settings.version.scale_csi
     assert generation is not None  # noqa: S101 - releases without it refuse the storage settings
     operator = install("scale-csi-operator", storage.operator, settings, opts)
+    clients = [pool for pool in settings.gpu_pools if pool.has_scale_clients]
     args = ScaleCsiArgs(
         installed=storage.operator.installed,
         generation=generation,
         namespace=storage.operator.namespace,
         **fields_of(ScaleClusters, storage),
         node_label=SCALE_LABEL,
-        **tolerations(ScaleCsiArgs, (pool for pool in settings.gpu_pools if pool.has_scale_clients)),
+        # The older driver has none, and `checks.taint` refuses what keeps it off.
+        **(tolerations(ScaleCsiArgs, clients) if generation == "3" else {}),
         ready_timeout=settings.timeouts.storage_driver,
         protect=settings.protect,
     )

@@ -53,11 +53,10 @@ def _keeps_off(pool: Pool) -> bool:
 
 def _intolerant(taint: Taint, pool: Pool, settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield pods of the platform that a taint keeps off the nodes of a pool, each with what to do."""
-    if not taint.keeps_off or _is_borne(taint, GPU_TAINT):
+    if not taint.keeps_off:
         return
-    leave = f"use {GPU_TAINT.key}:{GPU_TAINT.effect}, or leave it out"
-    if isinstance(settings.gpu, SpecialResourceSettings):
-        yield "the Special Resource Operator's driver", leave
+    if isinstance(settings.gpu, SpecialResourceSettings) and not _is_borne(taint, GPU_TAINT):
+        yield "the Special Resource Operator's driver", f"use {GPU_TAINT.key}:{GPU_TAINT.effect}, or leave it out"
     features = settings.version.node_feature_discovery
     if settings.node_feature_discovery and features == NODE_FEATURE_DISCOVERY_V1ALPHA1:
         yield f"node feature discovery of {features.api_version}", "leave it out"

@@ -183,6 +183,17 @@ def test_what_runs_on_the_nodes_of_a_pool_tolerates_its_taints() -> None:
     }
 
 
+def test_clients_of_scale_tolerate_the_taints_of_their_nodes() -> None:
+    """Container-native Storage Scale runs a client's pod on every worker, tainted or not."""
+    content = data("prod") | {"site": None}
+    for node in content["nodes"]:
+        if profile := node.pop("profile", None):
+            node["pool"] = "training"
+            content["pools"] = {"training": {"profile": profile, "taints": [{"key": "dedicated", "value": "training"}]}}
+    (daemon,) = (item.inputs["spec"]["daemon"] for item in of_kind(built(content), "Cluster"))
+    assert daemon["tolerations"] == [TRAINING]
+
+
 def test_jobs_tolerate_the_taints_of_their_pool_and_flavors_have_them() -> None:
     """Pods with GPUs tolerate their pool's taints, and Kueue keeps others off by those of the flavor."""
     recorded = built(tainted())

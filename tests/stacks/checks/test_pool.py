@@ -222,7 +222,9 @@ def test_taints_that_the_platform_of_a_release_does_not_tolerate_are_refused() -
         "pools.training.taints: dedicated=gpus:NoSchedule: the Special Resource Operator's driver does not" in refused
     )
     assert "node feature discovery of nfd.openshift.io/v1alpha1 does not tolerate it; leave it out" in refused
-    assert "nvidia.com/gpu:NoSchedule:" not in refused
+    assert "nvidia.com/gpu:NoSchedule: the Special Resource Operator" not in refused
+    assert "nvidia.com/gpu:NoSchedule: node feature discovery of nfd" in refused
+    assert refused.count("the Spectrum Scale CSI driver 2.0 does not tolerate it") == len(pool["taints"])
 
 
 @pytest.mark.parametrize(
