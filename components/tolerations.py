@@ -1,15 +1,13 @@
 """Taints that pods bear."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from apis import names
 from components.model import Model
-
-_KEY = r"^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
-_VALUE = r"^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+from components.topology import LabelKey, LabelValue
 
 
 class Toleration(Model):
@@ -30,8 +28,8 @@ class Toleration(Model):
 class Taint(Model):
     """One entry of a node's `taints`, which pods without a toleration stay off."""
 
-    key: Annotated[str, StringConstraints(pattern=_KEY)] = Field(description="e.g. nvidia.com/gpu")
-    value: Annotated[str, StringConstraints(pattern=_VALUE)] | None = Field(default=None, description="None: none")
+    key: LabelKey = Field(description="e.g. nvidia.com/gpu")
+    value: LabelValue | None = Field(default=None, description="None: none")
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = Field(
         default="NoSchedule", description="what it does to pods that do not tolerate it"
     )

@@ -28,7 +28,7 @@ class KnownImage(Model):
     sshd: bool = Field(
         default=False, description="has sshd of OpenSSH 7.8 or later, by which launchers of v2beta1 reach workers"
     )
-    amd64_alone: bool = Field(default=False, description="is not for arm64, the processors of e.g. GB200")
+    amd64_alone: bool = Field(default=False, description="is not for arm64 processors")
     source: str
 
     def unfit(self, architecture: Architecture, *, ssh: bool) -> str | None:

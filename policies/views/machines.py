@@ -11,9 +11,9 @@ from apis.quantity import whole
 from policies.inventory import Inventory
 
 MOST_GPUS = 16
-"""GPUs of the largest node that NVIDIA's device plugin serves (HGX-2): more are on no node."""
+"""GPUs of the largest node that NVIDIA's device plugin serves : more are on no node."""
 USUAL_GPUS = 8
-"""GPUs of an HGX baseboard: up to these, a node that has them can be bought from every vendor."""
+"""GPUs of the usual baseboard: up to these, a node that has them can be bought from every vendor."""
 NOT_KNOWN = "and how many GPUs a node has is not known: check with --stack, or set it as a parameter of the rule"
 _COUNT_LABEL = "nvidia.com/gpu.count"
 _PLACES = (("status", "allocatable", GPU_RESOURCE), ("status", "capacity", GPU_RESOURCE))

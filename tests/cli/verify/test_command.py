@@ -92,7 +92,7 @@ def test_json_is_for_programs(tmp_path: Path) -> None:
     by_name = {one["criterion"]: one for one in found["verdicts"]}
     assert (by_name["complete-logs"]["status"], by_name["bus-bandwidth"]["status"]) == ("missing", "pass")
     warned = by_name["single-gpu-pods"]
-    assert (warned["status"], "E-29" in warned["causes"][0]) == ("warn", True)
+    assert (warned["status"], "each pod has one GPU" in warned["causes"][0]) == ("warn", True)
     assert warned["proofs"][0]["text"].split()[0] == "268435456"
 
 
