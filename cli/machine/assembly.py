@@ -5,6 +5,7 @@ from typing import get_args
 
 from cli.machine import contradictions, fabric_ports, nvlink_field
 from cli.machine.facts import MOST_CPUS, NODE, Fact, Facts
+from cli.machine.known_machines import lost_gpus
 from cli.machine.machine_fields import Found
 from cli.machine.rails import Port
 from hardware import cpus
@@ -31,6 +32,8 @@ def assemble(facts: Facts) -> Found:
         found.missing |= dict.fromkeys(("nvlink", "link_layer", "ports", "hcas"), "the number of GPUs is not known")
     else:
         nvlink_field.put(facts, found)
+        if lost := lost_gpus(found):
+            found.faults.append(lost)
         _ports(facts, found, numa)
     _vendors(facts, found)
     for one in facts.contradictions.values():

@@ -1,14 +1,12 @@
 """The field `nvlink` of a machine file, from the facts of a node."""
 
-from functools import cache
 from typing import Any
 
 from cli.machine import nvlinks
 from cli.machine.facts import NODE, Facts
+from cli.machine.known_machines import with_gpu
 from cli.machine.machine_fields import Found
-from hardware.data_files import SUFFIX, read
 from hardware.gpus import ARCHITECTURES, Gpu, named
-from hardware.profiles.catalogue import FOLDER, INCOMPLETE
 from hardware.profiles.records import NvLink, Shape
 
 
@@ -28,7 +26,7 @@ def put(facts: Facts, found: Found) -> None:
         found.missing["nvlink"] = of_pcie if alone else "nvidia-smi topo -m gives not the path between all GPUs"
         return
     printed = [[int(path[2:]) if path and path.startswith("NV") else 0 for path in row] for row in paths]
-    seen = nvlinks.examine(printed, _links_of_known(found.fields.get("gpu")))
+    seen = nvlinks.examine(printed, [one.links for one in with_gpu(found.fields.get("gpu")) if one.links])
     if seen.fault:
         found.faults.append(seen.fault)
     if seen.unlike:
@@ -47,8 +45,8 @@ def put(facts: Facts, found: Found) -> None:
 
 def _put_links(found: Found, links: tuple[tuple[int, ...], ...], shape: Shape) -> None:
     """Set the links, with generation and bandwidth of the GPUs' architecture."""
-    given = named(found.fields.get("gpu"))
-    gpu = Gpu.model_validate(given) if given is not None else None
+    name = named(found.fields.get("gpu"))
+    gpu = Gpu.model_validate(name) if name is not None else None
     architecture = ARCHITECTURES[gpu.architecture] if gpu else None
     each = (gpu.nvlink_gbs if gpu else None) or (architecture.nvlink_gbs if architecture else None)
     of_a_gpu = NvLink.model_construct(generation=0, gbs=0, shape=shape, links=links).of_a_gpu
@@ -59,18 +57,3 @@ def _put_links(found: Found, links: tuple[tuple[int, ...], ...], shape: Shape) -
     else:
         found.missing["nvlink: generation, gbs"] = "they follow from the GPUs' model, which is not known"
     found.fields["nvlink"] = {**figures, "shape": shape, "links": [[*row] for row in links]}
-
-
-def _links_of_known(gpu: Any) -> list[list[list[int]]]:
-    """Return the links of the known machines with a GPU, by its name in the catalogue."""
-    known = [
-        machine["nvlink"].get("links") for machine in _catalogue() if isinstance(gpu, str) and machine.get("gpu") == gpu
-    ]
-    return [links for links in known if links]
-
-
-@cache
-def _catalogue() -> tuple[dict[str, Any], ...]:
-    """Return the fields of the known machines that give their NVLinks."""
-    machines = (read(path) for folder in (FOLDER, INCOMPLETE) for path in sorted(folder.glob(f"*{SUFFIX}")))
-    return tuple(machine for machine in machines if isinstance(machine.get("nvlink"), dict))

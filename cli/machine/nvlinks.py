@@ -43,7 +43,8 @@ def examine(printed: Matrix, others: Collection[Matrix]) -> NvLinks:
     links = tuple(map(tuple, printed))
     if others and not any(map(any, links)) and len(links) > 1:
         most = max(max(map(max, other)) for other in others)
-        return NvLinks(None, f"no GPU has an NVLink, and those of known machines have NV{most}: {_REMEDY}")
+        meant = "where that is meant, as in a virtual machine, write `nvlink: {shape: none}`"
+        return NvLinks(None, f"no GPU has an NVLink, and those of known machines have NV{most}: {_REMEDY}; {meant}")
     odd = odd_gpus(links)
     if odd == ():
         return NvLinks(links)

@@ -115,13 +115,22 @@ def _port(rail: int | str, interface: str | None, hca: Hca) -> Row:
     }
 
 
+def _level(notes: list[str], pool: Pool) -> Cell:
+    """Return the level of jobs that name no transport."""
+    if far := topology.out_of_reach(pool.machine):
+        listed = ", ".join(map(str, far))
+        notes.append(f"jobs use no GPUDirect: GPU {listed} reach every port over the link between sockets only")
+        return pool.transport.environment(words=True)["NCCL_NET_GDR_LEVEL"]
+    return given(notes, topology.gpudirect_level, pool.machine)
+
+
 def nccl(pool: Pool, settings: Settings) -> Section:
     """Return NCCL's variables for the ports."""
     notes: list[str] = []
     variables: dict[str, Cell]
     if pool.uses_rdma:
         variables = {
-            "NCCL_NET_GDR_LEVEL": given(notes, topology.gpudirect_level, pool.machine),
+            "NCCL_NET_GDR_LEVEL": _level(notes, pool),
             "NCCL_IB_HCA": given(notes, topology.nccl_ib_hca, pool.hcas),
         }
     else:

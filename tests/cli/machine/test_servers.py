@@ -49,6 +49,13 @@ def _smi(name: str, memory: int, gpus: int) -> str:
             f"|{' ' * 41}|{' ' * 24}|             Disabled |",
             frame,
         ]
+    lines += [
+        frame,
+        "| Processes:".ljust(90) + "|",
+        f"|{'=' * 89}|",
+        "|  No running processes found".ljust(90) + "|",
+        frame,
+    ]
     return "\n".join([*lines, ""])
 
 
@@ -134,6 +141,14 @@ def test_shortened_names(name: str, memory: int, gpu: str | None) -> None:
     one = found(_smi(name, memory, 2))
     assert one.fields.get("gpu") == gpu
     assert gpu or f"{name} with {memory} MiB" in one.missing["gpu"]
+
+
+def test_a_gpu_that_has_left_the_bus() -> None:
+    """A node with seven GPUs of which known machines have eight has a fault, one with four is part of a machine."""
+    (fault,) = found(_smi("NVIDIA H200", 143771, 7)).faults
+    assert fault.startswith("7 GPUs, and known machines with these have 8: one may have left the bus")
+    assert found(_smi("NVIDIA H200", 143771, 4)).is_sound
+    assert found(_smi("NVIDIA L40S", 46068, 7)).is_sound
 
 
 def test_rates_and_link_layers_of_ibstatus() -> None:
