@@ -9,6 +9,8 @@ from hardware.profiles.records import Near, Reach
 
 _NEAR, _REACH = get_args(Near), get_args(Reach)
 """PCIe paths of a port that is next to a GPU, and of one that is on its NUMA node, the nearest first."""
+_MOST_PORTS = 8
+"""Ports of the cards below one PCIe switch, at most."""
 LinkLayer = Literal["InfiniBand", "Ethernet"]
 
 
@@ -70,6 +72,11 @@ def choose(ports: Sequence[Port], gpus: int, *, on_grace: bool = False) -> Rails
     if any(None in port.paths or len(port.paths) != gpus for port in ports):
         return _undecided(found, "the matrix does not give the path of each device to each GPU")
     physical = left = [port for port in ports if not port.virtual]
+    if (many := max(Counter(port.card for port in physical if port.card).values(), default=0)) > _MOST_PORTS:
+        why = (
+            f"{many} ports are at PIX of each other, as virtual functions are: `lspci -nn` and ibdev2netdev name those"
+        )
+        return _undecided(found, why)
     found.no_rails |= {port.name: "virtual function" for port in ports if port.virtual}
     for excluded, why in _EXCLUDED:
         wrong = [port for port in left if excluded(port, left)]

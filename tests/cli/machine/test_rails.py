@@ -115,6 +115,7 @@ def test_with_grace_processors_the_matrix_decides_nothing() -> None:
         ),
         ([_port("mlx5_0", "PIX SYS", **_IB), _port("mlx5_1", "SYS PIX", **_ETHERNET)], "only mlx5_1: Ethernet beside"),
         ([Port("mlx5_0", ("PIX", None))], "does not give the path"),
+        ([_port(f"mlx5_{n}", "PIX PIX", card="mlx5_0") for n in range(18)], "18 ports are at PIX of each other"),
     ],
 )
 def test_what_cannot_be_decided_is_left_open(ports: list[Port], part: str) -> None:
