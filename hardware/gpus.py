@@ -36,6 +36,9 @@ class Gpu(Model):
     memory_mib: int | None = Field(default=None, gt=0, description="memory that nvidia-smi shows, MiB")
     memory_gbs: int | None = Field(default=None, gt=0, description="memory bandwidth, GB/s")
     sms: int | None = Field(default=None, gt=0, description="streaming multiprocessors")
+    nvlinks: int | None = Field(
+        default=None, gt=0, exclude=True, description="NVLinks that it has in every machine; None: a card, with bridges"
+    )
     nvlink_gbs: float | None = Field(
         default=None, gt=0, exclude=True, description="of one NVLink, both ways, GB/s; None: that of its architecture"
     )

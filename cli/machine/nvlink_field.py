@@ -26,7 +26,9 @@ def put(facts: Facts, found: Found) -> None:
         found.missing["nvlink"] = of_pcie if alone else "nvidia-smi topo -m gives not the path between all GPUs"
         return
     printed = [[int(path[2:]) if path and path.startswith("NV") else 0 for path in row] for row in paths]
-    seen = nvlinks.examine(printed, [one.links for one in with_gpu(found.fields.get("gpu")) if one.links])
+    gpu = _gpu(found)
+    others = [one.links for one in with_gpu(found.fields.get("gpu")) if one.links]
+    seen = nvlinks.examine(printed, others, gpu.nvlinks if gpu else None)
     if seen.fault:
         found.faults.append(seen.fault)
     if seen.unlike:
@@ -40,13 +42,16 @@ def put(facts: Facts, found: Found) -> None:
     elif shape == "none":
         found.fields["nvlink"] = {"shape": shape}
     else:
-        _put_links(found, seen.links, shape)
+        _put_links(found, gpu, seen.links, shape)
 
 
-def _put_links(found: Found, links: tuple[tuple[int, ...], ...], shape: Shape) -> None:
+def _gpu(found: Found) -> Gpu | None:
+    gpu = named(found.fields.get("gpu"))
+    return None if gpu is None else Gpu.model_validate(gpu)
+
+
+def _put_links(found: Found, gpu: Gpu | None, links: tuple[tuple[int, ...], ...], shape: Shape) -> None:
     """Set the links, with generation and bandwidth of the GPUs' architecture."""
-    name = named(found.fields.get("gpu"))
-    gpu = Gpu.model_validate(name) if name is not None else None
     architecture = ARCHITECTURES[gpu.architecture] if gpu else None
     each = (gpu.nvlink_gbs if gpu else None) or (architecture.nvlink_gbs if architecture else None)
     of_a_gpu = NvLink.model_construct(generation=0, gbs=0, shape=shape, links=links).of_a_gpu

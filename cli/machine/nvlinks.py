@@ -34,17 +34,18 @@ class NvLinks:
     """GPUs without links where as many others have some: that is a choice of the site, or a lost bridge."""
 
 
-def examine(printed: Matrix, others: Collection[Matrix]) -> NvLinks:
+def examine(printed: Matrix, others: Collection[Matrix], always: int | None = None) -> NvLinks:
     """Return what the links that a node prints show; `others` are those of known machines with the same GPUs.
 
-    GPUs of one machine are alike: one that has fewer links than most others has lost them. Where the GPUs of all known
-    machines of their kind have links, a node on which none has any is not another machine either.
+    `always` is how many links these GPUs have in every machine.
+
+    GPUs of one machine are alike: one that has fewer links than most others has lost them. A node on which none has any
+    is not another machine either, where such GPUs always have some.
     """
     links = tuple(map(tuple, printed))
-    if others and not any(map(any, links)) and len(links) > 1:
-        most = max(max(map(max, other)) for other in others)
+    if always and not any(map(any, links)) and len(links) > 1:
         meant = "where that is meant, as in a virtual machine, write `nvlink: {shape: none}`"
-        return NvLinks(None, f"no GPU has an NVLink, and those of known machines have NV{most}: {_REMEDY}; {meant}")
+        return NvLinks(None, f"no GPU has an NVLink, and each has {always} in every machine: {_REMEDY}; {meant}")
     odd = odd_gpus(links)
     if odd == ():
         return NvLinks(links)
