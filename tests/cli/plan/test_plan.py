@@ -1,5 +1,6 @@
 """`./hpc plan`: what machines need beyond the cluster."""
 
+import dataclasses
 import io
 import json
 from collections.abc import Mapping
@@ -22,6 +23,7 @@ from stacks.job_arguments import of_job
 from stacks.settings import Settings
 from stacks.workload_settings import MpiWorkload
 from tests.support.commands import run
+from tests.support.machines import pcie_server
 from tests.support.messages import has
 from tests.support.recorded import OURS
 from tests.support.stack_settings import only_pool
@@ -63,6 +65,15 @@ def test_every_stack_has_a_plan(stack: str, monkeypatch: pytest.MonkeyPatch) -> 
     names = [each.name.partition(" of pool")[0] for each in found]
     assert names[:3] == ["Machines", "Ports", "NCCL"]
     assert names[-1] == "Room"
+
+
+def test_the_plan_says_where_jobs_use_no_gpudirect() -> None:
+    """Of a machine with GPUs that reach every port over the sockets only, the level is that without GPUDirect."""
+    settings = read("dev").settings
+    far = dataclasses.replace(only_pool(settings), machine=pcie_server("SYS SYS NODE NODE", "SYS SYS NODE NODE"))
+    found = machines.nccl(far, settings)
+    assert found.rows[0]["NCCL_NET_GDR_LEVEL"] == "LOC"
+    assert any("GPU 0, 1 reach every port over the link between sockets only" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("stack", ["dev", "prod"])
