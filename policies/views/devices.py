@@ -29,8 +29,8 @@ _SHARES = tuple(f"{NVIDIA_PREFIX}{share}" for share in ("gpumem", "gpucores"))
 def is_gpu(resource: str) -> bool:
     """Return whether a resource is a GPU, a shared one or a slice of one, by whatever name.
 
-    The device plugin renames GPUs as configured, the one for virtual machines names them by chip and
-    model, and each DeviceClass is a resource, too. So what NVIDIA offers is a GPU unless its name is that of an adapter.
+    The device plugin renames GPUs as configured, the one for virtual machines names them by chip and model, and each
+    DeviceClass is a resource, too. So what NVIDIA offers is a GPU unless its name is that of an adapter.
     """
     for prefix in (NVIDIA_PREFIX, DEVICE_CLASS_PREFIX):
         if resource.startswith(prefix):

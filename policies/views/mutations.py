@@ -98,7 +98,7 @@ def _kyverno(policy: Obj) -> Iterator[tuple[Path, str]]:
         if not rule.mapping("mutate"):
             continue
         targets = [*rule.parts("mutate", "targets")]
-        named = [target.text("kind") for target in targets] if targets else [*_matched(rule)]
+        named: list[object] = [target.text("kind") for target in targets] if targets else [*_matched(rule)]
         if what := _what(named) or _namespaces(policy, named):
             yield (*rule.path, "mutate"), _weighed(what, rule.tree["mutate"])
 

@@ -1,6 +1,7 @@
 """Settings of NCCL that are compared on a host with GPUs."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ def test_settings_replace_those_of_the_pod() -> None:
 
 def test_every_second_round_runs_backwards() -> None:
     """Each setting runs once in each round, under a name of its own."""
-    jobs = {"torch-resnet50": {"environment": {}}, "torch-collectives": {"environment": {}}}
+    jobs: dict[str, dict[str, Any]] = {"torch-resnet50": {"environment": {}}, "torch-collectives": {"environment": {}}}
     names = [job["name"] for job in gpu_settings.planned(jobs, 2)]
     assert names[:2] == ["1-default.torch-resnet50", "1-default.torch-collectives"]
     assert names[-1] == "2-default.torch-collectives"

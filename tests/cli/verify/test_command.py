@@ -137,7 +137,7 @@ def test_a_program_of_a_stack_is_known_by_its_name(dev: Stack, monkeypatch: pyte
     rate = {"name": "rate", "pattern": r"rate (\S+)", "at_least": 100}
     mine = Program.model_validate({**PROGRAMS["nccl-all-reduce"].model_dump(), "prints": (), "metrics": [rate]})
     settings = dev.settings.model_copy(update={"programs": {"detector": mine}})
-    monkeypatch.setattr(verify.stacks, "read", lambda name, _: replace(dev, name=name, settings=settings))
+    monkeypatch.setattr("cli.shared.stack.read", lambda name, _: replace(dev, name=name, settings=settings))
     log = _log(tmp_path, "rate 120\n")
     assert _run("-f", log, "--stack", "team", "--program", "detector")[0] == 0
     assert _run("-f", _log(tmp_path, "rate 90\n", "slow.log"), "--stack", "team", "--program", "detector")[0] == 1
