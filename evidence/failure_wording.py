@@ -7,7 +7,7 @@ from evidence.prefixes import TIME
 
 _PREFIXES = (
     r"\[[^\]]{1,60}\](?: ?<std\w{3,4}>)?:? ?",
-    r"\((?:[\w ]{1,60} )?pid=\d+[^)]{0,60}\) ?",
+    r"\([^()]{0,100}pid=\d+[^()]{0,60}\) ?",
     r"(?:\w[\w.-]{0,80}/){0,6}[\w.-]{0,80}?\d[\w.-]{0,80}[: ] ?",
     rf"{TIME} ",
     r"(?:ERROR|CRITICAL|FATAL)[: ] ?",

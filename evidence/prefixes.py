@@ -2,8 +2,9 @@
 
 A prefix is recognised by what follows it: a line of NCCL, whose head no other text has, or the first line of
 a tool; such a prefix then holds for the file. The forms are those of srun --label, Open MPI, Intel MPI and MPICH,
-torchrun, torchx and NeMo-Run, Ray, pdsh and DeepSpeed, Docker Compose, stern, k9s, klog, syslog and journald, Python's
-and Go's loggers, views and streams of CloudWatch, and quoted or indented text.
+torchrun, torchx and NeMo-Run, Ray, SkyPilot, SageMaker, Determined, pdsh and DeepSpeed, Docker Compose, stern, k9s,
+klog, syslog and journald, Python's and Go's loggers, streams of CloudWatch, Loki and GitLab, and quoted or indented
+text.
 """
 
 import re
@@ -29,7 +30,11 @@ _FORMS = (
     rf"\[std(?:out|err)\]{_END}",
     r"\[(?:[\w.-]{1,60}@|[A-Za-z_]{1,20}[=: ] ?)?(\d+(?:,\d+)?|[\w.-]{1,60})\](?: ?<std(?:out|err|diag)>)?(?::? |:|$)",
     rf" *(\d{{1,6}}):{_END}",
-    rf"\(([\w ]{{1,60}} pid=\d+)(?:, ip=[\w.:]+)?\){_END}",
+    rf"\(([\w ,=.-]{{1,100}} pid=\d+)(?:, ip=[\w.:]+)?\){_END}",
+    r"\[1,mpirank:(\d+),[\w.-]{1,60}\]<std(?:out|err)>:",
+    rf"\{{[\w.]{{1,40}}=\"[^{{}}]{{0,300}}\}}{_END}",
+    rf"[0-9a-f]{{8}} \|\|{_END}",
+    r"\d\d[OE](?: |\+|$)",
     _HOST,
     rf"({_NAME}|{_ADDRESS}) *\|{_END}",
     rf" *\|{_END}",

@@ -84,6 +84,11 @@ def _same(one: Reading, other: Reading) -> bool:
         "2025-05-16T16:39:51.208Z      worker-1 trainer ",
         "2025-05-16T16:39:51.208Z      worker-1 ",
         "bench.node-04 [stderr] ",
+        "(worker1, rank=1, pid=1234, ip=10.0.0.3) ",
+        "[1,mpirank:3,algo-2]<stdout>:",
+        "[2025-05-16T16:39:51.208000Z] 3d9f5eee || [rank=3] ",
+        '2025-05-16T16:39:51Z {namespace="team", pod="worker-1"} ',
+        "2025-05-16T16:39:51.962646Z 01O ",
     ],
 )
 def test_a_table_behind_a_prefix_is_the_same_table(prefix: str) -> None:
