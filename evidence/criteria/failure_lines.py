@@ -48,7 +48,7 @@ def _no_failure(job: Job) -> Found | None:
     if failures:
         # The job succeeded, as the cluster reports: it was perhaps no failure to it.
         status = Status.WARN if job.ended is Ended.SUCCEEDED else Status.FAIL
-        said = facts(line.text for one in job.readings for line in one.unread)
+        said = facts(_texts(job))
         measured = "; ".join((plural(len(failures), "such line"), *said))
         return Found(status, measured, proofs=texts_of(_telling(failures)[:_KEPT]))
     if not recognised(job):
@@ -57,6 +57,12 @@ def _no_failure(job: Job) -> Found | None:
         measured = f"{plural(len(warnings), 'warning')} of NCCL or PyTorch"
         return Found(Status.WARN, measured, proofs=texts_of(warnings[:_KEPT]))
     return Found(Status.PASS, "none")
+
+
+def _texts(job: Job) -> Iterator[str]:
+    for one in job.readings:
+        yield from (line.text for line in one.unread)
+        yield from (line.text for line in (one.nccl.warnings if one.nccl is not None else ()))
 
 
 def _telling(failures: list[tuple[str, Unread]]) -> list[tuple[str, Unread]]:

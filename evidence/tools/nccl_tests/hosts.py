@@ -54,7 +54,7 @@ def _host_names(job: Job) -> Found | None:
         counts = Counter(device.host for device in one.devices)
         wrong = [host for host, count in counts.items() if count != shape.gpus]
         bad += [plural(len(counts), "host")] if len(counts) != shape.pods else []
-        bad += [f"{host}: {counts[host]} ranks" for host in wrong]
+        bad += [f"{host}: {plural(counts[host], 'rank')}" for host in wrong]
         short = short and len(counts) <= shape.pods and max(counts.values()) <= shape.gpus
         shown = [device.line for device in one.devices if device.host in wrong] or [one.devices[0].line]
         lines += at(one.file, *shown[:4])

@@ -68,6 +68,25 @@ def test_what_is_no_failure_does_not_fail(line: str, status: Status) -> None:
 @pytest.mark.parametrize(
     ("log", "fact"),
     [
+        (
+            ["w-0:9:9 [0] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote peer w-1<53>"],
+            "w-1 closed",
+        ),
+        (
+            ["w-0:9:9 [0] NCCL WARN socketStartConnect: Connect to 10.0.3.22<41234> failed : Connection refused"],
+            "10.0.3.22:41234: Connection refused",
+        ),
+        (
+            ["w-0:9:9 [0] NCCL WARN Got completion from peer 10.0.3.22<4> with status=IBV_WC_RETRY_EXC_ERR(12)"],
+            "peer 10.0.3.22: IBV_WC_RETRY_EXC_ERR",
+        ),
+        (
+            [
+                "RuntimeError: [2] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d "
+                "key-value store by key '0', but store->get('0') got error: Connection reset by peer"
+            ],
+            "rank 2 has no answer of rank 0: Connection reset by peer",
+        ),
         (["srun: error: gpu-0-1: task 14: Out Of Memory"], "task 14 on gpu-0-1: Out Of Memory"),
         (["ssh: connect to host w-1 port 2222: Connection refused"], "w-1:2222: Connection refused"),
         (["user@w-0.job: Permission denied (publickey,password)."], "user@w-0.job refuses publickey,password"),
