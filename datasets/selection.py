@@ -162,8 +162,8 @@ def _reduced(choice: Choice, card: Card, fitting: Sequence[Frame], scores: Mappi
     if scores is not None:
         if without := [frame.path for frame in fitting if frame.path not in scores]:
             raise DataSetError(
-                f"scores: {len(without)} frames have none, e.g. {without[0]!r}; let the model score them, or correct "
-                "the paths, which are those on the volume"
+                f"scores: {plural(len(without), 'frame has', 'frames have')} none, e.g. {without[0]!r}; let the model "
+                "score them, or correct the paths, which are those on the volume"
             )
         order.sort(key=lambda frame: -scores[frame.path])
     taken: dict[str, Frame] = {}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pydantic import Field
 
+from apis.wording import plural
 from hardware.model import Model
 from hardware.profiles import Profile
 
@@ -34,8 +35,8 @@ def share(profile: Profile, gpus: int, reserve: Reserve) -> Share:
     memory = (profile.memory_gib - reserve.memory_gib) // profile.gpus
     if cpus < 1 or memory < 1:
         raise ValueError(
-            f"a reserve of {reserve.cpus} CPUs and {reserve.memory_gib} GiB leaves a GPU of {profile.name} "
-            f"(of {profile.cpus} CPUs, {profile.memory_gib} GiB) less than one of each; lower it"
+            f"a reserve of {plural(reserve.cpus, 'CPU')} and {reserve.memory_gib} GiB leaves a GPU of {profile.name} "
+            f"(of {plural(profile.cpus, 'CPU')}, {profile.memory_gib} GiB) less than one of each; lower it"
         )
     return Share(cpus=cpus * gpus, memory_gib=memory * gpus)
 
@@ -179,13 +180,15 @@ def _reason(free: Mapping[str, int], wanted: int, gpus_per_pod: int | None) -> s
     there = f"free GPUs: {_some([f'{node}: {count}' for node, count in sorted(free.items())])}"
     total = sum(max(count, 0) for count in free.values())
     if total < wanted:
-        return f"{wanted} GPUs wanted, {total} free; wait, or ask for fewer ({there})"
+        return f"{plural(wanted, 'GPU')} wanted, {total} free; wait, or ask for fewer ({there})"
     if gpus_per_pod is None or wanted % gpus_per_pod:
-        return f"{wanted} GPUs are not a whole number of pods with {gpus_per_pod} GPUs; ask for a multiple"
+        return (
+            f"{wanted} GPUs are not a whole number of pods with {plural(gpus_per_pod or 0, 'GPU')}; ask for a multiple"
+        )
     room = sum(max(count, 0) // gpus_per_pod for count in free.values())
     other = plan(free, wanted).options[0]
     return (
-        f"pods with {gpus_per_pod} GPUs: {wanted // gpus_per_pod} wanted, room for {room}; "
+        f"pods with {plural(gpus_per_pod, 'GPU')}: {wanted // gpus_per_pod} wanted, room for {room}; "
         f"the layout {other} would fit, or wait ({there})"
     )
 

@@ -37,7 +37,9 @@ def _examine(subject: Obj, _: Inventory, parameters: MpiName) -> Iterator[Violat
     job = MpiJobView(subject)
     workers = job.workers
     if workers is not None and workers != pods:
-        yield subject.violation(f"the name means {pods} pods, and the job has {workers} workers", "metadata", "name")
+        yield subject.violation(
+            f"the name means {plural(pods, 'pod')}, and the job has {plural(workers, 'worker')}", "metadata", "name"
+        )
     own = job.gpus
     if own is not None and own != gpus and not subject.hidden(*WORKER, "template"):
         yield subject.violation(
@@ -45,16 +47,17 @@ def _examine(subject: Obj, _: Inventory, parameters: MpiName) -> Iterator[Violat
         )
     nodes = int(match[3]) if match[3] else None
     if nodes is not None and not 0 < nodes <= pods:
-        yield subject.violation(f"the name means {plural(nodes, 'node')} for {pods} pods", "metadata", "name")
+        yield subject.violation(f"the name means {plural(nodes, 'node')} for {plural(pods, 'pod')}", "metadata", "name")
     elif nodes is not None:
         yield from _nodes(subject, nodes, pods, gpus, parameters.gpus_per_node)
 
 
 def _nodes(subject: Obj, nodes: int, pods: int, gpus: int, per_node: int | None) -> Iterator[Violation]:
-    need, name = f"{pods} pods x {gpus} GPUs need {pods * gpus}", f"the name means {plural(nodes, 'node')}"
+    need = f"{plural(pods, 'pod')} x {plural(gpus, 'GPU')} need {pods * gpus}"
+    name = f"the name means {plural(nodes, 'node')}"
     if pods * gpus > nodes * (per_node or MOST_GPUS):
-        most = f"which have {'' if per_node else 'at most '}{nodes * (per_node or MOST_GPUS)} GPUs"
-        yield subject.violation(f"{name}, {most}, and {need}", "metadata", "name")
+        most = f"with {'' if per_node else 'at most '}{nodes * (per_node or MOST_GPUS)} GPUs"
+        yield subject.violation(f"{name} {most}, and {need}", "metadata", "name")
     elif per_node is None and pods * gpus > nodes * USUAL_GPUS:
         yield subject.unverified(f"{name}, {need}, {NOT_KNOWN}", "metadata", "name")
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from apis.kinds import MPI_JOB_V2BETA1
+from apis.wording import plural
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -28,10 +29,12 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
         each = max(known)
         if slots * each != gpus:
             yield subject.violation(
-                f"{slots} slots x {each} GPUs per process are {slots * each}, and a worker has {gpus}", *SLOTS
+                f"{plural(slots, 'slot')} x {plural(each, 'GPU')} per process are {slots * each}, "
+                f"and a worker has {gpus}",
+                *SLOTS,
             )
     elif slots not in (1, gpus):
-        yield subject.violation(f"a worker has {slots} slots for {gpus} GPUs", *SLOTS)
+        yield subject.violation(f"a worker has {plural(slots, 'slot')} for {plural(gpus, 'GPU')}", *SLOTS)
 
 
 MPI_SLOTS = Rule(

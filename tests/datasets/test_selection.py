@@ -82,7 +82,7 @@ def test_the_greatest_scores_come_into_a_subset() -> None:
     paths = {file.path for file in file_list.read(found.lists[""], "list")}
     assert {image(3), image(2)} <= paths
     del given[image(1)]
-    with pytest.raises(DataSetError, match=r"scores: 1 frames have none, e\.g\. .*000000001\.png"):
+    with pytest.raises(DataSetError, match=r"scores: 1 frame has none, e\.g\. .*000000001\.png"):
         selection.select(choice, A2D2, rows, files_of(rows), AS_OF, scores=given)
 
 

@@ -85,7 +85,7 @@ def test_untouched_machines_stay_whole() -> None:
     ("free", "wanted", "gpus_per_pod", "reason"),
     [
         ({"dgx01": 1, "dgx02": 0}, 4, None, "4 GPUs wanted, 1 free; wait, or ask for fewer"),
-        ({}, 1, None, "1 GPUs wanted, 0 free; wait, or ask for fewer (free GPUs: no nodes)"),
+        ({}, 1, None, "1 GPU wanted, 0 free; wait, or ask for fewer (free GPUs: no nodes)"),
         ({"dgx01": 3, "dgx02": 3}, 4, 4, "pods with 4 GPUs: 1 wanted, room for 0; the layout 02x02x02"),
         ({"dgx01": 8}, 6, 4, "6 GPUs are not a whole number of pods with 4 GPUs; ask for a multiple"),
         ({f"n{node:03d}": 0 for node in range(140)}, 1, None, "n007: 0, and 132 more)"),
