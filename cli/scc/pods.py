@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cli.scc.cluster import Cluster, PodRequest
+from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Pod
 from policies.scc import Namespace, User, service_account
 from policies.scc.subjects import AUTHENTICATED
+from policies.train_jobs import runtime_named
 from policies.views.accounts import account_of, without_scc
+from policies.views.admission_fields import pruned
 from policies.views.namespaces import STAND_IN, allocation
 
 _SOMEWHERE = "example"
@@ -29,8 +32,7 @@ class Wanted:
 
 def pod_requests(objects: Iterable[Mapping[str, Any]], cluster: Cluster, wanted: Wanted) -> Iterator[PodRequest]:
     """Yield each pod of the objects as the cluster would hand it to the plugin."""
-    for tree in objects:
-        subject = Obj(tree)
+    for subject in Inventory(map(Obj, objects)).objects:
         for pod in subject.pods:
             yield _pod_request(subject, pod, cluster, wanted)
 
@@ -44,7 +46,7 @@ def _pod_request(subject: Obj, pod: Pod, cluster: Cluster, wanted: Wanted) -> Po
     present = {key: value for key, value in annotations.items() if value is not None}
     examples = {key: value for key, value in STAND_IN.items() if key not in present}
     return PodRequest(
-        title=f"{subject}{f', {pod.role}' if pod.role else ''}",
+        title=f"{subject}{f', {pod.role}' if pod.role else _without_runtime(subject)}",
         namespace=Namespace(name, {**examples, **present}, labels),
         account=account,
         user=_user(name, account, wanted),
@@ -56,6 +58,12 @@ def _pod_request(subject: Obj, pod: Pod, cluster: Cluster, wanted: Wanted) -> Po
     )
 
 
+def _without_runtime(subject: Obj) -> str:
+    """Return what a TrainJob is judged without, where its runtime is not among the files."""
+    missing = subject.trains and any(value.decided_by for value in subject.unknown)
+    return f" without {runtime_named(subject.tree)}, which is not among the files" if missing else ""
+
+
 def _pod(subject: Obj, pod: Pod, namespace: str, account: str) -> Mapping[str, Any]:
     metadata = dict(pod.metadata.tree)
     if pod.metadata.path != ("metadata",):  # a template: its pods get names of their own
@@ -64,7 +72,7 @@ def _pod(subject: Obj, pod: Pod, namespace: str, account: str) -> Mapping[str, A
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {**metadata, "namespace": namespace},
-        "spec": {**pod.tree, "serviceAccountName": account},
+        "spec": {**(pruned(pod.tree) if subject.unknown else pod.tree), "serviceAccountName": account},
     }
 
 

@@ -17,17 +17,23 @@ _NOTES = ("metadata", "annotations")
 _SELECTORS = (PROJECT_NODE_SELECTOR, "scheduler.alpha.kubernetes.io/node-selector")
 _DEFAULT = "scheduler.alpha.kubernetes.io/defaultTolerations"
 _ALLOWED = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
+_KEYS = frozenset({*_SELECTORS, _DEFAULT, _ALLOWED})
 _LONGEST, _MOST = 1 << 14, 64
 _Toleration = Mapping[str, Any]
 
 
 def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
-    namespace = inventory.get(NAMESPACE, subject.namespace) if subject.namespace else None
-    notes = namespace.mapping(*_NOTES) if namespace is not None else {}
-    if notes and any(key in notes for key in (*_SELECTORS, _DEFAULT, _ALLOWED)):
+    notes = inventory.once(_noted).get(subject.namespace)
+    if notes is not None:
         for pod in subject.pods:
             yield from _selector(pod, subject.namespace, notes)
             yield from _tolerations(pod, subject.namespace, notes)
+
+
+def _noted(inventory: Inventory) -> Mapping[str, Mapping[str, Any]]:
+    """Return the annotations of namespaces that say something of their pods' nodes."""
+    every = {each.name: each.mapping(*_NOTES) for each in inventory.of(NAMESPACE)}
+    return {name: notes for name, notes in every.items() if not _KEYS.isdisjoint(notes)}
 
 
 def _selector(pod: Pod, namespace: str, notes: Mapping[str, Any]) -> Iterator[Violation]:

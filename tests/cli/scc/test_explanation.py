@@ -318,3 +318,27 @@ def test_the_launchers_of_2020_have_accounts_of_their_own(tmp_path: Path) -> Non
         }
         found = verdicts(write(tmp_path / "job.yaml", job, NAMESPACE))
         assert [each["serviceAccount"] for each in found] == [launcher, "mpi"]
+
+
+def test_a_train_job_is_judged_with_its_runtime(tmp_path: Path) -> None:
+    """A TrainJob has the pod of the runtime among the files; its title says where that is not among them."""
+    api = "trainer.kubeflow.org/v1alpha1"
+    job = {
+        "apiVersion": api,
+        "kind": "TrainJob",
+        "metadata": {"name": "tune", "namespace": "adas"},
+        "spec": {"runtimeRef": {"name": "torch"}, "trainer": {"command": ["torchrun", "tune.py"]}},
+    }
+    locked = {"name": "node", "image": "x", "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}
+    replicated = {"name": "node", "template": {"spec": {"template": {"spec": {"containers": [locked]}}}}}
+    runtime = {
+        "apiVersion": api,
+        "kind": "ClusterTrainingRuntime",
+        "metadata": {"name": "torch"},
+        "spec": {"template": {"spec": {"replicatedJobs": [replicated]}}},
+    }
+    together = verdicts(write(tmp_path / "both.yaml", NAMESPACE, job, runtime))
+    assert {found["pod"]: found["admitted"] for found in together}["TrainJob adas/tune"] is False
+    (alone,) = verdicts(write(tmp_path / "alone.yaml", NAMESPACE, job))
+    assert alone["admitted"]
+    assert "without ClusterTrainingRuntime torch, which is not among the files" in alone["pod"]
