@@ -45,18 +45,19 @@ def _pod(pod: Pod, found: list[tuple[Container, Request]], maximum: int | None) 
     found = [(container, item) for container, item in found if item.resource == GPU_RESOURCE]
     # Init containers run one after another; only those that run at the same time add up.
     total = sum([item.count for container, item in found if runs_along(container)])
-    if all(item.count <= (maximum or USUAL_GPUS) for _, item in found):
+    least = maximum or USUAL_GPUS
+    if total > least and all(item.count <= least for _, item in found):
         yield from _amount(
             pod, f"asks for {total} of {GPU_RESOURCE} in all its containers", total, maximum, "containers"
         )
 
 
 def _amount(part: Part, message: str, count: int, maximum: int | None, *place: str) -> Iterator[Violation]:
-    """Yield that more GPUs are requested than a node has, or may have where no machine is known."""
+    """Yield that more GPUs are requested than a node has, or than every node has where no machine is known."""
     if count > (maximum or MOST_GPUS):
         largest = f"the largest machine has {maximum}" if maximum else f"no machine has more than {MOST_GPUS}"
         yield part.violation(f"{message}, and {largest}", *place)
-    elif maximum is None and count > USUAL_GPUS:
+    else:
         yield part.unverified(f"{message}, {NOT_KNOWN}", *place)
 
 
@@ -70,7 +71,7 @@ def _request(container: Container, item: Request, maximum: int | None) -> Iterat
         yield container.violation(f"asks for {resource} in requests without the same limit", *where)
     elif item.request is not None and not item.hidden and whole(item.request) != whole(item.limit):
         yield container.violation(f"requests {item.request} of {resource} and limits it to {item.limit}", *where)
-    if resource == GPU_RESOURCE:
+    if resource == GPU_RESOURCE and item.count > (maximum or USUAL_GPUS):
         yield from _amount(container, f"asks for {item.count} of {resource}", item.count, maximum, *where)
 
 

@@ -36,8 +36,10 @@ def _examine(subject: Obj, inventory: Inventory, parameters: RdmaAllPorts) -> It
 
 def _container(container: Container, inventory: Inventory, of_a_node: int | None) -> Iterator[Violation]:
     own = {item.resource for item in rdma(container)}
+    if not own:  # without any it may run over TCP
+        return
     count = max((item.count for item in gpus(container) if item.resource == GPU_RESOURCE), default=0)
-    if not own or not count:  # without any it may run over TCP
+    if not count:
         return
     offered = {resource for resource in inventory.once(offers).resources if resource.startswith(RDMA_PREFIX)}
     if not own < offered:
