@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import cast
 
@@ -94,9 +94,16 @@ def examine(
     own = {_identity(each) for each in subjects}
     inventory = Inventory([*subjects, *(each for each in context if _identity(each) not in own)], complete=complete)
     _judge(result, subjects, inventory, checker, exempt=exempt, ended=ended, today=today)
+    result.findings = [_of_a_file(each) for each in result.findings]
     if not subjects and not result.problems:
         result.problems.append(_nothing(names))
     return result
+
+
+def _of_a_file(each: Located) -> Located:
+    """Return a finding as one about a file, whose values no update decides."""
+    message = each.finding.message.replace("unknown until the update", "not known")
+    return each if message == each.finding.message else replace(each, finding=each.finding._replace(message=message))
 
 
 def examine_stack(

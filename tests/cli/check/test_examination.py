@@ -53,6 +53,21 @@ def test_templates_of_openshift_are_opened() -> None:
     assert found.finding.undetermined is not None
 
 
+def test_nothing_in_a_file_is_unknown_until_an_update() -> None:
+    """What a Template leaves open is not known, whichever rule needs it; no update decides it."""
+    quota = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: a}, spec: {hard: ${HARD}}}"
+    pod = (
+        "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: a}, spec: {containers: "
+        "[{name: c, image: q/x:1, resources: {limits: {nvidia.com/gpu: 1}}}]}}"
+    )
+    head = "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata: {name: t}\nobjects:\n"
+    text = f"{head}- {quota.replace('${HARD}', chr(34) + '${HARD}' + chr(34))}\n- {pod}\n"
+    result = examine([Source("f", text.encode())], Checker(RULES), today=TODAY)
+    messages = [each.finding.message for each in result.findings]
+    assert any("the quota for nvidia.com/gpu is not known" in message for message in messages), messages
+    assert not any("until the update" in message for message in messages)
+
+
 def test_broken_files_do_not_stop_the_others() -> None:
     """An unreadable document does not hide the findings of others."""
     result = examined(a=f"a: b: c\n---\n{manifest()}---\n}}\n", b=manifest())
