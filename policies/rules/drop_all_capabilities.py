@@ -7,6 +7,7 @@ from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Container
 from policies.rule import Rule
+from policies.views.accounts import exempt
 from policies.views.admitted import Admitted, Admitting, admitted
 from policies.views.infrastructure import Infrastructure
 from policies.violation import Violation
@@ -23,14 +24,16 @@ def _examine(subject: Obj, inventory: Inventory, parameters: DropAllCapabilities
         found = [(each, dropped) for each in pod.containers if "ALL" not in (dropped := each.capabilities("drop"))]
         if found and not parameters.excepts(subject):
             completed = admitted(pod, inventory, parameters.release)
+            unsure = completed is None and not exempt(inventory, subject.namespace)
+            why = "and leaves it to the SCC that admits it" if unsure else "so that it keeps the runtime's default ones"
             for container, dropped in found:
-                yield from _container(container, dropped, completed)
+                yield from _container(container, dropped, completed, why)
 
 
-def _container(container: Container, dropped: tuple[str, ...], completed: Admitted | None) -> Iterator[Violation]:
+def _container(
+    container: Container, dropped: tuple[str, ...], completed: Admitted | None, why: str
+) -> Iterator[Violation]:
     kept = f"drops {', '.join(dropped)[:200]} only" if dropped else "drops no capability"
-    unsure = completed is None and container.object.unknown
-    why = "and leaves it to the SCC that admits it" if unsure else "so that it keeps the runtime's default ones"
     if completed is not None and "ALL" in (completed.read(container, "capabilities", "drop") or ()):
         if not completed.missing:
             return
