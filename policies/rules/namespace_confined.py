@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 
-from apis.kinds import NAMESPACE, PROJECT
+from apis.kinds import NAMESPACE, OPERATOR_GROUP, PROJECT
 from apis.names import (
     DEFAULT_TOLERATIONS,
     PROJECT_NODE_SELECTOR,
@@ -58,7 +58,8 @@ def _examine(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) 
         for label in (part.partition("=")[0].strip() for part in subject.text(*_NOTES, key)[:_LONGEST].split(",")):
             if label.startswith(_ROLE) and tolerated(label, "", "", parameters.taints):
                 yield subject.violation(f"puts its pods on nodes with the label {label[:200]}", *_NOTES, key)
-    if workloads := subject.text(*_NOTES, WORKLOADS_ALLOWED):
+    workloads = subject.text(*_NOTES, WORKLOADS_ALLOWED)
+    if workloads and not any(each.namespace == subject.name for each in inventory.of(OPERATOR_GROUP)):
         message = f"lets its pods be {workloads[:80]} workloads, whose processors no quota counts"
         yield subject.violation(message, *_NOTES, WORKLOADS_ALLOWED)
 

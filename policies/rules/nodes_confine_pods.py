@@ -1,6 +1,5 @@
 """No configuration of nodes gives containers what they have not requested, or opens the kubelet."""
 
-import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -9,7 +8,7 @@ from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
-from policies.values import Path, Tree, read
+from policies.values import Path, read
 from policies.views import crio, kubelet
 from policies.views.ignition import Text, texts
 from policies.views.node_paths import plain
@@ -59,20 +58,13 @@ def _configured(text: str, name: str) -> Iterator[str]:
         yield from (f"opens the kubelet, which {what}" for what in kubelet.configured(text))
     elif name == _MOUNTS and any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines()):
         yield "mounts folders of the node into every container"
-    elif name == _TOOLKIT and read(_toml(text), _BY_VARIABLE) is True:
+    elif name == _TOOLKIT and read(crio.toml(text), _BY_VARIABLE) is True:
         yield "lets every container choose GPUs by NVIDIA_VISIBLE_DEVICES"
 
 
 def _about(name: str, programs: tuple[str, ...]) -> bool:
     """Return whether a unit, or a file by its name or folder, is of one of the programs."""
     return any(part.startswith(programs) for part in name.split("/"))
-
-
-def _toml(text: str) -> Tree:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return {}
 
 
 NODES_CONFINE_PODS = Rule(

@@ -48,7 +48,7 @@ _CONTENTS: tuple[tuple[re.Pattern[str], str], ...] = (
         "runs a privileged container past the API",
     ),
 )
-_UDEV = ("/etc/udev/rules.d/*", re.compile(r"\b(?:RUN|PROGRAM|IMPORT)\b(?:\{\w+\})?[ \t]*\+?=?="))
+_UDEV = ("/etc/udev/rules.d/*", re.compile(r"\bRUN(?:\{program\})?[ \t]*\+?:?="))
 _SCRIPT = re.compile(r"^[ \t]*\[script\]", re.MULTILINE)
 _WEAK = frozenset(
     {"mitigations=off", "nospectre_v1", "nospectre_v2", "spectre_v2=off", "nopti", "pti=off", "kpti=off", "mds=off"}
@@ -102,7 +102,8 @@ _WORDS = {"sshAuthorizedKeys": "SSH key", "passwordHash": "password"}
 
 def _root(file: Text) -> Iterator[str]:
     name = "" if file.unit else plain(file.name)
-    yield from (what for pattern, what in _FILES if fnmatchcase(name, pattern))
+    if file.text.strip() or not file.whole:  # an empty file takes away what another one wrote
+        yield from (what for pattern, what in _FILES if fnmatchcase(name, pattern))
     yield from (what for pattern, what in _CONTENTS if pattern.search(file.text))
     if fnmatchcase(name, _UDEV[0]) and _UDEV[1].search(file.text):
         yield "runs programs as root for devices"

@@ -6,7 +6,6 @@ cri-o/cri-o, docs/crio.conf.5.md.
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from posixpath import basename
 from typing import Any
@@ -40,13 +39,19 @@ _OPTION = re.compile(
 )
 
 
+def toml(text: str) -> Tree:
+    """Return the content of a text in TOML; an empty mapping for any other."""
+    import tomllib  # noqa: PLC0415 - few manifests have any, and it takes longer to load than the rules that read it
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+
+
 def configured(text: str) -> Iterator[str]:
     """Yield what a file of CRI-O's configuration gives, as the end of a sentence; nothing where it is not TOML."""
-    try:
-        content = tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return
-    runtime = read(content, "crio", "runtime")
+    runtime = read(toml(text), "crio", "runtime")
     yield from _given(runtime if isinstance(runtime, Mapping) else {})
 
 
