@@ -195,6 +195,8 @@ IMAGE_SET_CONFIGURATION = Kind("mirror.openshift.io", "v2alpha1", "ImageSetConfi
 cluster; `./hpc site` writes them."""
 PROJECT = Kind("project.openshift.io", "v1", "Project", "projects", "Cluster")
 """A namespace, as OpenShift's own API shows it."""
+RUNTIME_CLASS = Kind("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "Cluster")
+"""A name by which pods choose one of the runtimes that nodes have, its handler."""
 PERFORMANCE_PROFILE = Kind("performance.openshift.io", "v2", "PerformanceProfile", "performanceprofiles", "Cluster")
 """Kernel arguments, tuning and the kubelet of a pool's nodes in one object; OpenShift makes the others of it."""
 

@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 from pydantic import Field
 
+from apis.kinds import RUNTIME_CLASS
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -49,6 +50,9 @@ class GpuByPluginOnly(Tenancy):
 
 
 def _examine(subject: Obj, _: Inventory, parameters: GpuByPluginOnly) -> Iterator[Violation]:
+    if (subject.group, subject.kind) == (RUNTIME_CLASS.group, RUNTIME_CLASS.kind):
+        yield from _renamed(subject, parameters)
+        return
     found = [*_pods(subject, parameters), *([] if subject.known else _loose(subject))]
     if found and not parameters.excepts(subject):
         yield from found
@@ -113,6 +117,16 @@ def _class(pod: Pod, parameters: GpuByPluginOnly) -> Iterator[Violation]:
             if not (gpus(container) or container.hidden(ENV) or _names_devices(container)):
                 message = f"requests no GPU and gets those that its image names, by the runtime class {name}"
                 yield container.violation(message, ENV).with_remedy(_VOID)
+
+
+def _renamed(subject: Obj, parameters: GpuByPluginOnly) -> Iterator[Violation]:
+    handler = subject.text("handler")
+    own, other = (
+        any(fnmatchcase(name, pattern) for pattern in parameters.runtime_classes) for name in (handler, subject.name)
+    )
+    if own and not other:
+        message = f"gives pods the runtime {handler[:80]} by a name that is not among the parameter runtime_classes"
+        yield subject.violation(message, "handler").with_remedy("Delete it, or add its name to that parameter")
 
 
 def _loose(subject: Obj) -> Iterator[Violation]:

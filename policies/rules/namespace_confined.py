@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 
 from pydantic import Field
 
@@ -51,6 +52,7 @@ def _examine(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) 
         if low := [found.start for found in blocks if found.start < parameters.first_id]:
             whose = "root's" if not min(low) else "of the node's own services"
             yield subject.violation(f"gives its pods {kind} {min(low)}, {whose}", *_NOTES, key)
+    yield from _users(subject, inventory, parameters)
     yield from _level(subject, inventory, parameters)
     for reached in dict.fromkeys(_tolerated(subject.text(*_NOTES, DEFAULT_TOLERATIONS), parameters)):
         yield subject.violation(f"lets all its pods tolerate {reached}", *_NOTES, DEFAULT_TOLERATIONS)
@@ -62,6 +64,19 @@ def _examine(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) 
     if workloads and not any(each.namespace == subject.name for each in inventory.of(OPERATOR_GROUP)):
         message = f"lets its pods be {workloads[:80]} workloads, whose processors no quota counts"
         yield subject.violation(message, *_NOTES, WORKLOADS_ALLOWED)
+
+
+def _users(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) -> Iterator[Violation]:
+    own = ids(subject.text(*_NOTES, SCC_UID_RANGE)[:_LONGEST])
+    if own is None:
+        return
+    for other in takewhile(lambda each: each != subject, inventory.of(NAMESPACE)):  # of two, the second is reported
+        theirs = ids(other.text(*_NOTES, SCC_UID_RANGE)[:_LONGEST])
+        shared = theirs is not None and theirs.start <= own.end and own.start <= theirs.end
+        if shared and other.name != subject.name and not in_one_of(other.name, parameters.exempt_namespaces):
+            message = f"has user ids of namespace {other.name}: {own.start} to {own.end}"
+            yield subject.violation(message, *_NOTES, SCC_UID_RANGE)
+            return
 
 
 def _level(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) -> Iterator[Violation]:
@@ -116,9 +131,9 @@ def _text(value: Tree) -> str:
 
 NAMESPACE_CONFINED = Rule(
     name="namespace-confined",
-    what="The annotations of a tenant's namespace give its pods no user or group id of the node's own, no SELinux "
-    "level without categories or with another tenant's, no toleration or node selector of nodes that are not for "
-    "tenants, and no part in the cluster's management workloads.",
+    what="The annotations of a tenant's namespace give its pods no user or group id of the node's own, no user ids or "
+    "SELinux categories of another tenant, no level without categories, no toleration or node selector of nodes that "
+    "are not for tenants, and no part in the cluster's management workloads.",
     why="Admission takes these annotations as they are: with uid-range 0/10000 every pod under restricted-v2 runs as "
     "root, with the level s0 it opens the files of all tenants on its node, and with default tolerations it runs on "
     "the control plane. No pod's manifest shows it.",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from apis.kinds import KUBELET_CONFIG, MACHINE_CONFIG
+from apis.kinds import KUBELET_CONFIG, MACHINE_CONFIG, PERFORMANCE_PROFILE
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -15,6 +15,8 @@ from policies.views.node_paths import plain
 from policies.violation import Violation
 
 _KUBELET: Path = ("spec", "kubeletConfig")
+_EXPERIMENTAL: Path = ("metadata", "annotations", "kubeletconfig.experimental")
+_LONGEST = 1 << 16
 _KUBELET_FILES = ("/etc/kubernetes/kubelet*", "/etc/openshift/kubelet*")
 _MOUNTS = "/etc/containers/mounts.conf"
 _TOOLKIT = "/etc/nvidia-container-runtime/config.toml"
@@ -29,13 +31,20 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
         for what, path in kubelet.opened(subject.mapping(*_KUBELET)):
             yield subject.violation(f"opens the kubelet, which {what}", *_KUBELET, *path)
         return
+    if subject.kind == PERFORMANCE_PROFILE.kind:
+        for what in kubelet.configured(subject.text(*_EXPERIMENTAL)[:_LONGEST]):
+            yield subject.violation(f"opens the kubelet, which {what}", *_EXPERIMENTAL)
+        return
     for file in texts(subject):
         name = file.unit or plain(file.name)
         for what in dict.fromkeys(_given(file, name)):
             yield subject.violation(f"{what} ({file.name[:200]})", *file.place)
         if not file.whole and any(fnmatchcase(name, pattern) for pattern in (*_FILES, *_UNITS)):
-            message = f"{file.name[:200]} is not all in the manifest, so that what it gives containers is not known"
-            yield subject.unverified(message, *file.place)
+            if file.text:
+                yield subject.violation(f"writes {file.name[:200]}, of which only 64 KiB are read", *file.place)
+            else:
+                message = f"the content of {file.name[:200]} is not in the manifest"
+                yield subject.unverified(message, *file.place)
 
 
 def _given(file: Text, name: str) -> Iterator[str]:
@@ -70,8 +79,8 @@ def _about(name: str, programs: tuple[str, ...]) -> bool:
 NODES_CONFINE_PODS = Rule(
     name="nodes-confine-pods",
     what="No MachineConfig gives every container of its nodes capabilities, devices, mounts, hooks or another runtime, "
-    "or takes seccomp or SELinux from them, by a file or an option of CRI-O. No MachineConfig or KubeletConfig opens "
-    "the kubelet to anonymous requests.",
+    "or takes seccomp or SELinux from them, by a file or an option of CRI-O. No MachineConfig, KubeletConfig or "
+    "PerformanceProfile opens the kubelet to anonymous requests.",
     why="What CRI-O adds is in no pod, so that neither an SCC nor a rule about pods sees it: default_capabilities with "
     "IPC_LOCK gives it to all tenants, and additional_devices the adapters. A kubelet that takes anonymous requests "
     "lets every pod run commands in every other one. Below /etc is not harmless: only files of the operating system "
@@ -83,5 +92,5 @@ NODES_CONFINE_PODS = Rule(
     severity=Severity.MANDATORY,
     parameters=Parameters,
     examine=_examine,
-    kinds=(MACHINE_CONFIG, KUBELET_CONFIG),
+    kinds=(MACHINE_CONFIG, KUBELET_CONFIG, PERFORMANCE_PROFILE),
 )

@@ -35,6 +35,8 @@ _FILES: tuple[tuple[str, str], ...] = (
     ("/etc/cron*", "runs as root on nodes"),
     ("/var/spool/cron/*", "runs as root on nodes"),
     ("/etc/ld.so.preload", "is loaded into every program of nodes"),
+    ("/etc/cdi/*", "names devices that containers can be given"),
+    ("/run/cdi/*", "names devices that containers can be given"),
     ("/etc/containers/policy.json", "decides whose images nodes trust"),
     *((f"{folder}/*", "runs as root beside the containers that it chooses") for folder in crio.HOOKS),
 )

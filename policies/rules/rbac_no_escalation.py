@@ -8,6 +8,7 @@ from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rbac import GROUP, granted, subjects
 from policies.rule import Rule
+from policies.scc.roles import OWN_ROLE
 from policies.selectors import is_empty, selects
 from policies.views.constraints import WIDE_GROUPS
 from policies.views.infrastructure import Infrastructure
@@ -65,6 +66,9 @@ def _selected(role: Obj, inventory: Inventory) -> Iterator[Obj]:
 
 def _given(role: Obj) -> Iterator[Violation]:
     """Yield what a ClusterRole gives every tenant, by its name or by a label that adds it to another."""
+    if role.name.startswith(OWN_ROLE):
+        yield from _of_scc(role)
+        return
     labels = role.mapping("metadata", "labels")
     level = next((each for each in _LEVELS if labels.get(f"{_AGGREGATE}{each}") in ("true", True)), "")
     if not level and role.name not in EVERYONES:
@@ -78,6 +82,16 @@ def _given(role: Obj) -> Iterator[Violation]:
     adds = f"adds to the role {level} of every namespace" if level else "gives everyone"
     for index, what in excessive(role.tree):
         yield role.violation(f"{adds} the right to {what}", "rules", index)
+
+
+def _of_scc(role: Obj) -> Iterator[Violation]:
+    """Yield what the role that OpenShift has for an SCC gives beside that SCC, to whoever has it already."""
+    scc, sccs = role.name.removeprefix(OWN_ROLE), granted(role.tree)
+    if sccs is None or sccs - {scc}:
+        which = ", ".join(sorted(sccs - {scc}))[:200] if sccs else "every SCC"
+        yield role.violation(f"gives everyone who may use {scc} the use of {which}", "rules")
+    for index, what in excessive(role.tree):
+        yield role.violation(f"gives everyone who may use {scc} the right to {what}", "rules", index)
 
 
 RBAC_NO_ESCALATION = Rule(

@@ -39,8 +39,9 @@ PLATFORM: Mapping[str, Area] = {
     **_all(_NODES, "machineconfiguration.openshift.io", "tuned.openshift.io", "performance.openshift.io"),
     **_all(_NODES, "machine.openshift.io", "metal3.io", "cluster.x-k8s.io", "hypershift.openshift.io"),
     **_all(_NODES, "kmm.sigs.x-k8s.io", "sro.openshift.io", "node.k8s.io", "upgrade.cattle.io"),
+    **_all(_NODES, "kataconfiguration.openshift.io", "security-profiles-operator.x-k8s.io", "maintenance.nvidia.com"),
     **_all(_NETWORKS, "sriovnetwork.openshift.io", "mellanox.com", "nmstate.io", "network.openshift.io"),
-    **_all(_NETWORKS, "policy.networking.k8s.io", "metallb.io"),
+    **_all(_NETWORKS, "policy.networking.k8s.io", "metallb.io", "k8s.cni.cncf.io", "configuration.net.nvidia.com"),
     **_all(_DEVICES, "nvidia.com", "nfd.k8s-sigs.io", "nfd.openshift.io", "amd.com", "deviceplugin.intel.com"),
     "resource.k8s.io": Area(_DEVICES, frozenset({"resourceclaims", "resourceclaimtemplates", "podschedulingcontexts"})),
     **_all(_ADMISSION, "admissionregistration.k8s.io", "policies.kyverno.io", "templates.gatekeeper.sh"),
@@ -57,6 +58,7 @@ PLATFORM: Mapping[str, Area] = {
     **_all(_QUEUES, "kueue.x-k8s.io", "kueue.openshift.io"),
     **_all("whose pods displace others", "scheduling.k8s.io"),
     "trainer.kubeflow.org": Area("what others' jobs run", only=frozenset({"clustertrainingruntimes"})),
+    "serving.kserve.io": Area("what others' jobs run", only=frozenset({"clusterservingruntimes"})),
     "kubevirt.io": Area(_DEVICES, only=frozenset({"kubevirts"})),
     "hco.kubevirt.io": Area(_DEVICES),
     **_all(
@@ -68,6 +70,7 @@ PLATFORM: Mapping[str, Area] = {
     "oauth.openshift.io": Area(_IDENTITY, frozenset({"useroauthaccesstokens"})),
     "certificates.k8s.io": Area(_IDENTITY, frozenset({"certificatesigningrequests"})),
     **_all(_APPLIED, "work.open-cluster-management.io", "policy.open-cluster-management.io"),
+    **_all(_APPLIED, "velero.io", "oadp.openshift.io"),
     **_all(_APPLIED, "kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io"),
 }
 """What it means to change objects of each group."""
@@ -82,6 +85,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "node.k8s.io": ("runtimeclasses",),
     "sriovnetwork.openshift.io": ("sriovnetworknodepolicies",),
     "mellanox.com": ("nicclusterpolicies", "hostdevicenetworks"),
+    "k8s.cni.cncf.io": ("network-attachment-definitions",),
     "nmstate.io": ("nodenetworkconfigurationpolicies",),
     "nvidia.com": ("clusterpolicies", "nvidiadrivers"),
     "nfd.k8s-sigs.io": ("nodefeatures", "nodefeaturerules"),
