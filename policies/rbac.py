@@ -18,7 +18,7 @@ from apis.kinds import (
     SERVICE_ACCOUNT,
     Kind,
 )
-from policies.selectors import is_empty, selects
+from policies.label_selectors import is_empty, selects
 from policies.values import Tree, read
 
 T = TypeVar("T")

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING
 from policies.findings import Severity
 from policies.inventory import Inventory
+from policies.label_selectors import is_empty, selects
 from policies.objects import Obj
 from policies.rbac import GROUP, granted, subjects
 from policies.rule import Rule
 from policies.scc.roles import OWN_ROLE
-from policies.selectors import is_empty, selects
 from policies.views.constraints import WIDE_GROUPS
 from policies.views.infrastructure import Infrastructure
 from policies.views.rights import EVERYONES, excessive, inside, shipped, shipped_inside
