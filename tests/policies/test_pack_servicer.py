@@ -1,5 +1,6 @@
 """The pack through its server object: numbers are floats there, and kind and version may be in the type token only."""
 
+import sys
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -20,7 +21,7 @@ from policies.values import read
 from rendering.manifests import manifests
 from tests.policies.conftest import Case, cases, cases_of, findings, rule_named, unknowns
 from tests.policies.servicer import STACK, Servicer, token_of, urn, wired
-from tests.support.recorded import environment
+from tests.support.recorded import ROOT, environment
 
 OBJECTS = [rule for rule in RULES if not rule.links]
 LINKS = [rule for rule in RULES if rule.links]
@@ -279,3 +280,9 @@ def test_links_end_at_what_other_stacks_have() -> None:
     assert all(entry.urn in urns for entry in servicer.analyze_stack(stack)), "objects of others are not examined"
     with pytest.raises(ConfigurationError, match=r"whole-stack.beside: must be a list of manifests"):
         divided({"whole-stack": {"beside": "file"}})
+
+
+def test_no_module_of_the_pack_hides_one_of_python() -> None:
+    """The engine starts the pack with its folder first in the path, where `selectors` would be the pack's."""
+    modules = {path.stem for path in (ROOT / "policies").iterdir()}
+    assert modules & sys.stdlib_module_names == set()
