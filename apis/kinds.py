@@ -1,5 +1,7 @@
 """The Kubernetes and OpenShift kinds that the platform consists of, those of the operators in `apis.operators` too."""
 
+from dataclasses import replace
+
 from apis import operators
 from apis.kind import Kind as Kind  # noqa: PLC0414 - the tables and their form are imported from one place
 from apis.kind import Path as Path  # noqa: PLC0414
@@ -195,6 +197,11 @@ IMAGE_SET_CONFIGURATION = Kind("mirror.openshift.io", "v2alpha1", "ImageSetConfi
 cluster; `./hpc site` writes them."""
 PROJECT = Kind("project.openshift.io", "v1", "Project", "projects", "Cluster")
 """A namespace, as OpenShift's own API shows it."""
+FORMER_RBAC = tuple(
+    replace(kind, group="authorization.openshift.io")
+    for kind in (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)
+)
+"""Roles and bindings of the API that OpenShift had before Kubernetes, and still serves: it writes today's of them."""
 RUNTIME_CLASS = Kind("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "Cluster")
 """A name by which pods choose one of the runtimes that nodes have, its handler."""
 PERFORMANCE_PROFILE = Kind("performance.openshift.io", "v2", "PerformanceProfile", "performanceprofiles", "Cluster")

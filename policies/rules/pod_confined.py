@@ -11,6 +11,7 @@ from policies.part import Part
 from policies.pods import Pod
 from policies.rule import Rule
 from policies.values import brief
+from policies.views.crio import names_devices
 from policies.views.infrastructure import AGENTS, Infrastructure
 from policies.violation import Violation
 
@@ -25,7 +26,6 @@ _OLD = (
     "container.seccomp.security.alpha.kubernetes.io/",
     "container.apparmor.",
 )
-_CRIO_DEVICES = "io.kubernetes.cri-o.Devices"
 _PROC = "procMount"
 _CONFINING = frozenset({*_PROFILES, _SELINUX, _PROC})
 
@@ -96,7 +96,7 @@ def _annotations(metadata: Part, parameters: PodConfined) -> Iterator[Violation]
             continue
         if key.startswith(_OLD) and value == _UNCONFINED:
             yield metadata.violation(f"has the annotation {key}: {_UNCONFINED}", "annotations", key)
-        elif key == _CRIO_DEVICES:
+        elif names_devices(key):
             named = {each.partition(":")[0].strip() for each in value.split(",")}
             if other := sorted(named.difference(parameters.crio_devices)):
                 yield metadata.violation(f"takes {', '.join(other)[:200]} by CRI-O's annotation", "annotations", key)

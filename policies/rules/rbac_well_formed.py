@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
+from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, FORMER_RBAC, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -17,10 +17,15 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
     ROLE_BINDING.kind: (ROLE.kind, CLUSTER_ROLE.kind),
     CLUSTER_ROLE_BINDING.kind: (CLUSTER_ROLE.kind,),
 }
+_FORMER = f"Write apiVersion: {ROLE.api_version}, which OpenShift makes of it all the same"
 _SUBJECTS = (SERVICE_ACCOUNT.kind, USER, GROUP)
 
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
+    if subject.group != ROLE.group:
+        message = f"is of {subject.group}, whose roles and bindings no rule about rights reads"
+        yield subject.violation(message, "apiVersion").with_remedy(_FORMER)
+        return
     if not (subject.partial and "roleRef" not in subject.tree):
         yield from _reference(subject)
     for entry in subject.parts("subjects"):
@@ -65,15 +70,16 @@ def _subject(entry: Part) -> Iterator[Violation]:
 
 RBAC_WELL_FORMED = Rule(
     name="rbac-well-formed",
-    what="A binding's roleRef has apiGroup, kind and name and nothing else. Its subjects have kind and name; a "
-    "ServiceAccount also has a namespace, a User or Group an apiGroup.",
-    why="A field of the old authorization.openshift.io, or a namespace in roleRef, is dropped or refused (strict "
-    'decoding error: unknown field "roleRef.namespace"). A subject without a namespace binds no one: the job fails '
-    "with `Forbidden: not usable by user or serviceaccount`.",
+    what=f"A role or binding is of {ROLE.group}. A binding's roleRef has apiGroup, kind and name and nothing else. Its "
+    "subjects have kind and name; a ServiceAccount also has a namespace, a User or Group an apiGroup.",
+    why="OpenShift still takes roles and bindings of authorization.openshift.io, and writes today's of them, past all "
+    "rules about rights. A field of that API, or a namespace in roleRef, is dropped or refused (strict decoding error: "
+    'unknown field "roleRef.namespace"). A subject without a namespace binds no one: the job fails with `Forbidden: '
+    "not usable by user or serviceaccount`.",
     remedy="Write roleRef: {apiGroup, kind, name} and subjects: [{kind: ServiceAccount, name, namespace}]",
     source="E-14, R-3.4.3-5, platform-facts 4.3",
     severity=Severity.MANDATORY,
     parameters=Parameters,
     examine=_examine,
-    kinds=(ROLE_BINDING, CLUSTER_ROLE_BINDING),
+    kinds=(ROLE_BINDING, CLUSTER_ROLE_BINDING, *FORMER_RBAC),
 )

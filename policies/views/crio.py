@@ -6,7 +6,7 @@ cri-o/cri-o, docs/crio.conf.5.md.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from posixpath import basename
 from typing import Any
 
@@ -25,6 +25,8 @@ _CAPABILITIES = frozenset(
 _DEVICES = frozenset(
     {"/dev/fuse", "/dev/net/tun", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 )
+_ANNOTATIONS = ("io.kubernetes.cri-o.Devices", "devices.crio.io")
+"""The annotation's name, and that of CRI-O since 2026."""
 _RUNTIMES = frozenset({"", "runc", "crun", "kata", "kata-qemu", "runsc", "gvisor", "youki"})
 _UNCONFINED = "unconfined"
 _ADDED = "additional_devices"
@@ -72,6 +74,8 @@ def _given(runtime: Mapping[str, Any]) -> Iterator[str]:
         yield f"gives every container {', '.join(added)}"
     if devices := _devices(runtime, _ADDED):
         yield f"gives every container {devices}"
+    if devices := _named(noted for each in _runtimes(runtime) for noted in annotated(each.get("default_annotations"))):
+        yield f"gives every container {devices}"
     if devices := _devices(runtime, "allowed_devices"):
         yield f"lets every pod take {devices} by an annotation"
     default = runtime.get("default_runtime", "")
@@ -102,9 +106,30 @@ def _replaced(runtime: Mapping[str, Any]) -> Iterator[str]:
             yield f"makes {path[:80]} the runtime of every container, by the name {name}"
 
 
+def _runtimes(runtime: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    tables = runtime.get("runtimes")
+    return [each for each in tables.values() if isinstance(each, Mapping)] if isinstance(tables, Mapping) else []
+
+
 def _devices(runtime: Mapping[str, Any], field: str) -> str:
-    named = {each.partition(":")[0].strip() for each in _texts(runtime, field)}
+    return _named(_texts(runtime, field))
+
+
+def _named(devices: Iterable[str]) -> str:
+    named = {each.partition(":")[0].strip() for each in devices}
     return ", ".join(sorted(named - _DEVICES - {""}))[:200]
+
+
+def annotated(annotations: Tree) -> Iterator[str]:
+    """Yield the devices, as written, that annotations of a pod name for its containers."""
+    for key, value in annotations.items() if isinstance(annotations, Mapping) else ():
+        if names_devices(key) and isinstance(value, str):
+            yield from value.split(",")
+
+
+def names_devices(key: Tree) -> bool:
+    """Return whether an annotation is the one by which CRI-O takes devices, of all containers or of one."""
+    return isinstance(key, str) and key.partition("/")[0] in _ANNOTATIONS
 
 
 def hooked(text: str) -> str:
