@@ -9,9 +9,9 @@ from policies.values import Path
 
 KINDS = (MACHINE_CONFIG, PERFORMANCE_PROFILE, TUNED)
 """The kinds that set arguments."""
-_LISTS: dict[str, Path] = {
-    MACHINE_CONFIG.kind: ("spec", "kernelArguments"),
-    PERFORMANCE_PROFILE.kind: ("spec", "additionalKernelArgs"),
+_LISTS: dict[str, tuple[Path, ...]] = {
+    MACHINE_CONFIG.kind: (("spec", "kernelArguments"), ("spec", "config", "kernelArguments", "shouldExist")),
+    PERFORMANCE_PROFILE.kind: (("spec", "additionalKernelArgs"),),
 }
 _LONGEST = 1 << 14
 _LINE = re.compile(r"^[ \t]*cmdline\w*[ \t]*=[ \t]*\+?([^-\n][^\n]*)$", re.MULTILINE)
@@ -19,7 +19,7 @@ _LINE = re.compile(r"^[ \t]*cmdline\w*[ \t]*=[ \t]*\+?([^-\n][^\n]*)$", re.MULTI
 
 def arguments(subject: Obj) -> Iterator[tuple[str, Path]]:
     """Yield the arguments that an object adds, and the field of each."""
-    if place := _LISTS.get(subject.kind):
+    for place in _LISTS.get(subject.kind, ()):
         for index, argument in enumerate(subject.entries(*place)):
             for word in argument[:_LONGEST].split() if isinstance(argument, str) else ():
                 yield word.strip("\"'"), (*place, index)
