@@ -93,7 +93,9 @@ class Checker:
             return self._undetermined(job, subject, violation, Undetermined.VALUE)
         if violation.link and not inventory.complete:
             return self._undetermined(job, subject, violation, Undetermined.LINK)
-        severity = job.severity if _is_applied(subject, inventory) else Severity.ADVISORY
+        severity = job.severity
+        if (subject.idle or subject.holder is not None) and not _is_applied(subject, inventory):
+            severity = Severity.ADVISORY
         return _finding(job.rule, severity, subject, violation)
 
     def _unverified(self, job: _Job, subject: Obj, value: Unknown) -> Finding | None:
@@ -115,7 +117,7 @@ def _reasons(unknown: Iterable[Unknown]) -> list[Unknown]:
 
 
 def _is_applied(subject: Obj, inventory: Inventory) -> bool:
-    """Return whether an object inside another will be created: any other one will."""
+    """Return whether an object inside another will be created."""
     return not subject.idle and (subject.holder is None or is_applied(subject.holder, inventory))
 
 

@@ -130,7 +130,7 @@ class Obj(Root):
         """Whether it is or makes pods, or is of a kind that does."""
         return (self.group, self.kind) in _TEMPLATES or bool(self.pods)
 
-    @property
+    @cached_property
     def known(self) -> bool:
         """Whether it is of a kind of which the walk knows where it has pods, or that it has none."""
         return (self.group, self.kind) in _KNOWN

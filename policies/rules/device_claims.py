@@ -6,12 +6,12 @@ from typing import Any
 from pydantic import Field
 
 from apis.kinds import COMPUTE_DOMAIN, DEVICE_CLASS, NAMESPACE, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, Kind
-from apis.names import GPU_RESOURCE, RDMA_PREFIX
+from apis.names import DEVICE_CLASS_PREFIX, GPU_RESOURCE, RDMA_PREFIX
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.part import Part
-from policies.pods import Container, Pod
+from policies.pods import Container
 from policies.resources import Request
 from policies.rule import ALL_KINDS, Rule
 from policies.values import Path
@@ -71,8 +71,14 @@ def _found(subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iter
             yield from _class(part, _CLASS, parameters)
         spec = _SPECS[subject.kind]
         yield from _class(Part(subject, spec, subject.mapping(*spec)), _OLD_CLASS, parameters)
+    offered = inventory.once(_offered)
     for pod in subject.pods:
-        yield from _pod(pod, subject, inventory, parameters)
+        for entry in pod.parts(_CLAIMS) if _CLAIMS in pod.tree else ():
+            yield from _claim(entry, subject, inventory, parameters)
+        for container in pod.containers:
+            for item in container.requests:
+                if item.resource.startswith(DEVICE_CLASS_PREFIX) or item.resource in offered:
+                    yield from _resource(container, item, offered, parameters)
 
 
 def _offer(subject: Obj, parameters: DeviceClaims) -> Iterator[Violation]:
@@ -84,17 +90,10 @@ def _offer(subject: Obj, parameters: DeviceClaims) -> Iterator[Violation]:
         yield subject.violation(message, "spec", _RESOURCE).with_remedy(_NAMED)
 
 
-def _pod(pod: Pod, subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iterator[Violation]:
-    for entry in pod.parts(_CLAIMS) if _CLAIMS in pod.tree else ():
-        yield from _claim(entry, subject, inventory, parameters)
-    offered = inventory.once(_offered)
-    for container in pod.containers:
-        for item in container.requests:
-            if "/" in item.resource and (name := offered.get(item.resource) or devices.device_class(item.resource)):
-                yield from _resource(container, item, name, parameters)
-
-
-def _resource(container: Container, item: Request, name: str, parameters: DeviceClaims) -> Iterator[Violation]:
+def _resource(
+    container: Container, item: Request, offered: Mapping[str, str], parameters: DeviceClaims
+) -> Iterator[Violation]:
+    name = offered.get(item.resource) or devices.device_class(item.resource)
     if name not in parameters.device_classes:
         message = f"claims devices of class {name[:200]} by {item.resource[:200]}, which no quota counts"
         yield container.violation(message, *devices.place(item)).with_remedy(_BOUND)

@@ -7,18 +7,20 @@ from typing import Any, TypeAlias
 from pydantic import Field
 
 from apis.kinds import CLUSTER_TRAINING_RUNTIME, RESOURCE_QUOTA, TRAINING_RUNTIME
-from apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES
+from apis.names import DEVICE_CLASS_PREFIX, GPU_RESOURCE, GPU_SLICE_PREFIXES
 from apis.quantity import whole
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
 from policies.values import Unknown, read
-from policies.views.devices import copies, device_class, each_demand, is_gpu, is_share
+from policies.views.devices import SHARES, copies, device_class, each_demand, is_gpu
 from policies.views.tenants import NAMESPACES, in_one_of
 from policies.violation import Violation
 
 _REQUESTS = "requests."
+_USUAL = (*GPU_SLICE_PREFIXES, *SHARES, DEVICE_CLASS_PREFIX)
+"""How the names of GPUs begin beside GPU_RESOURCE that are quotas' own, or another rule's matter."""
 _DEVICES = ".deviceclass.resource.k8s.io/devices"
 """After the name of a DeviceClass: what a quota calls its devices."""
 _Quotas: TypeAlias = Mapping[str, list[tuple[str, Any]]]
@@ -55,15 +57,16 @@ def _examine(subject: Obj, inventory: Inventory, parameters: GpuQuota) -> Iterat
 
 def _resource(subject: Obj, resource: str, count: int, quotas: _Quotas) -> Iterator[Violation]:
     key = f"{_REQUESTS}{resource}"
-    name = device_class(resource)
-    found = quotas.get(key) or (quotas.get(f"{name}{_DEVICES}", []) if name else [])
+    found = quotas.get(key, [])
+    if not found and (name := device_class(resource)):
+        found = quotas.get(f"{name}{_DEVICES}", [])
     place = ("metadata", "namespace") if subject.namespace else ("metadata",)
     if any(isinstance(limit, Unknown) for _, limit in [*found, *quotas.get("", [])]):
         yield subject.unverified(f"the quota for {resource} is unknown until the update", *place)
     elif not found and is_gpu(resource):
         where = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
         message = f"its pods ask for {resource}, and {where} has no ResourceQuota with {key}"
-        if resource == GPU_RESOURCE or resource.startswith(GPU_SLICE_PREFIXES) or is_share(resource) or name:
+        if resource == GPU_RESOURCE or resource.startswith(_USUAL):
             yield subject.unlinked(message, *place)
         else:
             yield subject.violation(f"{message}: GPUs by another name than {GPU_RESOURCE}", *place)

@@ -10,12 +10,14 @@ from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import ALL_KINDS, Rule
-from policies.values import Path
+from policies.values import Path, Tree, is_mapping, read
 from policies.views.tenants import TENANTS, Tenancy
 from policies.violation import Violation
 
 _PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 _PRIORITY = "kueue.x-k8s.io/priority-class"
+_KEYS = frozenset({_PREBUILT, _PRIORITY})
+_OTHER_PLACES = frozenset({CRON_JOB.kind, WORKLOAD.kind})
 _TEMPLATE: Path = ("spec", "jobTemplate")
 _OFFERED = "Delete the label, or name the class in the parameter workload_priorities if tenants may use it"
 
@@ -31,6 +33,10 @@ class KueueAdmits(Tenancy):
 
 
 def _examine(subject: Obj, _: Inventory, parameters: KueueAdmits) -> Iterator[Violation]:
+    if subject.kind not in _OTHER_PLACES and not subject.unknown:
+        metadata = read(subject.tree, "metadata")  # as most have neither key
+        if _unnamed(read(metadata, "labels")) and _unnamed(read(metadata, "annotations")):
+            return
     found = [*_found(subject, parameters)]
     if found and not parameters.excepts(subject):
         yield from found
@@ -50,6 +56,10 @@ def _found(subject: Obj, parameters: KueueAdmits) -> Iterator[Violation]:
         if name and not any(fnmatchcase(name, pattern) for pattern in parameters.workload_priorities):
             message = f"has the priority {name[:200]} in all queues and displaces the jobs of other tenants"
             yield subject.violation(message, *labels, _PRIORITY).with_remedy(_OFFERED)
+
+
+def _unnamed(keys: Tree) -> bool:
+    return not is_mapping(keys) or _KEYS.isdisjoint(keys)
 
 
 KUEUE_ADMITS = Rule(

@@ -46,7 +46,8 @@ def _examine(subject: Obj, _: Inventory, parameters: SchedulerDecides) -> Iterat
         found = [subject.violation("puts a pod on a node past the scheduler", "target")]
     else:
         found = [violation for pod in subject.pods for violation in _pod(pod, parameters)]
-        found += _groups(subject, parameters) if subject.kind == MPI_JOB_V1.kind or not subject.known else ()
+        if subject.kind == MPI_JOB_V1.kind or not subject.known:
+            found += _groups(subject, parameters)
     if found and not parameters.excepts(subject):
         yield from found
 

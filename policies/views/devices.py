@@ -21,7 +21,7 @@ _ADAPTER = re.compile(
     re.IGNORECASE,
 )
 """What the names of NVIDIA's resources have that are no GPUs: adapters, switches, IMEX channels."""
-_SHARES = tuple(f"{NVIDIA_PREFIX}{share}" for share in ("gpumem", "gpucores"))
+SHARES = tuple(f"{NVIDIA_PREFIX}{share}" for share in ("gpumem", "gpucores"))
 """Resources that say how much of a GPU a container gets beside the GPU itself (HAMi)."""
 
 
@@ -40,7 +40,7 @@ def is_gpu(resource: str) -> bool:
 
 def is_share(resource: str) -> bool:
     """Return whether a resource is a part of a GPU that the same container requests."""
-    return resource.startswith(_SHARES)
+    return resource.startswith(SHARES)
 
 
 def device_class(resource: str) -> str:
