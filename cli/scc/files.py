@@ -7,6 +7,7 @@ from cli.check.sources import Source, sources
 from cli.check.texts import chunks, decode
 from policies.documents import Aliases, NotReadable, documents
 from policies.objects import objects as opened_objects
+from policies.views.admission_fields import pruned
 
 
 class Unreadable(Exception):
@@ -29,6 +30,7 @@ def _objects(source: Source) -> Iterable[dict[str, Any]]:
     for chunk in chunks(text):
         try:
             for document in documents(chunk.text, aliases, scalars):
-                yield from (dict(each.tree) for each in opened_objects(document.tree))
+                for each in opened_objects(document.tree):  # what a controller fills in decides nothing here
+                    yield pruned(each.tree) if each.unknown else dict(each.tree)
         except NotReadable as error:
             raise Unreadable(f"{source.name}:{chunk.position(error.offset)[0]}: {error}") from None

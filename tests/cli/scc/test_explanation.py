@@ -48,6 +48,15 @@ def test_a_complaint_about_the_pod_is_reported_once(tmp_path: Path) -> None:
     )
 
 
+def test_pods_inside_other_objects(tmp_path: Path) -> None:
+    """A pod inside another object is explained, and what that object's controller fills in decides nothing."""
+    spec = {"hostPID": "{{inputs.parameters.pid}}", "hostIPC": True, "containers": [{"name": "a"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "inner", "namespace": "adas"}, "spec": spec}
+    work = {"apiVersion": "work.open-cluster-management.io/v1", "kind": "ManifestWork", "spec": {"manifests": [pod]}}
+    found = rows(explain(write(tmp_path / "work.yaml", work, NAMESPACE)).output)
+    assert found["restricted-v2"] == "spec.hostIPC: Invalid value: true: Host IPC is not allowed to be used"
+
+
 def test_verbose(tmp_path: Path) -> None:
     """With --verbose the message is OpenShift's own."""
     result = explain(write(tmp_path / "pod.yaml", NAMESPACE, POD), "--verbose")
