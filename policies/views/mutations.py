@@ -61,6 +61,9 @@ _RISKY = re.compile(
 """What a change says that gives devices, rights, another place or another order in queues."""
 _CONDITIONS = ("(", "<(", "X(", "preconditions", "context", "list", "targets")
 """How keys begin that say of what Kyverno makes a change, and not what it writes."""
+_GENERATE = "generate"
+_COPIES = frozenset({"clone", "cloneList"})
+"""Fields by which Kyverno generates a copy of another object, so that no manifest shows what is in it."""
 _WRITING = ("mutations", "variables")
 _PLURALS: Mapping[str, str] = {
     "network-attachment-definitions": "networkattachmentdefinition",
@@ -95,6 +98,10 @@ def _of(found: tuple[Kind, ...]) -> frozenset[tuple[str, str]]:
 
 def _kyverno(policy: Obj) -> Iterator[tuple[Path, str]]:
     for rule in policy.parts("spec", "rules"):
+        copied = rule.mapping(_GENERATE)
+        kinds_copied = [copied.get("kind"), *rule.entries(_GENERATE, "cloneList", "kinds")]
+        if not _COPIES.isdisjoint(copied) and _what(kinds_copied) == LIMITS:
+            yield (*rule.path, _GENERATE), LIMITS
         if not rule.mapping("mutate"):
             continue
         targets = [*rule.parts("mutate", "targets")]
