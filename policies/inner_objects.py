@@ -4,6 +4,7 @@ A kind that nothing here knows is searched as a whole (ManifestWork, Configurati
 describes objects and makes none is left out, and so is what a controller removes.
 """
 
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -20,6 +21,7 @@ _DEEPEST = 64
 _MOST = 1000
 _LARGEST = 1 << 20
 _TEXTS = ("data", "stringData")
+_ENCODED = (kinds.SECRET.kind, "data")
 _SETS = frozenset({"addons.cluster.x-k8s.io/resource-set"})
 """Types of Secrets whose texts are manifests."""
 _POLICIES = "policy.open-cluster-management.io"
@@ -122,7 +124,7 @@ def _searched(tree: Tree, above: Path = ()) -> Iterator[tuple[Path, Tree, bool]]
         if value.__class__ is dict:
             if path != above and is_object(value):
                 yield path, value, False
-            elif len(path) > 0 and path[-1] == _GENERATE and isinstance(value.get(_DATA), Mapping):
+            elif _GENERATE in path and isinstance(value.get(_DATA), Mapping) and _KIND in value:
                 yield from _generated(path, value)
             elif len(path) < _DEEPEST and not _only_compared(value):
                 waiting.extend(
@@ -168,8 +170,17 @@ def _of_texts(tree: Tree, kind: str) -> Iterator[tuple[Path, Tree, bool]]:
         return
     for field in _TEXTS:
         for key, value in mapping(tree, field).items():
-            if _is_manifest(value):
-                yield from _of_text((field, key), value)
+            content = _decoded(value) if (kind, field) == _ENCODED else value
+            if _is_manifest(content):
+                yield from _of_text((field, key), content)
+
+
+def _decoded(value: Tree) -> str:
+    """Return the text of a value of a Secret; empty when it is none."""
+    try:
+        return b64decode(value).decode() if value.__class__ is str and len(value) <= _LARGEST else ""
+    except ValueError:
+        return ""
 
 
 def _generated(path: Path, rule: Mapping[str, Any]) -> Iterator[tuple[Path, Tree, bool]]:

@@ -7,6 +7,7 @@ kinds misses them. What describes or matches pods, and makes none, is left out.
 from collections.abc import Iterator
 from typing import Any
 
+from apis.kinds import find
 from policies.values import Path, Tree, Unknown
 
 SPEC = "spec"
@@ -30,7 +31,7 @@ NO_PODS = frozenset(
     | {"pattern", "anyPattern", "patchStrategicMerge"}  # of Kyverno's policies
 )
 """Fields whose content makes no pods."""
-_CONTENT = ("metadata", "spec", "rules", "roleRef", "webhooks")
+_CONTENT = ("spec", "rules", "roleRef", "webhooks")
 """Fields that an object has and a reference to one has not."""
 _ROLE = 2
 """Where the role is in a path: behind spec and mpiReplicaSpecs."""
@@ -45,11 +46,16 @@ def role_of(path: Path) -> str:
 
 
 def is_object(tree: Tree) -> bool:
-    """Return whether a mapping within an object is one itself, and not a reference to one."""
-    kind = tree.get("kind")
-    if tree.get("apiVersion").__class__ is not str or kind.__class__ is not str or not kind[:1].isupper():
+    """Return whether a mapping within an object is one itself, and not a reference to one or a description of a kind.
+
+    One without metadata is an object where its kind is known to have the content.
+    """
+    version, kind = tree.get("apiVersion"), tree.get("kind")
+    if version.__class__ is not str or kind.__class__ is not str or not kind[:1].isupper():
         return False
-    return any(tree.get(field).__class__ in (dict, list) for field in _CONTENT)
+    if tree.get("metadata").__class__ is dict:
+        return True
+    return any(tree.get(field).__class__ in (dict, list) for field in _CONTENT) and find(version, kind) is not None
 
 
 def pod_specs(tree: Tree) -> Iterator[tuple[Path, bool]]:

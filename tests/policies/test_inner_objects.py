@@ -1,5 +1,7 @@
 """Objects inside others: which are opened, with what they have from the outer one, and which are left out."""
 
+import json
+from base64 import b64encode
 from textwrap import indent
 from typing import Any
 
@@ -82,12 +84,38 @@ def test_policies_create_what_they_enforce(manifest: Any, severities: list[Sever
         {"apiVersion": "v1", "kind": "ConfigMap", "data": {"config.yaml": "apiVersion: a/v1\nkind: Configuration\n"}},
         {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "apiVersion: {{ x }}\nkind: {\n"}},
         {"apiVersion": "v1", "kind": "Secret", "stringData": {"a": yaml.safe_dump(VOLUME)}},
+        _outer("Graph", "kro.run/v1alpha1", {"schema": {"apiVersion": "v1", "kind": "App", "spec": {"a": "string"}}}),
     ],
-    ids=["a target", "a reference", "status", "a pattern", "a configuration", "no YAML", "a Secret"],
+    ids=["a target", "a reference", "status", "a pattern", "a configuration", "no YAML", "a Secret", "a schema"],
 )
 def test_what_is_no_object_is_left_out(manifest: Any) -> None:
     """References, states, patterns, configurations of programs and ordinary Secrets have no objects inside."""
     assert len(_kinds(manifest)) == 1
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        {"type": "addons.cluster.x-k8s.io/resource-set", "stringData": {"a": yaml.safe_dump(VOLUME)}, "kind": "Secret"},
+        {
+            "type": "addons.cluster.x-k8s.io/resource-set",
+            "data": {"a": b64encode(yaml.safe_dump(VOLUME).encode()).decode(), "b": "%", "c": 1},
+            "kind": "Secret",
+        },
+        {"kind": "ConfigMap", "data": {"a": json.dumps({"apiVersion": "v1", "kind": "List", "items": [VOLUME]})}},
+    ],
+    ids=["plain", "encoded", "a list"],
+)
+def test_texts_with_manifests_are_read(manifest: Any) -> None:
+    """Manifests in the texts of a ConfigMap, or of a Secret whose type says so, are opened in each form."""
+    assert _kinds({"apiVersion": "v1", **manifest})[1:] == ["PersistentVolume"]
+
+
+def test_each_generated_object_is_read() -> None:
+    """What a policy of Kyverno generates for each entry of a list is an object with the identity beside its content."""
+    entry = {"apiVersion": "v1", "kind": "PersistentVolume", "name": "devices", "data": {"spec": VOLUME["spec"]}}
+    policy = _outer("ClusterPolicy", "kyverno.io/v1", {"rules": [{"generate": {"foreach": [{"list": "a", **entry}]}}]})
+    assert [str(each) for each in objects(policy)][1:] == ["PersistentVolume devices"]
 
 
 def test_a_pod_is_examined_once() -> None:
