@@ -56,7 +56,18 @@ CAUSES: tuple[Cause, ...] = (
         remedy="check that `gpu` (operator, or device plugin) runs on the node: `./hpc status` shows what the node "
         "offers",
         explains=STARTED | frozenset({"vector-add", "gpus-present", "device-plugin-registered"}),
+        contradicted_by=frozenset({"gpus-listed"}),
         source="S-7.4; docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html",
+    ),
+    Cause(
+        name="gpus-hidden",
+        shows=r"no CUDA-capable device|CUDA_ERROR_NO_DEVICE",
+        why="the driver lists GPUs, but the program is given none: CUDA_VISIBLE_DEVICES hides them, or they are in MIG "
+        "mode without instances",
+        remedy="remove CUDA_VISIBLE_DEVICES from `environment` and `command`, check the node's layout (`mig`), and "
+        "that the pod has /dev/nvidia-uvm",
+        explains=STARTED | frozenset({"vector-add"}),
+        source="docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/environment-variables.html",
     ),
     Cause(
         name="open-files",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from evidence.criterion import nccl_logs, of
 from evidence.tools.lsmod import PEER_MEMORY, LsMod
+from evidence.tools.nvidia_smi.model import NvidiaSmi
 from evidence.tools.perftest.model import Perftest
 from evidence.tools.ulimit import Ulimit
 from evidence.verdict import Job
@@ -31,6 +32,11 @@ def _unlimited(job: Job) -> bool:
     return bool(limits) and all(limits)
 
 
+def _gpus(job: Job) -> bool:
+    tables = of(job, NvidiaSmi)
+    return bool(tables) and all(one.rows for one in tables)
+
+
 def _only_host_memory(job: Job) -> bool:
     logs = [log for _, log in nccl_logs(job) if any(name.startswith("NET/IB") for name in log.transports)]
     return bool(logs) and not any(log.gpudirect or log.gpudirect_one_end for log in logs)
@@ -41,6 +47,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("memlock-unlimited", "every limit of locked memory that was printed is unlimited", _unlimited),
     Fact("gpu-buffers", "perftest ran on GPU memory", lambda job: any(one.gpu for one in of(job, Perftest))),
     Fact("host-buffers", "perftest ran on host memory", lambda job: any(not one.gpu for one in of(job, Perftest))),
+    Fact("gpus-listed", "every nvidia-smi lists GPUs", _gpus),
     Fact("host-memory-only", "NCCL connects channels over InfiniBand or RoCE, none with GPUDirect", _only_host_memory),
 )
 """All facts."""

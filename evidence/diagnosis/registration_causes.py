@@ -2,8 +2,10 @@
 
 from evidence.diagnosis.cause import DIRECT, LINK, REGISTERED, STARTED, TRANSPORT, Cause
 
-_CALL = r"(?:ibv|mlx5dv)_(?:\w*reg\w*_mr|create_(?:cq|qp|srq))\w*\b[^:]*?failed"
-"""Of verbs, as NCCL (misc/ibvwrap.cc, misc/mlx5dvwrap.cc) and UCX (ib_md.c, rc_iface.c) print it."""
+_REGISTER = r"(?:ibv|mlx5dv)_\w*reg\w*_mr\w*\b[^:]*?failed"
+"""Of verbs, as NCCL (misc/ibvwrap.cc, misc/mlx5dvwrap.cc) and UCX (ib_md.c) print it."""
+_CALL = rf"(?:{_REGISTER}|(?:ibv|mlx5dv)_create_(?:cq|qp|srq)\w*\b[^:]*?failed)"
+"""The same, and calls whose queues are memory that is locked, too."""
 _DMABUF = r"(?:dmabuf|dma-buf)\w*"
 _UNSUPPORTED = r"(?:(?:operation|protocol) not (?:supported|available)|function not implemented|is not supported)"
 _PERFTEST = r"couldn'?t allocate MR|failed to create mr"
@@ -50,7 +52,7 @@ REGISTRATION_CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="gpu-memory",
-        shows=rf"{_CALL}.*bad address|{_PERFTEST}|failed to register (?:user buffer|address).*mem_type bit 0x2\b"
+        shows=rf"{_REGISTER}.*bad address|{_PERFTEST}|failed to register (?:user buffer|address).*mem_type bit 0x2\b"
         r"|failed to register .*\bcuda\b",
         why="the adapter cannot register memory of a GPU: neither a kernel module for GPUDirect nor DMA-BUF gives it "
         "access",
@@ -63,7 +65,7 @@ REGISTRATION_CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="registration-refused",
-        shows=rf"{_CALL}.*invalid argument",
+        shows=rf"{_REGISTER}.*invalid argument",
         why="the adapter's driver refuses how memory is to be registered: with relaxed ordering, or memory that CUDA "
         "maps itself (cuMem), which older drivers do not support",
         remedy="set NCCL_IB_PCI_RELAXED_ORDERING=0, or NCCL_CUMEM_ENABLE=0, in `environment`; or use a newer driver "

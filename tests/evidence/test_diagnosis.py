@@ -30,6 +30,7 @@ from tests.evidence.criteria.cases import (
     nccl,
     slower,
 )
+from tests.evidence.tools.logs import NVIDIA_SMI
 from tests.support.mutated import read_text
 from tests.support.wordings import Wording, wordings
 
@@ -158,7 +159,10 @@ _NO_MEMORY = (
 )
 
 
+_HIDDEN = "Test CUDA failure common.cu:801 'no CUDA-capable device is detected'\n"
 CONTRADICTED = (
+    (_HIDDEN, ["no-gpu"]),
+    (f"{NVIDIA_SMI}{_HIDDEN}", ["gpus-hidden"]),
     (_DISABLED, ["no-peer-memory"]),
     (f"{_LOADED}{_DISABLED}", ["peer-memory-unregistered"]),
     (f"{_LOADED.replace('nvidia_peermem', 'ib_core')}{_DISABLED}", ["no-peer-memory"]),
