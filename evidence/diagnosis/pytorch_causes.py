@@ -29,13 +29,15 @@ PYTORCH_CAUSES: tuple[Cause, ...] = (
     Cause(
         name="processes-absent",
         shows=r"waiting for (?:clients|workers)\. \d+/\d+|in store based barrier on rank|RendezvousTimeoutError"
-        r"|connectFullMesh failed",
-        why="not all of the job's processes joined in time: pods wait or have failed, or more were announced than "
-        "started",
+        r"|connectFullMesh failed|ncclUniqueId from \[\d+\] .*(?:timeout|timed out)"
+        r"|DistStoreError: (?:Socket Timeout|wait timeout)",
+        why="not all of the job's processes joined in time: pods wait or have failed, more were announced than "
+        "started, or the first was still busy, as with its data",
         remedy="check that all pods of the job run (`./hpc status`), that nnodes and nproc-per-node follow from "
         "`layout`, and that `isolated` tenants allow their own pods",
         explains=STARTED | TOGETHER,
-        source="github.com/pytorch/pytorch/pull/111805; PyTorch 2.1 to 2.12, TCPStore.cpp",
+        source="github.com/pytorch/pytorch/pull/111805, github.com/bytedance/HLLM/issues/20; PyTorch 2.1 to 2.12, "
+        "TCPStore.cpp",
     ),
     Cause(
         name="master-unreachable",
