@@ -60,9 +60,9 @@ def _facts(one: TorchDistributed) -> Iterator[tuple[str, Proof]]:
 def _silent(one: TorchDistributed, shape: Shape | None) -> Iterator[tuple[str, Proof]]:
     """Yield the few ranks of the job that printed nothing, where several others waited and none is behind."""
     heard = {row.rank for row in one.timed_out if row.rank is not None} | {row.rank for row in one.progress}
-    ranks = {*range(shape.total)} if shape is not None else set()
+    every_rank = {*range(shape.total)} if shape is not None else set()
     # Ranks beyond the layout show that it is another job's.
-    silent = ranks - heard if len(heard) > 1 and heard < ranks and not one.behind else set()
+    silent = every_rank - heard if len(heard) > 1 and heard < every_rank and not one.behind else set()
     if 0 < len(silent) <= _OPERATIONS:
         line = max([*(row.line for row in one.timed_out), *(row.line for row in one.progress)])
         ranks = f"no time-out of rank {listed(map(str, sorted(silent)))}, for which the others may wait"
