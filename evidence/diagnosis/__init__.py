@@ -9,7 +9,6 @@ from evidence.diagnosis.cause_table import CAUSES
 from evidence.diagnosis.facts import contradicted
 from evidence.diagnosis.measured_causes import SEEN
 from evidence.model import Reading, Unread
-from evidence.tools.torch_distributed.model import TorchDistributed
 from evidence.verdict import Job, Proof
 
 PROOFS_KEPT = 3
@@ -80,8 +79,7 @@ def ended(job: Job, diagnoses: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
     """
     last: dict[str, int] = {}
     for one in job.readings:
-        # PyTorch's rows are failures themselves.
-        if not one.complete and not isinstance(one, TorchDistributed):
+        if not one.complete:
             last[one.file] = max(last.get(one.file, 0), _last_row(one))
     ranks = job.request.shape.total if job.request.shape else 0
     return tuple(

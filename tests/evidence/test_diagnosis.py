@@ -196,12 +196,13 @@ def test_a_symptom_is_shown_only_without_its_reason() -> None:
     assert alone.startswith("mpirun could not start its daemon")
 
 
-def test_a_job_whose_processes_failed_has_no_whole_log() -> None:
-    """A failure of processes ends the log of a program that prints nothing else, and its cause is shown."""
+def test_a_failure_of_processes_shows_its_cause() -> None:
+    """What PyTorch reports of a program that prints nothing else shows its cause."""
     line = "torch.distributed.DistStoreError: Timed out after 901 seconds waiting for clients. 1/2 clients joined.\n"
-    verdict = judged(line, ANY)["complete-logs"]
-    assert verdict.status is Status.FAIL
-    assert verdict.causes[0].startswith("not all of the job's processes joined in time")
+    for name in ("no-failure-lines", "processes-together"):
+        verdict = judged(line, ANY)[name]
+        assert verdict.status is Status.FAIL
+        assert verdict.causes[0].startswith("not all of the job's processes joined in time")
 
 
 def test_a_cause_is_contradicted_by_facts_that_are_there() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from apis.wording import plural
 from evidence.criterion import Criterion, Found, ends, of
 from evidence.tools.torch_distributed.model import Exit, Meeting, TorchDistributed, ranks_behind
-from evidence.verdict import Job, Proof, Shape, Status
+from evidence.verdict import Ended, Job, Proof, Shape, Status
 from evidence.wording import listed
 
 _SHOWN = 8
@@ -23,7 +23,8 @@ def _together(job: Job) -> Found | None:
     if not facts:
         ended = [one for one in readings if one.succeeded]
         return Found(Status.PASS, "all processes ended well", proofs=ends(ended)) if ended else None
-    status = Status.WARN if all(one.succeeded for one in readings) else Status.FAIL
+    ended_well = job.ended is Ended.SUCCEEDED or all(one.succeeded for one in readings)
+    status = Status.WARN if ended_well else Status.FAIL
     proofs = tuple(dict.fromkeys(proof for _, proof in facts))[:_SHOWN]
     return Found(status, "; ".join(dict.fromkeys(text for text, _ in facts)), proofs=proofs)
 
@@ -99,7 +100,7 @@ CRITERIA = (
         name="processes-together",
         title="PyTorch's processes found each other, kept together, and ended well",
         limit="no process absent, behind, stuck or failed",
-        tolerance="a warning where torchrun restarted them, and reports that they ended well",
+        tolerance="a warning where torchrun or the cluster reports that the job succeeded, as after a restart",
         applies="jobs in whose logs PyTorch reports a failure of its processes, or torchrun their end",
         source="docs.pytorch.org/docs/stable/elastic/errors.html",
         look=_together,

@@ -21,8 +21,6 @@ _LONGEST = 8192
 _MOST = 10_000
 """Rows of a kind that are kept: a job has as many ranks at most."""
 _LINES = 200
-_SHOWN = 160
-"""Characters of the first failure."""
 _NUMBERS = 1 << 53
 """No job has so many operations: what is larger was never set."""
 
@@ -203,13 +201,12 @@ class TorchDistributedParser(Parser):
         self._fails(line)
 
     def reading(self, common: Common) -> TorchDistributed:
-        """Return what was read; a job whose processes failed has not come to its end."""
+        """Return what was read, which is whole: whether the job went on is for others to show."""
         progress = tuple(self._progress.values())
         by_progress = (one.progress.rank for one in ranks_behind(progress))
-        failed = self._failures[0].text[:_SHOWN] if self._failures and not self._succeeded else None
         return TorchDistributed(
             **common,
-            **ending(f"the program failed: {failed}" if failed else None),
+            **ending(),
             timed_out=tuple(self._timed_out.values()),
             progress=progress,
             behind=tuple(sorted({*by_progress, *(rank for row in self._named.values() for rank in row.ranks)})),

@@ -3,7 +3,7 @@
 import pytest
 
 from evidence.tools.torch_distributed.model import TorchDistributed
-from evidence.verdict import Status, Verdict
+from evidence.verdict import Ended, Status, Verdict
 from tests.evidence.criteria.cases import ANY, TWO, judged
 from tests.support.mutated import read_text
 from tests.support.wordings import Wording, wordings
@@ -101,13 +101,15 @@ def test_the_table_of_torchrun_names_the_processes_that_failed() -> None:
 
 
 def test_processes_that_were_restarted_and_ended_well_are_a_warning() -> None:
-    """A failure after which torchrun reports a good end warns; one after that end fails."""
+    """A failure after which torchrun or the cluster reports a good end warns; one after that end fails."""
     failure = "E0506 09:41:20.1 41 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) "
     failure += "local_rank: 0 (pid: 4) of binary: /usr/bin/python\n"
     good = "I0506 09:51:20.1 41 torch/distributed/elastic/agent/server/api.py:889] [default] worker group "
     good += "successfully finished. Waiting 300 seconds for other agents to finish.\n"
     assert _together(failure + good).status is Status.WARN
     assert _together(good + failure).status is Status.FAIL
+    assert judged(failure, ANY, Ended.SUCCEEDED)["processes-together"].status is Status.WARN
+    assert judged(failure, ANY, Ended.SUCCEEDED)["complete-logs"].status is Status.PASS
 
 
 def test_warnings_after_which_pytorch_tries_again_are_no_failure() -> None:
