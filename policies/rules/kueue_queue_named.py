@@ -44,7 +44,9 @@ def _examine(subject: Obj, inventory: Inventory, parameters: Tenancy) -> Iterato
         return
     where: Path = (*_JOBS, *_LABELS) if subject.kind == CRON_JOB.kind else _LABELS
     if not subject.read(*where, QUEUE_NAME) and not subject.hidden(*where):
-        message = f"asks for {', '.join(requested)[:200]} and names no queue, and {namespace} has one"
+        message = (
+            f"asks for {', '.join(requested)[:200]} and names no queue, and {namespace or 'its namespace'} has one"
+        )
         yield subject.violation(message, *where, QUEUE_NAME).with_remedy(_QUEUE)
     elif reason := _unmanaged(subject, inventory):
         yield subject.violation(f"asks for {', '.join(requested)[:200]} and {reason}", "kind").with_remedy(_KIND)

@@ -8,6 +8,7 @@ from posixpath import normpath
 
 from apis.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
 from apis.names import SCALE_CSI_DRIVER
+from apis.wording import plural
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.values import Path, Unknown, brief
@@ -50,7 +51,7 @@ def parse(text: str) -> Handle:
     if len(parts) == _LONG:
         return _long(parts)
     if len(parts) not in (_SHORT, _WITH_FILESET):
-        return Handle(faults=(f"has {len(parts)} parts between semicolons, not 3, 4 or 7",))
+        return Handle(faults=(f"has {plural(len(parts), 'part')} between semicolons, not 3, 4 or 7",))
     faults, fileset = [*_identity(parts[0], parts[1])], ""
     if len(parts) == _WITH_FILESET:
         key, equals, fileset = parts[2].partition("=")
