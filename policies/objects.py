@@ -42,6 +42,7 @@ class Obj(Root):
     `unknown` are the values of the tree that are unknown until the update. `runtime` is what completes a TrainJob.
     `holder` is the ConfigMap or Secret that has the object in a text, None for any other: whether something applies it
     is another object's matter. `idle` says that the object is inside one that only compares it with what exists.
+    `known` says that it is of a kind of which the walk knows where it has pods, or that it has none.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Obj(Root):
         self.runtime = runtime
         self.holder = holder
         self.idle = False
+        self.known = (self.group, self.kind) in _KNOWN
 
     def logged(self, log: ReadLog) -> "Obj":
         """Return a view of the object that records in `log` which unknown values are read through it."""
@@ -129,11 +131,6 @@ class Obj(Root):
     def has_pods(self) -> bool:
         """Whether it is or makes pods, or is of a kind that does."""
         return (self.group, self.kind) in _TEMPLATES or bool(self.pods)
-
-    @cached_property
-    def known(self) -> bool:
-        """Whether it is of a kind of which the walk knows where it has pods, or that it has none."""
-        return (self.group, self.kind) in _KNOWN
 
     @cached_property
     def containers(self) -> tuple[Container, ...]:

@@ -36,10 +36,9 @@ def _examine(subject: Obj, _: Inventory, parameters: KueueAdmits) -> Iterator[Vi
     if subject.kind not in _OTHER_PLACES and not subject.unknown:
         metadata = read(subject.tree, "metadata")  # as most have neither key
         if _unnamed(read(metadata, "labels")) and _unnamed(read(metadata, "annotations")):
-            return
+            return iter(())
     found = [*_found(subject, parameters)]
-    if found and not parameters.excepts(subject):
-        yield from found
+    return iter(found if found and not parameters.excepts(subject) else ())
 
 
 def _found(subject: Obj, parameters: KueueAdmits) -> Iterator[Violation]:
