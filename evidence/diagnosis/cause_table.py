@@ -162,7 +162,7 @@ CAUSES: tuple[Cause, ...] = (
         why="the program or its data is not where the job looks",
         remedy="put it on the tenant's volume (`data`), or build it into the image (`builds`, `build` of the workload)",
         explains=STARTED,
-        source="docs.open-mpi.org/en/v5.0.x/launching-apps/troubleshooting.html",
+        source="Open MPI 5 documentation, launching applications",
     ),
     Cause(
         name="peer-ended",

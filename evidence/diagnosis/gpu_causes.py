@@ -65,6 +65,6 @@ GPU_CAUSES: tuple[Cause, ...] = (
         remedy="look the Xid up in NVIDIA's list, drain the node and reset the GPU; if it comes back, replace the "
         "board. `./hpc verify --nodes` tests what is left",
         explains=STARTED,
-        source="docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html",
+        source="docs.nvidia.com/deploy/xid-errors",
     ),
 )

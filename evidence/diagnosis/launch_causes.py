@@ -82,6 +82,6 @@ LAUNCH_CAUSES: tuple[Cause, ...] = (
         "(`isolated`, `mpi_operator.image`)",
         explains=STARTED,
         last_resort=True,
-        source="docs.open-mpi.org/en/v5.0.x/launching-apps/troubleshooting.html",
+        source="Open MPI 5 documentation, launching applications",
     ),
 )

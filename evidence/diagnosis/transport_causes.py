@@ -42,8 +42,7 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
         remedy="check its cable and the node's ibstatus, and that `ports` (or the profile) and the resources of "
         "`fabric.plugin` name every HCA",
         explains=TRANSPORT | LINK | HCAS,
-        source="docs.nvidia.com/networking/display/ibdiagnetusermanual (port states); "
-        "linux-rdma/perftest, perftest_resources.c",
+        source="NVIDIA's manual of ibdiagnet (port states); linux-rdma/perftest, perftest_resources.c",
     ),
     Cause(
         name="no-route",
@@ -82,7 +81,7 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
         remedy="on RoCE, check `fabric.networks.subnets` (a subnet for each rail) and NCCL_IB_GID_INDEX in "
         "`environment`; on InfiniBand, check ibstatus of both nodes, and that one subnet manager runs",
         explains=TRANSPORT | LINK | LATENCY | STARTED,
-        source="NCCL 2.18 to 2.30, transport/net_ib; openucx.readthedocs.io/en/master/faq.html",
+        source="NCCL 2.18 to 2.30, transport/net_ib; OpenUCX FAQ",
     ),
     Cause(
         name="roce-gid-unmapped",
