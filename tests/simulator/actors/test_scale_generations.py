@@ -94,7 +94,7 @@ def test_every_form_of_handle_is_mounted(parts: int) -> None:
     [
         (HANDLES[3].replace(LOCAL, "123"), "unable to find cluster [123]"),
         (HANDLES[7].replace("099B6A7A:5EB99743", "fs0"), "file system UID 'fs0'"),
-        ("adas", "has 1 parts"),
+        ("adas", "has 1 part between"),
     ],
 )
 def test_what_the_driver_does_not_mount(handle: str, why: str) -> None:
