@@ -10,6 +10,10 @@ from evidence.tools.perftest.model import Perftest
 from evidence.tools.ulimit import Ulimit
 from evidence.verdict import Job
 
+_LOOPBACK = "Using the loopback address as fallback"
+_MESH = "connectFullMesh failed"
+"""What Gloo prints where a host's name does not resolve, and where processes do not reach each other."""
+
 
 @dataclass(frozen=True)
 class Fact:
@@ -42,6 +46,11 @@ def _only_host_memory(job: Job) -> bool:
     return bool(logs) and not any(log.gpudirect or log.gpudirect_one_end for log in logs)
 
 
+def _loopback(job: Job) -> bool:
+    texts = [line.text for one in job.readings for line in one.unread]
+    return any(_LOOPBACK in text for text in texts) and any(_MESH in text for text in texts)
+
+
 FACTS: tuple[Fact, ...] = (
     Fact("peer-memory-loaded", "every lsmod lists the kernel module for GPUDirect", _peer_memory),
     Fact("memlock-unlimited", "every limit of locked memory that was printed is unlimited", _unlimited),
@@ -49,6 +58,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("host-buffers", "perftest ran on host memory", lambda job: any(not one.gpu for one in of(job, Perftest))),
     Fact("gpus-listed", "every nvidia-smi lists GPUs", _gpus),
     Fact("host-memory-only", "NCCL connects channels over InfiniBand or RoCE, none with GPUDirect", _only_host_memory),
+    Fact("loopback-taken", "Gloo took the loopback address for a host's, and did not connect", _loopback),
 )
 """All facts."""
 _BY_NAME = {fact.name: fact for fact in FACTS}

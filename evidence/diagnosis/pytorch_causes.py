@@ -29,15 +29,27 @@ PYTORCH_CAUSES: tuple[Cause, ...] = (
     Cause(
         name="processes-absent",
         shows=r"waiting for (?:clients|workers)\. \d+/\d+|in store based barrier on rank|RendezvousTimeoutError"
-        r"|connectFullMesh failed|ncclUniqueId from \[\d+\] .*(?:timeout|timed out)"
+        r"|connectFullMesh failed(?!.*remote=\[(?:127\.|::1))|ncclUniqueId from \[\d+\] .*(?:timeout|timed out)"
         r"|DistStoreError: (?:Socket Timeout|wait timeout)",
         why="not all of the job's processes joined in time: pods wait or have failed, more were announced than "
         "started, or the first was still busy, as with its data",
         remedy="check that all pods of the job run (`./hpc status`), that nnodes and nproc-per-node follow from "
         "`layout`, and that `isolated` tenants allow their own pods",
         explains=STARTED | TOGETHER,
+        contradicted_by=frozenset({"loopback-taken"}),
         source="github.com/pytorch/pytorch/pull/111805, github.com/bytedance/HLLM/issues/20; PyTorch 2.1 to 2.12, "
         "TCPStore.cpp",
+    ),
+    Cause(
+        name="loopback-address",
+        shows=r"connectFullMesh failed",
+        why="processes of several hosts were to meet at the loopback address: a host's own name does not resolve to "
+        "one of its addresses, as in pods on the host's network, so Gloo took 127.0.0.1",
+        remedy="set GLOO_SOCKET_IFNAME, and NCCL_SOCKET_IFNAME, in `environment` to the interface of the pod network "
+        "(`fabric.interface`), or let the host's name resolve to its address",
+        explains=STARTED | TOGETHER,
+        source="github.com/aws-samples/aws-do-eks/pull/50, github.com/vllm-project/vllm/issues/7074; "
+        "PyTorch 2.1 to 2.12, ProcessGroupGloo.cpp",
     ),
     Cause(
         name="master-unreachable",

@@ -160,6 +160,11 @@ _NO_MEMORY = (
 
 
 _HIDDEN = "Test CUDA failure common.cu:801 'no CUDA-capable device is detected'\n"
+_MESH = "Gloo connectFullMesh failed with [../third_party/gloo/gloo/transport/tcp/pair.cc:144] no error\n"
+_FALLBACK = (
+    "[rank8]:[W807 10:22:31.114 ProcessGroupGloo.cpp:514] Warning: Unable to resolve hostname to a (local) address. "
+    "Using the loopback address as fallback.\n"
+)
 CONTRADICTED = (
     (_HIDDEN, ["no-gpu"]),
     (f"{NVIDIA_SMI}{_HIDDEN}", ["gpus-hidden"]),
@@ -170,6 +175,8 @@ CONTRADICTED = (
     (f"$ ulimit -l\nunlimited\n{_NO_MEMORY}", ["adapter-exhausted"]),
     ("$ ib_write_bw --use_cuda=0 -d mlx5_0\nCouldn't allocate MR\n", ["gpu-memory"]),
     ("$ ib_write_bw -d mlx5_0\nCouldn't allocate MR\n", ["memlock"]),
+    (_MESH, ["processes-absent"]),
+    (f"{_FALLBACK}{_MESH}", ["loopback-address"]),
 )
 
 
