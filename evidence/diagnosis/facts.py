@@ -46,6 +46,11 @@ def _only_host_memory(job: Job) -> bool:
     return bool(logs) and not any(log.gpudirect or log.gpudirect_one_end for log in logs)
 
 
+def _only_infiniband(job: Job) -> bool:
+    layers = {layer for _, log in nccl_logs(job) for layer in log.link_layers.values()}
+    return bool(layers) and "RoCE" not in layers
+
+
 def _loopback(job: Job) -> bool:
     texts = [line.text for one in job.readings for line in one.unread]
     return any(_LOOPBACK in text for text in texts) and any(_MESH in text for text in texts)
@@ -58,6 +63,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("host-buffers", "perftest ran on host memory", lambda job: any(not one.gpu for one in of(job, Perftest))),
     Fact("gpus-listed", "every nvidia-smi lists GPUs", _gpus),
     Fact("host-memory-only", "NCCL connects channels over InfiniBand or RoCE, none with GPUDirect", _only_host_memory),
+    Fact("only-infiniband", "NCCL lists adapters, none on RoCE", _only_infiniband),
     Fact("loopback-taken", "Gloo took the loopback address for a host's, and did not connect", _loopback),
 )
 """All facts."""

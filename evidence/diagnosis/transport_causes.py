@@ -24,8 +24,17 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
         source="github.com/aws/aws-ofi-nccl/issues/715",
     ),
     Cause(
+        name="no-verbs-library",
+        shows=r"Failed to open libibverbs",
+        why="the image has no libibverbs, without which NCCL uses neither InfiniBand nor RoCE, whatever the pod has",
+        remedy="use an `image` with rdma-core (libibverbs1, ibverbs-providers), or build one (`builds` with `ofed`)",
+        explains=TRANSPORT | LATENCY | LINK | frozenset({"hcas-used"}),
+        ends=False,
+        source="github.com/NVIDIA/nvidia-container-toolkit/issues/1877; NCCL 2.18 to 2.30, misc/ibvsymbols.cc",
+    ),
+    Cause(
         name="no-ib-device",
-        shows=r"NET/IB : No device found|Failed to open libibverbs"
+        shows=r"NET/IB : No device found"
         r"|libibverbs: Warning: (?:couldn't load driver|no userspace device-specific)|failed to get IB devices list"
         r"|no IB devices? found|IB device \S+ not found|Unable to find (?:the )?IB dev",
         why="no HCA is in the pod, or the image has no driver for it",
@@ -74,12 +83,24 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
         "github.com/k8snetworkplumbingwg/multus-cni/issues/1100",
     ),
     Cause(
+        name="gid-link-local",
+        shows=r"ibv_modify_qp failed.*\bGID fe80:|got completion .*\blocalGid fe80:|\brmac \S+ sgix \d+ dgid fe80:",
+        why="a connection on RoCE was to be made from a link-local GID (fe80::), which no router forwards",
+        remedy="remove NCCL_IB_GID_INDEX (UCX_IB_GID_INDEX) from `environment`, or set the index that show_gids lists "
+        "in the pod with an IPv4 address and v2; check that each rail's interface has its address "
+        "(`fabric.networks.subnets`)",
+        explains=TRANSPORT | LINK | LATENCY | STARTED,
+        contradicted_by=frozenset({"only-infiniband"}),
+        source="github.com/NVIDIA/nccl/issues/769, github.com/openucx/ucx/issues/6000",
+    ),
+    Cause(
         name="wrong-gid",
         shows=r"got completion .*(?:error |error=|status=(?:\w+\()?)12\b|transport retry count(?:er)? exceeded"
         r"|ibv_modify_qp failed|failed to modify QP|wrong GID|invalid GID|failed to query gid",
         why="packets do not arrive at the other port: a wrong GID, another subnet, or a port that lost its link",
-        remedy="on RoCE, check `fabric.networks.subnets` (a subnet for each rail) and NCCL_IB_GID_INDEX in "
-        "`environment`; on InfiniBand, check ibstatus of both nodes, and that one subnet manager runs",
+        remedy="on RoCE, check `fabric.networks.subnets` (a subnet for each rail) and NCCL_IB_GID_INDEX (for UCX "
+        "UCX_IB_GID_INDEX) in `environment`; on InfiniBand, check ibstatus of both nodes, and that one subnet manager "
+        "runs",
         explains=TRANSPORT | LINK | LATENCY | STARTED,
         source="NCCL 2.18 to 2.30, transport/net_ib; OpenUCX FAQ",
     ),
@@ -142,6 +163,15 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
         "InfiniBand, use an `image` without the plugin",
         explains=TRANSPORT | STARTED,
         source="github.com/aws/aws-ofi-nccl/issues/889",
+    ),
+    Cause(
+        name="efa-peer",
+        shows=r"NET/OFI Unable to insert remote address|(?:NET/OFI|efa:).*(?:unresponsive receiver|unreachable remote)",
+        why="an EFA adapter does not reach the one of another node",
+        remedy="give the nodes a security group that allows all traffic from and to itself, named in rules of both "
+        "directions, and one subnet; NCCL_NET=Socket in `environment` runs without EFA",
+        explains=TRANSPORT | STARTED,
+        source="github.com/aws/aws-ofi-nccl/issues/663",
     ),
     Cause(
         name="efa-memory",

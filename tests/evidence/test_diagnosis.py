@@ -63,9 +63,9 @@ LINES = {
         f"{_HEAD} NCCL INFO Using network AWS Libfabric",
         f"{_HEAD} NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/AWS Libfabric/0/GDRDMA",
     ),
+    "no-verbs-library": (f"{_HEAD} NCCL INFO Failed to open libibverbs.so[.1]",),
     "no-ib-device": (
         f"{_HEAD} NCCL INFO NET/IB : No device found.",
-        f"{_HEAD} NCCL INFO Failed to open libibverbs.so[.1]",
         "libibverbs: Warning: couldn't load driver 'libmlx5-rdmav34.so'",
         "IB device mlx5_7 not found",
     ),
@@ -165,6 +165,10 @@ _FALLBACK = (
     "[rank8]:[W807 10:22:31.114 ProcessGroupGloo.cpp:514] Warning: Unable to resolve hostname to a (local) address. "
     "Using the loopback address as fallback.\n"
 )
+_LINK_LOCAL = (
+    f"{_HEAD} misc/ibvwrap.cc:307 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out, on dev "
+    "mlx5_1:1, curr state INIT, next state RTR, local GID index 1, local GID fe80::8:1, remote GID fe80::8:2\n"
+)
 CONTRADICTED = (
     (_HIDDEN, ["no-gpu"]),
     (f"{NVIDIA_SMI}{_HIDDEN}", ["gpus-hidden"]),
@@ -175,6 +179,9 @@ CONTRADICTED = (
     (f"$ ulimit -l\nunlimited\n{_NO_MEMORY}", ["adapter-exhausted"]),
     ("$ ib_write_bw --use_cuda=0 -d mlx5_0\nCouldn't allocate MR\n", ["gpu-memory"]),
     ("$ ib_write_bw -d mlx5_0\nCouldn't allocate MR\n", ["memlock"]),
+    (_LINK_LOCAL, ["gid-link-local"]),
+    (f"{nccl().replace('/IB', '/RoCE')}{_LINK_LOCAL}", ["gid-link-local"]),
+    (f"{nccl()}{_LINK_LOCAL}", ["wrong-gid"]),
     (_MESH, ["processes-absent"]),
     (f"{_FALLBACK}{_MESH}", ["loopback-address"]),
 )
