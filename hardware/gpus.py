@@ -85,6 +85,9 @@ class Architecture(Model):
     first_cuda: int = Field(gt=0, description="oldest CUDA major version that knows it")
     first_cuda_minor: int = Field(default=0, ge=0, description="its minor version")
     last_cuda: int | None = Field(description="newest CUDA major version that still knows it; None: current ones do")
+    first_nccl: str | None = Field(
+        default=None, pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$", description="oldest NCCL that supports it; None: not known"
+    )
     nvlink_generation: int | None = Field(
         default=None, gt=0, description="generation of the NVLinks of those of its GPUs that have some; None: none has"
     )
@@ -162,6 +165,13 @@ def labelled_text(name: str) -> str:
 def labelled(gpu: Gpu) -> str:
     """Return the product that the label of a GPU names."""
     return product(gpu.model.replace(" ", "-"))
+
+
+def architecture_of(name: str) -> Architecture | None:
+    """Return the architecture of the GPU that a program prints the name of; None: no file has it."""
+    text = labelled_text(name)
+    kinds = ARCHITECTURES.values()
+    return next((kind for kind in kinds if any(labelled(gpu) == text for gpu in kind.gpus.values())), None)
 
 
 def shortened(name: str, memory_mib: int) -> str | None:

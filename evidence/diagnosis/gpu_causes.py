@@ -67,4 +67,23 @@ GPU_CAUSES: tuple[Cause, ...] = (
         explains=STARTED,
         source="docs.nvidia.com/deploy/xid-errors",
     ),
+    Cause(
+        name="nccl-too-old",
+        shows="",
+        why="the image's NCCL is older than its support of the GPUs",
+        remedy="use an `image` with a newer NCCL",
+        explains=STARTED,
+        source="github.com/NVIDIA/nccl/issues/1611",
+    ),
+    Cause(
+        name="crash-in-nccl",
+        shows=r"\blibnccl\.so[\w.]*\(\S*\+0x|^.*@ +0x[0-9a-f]+ .*\bnccl[A-Z]\w*\(",
+        why="a process crashed within NCCL",
+        remedy="use an `image` with another NCCL, whose release notes list the crashes that it ends; "
+        "NCCL_MNNVL_ENABLE=0 or NCCL_NVLS_ENABLE=0 in `environment` shows whether NVLink between nodes, or multicast, "
+        "is the reason",
+        explains=STARTED,
+        last_resort=True,
+        source="github.com/NVIDIA/nccl/issues/2186",
+    ),
 )

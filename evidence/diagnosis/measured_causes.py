@@ -1,5 +1,6 @@
 """Known causes that only figures show."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from apis.nccl import Transport
@@ -14,6 +15,7 @@ from evidence.tools.rdma_devices import RdmaDevices
 from evidence.tools.torch_distributed.model import TorchDistributed, ranks_behind
 from evidence.tools.ulimit import Ulimit
 from evidence.verdict import Job, Proof
+from hardware.gpus import ARCHITECTURES, Architecture, architecture_of
 
 ETHERNET_BYTES = 1500
 """MTU below which a pod network is an overlay's: 1450 in the blog (B-7.1)."""
@@ -106,6 +108,27 @@ def _behind(job: Job) -> Iterator[Proof]:
         yield from at(one.file, *[named.line for named in one.named])
 
 
+def _old_nccl(job: Job) -> Iterator[Proof]:
+    machine = job.request.machine
+    for one in job.readings:
+        if one.nccl is None or one.nccl.version is None:
+            continue
+        names = {device.name for device in one.devices} if isinstance(one, NcclTests) else set()
+        kinds = [architecture_of(name) for name in names]
+        if machine is not None:
+            kinds.append(ARCHITECTURES.get(machine.gpu.architecture))
+        if any(_is_older(one.nccl.version, kind) for kind in kinds):
+            yield from quoted(one.file, one.nccl.proofs.get("NCCL version"))
+
+
+def _is_older(version: str, kind: Architecture | None) -> bool:
+    return kind is not None and kind.first_nccl is not None and _numbers(version) < _numbers(kind.first_nccl)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
 SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
     "memlock": _limited,
     "no-peer-memory": _no_peer_memory,
@@ -119,6 +142,7 @@ SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
     "evicted": _evicted,
     "other-ranks": _other_ranks,
     "rank-behind": _behind,
+    "nccl-too-old": _old_nccl,
     **node_causes.SEEN,
 }
 """Cause -> what yields the lines that show it; none: it is not there."""

@@ -252,6 +252,10 @@ def test_figures_show_their_causes() -> None:
     assert _names(TWO, nccl() + TABLE) == []
     assert _names(TWO, nccl() + slower(TABLE, 2)) == ["pcie-redirected"]
     assert _names(TWO, nccl().replace("/GDRDMA", "") + slower(TABLE, 2)) == ["no-gpudirect"]
+    blackwell = TABLE.replace("Tesla V100-SXM2-16GB", "NVIDIA GB200")
+    assert _names(TWO, f"NCCL version 2.21.5+cuda12.8\n{blackwell}") == ["nccl-too-old"]
+    assert _names(TWO, f"NCCL version 2.25.1+cuda12.8\n{blackwell}") == []
+    assert _names(TWO, f"NCCL version 2.21.5+cuda12.8\n{TABLE}") == []
     seen = "hpc-data name=night digest=ab files=8 bytes=800 cached={} host=train-0\n"
     assert _names(DGX, seen.format("100.0")) == []
     assert _names(DGX, seen.format("0.0")) == ["not-cached"]
