@@ -18,6 +18,8 @@ _DIRECT = ("P2P/", "NVLS")
 """What NCCL calls channels from GPU to GPU: over NVLink, as far as each GPU has it to each other."""
 _COLLNET = "COLLNET/"
 """What reductions in switches go by: always between nodes, and no other rank is named in their lines."""
+_NVLINK = "P2P/MNNVL"
+"""NVLink between nodes, as of a rack of NVL72: NCCL takes it before any network."""
 _LIBFABRIC = re.compile(r"libfabric|\bOFI\b", re.IGNORECASE)
 
 
@@ -41,6 +43,10 @@ def _is_untold(seen: str) -> bool:
     return seen.startswith("NET/UCX")
 
 
+def _is_nvlink(seen: str) -> bool:
+    return seen.startswith(_NVLINK)
+
+
 def _called(seen: str) -> str:
     return f"{seen} (libfabric: EFA, not InfiniBand)" if _LIBFABRIC.search(seen) else seen
 
@@ -57,6 +63,9 @@ def _transport(job: Job) -> Found | None:
     for _, log in logs:
         seen.update(log.between_nodes)
     measured = ", ".join(f"{_called(name)}: {channels}" for name, channels in sorted(seen.items()))
+    nvlink_alone = bool(seen) and all(map(_is_nvlink, seen))
+    if transport is None and nvlink_alone:
+        return Found(Status.PASS, f"channels by {measured}", "a way between nodes", first_lines(logs, *seen))
     if transport is None:
         unrequested = f"channels by {measured}, and no transport was requested: pass --transport"
         return Found(Status.MISSING, unrequested, proofs=first_lines(logs, *seen)) if seen else None
@@ -64,7 +73,10 @@ def _transport(job: Job) -> Found | None:
     limit = f"{wanted} on every channel between nodes"
     if not seen:
         return Found(Status.MISSING, "no channel between nodes", limit)
-    strange = [name for name in seen if not is_over(name, wanted)]
+    if nvlink_alone:
+        unused = f"channels by {measured}: NVLink joins the nodes; NCCL_MNNVL_ENABLE=0 tests the network"
+        return Found(Status.MISSING, unused, limit, first_lines(logs, *seen))
+    strange = [name for name in seen if not is_over(name, wanted) and not _is_nvlink(name)]
     proofs = first_lines(logs, *(strange or seen))
     if strange and all(map(_is_untold, strange)):
         return Found(Status.MISSING, f"channels by {measured}, which goes over what it finds", limit, proofs)
@@ -90,7 +102,8 @@ def _reaches_gpus(request: Request) -> bool:
 
 
 def _any_between(logs: Iterable[tuple[str, NcclLog]]) -> bool:
-    return any(log.between_nodes for _, log in logs)
+    """Return whether any channel between nodes is over something else than NVLink."""
+    return any(not _is_nvlink(name) for _, log in logs for name in log.between_nodes)
 
 
 def _initialised(job: Job) -> Found | None:
@@ -148,7 +161,7 @@ CRITERIA = (
         limit="the requested transport, on every channel between nodes",
         unit="channels",
         applies="jobs on several nodes; where several pods have channels between them and no transport is known, pass "
-        "--transport",
+        "--transport; where NVLink joins all nodes (MNNVL), no network is judged",
         source="R-4.3-4, R-4.4-9, R-4.4-12, B-6.3",
         needs=(NCCL,),
         look=_transport,

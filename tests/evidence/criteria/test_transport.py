@@ -81,6 +81,17 @@ def test_what_is_between_pods_must_be_said() -> None:
     assert status("transport-between-nodes", slow, request.model_copy(update={"shape": None})) is None
 
 
+def test_nvlink_between_nodes_is_no_other_network() -> None:
+    """Over NVLink between nodes the network is not tested, and nothing is wrong; what else goes between them is."""
+    rack = nccl().replace("[send] via NET/IB/0/GDRDMA", "via P2P/MNNVL").replace("[receive] via NET/IB/0/GDRDMA", "")
+    names = ("transport-between-nodes", "gpudirect", "no-other-network")
+    assert [status(name, rack, TWO) for name in names] == [Status.MISSING, Status.MISSING, Status.PASS]
+    assert status("transport-between-nodes", rack, TWO.model_copy(update={"transport": None})) is Status.PASS
+    assert [status(name, rack + nccl(), TWO) for name in names] == [Status.PASS] * 3
+    slow = changed(nccl(), ("NET/IB/0/GDRDMA", "NET/Socket/0"))
+    assert status("transport-between-nodes", rack + slow, TWO) is Status.FAIL
+
+
 def _pod(via: str = "NET/IB/0/GDRDMA", other: str = "9[1]") -> str:
     """Return what the first of two pods of eight GPUs prints: a ring within it, and its way to the other pod."""
     ring = [f"Channel 00/0 : {rank}[{rank}] -> {rank + 1}[{rank + 1}] via P2P/CUMEM/read" for rank in range(7)]
