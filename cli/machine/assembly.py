@@ -182,10 +182,16 @@ def _ports(facts: Facts, found: Found, numa: dict[int, int]) -> None:
     if down := [port.name for port in rails.ports if rate and not facts.get(port.name, "rate, Gb/s")]:
         found.remarks.append(f"no link: {', '.join(down)}; rate_gbps is that of the ports with the same chip")
     found.remarks += _reach(rails.ports, gpus, found.fields.get("nvlink", {}).get("links") or ())
-    if others := fabric_ports.other_devices(facts, rails, numa, gpus):
+    others = fabric_ports.other_devices(facts, rails, numa, gpus)
+    if others:
         found.fields["other_devices"] = others
         found.remarks.append(
             "other_devices: move ports for storage to storage_hcas, those of the cluster to inband_hcas"
+        )
+    if unplaced := sorted(rails.no_rails.keys() - {one["name"] for one in others}, key=fabric_ports.by_number):
+        found.remarks.append(
+            f"no output gives the NUMA node of {', '.join(unplaced)} (`lspci -vnn` does): add them to storage_hcas, "
+            "inband_hcas or other_devices"
         )
 
 

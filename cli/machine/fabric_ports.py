@@ -31,7 +31,7 @@ def find(facts: Facts, gpus: int) -> Rails:
 def candidates(facts: Facts, found: Rails) -> list[str]:
     """Return the devices that may be rails of a node of which it is not decided, each with what is known of it."""
     known = {*facts.subjects("column of the matrix"), *facts.subjects("interface"), *facts.subjects("link layer")}
-    return [_described(facts, name) for name in sorted(known - found.no_rails.keys(), key=_by_number)]
+    return [_described(facts, name) for name in sorted(known - found.no_rails.keys(), key=by_number)]
 
 
 def hcas(facts: Facts, found: Rails, numa: Mapping[int, int]) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ def other_devices(facts: Facts, found: Rails, numa: Mapping[int, int], gpus: int
             **_given(pci=pci(facts, name)),
             "distances": [path(facts, name, gpu) for gpu in range(gpus)],
         }
-        for name, why in sorted(found.no_rails.items(), key=lambda item: _by_number(item[0]))
+        for name, why in sorted(found.no_rails.items(), key=lambda item: by_number(item[0]))
         if name in nodes
     ]
 
@@ -127,7 +127,7 @@ def _card(facts: Facts, name: str) -> str:
 
 
 def _between(facts: Facts, one: str, other: str) -> Any:
-    first, second = sorted((one, other), key=_by_number)
+    first, second = sorted((one, other), key=by_number)
     return facts.get(first, f"path to {second}")
 
 
@@ -144,7 +144,7 @@ def is_virtual(facts: Facts, name: str) -> bool:
 
 def path(facts: Facts, name: str, gpu: int) -> str | None:
     """Return the PCIe path between a device and a GPU; None where no matrix gives it."""
-    one, other = sorted((name, f"GPU{gpu}"), key=_by_number)
+    one, other = sorted((name, f"GPU{gpu}"), key=by_number)
     found = facts.get(one, f"path to {other}")
     return found if found in (*_SAME_NODE, "SYS") else None
 
@@ -200,5 +200,6 @@ def _given(**fields: object) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _by_number(name: str) -> tuple[int, str]:
+def by_number(name: str) -> tuple[int, str]:
+    """Return a key by which mlx5_10 comes after mlx5_9."""
     return len(name), name

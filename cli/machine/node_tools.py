@@ -58,6 +58,7 @@ class RdmaLinkOfDevice(Model):
     device: str
     port: int
     interface: str | None = Field(description="None: not printed, as for InfiniBand without IPoIB")
+    subnet: str | None = Field(description="prefix of the subnet, which ports of InfiniBand have; None: not printed")
     line: int
 
 
@@ -76,7 +77,8 @@ class RdmaLinkParser(RowsParser):
     command = re.compile(typed(r"rdma (?:-d )?link\b"))
     starts = rf"(?:link +|\d+/\d+: +)[A-Za-z][\w.-]*/\d+:? +.*\bstate [A-Z]|{command.pattern}"
     _row = re.compile(
-        r"(?:link |\d+/\d+: )(?P<device>[A-Za-z][\w.-]*)/(?P<port>\d{1,3}):? .*\bstate [A-Z_]+\b"
+        r"(?:link |\d+/\d+: )(?P<device>[A-Za-z][\w.-]*)/(?P<port>\d{1,3}):? "
+        r"(?:subnet_prefix (?P<subnet>[0-9a-f:]+) )?.*\bstate [A-Z_]+\b"
         r"(?:.* netdev (?P<interface>[\w.@-]+))?"
     )
 

@@ -32,8 +32,8 @@ def put(facts: Facts, found: Found) -> None:
     if seen.fault:
         found.faults.append(seen.fault)
     if seen.unlike:
-        who = ", ".join(map(str, seen.unlike))
-        found.remarks.append(f"GPU {who} have no NVLink, and the others have: a choice, or a bridge that is lost")
+        who = f"{', '.join(map(str, seen.unlike))} {'has' if len(seen.unlike) == 1 else 'have'}"
+        found.remarks.append(f"GPU {who} no NVLink, and the others have: a choice, or a bridge that is lost")
     shape = nvlinks.shape(seen.links) if seen.links is not None else None
     if seen.links is None or shape is None:
         found.missing["nvlink"] = (

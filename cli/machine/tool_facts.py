@@ -182,7 +182,9 @@ def _ibdev2netdev(facts: Facts, found: IbDev2NetDev) -> None:
 def _rdma_link(facts: Facts, found: RdmaLink) -> None:
     for row in found.rows:
         if row.port == 1:
-            facts.add(row.device, "interface", row.interface, f"{found.file}:{row.line}")
+            place = f"{found.file}:{row.line}"
+            facts.add(row.device, "interface", row.interface, place)
+            facts.add(row.device, "link layer", "InfiniBand" if row.subnet else None, place)
 
 
 def _sysfs(facts: Facts, found: SysfsDevices) -> None:

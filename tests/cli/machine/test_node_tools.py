@@ -56,10 +56,10 @@ def test_rdma_link() -> None:
         "2/1: bnxt_re0/1: state DOWN physical_state DISABLED netdev ens2f0np0\n"
     )
     assert isinstance(one, RdmaLink)
-    assert [(row.device, row.port, row.interface) for row in one.rows] == [
-        ("mlx5_0", 1, "ens1f0np0"),
-        ("mlx5_1", 1, None),
-        ("bnxt_re0", 1, "ens2f0np0"),
+    assert [(row.device, row.port, row.interface, row.subnet) for row in one.rows] == [
+        ("mlx5_0", 1, "ens1f0np0", None),
+        ("mlx5_1", 1, None, "fe80:0000:0000:0000"),
+        ("bnxt_re0", 1, "ens2f0np0", None),
     ]
 
 
