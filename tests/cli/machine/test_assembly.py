@@ -11,9 +11,9 @@ TOPO = printed("dgx-h100.topo")
 
 def test_an_unknown_gpu_has_its_own_fields() -> None:
     """A GPU that no architecture lists is written with its fields, if its architecture is known."""
-    one = found(H100.replace("NVIDIA H100 80GB HBM3", "NVIDIA H800"))
+    one = found(H100.replace("NVIDIA H100 80GB HBM3", "NVIDIA H1"))
     assert one.fields["gpu"] == {
-        "model": "NVIDIA H800",
+        "model": "NVIDIA H1",
         "architecture": "hopper",
         "memory_gb": 79,
         "memory_mib": 81559,
