@@ -67,7 +67,9 @@ def _transport(job: Job) -> Found | None:
     if transport is None and nvlink_alone:
         return Found(Status.PASS, f"channels by {measured}", "a way between nodes", first_lines(logs, *seen))
     if transport is None:
-        unrequested = f"channels by {measured}, and no transport was requested: pass --transport"
+        unnamed = all(map(_LIBFABRIC.search, seen))
+        remedy = "which no `transport` names" if unnamed else "and no transport was requested: pass --transport"
+        unrequested = f"channels by {measured}, {remedy}"
         return Found(Status.MISSING, unrequested, proofs=first_lines(logs, *seen)) if seen else None
     wanted = NETWORKS[transport]
     limit = f"{wanted} on every channel between nodes"

@@ -27,10 +27,13 @@ def test_no_more_channels_have_gpudirect_than_there_are() -> None:
 
 
 def test_efa_is_called_what_it_is() -> None:
-    """Ranks over EFA fail, with EFA named as the reason."""
+    """Ranks over EFA fail a request for InfiniBand, with EFA named as the reason; without one no option helps."""
     found = judged(changed(nccl(), ("NET/IB/0", "NET/AWS Libfabric/0")), TWO)["transport-between-nodes"]
     assert (found.status, "EFA" in found.measured) == (Status.FAIL, True)
     assert any("libfabric" in cause for cause in found.causes)
+    unasked = TWO.model_copy(update={"transport": None})
+    found = judged(changed(nccl(), ("NET/IB/0", "NET/AWS Libfabric/0")), unasked)["transport-between-nodes"]
+    assert (found.status, "--transport" in found.measured) == (Status.MISSING, False)
 
 
 def test_ucx_does_not_tell_what_it_goes_over() -> None:
