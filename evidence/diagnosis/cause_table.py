@@ -98,6 +98,14 @@ CAUSES: tuple[Cause, ...] = (
         source="NCCL 2.18 to 2.30, misc/socket.cc",
     ),
     Cause(
+        name="accept-interrupted",
+        shows=r"\baccept failed\b.*interrupted system call",
+        why="a signal interrupted NCCL while it waited for a connection, which NCCL before 2.27.3 takes for a failure",
+        remedy="use an `image` with NCCL 2.27.3 or later, or start the job again",
+        explains=STARTED,
+        source="github.com/NVIDIA/nccl/pull/1758",
+    ),
+    Cause(
         name="socket-interface",
         shows=r"no socket interface found|no usable listening interface found|NET/Socket : no interface found"
         r"|no device found (?:matching|after excluding)|no interface found in the same subnet",
@@ -140,10 +148,11 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="image",
-        shows=r"\b(?:ErrImagePull|ImagePullBackOff|InvalidImageName|manifest unknown)\b",
+        shows=r"\b(?:ErrImagePull|ImagePullBackOff|InvalidImageName|manifest unknown)\b"
+        r"|pyxis: failed to import",
         why="the image cannot be pulled",
         remedy="correct `image` of the workload, or give the registry's credentials in `pull_secret`",
-        source="kubernetes.io/docs/concepts/containers/images/",
+        source="kubernetes.io/docs/concepts/containers/images/; NVIDIA/pyxis (its messages)",
     ),
     Cause(
         name="refused",

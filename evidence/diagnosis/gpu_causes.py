@@ -58,6 +58,16 @@ GPU_CAUSES: tuple[Cause, ...] = (
         source="NCCL 2.25 to 2.30, mnnvl.cc; github.com/NVIDIA/nvbandwidth/issues/39",
     ),
     Cause(
+        name="imex-daemon",
+        shows=r"cuMemImportFromShareableHandle.*invalid resource handle",
+        why="memory of a GPU of another node could not be imported over NVLink: an IMEX daemon of the domain does not "
+        "answer, or the nodes are not of one domain",
+        remedy="check the daemons of all nodes with `nvidia-imex-ctl -N`, which may hang itself, and reboot the node "
+        "that it names; NCCL_MNNVL_ENABLE=0 in `environment` runs without",
+        explains=STARTED | TRANSPORT,
+        source="github.com/kubernetes-sigs/dra-driver-nvidia-gpu/issues/1417",
+    ),
+    Cause(
         name="gpu-fault",
         shows=r"\bXid\b.*: (?:48|62|63|64|74|79|92|94|95|119|120|14\d)\b|fallen off the bus"
         r"|uncorrectable (?:ECC|NVLink)|ECC_?UNCORRECTABLE",

@@ -84,4 +84,15 @@ LAUNCH_CAUSES: tuple[Cause, ...] = (
         last_resort=True,
         source="Open MPI 5 documentation, launching applications",
     ),
+    Cause(
+        name="horovod-stalled",
+        shows=r"waiting for remainder of ranks for more than \d+ seconds",
+        why="ranks of Horovod waited for others that did not submit the same tensor",
+        remedy="read the logs of the ranks that Horovod lists as missing: they may have ended, be slow at their data "
+        "(`data_sets`), or run another `program`",
+        explains=STARTED,
+        last_resort=True,
+        source="github.com/horovod/horovod/issues/1012, github.com/horovod/horovod/issues/1206; Horovod 0.16 to 0.28, "
+        "stall_inspector.cc",
+    ),
 )

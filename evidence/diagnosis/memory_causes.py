@@ -39,12 +39,13 @@ MEMORY_CAUSES: tuple[Cause, ...] = (
         name="memory",
         shows=r"exited on signal 9|\bOOMKilled\b|exitcode\s*: -9\b|signal 9 \(SIGKILL\)|oom-?killer|oom[-_]kill"
         r"|out of memory: kill|srun: error: .*out of memory|(?:cannot|can't) allocate memory|std::bad_alloc"
-        r"|\bMemoryError\b",
+        r"|\bMemoryError\b|killed due to (?:memory pressure|the node running low on memory)",
         why="a process was killed, most often because the pod's memory ran out",
         remedy="compare the pod's memory with what the program's processes and data loaders need: use a `layout` with "
         "more GPUs per pod, which gives a pod more of the node's memory, or fewer workers; under Slurm raise --mem",
         explains=STARTED,
         source="docs.pytorch.org/docs/stable/elastic/errors.html; github.com/nextflow-io/nextflow/issues/5932; "
+        "docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html; "
         "kubernetes.io/docs/tasks/configure-pod-container/assign-memory-resource/",
     ),
     Cause(
