@@ -83,6 +83,7 @@ GPU_CAUSES: tuple[Cause, ...] = (
         why="the image's NCCL is older than its support of the GPUs",
         remedy="use an `image` with a newer NCCL",
         explains=STARTED,
+        ends=False,
         source="github.com/NVIDIA/nccl/issues/1611",
     ),
     Cause(

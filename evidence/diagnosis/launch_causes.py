@@ -86,8 +86,8 @@ LAUNCH_CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="horovod-stalled",
-        shows=r"waiting for remainder of ranks for more than \d+ seconds",
-        why="ranks of Horovod waited for others that did not submit the same tensor",
+        shows="",
+        why="ranks of Horovod wait for others that do not submit the same tensor",
         remedy="read the logs of the ranks that Horovod lists as missing: they may have ended, be slow at their data "
         "(`data_sets`), or run another `program`",
         explains=STARTED,

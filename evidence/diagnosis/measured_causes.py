@@ -19,6 +19,8 @@ from hardware.gpus import ARCHITECTURES, Architecture, architecture_of
 
 ETHERNET_BYTES = 1500
 """MTU below which a pod network is an overlay's: 1450 in the blog (B-7.1)."""
+_STALL = re.compile(r"waiting for remainder of ranks|\[missing ranks: |(?:Stalled|Missing) (?:ranks|ops)\b|\b\d+: \[")
+"""Lines of a warning of Horovod: of the stall, and which ranks and tensors are missing."""
 _WHOLE = 100.0
 """Percent."""
 
@@ -108,6 +110,14 @@ def _behind(job: Job) -> Iterator[Proof]:
         yield from at(one.file, *[named.line for named in one.named])
 
 
+def _stalled(job: Job) -> Iterator[Proof]:
+    """Yield where Horovod warns of a stall and prints nothing after it: else the ranks came in the end."""
+    for one in job.readings:
+        stalls = [line for line in one.unread if "waiting for remainder of ranks for more than" in line.text]
+        if stalls and _STALL.search(one.unread[-1].text):
+            yield from quoted(one.file, stalls[-1])
+
+
 def _old_nccl(job: Job) -> Iterator[Proof]:
     machine = job.request.machine
     for one in job.readings:
@@ -143,6 +153,7 @@ SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
     "other-ranks": _other_ranks,
     "rank-behind": _behind,
     "nccl-too-old": _old_nccl,
+    "horovod-stalled": _stalled,
     **node_causes.SEEN,
 }
 """Cause -> what yields the lines that show it; none: it is not there."""

@@ -166,7 +166,7 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="efa-peer",
-        shows=r"NET/OFI Unable to insert remote address|(?:NET/OFI|efa:).*(?:unresponsive receiver|unreachable remote)",
+        shows=r"NET/OFI (?:Unable to insert remote address|.*(?:unresponsive receiver|unreachable remote))",
         why="an EFA adapter does not reach the one of another node",
         remedy="give the nodes a security group that allows all traffic from and to itself, named in rules of both "
         "directions, and one subnet; NCCL_NET=Socket in `environment` runs without EFA",

@@ -256,6 +256,12 @@ def test_figures_show_their_causes() -> None:
     assert _names(TWO, f"NCCL version 2.21.5+cuda12.8\n{blackwell}") == ["nccl-too-old"]
     assert _names(TWO, f"NCCL version 2.25.1+cuda12.8\n{blackwell}") == []
     assert _names(TWO, f"NCCL version 2.21.5+cuda12.8\n{TABLE}") == []
+    stall = (
+        "[2020: W horovod/common/stall_inspector.cc:105] ranks are waiting for remainder of ranks for more than 60 s\n"
+    )
+    missing = "HorovodBroadcast_kernel_0 [missing ranks: 1]\n"
+    assert _names(DGX, f"{stall}{missing}") == ["horovod-stalled"]
+    assert _names(DGX, f"{stall}{missing}Epoch 2/3\n") == []
     seen = "hpc-data name=night digest=ab files=8 bytes=800 cached={} host=train-0\n"
     assert _names(DGX, seen.format("100.0")) == []
     assert _names(DGX, seen.format("0.0")) == ["not-cached"]
