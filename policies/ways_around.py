@@ -48,6 +48,11 @@ class Way(Model):
         found: list[Any] = content.get("objects") or [content["object"]]
         return found
 
+    def configuration(self) -> dict[str, Any]:
+        """Return the configuration that a stack gives the rule of its fixture."""
+        parameters = yaml_text.read(self.file.read_text()).get("parameters")
+        return {self.file.parents[1].name: parameters} if parameters else {}
+
 
 _Data = TypeAdapter(dict[str, tuple[Way, ...]])
 

@@ -80,6 +80,8 @@ def _derived(settings: Settings, rules: Iterable[AnyRule]) -> dict[str, dict[str
         "scc-mpi-subjects": {"without": [tenant.namespace for tenant in settings.tenants if not tenant.rdma]},
         "scale-node-label": {"nodes": [node.name for node in settings.nodes if node.scale_client]},
     }
+    if settings.queues is not None:  # whose platform declares no WorkloadPriorityClass
+        derived["kueue-admits"] = {"workload_priorities": []}
     return derived | {
         rule.name: {key: named[key] for key in rule.parameters.model_fields if key in named}
         | derived.get(rule.name, {})

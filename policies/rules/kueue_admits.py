@@ -25,10 +25,11 @@ _OFFERED = "Delete the label, or name the class in the parameter workload_priori
 class KueueAdmits(Tenancy):
     """Which priorities tenants may choose."""
 
-    workload_priorities: tuple[str, ...] = Field(
-        default=(),
-        description="patterns of the WorkloadPriorityClasses that tenants may name; default: none, since a job of a "
-        "higher one displaces the jobs of other tenants",
+    workload_priorities: tuple[str, ...] | None = Field(
+        default=None,
+        description="patterns of the WorkloadPriorityClasses that tenants may name, since a job of a higher one "
+        "displaces the jobs of other tenants; default: none of a stack that declares the queues, and undetermined "
+        "without such a stack",
     )
 
 
@@ -51,10 +52,17 @@ def _found(subject: Obj, parameters: KueueAdmits) -> Iterator[Violation]:
             if name := subject.text(*place):
                 message = f"takes the admission of Workload {name[:200]}, whatever it requests itself"
                 yield subject.violation(message, *place)
-        name = subject.text(*labels, _PRIORITY)
-        if name and not any(fnmatchcase(name, pattern) for pattern in parameters.workload_priorities):
-            message = f"has the priority {name[:200]} in all queues and displaces the jobs of other tenants"
-            yield subject.violation(message, *labels, _PRIORITY).with_remedy(_OFFERED)
+        if name := subject.text(*labels, _PRIORITY):
+            yield from _priority(subject, name, parameters.workload_priorities, (*labels, _PRIORITY))
+
+
+def _priority(subject: Obj, name: str, offered: tuple[str, ...] | None, place: Path) -> Iterator[Violation]:
+    has = f"has the priority {name[:200]} in all queues"
+    if offered is None:
+        message = f"{has}, and which classes tenants may name is not known: check with --stack, or set it as a"
+        yield subject.unverified(f"{message} parameter of the rule", *place).with_remedy(_OFFERED)
+    elif not any(fnmatchcase(name, pattern) for pattern in offered):
+        yield subject.violation(f"{has} and displaces the jobs of other tenants", *place).with_remedy(_OFFERED)
 
 
 def _unnamed(keys: Tree) -> bool:
@@ -64,7 +72,7 @@ def _unnamed(keys: Tree) -> bool:
 KUEUE_ADMITS = Rule(
     name="kueue-admits",
     what=f"No object of a tenant is a Workload of Kueue, has {_PREBUILT}, or has {_PRIORITY} with a class that is not "
-    "in the parameter workload_priorities.",
+    "in the parameter workload_priorities; without a stack, what tenants may name is undetermined.",
     why="Kueue admits a job by its Workload. One that a tenant has written requests less than the job, or says that it "
     "is admitted. A WorkloadPriorityClass is open to every namespace: the job with the highest preempts all others "
     "in its cohort.",

@@ -3,6 +3,7 @@
 import pytest
 
 from policies.check import Checker
+from policies.configuration import Configuration
 from policies.findings import Finding, Severity
 from policies.inventory import Inventory
 from policies.objects import objects
@@ -10,7 +11,6 @@ from policies.ways_around import FOLDER, OWN, Way, ways
 from tests.policies.conftest import rule_named
 
 ALL = [way for found in ways().values() for way in found]
-CHECKER = Checker()
 SCC = "scc-admits"
 """The rule that predicts OpenShift's admission."""
 
@@ -18,7 +18,8 @@ SCC = "scc-admits"
 def _denying(way: Way) -> set[str]:
     """Return the rules with a determined mandatory finding when the way's manifests are complete."""
     found = [each for manifest in way.manifests() for each in objects(manifest)]
-    return {each.rule for each in CHECKER.check(found, Inventory(found, complete=True)) if _ends(each)}
+    checker = Checker(configuration=Configuration(way.configuration()))
+    return {each.rule for each in checker.check(found, Inventory(found, complete=True)) if _ends(each)}
 
 
 def _ends(finding: Finding) -> bool:

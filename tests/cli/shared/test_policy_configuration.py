@@ -205,3 +205,12 @@ def test_preview_of_a_real_cluster_that_does_not_answer(monkeypatch: pytest.Monk
     assert status == 0, output
     assert given[:3] == ["preview", "--stack", "prod"]
     assert "warning: the API server does not answer" in output
+
+
+def test_priorities_of_queues_that_the_stack_declares() -> None:
+    """A stack that declares queues lets tenants name no WorkloadPriorityClass; without queues it is not known which."""
+    settings = read("prod").settings
+    assert settings.queues is not None
+    assert configuration(settings)["kueue-admits"]["workload_priorities"] == []
+    without = settings.model_copy(update={"queues": None})
+    assert "workload_priorities" not in configuration(without).get("kueue-admits", {})
