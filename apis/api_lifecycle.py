@@ -24,6 +24,7 @@ _WORKLOADS = ("DaemonSet", "Deployment", "ReplicaSet")
 _ROLES = ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
 _WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 _REVIEWS = ("LocalSubjectAccessReview", "SelfSubjectAccessReview", "SubjectAccessReview")
+_CLAIMS = ("ResourceClaim", "ResourceClaimTemplate")
 _FLOWS = ("FlowSchema", "PriorityLevelConfiguration")
 _STORAGE = ("CSIDriver", "CSINode", "StorageClass", "VolumeAttachment")
 
@@ -56,6 +57,10 @@ LIVES: tuple[Life, ...] = (
     Life("flowcontrol.apiserver.k8s.io", "v1beta1", _FLOWS, (1, 26), "flowcontrol.apiserver.k8s.io/v1"),
     Life("flowcontrol.apiserver.k8s.io", "v1beta2", _FLOWS, (1, 29), "flowcontrol.apiserver.k8s.io/v1"),
     Life("flowcontrol.apiserver.k8s.io", "v1beta3", _FLOWS, (1, 32), "flowcontrol.apiserver.k8s.io/v1"),
+    Life("resource.k8s.io", "v1alpha1", _CLAIMS, (1, 27), "resource.k8s.io/v1"),
+    Life("resource.k8s.io", "v1alpha1", ("ResourceClass",), (1, 27), "DeviceClass resource.k8s.io/v1"),
+    Life("resource.k8s.io", "v1alpha2", (*_CLAIMS, "ResourceSlice"), (1, 31), "resource.k8s.io/v1"),
+    Life("resource.k8s.io", "v1alpha2", ("ResourceClass",), (1, 31), "DeviceClass resource.k8s.io/v1"),
     Life("batch", "v1", ("CronJob",), None, "batch/v1beta1", since=(1, 21)),
     Life("policy", "v1", ("PodDisruptionBudget",), None, "policy/v1beta1", since=(1, 21)),
     Life("networking.k8s.io", "v1", ("Ingress", "IngressClass"), None, "networking.k8s.io/v1beta1", since=(1, 19)),

@@ -27,7 +27,8 @@ networking.k8s.io IPAddress Ingress IngressClass NetworkPolicy ServiceCIDR
 node.k8s.io RuntimeClass
 policy Eviction PodDisruptionBudget PodSecurityPolicy
 rbac.authorization.k8s.io ClusterRole ClusterRoleBinding Role RoleBinding
-resource.k8s.io DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourcePoolStatusRequest ResourceSlice
+resource.k8s.io DeviceClass DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceClass
+resource.k8s.io ResourcePoolStatusRequest ResourceSlice
 scheduling.k8s.io CompositePodGroup PodGroup PriorityClass Workload
 storage.k8s.io CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass
 storagemigration.k8s.io StorageVersionMigration

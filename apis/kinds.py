@@ -206,6 +206,8 @@ RUNTIME_CLASS = Kind("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "Clu
 """A name by which pods choose one of the runtimes that nodes have, its handler."""
 PERFORMANCE_PROFILE = Kind("performance.openshift.io", "v2", "PerformanceProfile", "performanceprofiles", "Cluster")
 """Kernel arguments, tuning and the kubelet of a pool's nodes in one object; OpenShift makes the others of it."""
+CLUSTER_NETWORK = Kind("operator.openshift.io", "v1", "Network", "networks", "Cluster")
+"""What the Cluster Network Operator configures; it makes network definitions of additionalNetworks."""
 
 JOBS = (JOB.kind, MPI_JOB_V1.kind, JOB_SET.kind, TRAIN_JOB.kind)
 """Names of the kinds of jobs, of any version."""

@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from pydantic import Field
 
-from apis.kinds import BINDING, MPI_JOB_V1
+from apis.kinds import BINDING, MPI_JOB_V1, RESOURCE_FLAVOR
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -17,6 +17,7 @@ from policies.views.tenants import TENANTS, Tenancy
 from policies.violation import Violation
 
 _NODE, _SCHEDULER, _PRIORITY, _TOLERATIONS = "nodeName", "schedulerName", "priorityClassName", "tolerations"
+_ROLE = "node-role.kubernetes.io/"
 _OF_ALL = (
     ("spec", "runPolicy", "schedulingPolicy", "priorityClass"),
     ("spec", "schedulingPolicy", "priorityClass"),
@@ -44,6 +45,8 @@ class SchedulerDecides(Tenancy):
 def _examine(subject: Obj, _: Inventory, parameters: SchedulerDecides) -> Iterator[Violation]:
     if (subject.group, subject.kind) == (BINDING.group, BINDING.kind):
         found = [subject.violation("puts a pod on a node past the scheduler", "target")]
+    elif (subject.group, subject.kind) == (RESOURCE_FLAVOR.group, RESOURCE_FLAVOR.kind):
+        found = [*_flavor(subject, parameters)]
     else:
         found = [violation for pod in subject.pods for violation in _pod(pod, parameters)]
         if subject.kind == MPI_JOB_V1.kind or not subject.known:
@@ -63,6 +66,15 @@ def _pod(pod: Pod, parameters: SchedulerDecides) -> Iterator[Violation]:
     yield from _priority(pod, parameters, _PRIORITY)
     for entry in pod.parts(_TOLERATIONS) if _TOLERATIONS in pod.tree else ():
         yield from _toleration(entry, parameters)
+
+
+def _flavor(subject: Obj, parameters: SchedulerDecides) -> Iterator[Violation]:
+    """Yield what Kueue adds to the pods of each job that it admits to a flavor."""
+    for entry in subject.parts("spec", _TOLERATIONS):
+        yield from _toleration(entry, parameters)
+    for label in subject.mapping("spec", "nodeLabels"):
+        if label.startswith(_ROLE) and tolerated(label, "", "", parameters.taints):
+            yield subject.violation(f"puts jobs on nodes with the label {label[:200]}", "spec", "nodeLabels", label)
 
 
 def _groups(subject: Obj, parameters: SchedulerDecides) -> Iterator[Violation]:
@@ -87,7 +99,8 @@ def _toleration(entry: Part, parameters: SchedulerDecides) -> Iterator[Violation
 SCHEDULER_DECIDES = Rule(
     name="scheduler-decides",
     what="A tenant's pods name no node, no other scheduler and no system priority class, and tolerate neither every "
-    "taint nor those of the control plane; no Binding assigns them to nodes.",
+    "taint nor those of the control plane, by themselves or by a ResourceFlavor of Kueue; no Binding assigns them to "
+    "nodes.",
     why="A pod with nodeName starts before the scheduler has counted GPUs and rdma/<name>, and takes devices that a "
     "waiting job was given. One with a system priority class preempts the jobs of all others. One that tolerates "
     "everything runs on the control plane and on nodes that are being drained.",
