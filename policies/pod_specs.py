@@ -26,6 +26,8 @@ _WHOLE = "podSpec"
 _PATCHES = frozenset({"podTemplateOverrides", "runtimePatches"})
 """Fields of a TrainJob that change the pods of its runtime; a pod's fields stand there without containers, too."""
 _PLACING = frozenset({"nodeName", "priorityClassName", "schedulerName", "serviceAccountName", "tolerations"})
+_ADDED = "PodDefault"
+"""A kind whose spec Kubeflow's webhook merges into pods of its namespace: fields of a pod and of its containers."""
 NO_PODS = frozenset(
     {"metadata", "status", "openAPIV3Schema"}  # described, not made
     | {"pattern", "anyPattern", "patchStrategicMerge"}  # of Kyverno's policies
@@ -60,6 +62,9 @@ def is_object(tree: Tree) -> bool:
 
 def pod_specs(tree: Tree) -> Iterator[tuple[Path, bool]]:
     """Yield the paths of pod specs in document order; True when it is a step, whose containers stand elsewhere."""
+    if tree.get("kind") == _ADDED and tree.get(SPEC).__class__ is dict:
+        yield (SPEC,), False
+        return
     waiting: list[tuple[Path, Any, bool]] = [((), tree, False)]
     found = 0
     while waiting and found < _MOST:

@@ -44,8 +44,9 @@ def _check(manifest: Tree) -> list[Finding]:
         (_custom({"podTemplate": TEMPLATE}), "spec.podTemplate.spec"),
         (_custom({"worker": {"podSpec": SPEC}}), "spec.worker.podSpec"),
         (_custom({"manifests": [{"kind": "Pod", **TEMPLATE}]}), "spec.manifests[0].spec"),
+        (_custom(SPEC, "PodDefault", "kubeflow.org"), "spec"),
     ],
-    ids=["by roles", "by groups", "a job in a job", "a list", "podTemplate", "podSpec", "a pod within"],
+    ids=["by roles", "by groups", "a job in a job", "a list", "podTemplate", "podSpec", "a pod within", "a PodDefault"],
 )
 def test_unknown_kinds_are_searched(manifest: Tree, place: str) -> None:
     """A privileged pod in a custom resource of an unknown kind is found, with its field."""
