@@ -15,6 +15,7 @@ from policies.pods import Container
 from policies.rule import Parameters, Rule
 from policies.values import Path, read
 from policies.views.devices import copies, each_demand, place
+from policies.views.limit_ranges import filled_in
 from policies.violation import Violation
 
 _LABEL: Path = ("metadata", "labels", QUEUE_NAME)
@@ -53,7 +54,9 @@ def _examine(subject: Obj, inventory: Inventory, parameters: KueueCoversResource
         found = next((each for each in inventory.of(LOCAL_QUEUE) if each.name == queue), None)
     if found is None:
         where = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
-        yield subject.unlinked(f"{where} has no LocalQueue {queue}", *_LABEL)
+        yield subject.unlinked(f"{where} has no LocalQueue {queue}", *_LABEL).with_remedy(
+            "Correct the label, or add the LocalQueue"
+        )
         return
     name = found.text(*_CLUSTER_QUEUE)
     quotas = inventory.once(_all).get(name)
@@ -62,10 +65,12 @@ def _examine(subject: Obj, inventory: Inventory, parameters: KueueCoversResource
     elif quotas is None:
         yield subject.unlinked(
             f"LocalQueue {queue} belongs to ClusterQueue {name or '?'}, which is not among the objects", *_LABEL
-        )
+        ).with_remedy("Correct spec.clusterQueue of the LocalQueue, or add the ClusterQueue")
     else:
+        given = inventory.once(filled_in).get(subject.namespace, {})
         for container in subject.containers:
             yield from _uncovered(container, quotas, parameters.excluded_prefixes)
+            yield from _filled_in(container, given, quotas, parameters.excluded_prefixes)
         yield from _too_many(subject, quotas)
 
 
@@ -76,6 +81,20 @@ def _uncovered(container: Container, quotas: _Quotas, excluded: tuple[str, ...])
         if item.hidden or any(amount(value) for value in item.values):
             message = f"asks for {item.resource}, of which ClusterQueue {quotas.name} has no quota"
             yield container.violation(message, *place(item))
+
+
+def _filled_in(
+    container: Container, given: Mapping[str, str], quotas: _Quotas, excluded: tuple[str, ...]
+) -> Iterator[Violation]:
+    """Yield what a container asks for by a LimitRange alone."""
+    own = {item.resource for item in container.requests}
+    for resource, name in given.items():
+        if resource not in own and resource not in quotas.covered and not resource.startswith(excluded):
+            message = f"gets {resource} from LimitRange {name}, of which ClusterQueue {quotas.name} has no quota"
+            yield container.violation(message).with_remedy(
+                "Add the resource to coveredResources and to every flavor of the ClusterQueue, take it out of the "
+                "LimitRange, or leave it to Kueue's resources.excludeResourcePrefixes"
+            )
 
 
 def _too_many(subject: Obj, quotas: _Quotas) -> Iterator[Violation]:
@@ -115,7 +134,8 @@ def _quotas(queue: Obj) -> _Quotas:
 KUEUE_COVERS_RESOURCES = Rule(
     name="kueue-covers-resources",
     what=f"A job with the label {QUEUE_NAME} names a LocalQueue of its namespace, whose ClusterQueue has a quota for "
-    "every resource that the job's pods ask for, and enough GPUs and RDMA devices unless its cohort lends more.",
+    "every resource that the job's pods ask for, themselves or by a LimitRange, and enough GPUs and RDMA devices "
+    "unless its cohort lends more.",
     why="Kueue never admits a job with a resource that its queue does not cover, and reports it only in the Workload "
     "(resource rdma/shared_ib0 unavailable in ClusterQueue): the job stays suspended without a pod, and nothing fails. "
     "The same happens if the queue does not exist or can never have that many GPUs.",
