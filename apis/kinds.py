@@ -208,6 +208,11 @@ PERFORMANCE_PROFILE = Kind("performance.openshift.io", "v2", "PerformanceProfile
 """Kernel arguments, tuning and the kubelet of a pool's nodes in one object; OpenShift makes the others of it."""
 CLUSTER_NETWORK = Kind("operator.openshift.io", "v1", "Network", "networks", "Cluster")
 """What the Cluster Network Operator configures; it makes network definitions of additionalNetworks."""
+TRAINING_OPERATOR_JOBS = tuple(
+    Kind("kubeflow.org", "v1", kind, f"{kind.lower()}s")
+    for kind in ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob")
+)
+"""Jobs of Kubeflow's Training Operator, beside MPIJobs."""
 
 JOBS = (JOB.kind, MPI_JOB_V1.kind, JOB_SET.kind, TRAIN_JOB.kind)
 """Names of the kinds of jobs, of any version."""

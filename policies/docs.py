@@ -51,6 +51,7 @@ _FAMILIES: Mapping[str, tuple[str, ...]] = {
     "MPI jobs": (
         "mpi-",
         "train-job-",
+        "training-job-",
         "nccl-",
         "shared-memory",
         "results-on-volume",
