@@ -78,7 +78,7 @@ KNOWN_FIELDS = Rule(
     '"spec.containers[0].runAsUser"). It always refuses an unknown kind or an invalid quantity (no matches for kind '
     '"Deploymnt" in version "apps/v1").',
     remedy="Move the field to where the API defines it, or delete it",
-    source="E-14, E-15, E-21, E-24, E-25, E-40, E-54",
+    source="E-14, E-15, E-21, E-24, E-25, E-40, E-54; github.com/NVIDIA/aicr/pull/50",
     severity=Severity.MANDATORY,
     parameters=Parameters,
     examine=_examine,

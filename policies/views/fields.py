@@ -20,6 +20,9 @@ Above: TypeAlias = tuple[tuple[Path, Type], ...]
 """The levels above a field, outermost first, with its own level last."""
 
 _EMPTY = frozenset({type(None)})
+_NEVER: frozenset[type] = frozenset()
+_NULL = frozenset({"Route"})
+"""Kinds of OpenShift's own API server among those of operators."""
 _PLAIN: Mapping[Content, frozenset[type]] = {
     Content.TEXT: frozenset({str, Unknown, date, datetime}) | _EMPTY,  # the API server reads unquoted dates as texts
     Content.NUMBER: frozenset({int, Unknown}) | _EMPTY,
@@ -83,13 +86,15 @@ _Frame: TypeAlias = "tuple[_Frame, Any, _Level | None] | None"
 
 @cache
 def _level(type_: Type) -> _Level:
-    return _Level(type_, {name: _entry(field, closer(type_.name, name)) for name, field in type_.fields.items()})
+    null = not type_.of_operator or type_.name.partition(".")[0] in _NULL
+    return _Level(type_, {name: _entry(field, closer(type_.name, name), null) for name, field in type_.fields.items()})
 
 
-def _entry(field: Field, look: Closer | None) -> _Entry:
-    right = _PLAIN.get(field.content, _EMPTY)
-    plain = right if look is None else _EMPTY
+def _entry(field: Field, look: Closer | None, null: bool) -> _Entry:
     below = _level(field.type) if field.type is not None else None
+    # A custom resource with a null is refused; of one of Kubernetes' own the API server drops the field.
+    right = _PLAIN.get(field.content, _EMPTY if null or below is None or field.many else _NEVER)
+    plain = right if look is None else _EMPTY
     mapping = field.content in _MAPS
     each = plain if field.content is Content.ANYTHING else plain - _EMPTY
     return _Entry(field.content, field.many, mapping, _EMPTY if field.many else plain, each, right, look, below)
@@ -214,7 +219,7 @@ def _is_resource(name: str) -> bool:
 def _what(value: Tree) -> str:
     if isinstance(value, Mapping):
         return "an object"
-    return "a list" if isinstance(value, list) else brief(value)
+    return "a list" if isinstance(value, list) else "null" if value is None else brief(value)
 
 
 def _colon(value: Tree, content: Content) -> str:
