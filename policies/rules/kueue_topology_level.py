@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE, RESOURCE_FLAVOR, TOPOLOGY
+from apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE, POD, RESOURCE_FLAVOR, TOPOLOGY, TRAIN_JOB
 from apis.names import QUEUE_NAME
 from apis.topology import PREFERRED, REQUIRED
 from policies.findings import Severity
@@ -13,6 +13,8 @@ from policies.rule import Parameters, Rule
 from policies.values import Path, read
 from policies.violation import Violation
 
+_ELSEWHERE = frozenset({POD.kind, TRAIN_JOB.kind})
+"""Kinds that are pods themselves, or whose controller passes annotations on to its jobs."""
 _LABEL: Path = ("metadata", "labels", QUEUE_NAME)
 _ANNOTATIONS = "annotations"
 _SHOWN = 4
@@ -24,6 +26,7 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
     queue = subject.text(*_LABEL)
     if not queue:
         return
+    yield from _beside(subject)
     for pod in subject.pods:
         wanted = [name for name in (REQUIRED, PREFERRED) if pod.metadata.read(_ANNOTATIONS, name) is not None]
         if len(wanted) > 1:
@@ -31,6 +34,18 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
             yield pod.metadata.violation(message, _ANNOTATIONS, REQUIRED)
         elif wanted:
             yield from _level(pod.metadata, wanted[0], queue, subject, inventory)
+
+
+def _beside(subject: Obj) -> Iterator[Violation]:
+    """Yield a request at a job itself, where Kueue does not look, unless its pods have one, too."""
+    own = [name for name in (REQUIRED, PREFERRED) if subject.read("metadata", _ANNOTATIONS, name) is not None]
+    if not own or subject.kind in _ELSEWHERE or not subject.pods:
+        return
+    if not any(pod.metadata.read(_ANNOTATIONS, name) is not None for pod in subject.pods for name in own):
+        message = f"has {own[0]} at the {subject.kind} itself, and not at its pods, where Kueue reads it"
+        yield subject.violation(message, "metadata", _ANNOTATIONS, own[0]).with_remedy(
+            "Move the annotation to metadata of the pod template"
+        )
 
 
 def _level(pod: Part, annotation: str, queue: str, subject: Obj, inventory: Inventory) -> Iterator[Violation]:
@@ -72,10 +87,11 @@ def _levels(topology: Obj) -> list[object]:
 
 KUEUE_TOPOLOGY_LEVEL = Rule(
     name="kueue-topology-level",
-    what=f"A queued job sets at most one of {REQUIRED} and {PREFERRED}, to the node label of a level in the Topology "
-    "of one of its queue's flavors.",
+    what=f"A queued job sets at most one of {REQUIRED} and {PREFERRED}, at its pod template, to the node "
+    "label of a level in the Topology of one of its queue's flavors.",
     why="Kueue never admits a pod set whose level no Topology has (no requested topology level): the job stays "
-    "suspended without a pod, and nothing fails. It refuses a pod set with both annotations.",
+    "suspended without a pod, and nothing fails. It refuses a pod set with both annotations, and reads none at "
+    "the job itself: its pods run anywhere.",
     remedy="Use the nodeLabel of a level of the Topology, add the level to it, or delete the annotation",
     source="platform-facts 1.12; kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling",
     severity=Severity.MANDATORY,

@@ -6,7 +6,8 @@ from apis.kinds import TRAINING_OPERATOR_JOBS
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.pods import CONTAINERS, Pod
+from policies.pod_specs import CONTAINERS
+from policies.pods import Pod
 from policies.rule import Parameters, Rule
 from policies.values import Path
 from policies.violation import Violation
