@@ -99,7 +99,7 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="accept-interrupted",
-        shows=r"\baccept failed\b.*interrupted system call",
+        shows=r"accept failed: interrupted system call",
         why="a signal interrupted NCCL while it waited for a connection, which NCCL before 2.27.3 takes for a failure",
         remedy="use an `image` with NCCL 2.27.3 or later, or start the job again",
         explains=STARTED,

@@ -88,7 +88,7 @@ GPU_CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="crash-in-nccl",
-        shows=r"\blibnccl\.so[\w.]*\(\S*\+0x|^.*@ +0x[0-9a-f]+ .*\bnccl[A-Z]\w*\(",
+        shows=r"libnccl\.so[\w.]*\(\S*\+0x|@ +0x[0-9a-f]+ .*\bnccl[A-Z]\w*\(",
         why="a process crashed within NCCL",
         remedy="use an `image` with another NCCL, whose release notes list the crashes that it ends; "
         "NCCL_MNNVL_ENABLE=0 or NCCL_NVLS_ENABLE=0 in `environment` shows whether NVLink between nodes, or multicast, "

@@ -40,7 +40,7 @@ MEMORY_CAUSES: tuple[Cause, ...] = (
         shows=r"exited on signal 9|\bOOMKilled\b|exitcode\s*: -9\b|signal 9 \(SIGKILL\)|oom-?killer|oom[-_]kill"
         r"|out of memory: kill|srun: error: .*out of memory|(?:cannot|can't) allocate memory|std::bad_alloc"
         r"|\bMemoryError\b|killed due to the node running low on memory"
-        r"|\b[1-9]\d* Workers? \(tasks / actors\) killed due to memory pressure",
+        r"|(?<! 0 )Workers? \(tasks / actors\) killed due to memory pressure",
         why="a process was killed, most often because the pod's memory ran out",
         remedy="compare the pod's memory with what the program's processes and data loaders need: use a `layout` with "
         "more GPUs per pod, which gives a pod more of the node's memory, or fewer workers; under Slurm raise --mem",

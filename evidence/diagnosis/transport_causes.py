@@ -84,7 +84,7 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="gid-link-local",
-        shows=r"ibv_modify_qp failed.*\bGID fe80:|got completion .*\blocalGid fe80:|\brmac \S+ sgix \d+ dgid fe80:",
+        shows=r"ibv_modify_qp failed.*\bGID fe80:|got completion .*\blocalGid fe80:|rmac \S+ sgix \d+ dgid fe80:",
         why="a connection on RoCE was to be made from a link-local GID (fe80::), which no router forwards",
         remedy="remove NCCL_IB_GID_INDEX (UCX_IB_GID_INDEX) from `environment`, or set the index that show_gids lists "
         "in the pod with an IPv4 address and v2; check that each rail's interface has its address "

@@ -53,10 +53,9 @@ def test_four_ports_for_eight_gpus() -> None:
 
 def test_a_port_whose_numa_node_no_output_gives_is_named() -> None:
     """A port that is far from all GPUs is no rail, and in no list without its NUMA node: it is named (nccl 1505)."""
-    rows = (("", "GPU0", "GPU1", "NIC0", "NIC1", "CPU Affinity", "NUMA Affinity"),)
-    rows += (("GPU0", "X", "NV12", "PXB", "SYS", "0-15", "1"), ("GPU1", "NV12", "X", "PXB", "SYS", "0-15", "1"))
-    rows += (("NIC0", "PXB", "PXB", "X", "SYS"), ("NIC1", "SYS", "SYS", "SYS", "X"))
-    matrix = "\n".join("\t".join(row) for row in rows) + "\n\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_4\n"
+    matrix = "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\n"
+    matrix += "GPU0\tX\tNV12\tPXB\tSYS\t0-15\t1\nGPU1\tNV12\tX\tPXB\tSYS\t0-15\t1\n"
+    matrix += "NIC0\tPXB\tPXB\tX\tSYS\nNIC1\tSYS\tSYS\tSYS\tX\n\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_4\n"
     one = found(matrix, "mlx5_0 port 1 ==> ib0 (Up)\nmlx5_4 port 1 ==> enp97s0f0 (Up)\n")
     assert rails(one) == [("mlx5_0", (0, 1), "PXB")]
     assert [text for text in one.remarks if text.startswith("no output gives the NUMA node of mlx5_4 (")]
