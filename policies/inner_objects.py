@@ -63,7 +63,7 @@ class Inner:
 
 def inner_objects(group: str, kind: str, tree: Tree, unknown: tuple[Unknown, ...]) -> Iterator[Inner]:
     """Yield the objects inside one, without those that are inside these."""
-    if (group, kind) == _CSV:
+    if (group, kind) == OPERATOR_VERSION:
         found: Iterator[tuple[Path, Tree, bool]] = _of_operator(tree)
     elif (group, kind) in TEXT_HOLDERS:
         found = _of_texts(tree, kind)
@@ -191,9 +191,9 @@ def _generated(path: Path, rule: Mapping[str, Any]) -> Iterator[tuple[Path, Tree
     yield (*path, _DATA), {**identity, **data, "metadata": {**mapping(data, "metadata"), **own}}, False
 
 
-_CSV = (kinds.CLUSTER_SERVICE_VERSION.group, kinds.CLUSTER_SERVICE_VERSION.kind)
+OPERATOR_VERSION = (kinds.CLUSTER_SERVICE_VERSION.group, kinds.CLUSTER_SERVICE_VERSION.kind)
 TEXT_HOLDERS = frozenset((kind.group, kind.kind) for kind in (kinds.CONFIG_MAP, kinds.SECRET))
-CARRIERS = TEXT_HOLDERS | {_CSV}
+CARRIERS = TEXT_HOLDERS | {OPERATOR_VERSION}
 """Kinds of `apis.kinds` that have objects inside, group and kind."""
 _INSTALL: Path = ("spec", "install", "spec")
 

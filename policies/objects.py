@@ -12,7 +12,7 @@ from typing import Any
 from apis.kind import EVERY
 from apis.kinds import KINDS, POD, TRAIN_JOB
 from apis.kinds import Path as TemplatePath
-from policies.inner_objects import CARRIERS, TEXT_HOLDERS, inner_objects
+from policies.inner_objects import CARRIERS, OPERATOR_VERSION, TEXT_HOLDERS, inner_objects
 from policies.part import Root
 from policies.pod_specs import pod_specs
 from policies.pods import Container, Pod, Step
@@ -188,7 +188,9 @@ def opened(subject: Obj, levels: int = _LEVELS) -> Iterator[tuple[Path, Obj]]:
     """Yield an object, and those inside it that a controller applies, however deep, each with its place in it."""
     yield (), subject
     kind = (subject.group, subject.kind)
-    if levels == 0 or (kind in _KNOWN and kind not in CARRIERS):
+    # The engine shows a patch as the whole object: an operator's version with all that its catalogue gives it.
+    is_of_catalogue = subject.partial and kind == OPERATOR_VERSION
+    if levels == 0 or is_of_catalogue or (kind in _KNOWN and kind not in CARRIERS):
         return
     holder = subject.holder or (subject if kind in TEXT_HOLDERS else None)
     for inner in inner_objects(*kind, subject.tree, subject.unknown):

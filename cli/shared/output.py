@@ -6,7 +6,6 @@ from typing import Any
 
 import typer
 
-from cli.shared.console import console
 from cli.shared.errors import Problem
 
 STANDARD_OUTPUT = Path("-")
@@ -27,13 +26,14 @@ def path_option(what: str) -> Any:
 def _reserve_standard_output(context: typer.Context, path: Path | None) -> Path | None:
     """Let everything else that the command prints go to standard error where the file goes to standard output."""
     if path == STANDARD_OUTPUT:
+        from cli.shared.console import console  # noqa: PLC0415 - a batch of `./hpc scc explain` starts without rich
+
+        def release() -> None:
+            console.stderr = False
+
         console.stderr = True
-        context.call_on_close(_release_standard_output)
+        context.call_on_close(release)
     return path
-
-
-def _release_standard_output() -> None:
-    console.stderr = False
 
 
 def _refuse_standard_output(path: Path | None) -> Path | None:

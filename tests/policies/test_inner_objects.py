@@ -183,3 +183,11 @@ def test_texts_within_texts_end() -> None:
         head = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a{number}}}\ndata:\n  a: |\n"
         text = head + indent(text, "    ")
     assert 0 < len(_kinds(yaml.safe_load(text))) < 40
+
+
+def test_what_a_catalogue_gives_an_operator_is_not_judged() -> None:
+    """The engine shows a wait for an operator's version as the whole object, which Operator Lifecycle Manager wrote."""
+    install = {"spec": {"deployments": [{"name": "controller", "spec": JOB["spec"]}]}, "strategy": "deployment"}
+    version = _outer("ClusterServiceVersion", "operators.coreos.com/v1alpha1", {"install": install})
+    assert [each.kind for _, each in opened(Obj(version))] == ["ClusterServiceVersion", "Deployment"]
+    assert [each.kind for _, each in opened(Obj(version, partial=True))] == ["ClusterServiceVersion"]
