@@ -1,7 +1,7 @@
 """All objects that are known together, for the rules about links between them."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from apis.kinds import TRAINING_RUNTIME, Kind
@@ -26,6 +26,7 @@ class Inventory:
         for found in self.objects:
             self._by_kind[found.group, found.kind].append(found)
             self._by_name.setdefault((found.group, found.kind, found.namespace, found.name), found)
+        self._by_cluster_name: dict[tuple[str, str], dict[str, Obj]] = {}
         self._shared: dict[Callable[[Inventory], Any], Any] = {}
 
     def completed(self, subject: Obj) -> Obj:
@@ -37,8 +38,20 @@ class Inventory:
         return tuple(self._by_kind.get((kind.group, kind.kind), ()))
 
     def get(self, kind: Kind, name: str, namespace: str = "") -> Obj | None:
-        """Return one object, or None when it is not among them."""
+        """Return one object, or None when it is not among them.
+
+        Of a kind without namespaces the name decides: where its definition is not installed yet, a preview shows it in
+        a namespace all the same.
+        """
+        if kind.scope == "Cluster":
+            return self._cluster_wide(kind).get(name)
         return self._by_name.get((kind.group, kind.kind, namespace, name))
+
+    def _cluster_wide(self, kind: Kind) -> Mapping[str, Obj]:
+        key = (kind.group, kind.kind)
+        if key not in self._by_cluster_name:
+            self._by_cluster_name[key] = {subject.name: subject for subject in reversed(self.of(kind))}
+        return self._by_cluster_name[key]
 
     def once(self, make: Callable[["Inventory"], T]) -> T:
         """Return `make(self)`, computed at the first call only: an index that several rules or objects share."""
