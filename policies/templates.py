@@ -49,7 +49,7 @@ def _filled(tree: Tree, given: Mapping[str, str], path: Path, unknown: list[Unkn
 
 
 def unrendered(tree: Tree) -> tuple[Tree, tuple[Unknown, ...], tuple[str, ...]]:
-    """Return an object with the variables of a template unknown, for which its user has to be told once; and these.
+    """Return an object with the variables of a template unknown, which is reported once a file; and their names.
 
     Only fields count in which Kubernetes takes no variable.
     """

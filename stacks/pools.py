@@ -121,7 +121,7 @@ class Pool:
 
     @property
     def network_operator(self) -> NetworkOperatorPlugin | None:
-        """The Network Operator, with what it brings to the nodes; None: their ports are nobody's, or another's."""
+        """The Network Operator, with what it brings to the nodes; None: it does not serve these ports."""
         plugin = self.fabric.plugin if isinstance(self.fabric, RdmaFabric) else None
         return plugin if isinstance(plugin, NetworkOperatorPlugin) else None
 

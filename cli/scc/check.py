@@ -45,7 +45,7 @@ def _show(rights: Sequence[Right], pods: Sequence[Admitted]) -> None:
     if rights:
         show_rows("Use of the SCC of RDMA jobs (R-3.4.3-5)", ("account", "declared", "on the cluster"), rows)
     for scc, count in sorted(Counter(each.scc for each in pods if each.agrees).items()):
-        print_text(f"{scc}: admitted {plural(count, 'pod')}, as predicted (R-3.4.3-6)")
+        print_text(f"{scc}: admitted {plural(count, 'pod')}, as predicted")
     for each in pods:
         if not each.agrees:
             found, other = each.scc or "no SCC", each.predicted or "none would"

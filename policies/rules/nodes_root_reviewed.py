@@ -120,7 +120,7 @@ NODES_ROOT_REVIEWED = Rule(
     "accounts, hooks or scripts that run as root, runs what it downloads, replaces the operating system, or "
     "weakens the kernel, unless a reviewer has seen it.",
     why="Only an administrator can apply such an object, and whoever writes one has every node: a static pod is "
-    "privileged without an SCC, a key of core logs in as root. In a change of many files nobody sees it.",
+    "privileged without an SCC, a key of core logs in as root. A review of many files misses it.",
     remedy="Have it reviewed, and write an exception for the object into policies/exceptions.yaml; or delete it",
     source="openshift/machine-config-operator pull 286 and issue 2634, openshift/cluster-node-tuning-operator pull 765",
     severity=Severity.ADVISORY,
