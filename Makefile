@@ -12,8 +12,8 @@ PYTHON ?= python3
 VENV := .venv
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
-REQUIREMENTS := requirements.txt requirements-sim.txt
-DEV_REQUIREMENTS := requirements-dev.txt
+REQUIREMENTS := requirements.txt requirements/sim.txt
+DEV_REQUIREMENTS := requirements/dev.txt
 PIP = $(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes
 PIP_FAILED = { echo "the Python packages were not installed (see above): is the package index reachable (PIP_INDEX_URL), and has the disk 1 GB free? The same command goes on from here"; exit 1; }
 RUN := $(VENV)/bin/python
@@ -48,7 +48,7 @@ $(DEV_STAMP): $(STAMP) $(DEV_REQUIREMENTS)
 	@touch $@
 
 # The first `make up` begins with the tools of its cluster while the packages are downloaded.
-up: AHEAD = $(if $(filter dev,$(STACK)),$(PYTHON) -m simulator.tools.ahead)
+up: AHEAD = $(if $(filter dev,$(STACK)),$(PYTHON) -m toolkit.engine.tools.ahead)
 up: $(STAMP) ## build what is missing, start the simulated cluster, run pulumi up, show the jobs
 	@./hpc up $(CHOICE) $(if $(PLAN),--plan $(PLAN)) $(if $(BACKEND),--backend '$(BACKEND)')
 
@@ -135,25 +135,26 @@ drift: $(STAMP) ## report what on the cluster differs from the program; fails on
 dates: $(DEV_STAMP) ## fail by what ends soon: support of OpenShift releases, exceptions to policies; tests only warn of it
 	@$(RUN) -m tests.support.renewals
 
-workflows: $(DEV_STAMP) ## check the files of .github, .gitlab-ci.yml and renovate.json
-	@"$$($(RUN) -m simulator.tools actionlint)" -color
+workflows: $(DEV_STAMP) ## check the files of .github, .ci/gitlab.yml and .github/renovate.json
+	@"$$($(RUN) -m toolkit.engine.tools actionlint)" -color
 	@$(VENV)/bin/zizmor --offline --no-progress --quiet .github
-	@$(VENV)/bin/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci .gitlab-ci.yml
-	@$(VENV)/bin/check-jsonschema --builtin-schema vendor.renovate renovate.json
+	@$(VENV)/bin/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci .ci/gitlab.yml
+	@$(VENV)/bin/check-jsonschema --builtin-schema vendor.renovate .github/renovate.json
 
 format: $(DEV_STAMP) ## format the Python files
 	@$(VENV)/bin/ruff format .
 
 docs: $(DEV_STAMP) ## generate the pages of rules, components, settings, sources, coverage and the performance model
 	@$(RUN) -m policies.docs
-	@$(RUN) -m rendering.reference
-	@$(RUN) -m simulator.performance.fit
-	@$(RUN) -m simulator.performance.programs_page
+	@$(RUN) -m toolkit.render.reference
+	@$(RUN) -m toolkit.simulator.performance.fit
+	@$(RUN) -m toolkit.simulator.performance.programs_page
 
-lock: $(DEV_STAMP) ## compile the requirement files from what is written beside them, *.in
+lock: $(DEV_STAMP) ## compile the requirement files from requirements/*.in
 	@for file in $(REQUIREMENTS) $(DEV_REQUIREMENTS); do \
+		source=$${file%.txt}.in; test $$file = requirements.txt && source=requirements/base.in; \
 		$(VENV)/bin/uv pip compile --quiet --python-version=3.11 --universal --generate-hashes \
-			$${file%.txt}.in --output-file=$$file || exit 1; done
+			$$source --output-file=$$file || exit 1; done
 
 gpus: $(DEV_STAMP) ## on a host with NVIDIA GPUs: run what pods of the GPU programs would, and judge the logs; logs below OUT
 	@$(RUN) -m bench.gpus -o $(OUT)/gpus

@@ -13,8 +13,8 @@ from typing import Any, cast
 from bench import projects
 from bench.growth import Series
 from bench.scaled import platform
-from cli.shared.memory import MIB
 from tests.engine.kit import Stack
+from toolkit.cli.shared.memory import MIB
 
 PROGRAM = '''"""Components that hold some kB each, as objects of a cluster do in a state."""
 

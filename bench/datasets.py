@@ -25,13 +25,13 @@ from pathlib import Path
 from PIL import Image
 
 from bench.verdicts import judge, print_machine
-from cli.shared.console import console
-from datasets import file_list, generated, indexing, labels, painting
-from datasets.file_list import File
-from datasets.frames import FileFacts, Frame, list_files, put_together
-from datasets.naming import LABEL
-from datasets.sqlite_reader import SqliteCatalogue
+from core.datasets.naming import LABEL
 from tests.support.printed_queries import WINDOW
+from toolkit.cli.shared.console import console
+from toolkit.datasets import file_list, generated, indexing, labels, painting
+from toolkit.datasets.file_list import File
+from toolkit.datasets.frames import FileFacts, Frame, list_files, put_together
+from toolkit.datasets.sqlite_reader import SqliteCatalogue
 
 TIMES_DECODING = 1.5
 MOST_SECONDS = 1.0

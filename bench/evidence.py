@@ -19,11 +19,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from apis.metric import Metric
 from bench import large_logs
 from bench.processes import run
 from bench.verdicts import judge, print_machine
-from cli.shared.console import console
+from core.metric import Metric
+from toolkit.cli.shared.console import console
 
 READ = (sys.executable, "-m", "bench.evidence", "--read")
 MB = 1_000_000
@@ -100,7 +100,7 @@ def _measure(folder: Path, size: int, runs: int) -> bool:
 
 
 def _read(log: Path, metrics: Sequence[Metric]) -> dict[str, float]:
-    from evidence.metrics import read_log  # noqa: PLC0415 - the other process does not need it
+    from toolkit.evidence.metrics import read_log  # noqa: PLC0415 - the other process does not need it
 
     before = time.process_time()
     readings = read_log(log, metrics)

@@ -23,11 +23,11 @@ from typing import Any
 import yaml
 
 from bench import gpus
-from cli.shared.paths import ROOT
-from cli.shared.tables import show_rows
-from evidence.reader import read
-from evidence.tools.nccl_tests.model import NcclTests
-from stacks.platform import Settings
+from stacks.settings.platform import Settings
+from toolkit.cli.shared.paths import ROOT
+from toolkit.cli.shared.tables import show_rows
+from toolkit.evidence.reader import read
+from toolkit.evidence.tools.nccl_tests.model import NcclTests
 
 SETTINGS: Mapping[str, Mapping[str, str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 DEFAULT, POD = "default", "pod"

@@ -18,17 +18,17 @@ from typing import Any
 import yaml
 
 from bench import projects
-from cli.shared.console import console
-from cli.shared.paths import ROOT
-from cli.verify.expectations import requests
-from cli.verify.verdict_tables import conclude
-from evidence import metrics
-from evidence.verdict import Ended, Job
-from hardware.profiles import PROFILES, Profile
-from rendering.manifests import manifests
-from stacks import locks
-from stacks import settings as stack_settings
-from stacks.platform import Settings
+from core.hardware.profiles import PROFILES, Profile
+from stacks.loading import locks
+from stacks.loading import settings as stack_settings
+from stacks.settings.platform import Settings
+from toolkit.cli.shared.console import console
+from toolkit.cli.shared.paths import ROOT
+from toolkit.cli.verify.expectations import requests
+from toolkit.cli.verify.verdict_tables import conclude
+from toolkit.evidence import metrics
+from toolkit.evidence.verdict import Ended, Job
+from toolkit.render.manifests import manifests
 
 DEFAULTS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 PROGRAMS = ("torch-collectives", "torch-resnet50", "torch-transformer")

@@ -9,8 +9,8 @@ import itertools
 import random
 from collections.abc import Iterator
 
-from hardware.measured import REDPAPER_MACHINE
-from hardware.profiles import profile
+from core.hardware.measured import REDPAPER_MACHINE
+from core.hardware.profiles import profile
 
 _GPUS, _CHANNELS, _SIZES = 8, 8, (16, 64, 256)
 _GPU = profile(REDPAPER_MACHINE).gpu.model

@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 
 from bench.verdicts import judge, print_machine
-from cli.shared.console import console
 from tests.engine import previews
 from tests.engine.kit import Stack
+from toolkit.cli.shared.console import console
 
 BUDGET = 1.3  # with / without
 

@@ -26,9 +26,9 @@ from typing import Any
 import yaml
 
 from bench.verdicts import judge, print_machine
-from cli.shared.console import console
-from cli.shared.paths import ROOT
-from simulator import tools
+from toolkit.cli.shared.console import console
+from toolkit.cli.shared.paths import ROOT
+from toolkit.engine import tools
 
 CHECKOV = "3.3.30"
 OPA = "1.22.2"

@@ -12,7 +12,7 @@ import time
 from itertools import pairwise
 
 from bench.scaled import platform
-from cli.shared.paths import ROOT
+from toolkit.cli.shared.paths import ROOT
 
 
 def measured(nodes: int, tenants: int) -> dict[str, float]:
@@ -30,12 +30,12 @@ def measured(nodes: int, tenants: int) -> dict[str, float]:
 def main(nodes: int, tenants: int) -> None:
     """Measure each part once; what is imported is imported before."""
     from bench import projects  # noqa: PLC0415
-    from cli.shared.policy_configuration import configuration  # noqa: PLC0415
     from policies.check import Checker  # noqa: PLC0415
     from policies.configuration import Configuration  # noqa: PLC0415
     from policies.inventory import Inventory  # noqa: PLC0415
     from policies.objects import objects  # noqa: PLC0415
-    from rendering.manifests import manifests  # noqa: PLC0415
+    from toolkit.cli.shared.policy_configuration import configuration  # noqa: PLC0415
+    from toolkit.render.manifests import manifests  # noqa: PLC0415
 
     projects.recorded(projects.read(platform(ROOT, 4, 3)))  # imports what is imported late
     given = platform(ROOT, nodes, tenants)

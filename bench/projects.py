@@ -11,14 +11,15 @@ from typing import Any, cast
 
 import yaml
 
-from apis import yaml_text
-from apis.pulumi_values import REDACTED
 from bench import bare
-from rendering.recorder import Registration, record
-from stacks import environment, settings
+from core.pulumi_values import REDACTED
+from core.yaml import text as yaml_text
+from stacks import environment
 from stacks.environment import SECRET_KEY
-from stacks.settings import KEY, PROJECT, Settings
+from stacks.loading import settings
+from stacks.loading.settings import KEY, PROJECT, Settings
 from tests.engine.kit import Stack
+from toolkit.render.recorder import Registration, record
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 1800  # seconds for one command of the engine

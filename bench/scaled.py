@@ -4,7 +4,7 @@ from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
-from stacks.settings import whole
+from stacks.loading.settings import whole
 
 _FIRST_ID = 1_000_000_000
 _IDS = 10_000

@@ -19,10 +19,10 @@ from pathlib import Path
 
 from bench.processes import run
 from bench.verdicts import judge, print_machine
-from cli.shared.console import console
-from datasets import file_list
-from datasets.file_list import File
 from stacks.programs import SCRIPTS
+from toolkit.cli.shared.console import console
+from toolkit.datasets import file_list
+from toolkit.datasets.file_list import File
 
 GOAL = 0.8
 

@@ -17,12 +17,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.verdicts import judge, print_machine
-from cli.shared import simulated_spec
-from cli.shared.console import Reporter, console
-from cli.shared.memory import MIB, Peak
-from cli.shared.paths import ROOT
-from cli.shared.stack import read
-from simulator import cluster, tools
+from toolkit.cli.shared import simulated_spec
+from toolkit.cli.shared.console import Reporter, console
+from toolkit.cli.shared.memory import MIB, Peak
+from toolkit.cli.shared.paths import ROOT
+from toolkit.cli.shared.stack import read
+from toolkit.engine import tools
+from toolkit.simulator import cluster
 
 BUDGETS = {
     "cluster start to nodes Ready, s": 10.0,

@@ -10,11 +10,11 @@ from typing import Any
 
 from bench import projects
 from bench.scaled import platform
-from cli.shared import simulated_spec
-from cli.shared.memory import MIB, Peak
-from cli.shared.stack import Stack as HpcStack
-from simulator import cluster
-from simulator.kubeconfigs import context_name
+from toolkit.cli.shared import simulated_spec
+from toolkit.cli.shared.memory import MIB, Peak
+from toolkit.cli.shared.stack import Stack as HpcStack
+from toolkit.simulator import cluster
+from toolkit.simulator.kubeconfigs import context_name
 
 NAME = "scale"
 

@@ -2,7 +2,7 @@
 
 import os
 
-from cli.shared.console import console
+from toolkit.cli.shared.console import console
 
 
 def judge(title: str, value: float, limit: float, *, least: bool = False) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from apis.garbage_collection import collect_seldom
+from core.garbage_collection import collect_seldom
 
 collect_seldom()
 from policies.exceptions import ExceptionsError  # noqa: E402

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hardware import field_errors
+from core import field_errors
 from policies import own_rules
 from policies.findings import Severity, Undetermined
 from policies.own_rules import OwnRulesError

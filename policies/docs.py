@@ -12,7 +12,8 @@ from typing import Any
 
 import yaml
 
-from apis import markdown, yaml_text
+from core import markdown
+from core.yaml import text as yaml_text
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Finding, Severity

@@ -21,8 +21,8 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from apis import yaml_errors
-from apis.yaml_scalars import resolve
+from core.yaml import errors as yaml_errors
+from core.yaml.scalars import resolve
 from policies.values import Tree
 
 DEEPEST = 128

@@ -10,10 +10,11 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr, ValidationError
 
-from apis import project, yaml_nodes, yaml_text
-from apis.yaml_errors import FileError
-from hardware import field_errors, positions
-from hardware.model import Model
+from core import field_errors, positions, project
+from core.model import Model
+from core.yaml import nodes as yaml_nodes
+from core.yaml import text as yaml_text
+from core.yaml.errors import FileError
 from policies.configuration import EXCEPTIONS, unknown_rule
 from policies.findings import Finding, Severity
 from policies.objects import Obj

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from apis import kinds
+from core.apis import kinds
 from policies.documents import Aliases, NotReadable, documents
 from policies.pod_specs import NO_PODS, is_object
 from policies.templates import late_values
@@ -194,7 +194,7 @@ def _generated(path: Path, rule: Mapping[str, Any]) -> Iterator[tuple[Path, Tree
 OPERATOR_VERSION = (kinds.CLUSTER_SERVICE_VERSION.group, kinds.CLUSTER_SERVICE_VERSION.kind)
 TEXT_HOLDERS = frozenset((kind.group, kind.kind) for kind in (kinds.CONFIG_MAP, kinds.SECRET))
 CARRIERS = TEXT_HOLDERS | {OPERATOR_VERSION}
-"""Kinds of `apis.kinds` that have objects inside, group and kind."""
+"""Kinds of `core.apis.kinds` that have objects inside, group and kind."""
 _INSTALL: Path = ("spec", "install", "spec")
 
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from apis.kinds import TRAINING_RUNTIME, Kind
+from core.apis.kinds import TRAINING_RUNTIME, Kind
 from policies.objects import Obj
 from policies.train_jobs import runtime_key
 

@@ -1,6 +1,6 @@
 """Objects of a cluster as the rules see them, with the one walk over pod templates that all rules share.
 
-Where a kind keeps its pod templates is data of `apis.kinds`; another version of the same group and kind is walked the
+Where a kind keeps its pod templates is data of `kinds`; another version of the same group and kind is walked the
 same way, so that a rule does not fall silent when a release moves an object to another version. Kinds that are not
 known there are searched (`pod_specs`).
 """
@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from apis.kind import EVERY
-from apis.kinds import KINDS, POD, TRAIN_JOB
-from apis.kinds import Path as TemplatePath
+from core.apis.kind import EVERY
+from core.apis.kinds import KINDS, POD, TRAIN_JOB
+from core.apis.kinds import Path as TemplatePath
 from policies.inner_objects import CARRIERS, OPERATOR_VERSION, TEXT_HOLDERS, inner_objects
 from policies.part import Root
 from policies.pod_specs import pod_specs

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from apis import project
+from core import project
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import AnyRule, Parameters, Rule

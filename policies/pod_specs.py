@@ -7,7 +7,7 @@ kinds misses them. What describes or matches pods, and makes none, is left out.
 from collections.abc import Iterator
 from typing import Any
 
-from apis.kinds import find
+from core.apis.kinds import find
 from policies.values import Path, Tree, Unknown
 
 SPEC = "spec"

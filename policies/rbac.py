@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from apis.kinds import (
+from core.apis.kinds import (
     CLUSTER_ROLE,
     CLUSTER_ROLE_BINDING,
     ROLE,

@@ -4,8 +4,8 @@ import base64
 import binascii
 from collections.abc import Iterable, Iterator
 
-from apis.kinds import SECRET
-from apis.pulumi_values import REDACTED
+from core.apis.kinds import SECRET
+from core.pulumi_values import REDACTED
 from policies.findings import Finding
 from policies.objects import Obj
 from policies.values import Tree

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from apis.quantity import whole
+from core.apis.quantity import whole
 from policies.values import Tree, Unknown, brief, is_mapping
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from apis.kinds import Kind
-from hardware.model import Model
+from core.apis.kinds import Kind
+from core.model import Model
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj

@@ -7,8 +7,8 @@ the TrainJob leaves to its runtime is unknown here. The runtime itself is examin
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from apis.kinds import CLUSTER_TRAINING_RUNTIME, TRAINING_RUNTIME
-from apis.trainer import ANCESTOR, NODE, STEP
+from core.apis.kinds import CLUSTER_TRAINING_RUNTIME, TRAINING_RUNTIME
+from core.apis.trainer import ANCESTOR, NODE, STEP
 from policies.part import Part, Root
 from policies.pods import Container, Pod
 from policies.strategic_merge import merged

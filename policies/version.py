@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from apis import yaml_text
+from core.yaml import text as yaml_text
 
 _PACK = Path(__file__).with_name("PulumiPolicy.yaml")
 

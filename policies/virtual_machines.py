@@ -8,7 +8,7 @@ Source: kubevirt.io/user-guide/compute/host-devices; kubevirt/kubevirt, pkg/virt
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from apis.names import NETWORKS
+from core.apis.names import NETWORKS
 from policies.part import Part, Root
 from policies.pods import Pod
 from policies.values import Path, Tree, mapping, read

@@ -11,8 +11,9 @@ from typing import Any
 
 from pydantic import Field, TypeAdapter
 
-from apis import markdown, yaml_text
-from hardware.model import Model
+from core import markdown
+from core.model import Model
+from core.yaml import text as yaml_text
 from policies.rule import FIXTURES
 
 ROOT = Path(__file__).resolve().parent.parent

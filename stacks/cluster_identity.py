@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pulumi
 
-from apis import kinds
-from stacks.cluster_settings import ClusterSettings
+from core.apis import kinds
+from stacks.settings.cluster import ClusterSettings
 
 _TIMEOUT = 15.0  # seconds
 
@@ -25,8 +25,8 @@ def require(cluster: ClusterSettings, root: Path) -> None:
     # The client takes half a second to import.
     from urllib3.exceptions import HTTPError  # noqa: PLC0415
 
-    from apis import kubeconfig  # noqa: PLC0415
-    from apis.client import ApiError  # noqa: PLC0415
+    from core.apis import kubeconfig  # noqa: PLC0415
+    from core.apis.client import ApiError  # noqa: PLC0415
 
     try:
         api = kubeconfig.client(cluster.path(root), cluster.context, timeout=_TIMEOUT)

@@ -9,34 +9,34 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import TypeAdapter, ValidationError
 
-from apis import names
-from components.kueue_operator import KueueOperator
-from components.outcome import ReadLog
-from components.pull_secret import RegistryAccount
-from components.scale_csi import GuiAccount
-from components.storage_class import StorageClass
-from components.tenant import Tenant
-from stacks import (
+from components.jobs.outcome import ReadLog
+from components.operators.kueue_operator import KueueOperator
+from components.storage.scale_csi import GuiAccount
+from components.storage.storage_class import StorageClass
+from components.tenants.pull_secret import RegistryAccount
+from components.tenants.tenant import Tenant
+from core.apis import names
+from core.garbage_collection import collect_never
+from stacks import platform_output
+from stacks.layers import (
     adoption,
     builds,
     data_sets,
-    extra_fields,
     fabric,
     gpus,
     host,
-    layers,
-    locks,
     operators,
     own_objects,
     queues,
-    settings,
     storage,
     suites,
     tenants,
     workloads,
 )
-from stacks.operators import OfTenant
-from stacks.settings import PROJECT, Settings, SettingsError
+from stacks.layers.operators import OfTenant
+from stacks.loading import locks, settings
+from stacks.loading.settings import PROJECT, Settings, SettingsError
+from stacks.settings import extra_fields
 
 SECRET_KEY = "scaleGui"  # noqa: S105 - the name of a key, not a secret
 REGISTRIES_KEY = "registryAccounts"
@@ -45,6 +45,7 @@ Account = TypeVar("Account", GuiAccount, RegistryAccount)
 
 def load() -> Settings:
     """Return the settings of the stack that the engine runs."""
+    collect_never()
     config, stack = pulumi.Config(PROJECT), pulumi.get_stack()
     return settings.parse(config.get_object(settings.KEY), f"Pulumi.{stack}.yaml", stack)
 
@@ -138,7 +139,7 @@ def provider(environment: Settings, root: Path, checked: pulumi.Output[Any] | No
 def _reader(environment: Settings, root: Path) -> ReadLog:
     def read(namespace: str, job: str) -> str:
         # The client takes half a second to import, and only a failed job needs it.
-        from stacks import failed_jobs  # noqa: PLC0415
+        from stacks.layers import failed_jobs  # noqa: PLC0415
 
         cluster = environment.cluster
         return failed_jobs.messages(cluster.path(root), cluster.context, namespace, job)
@@ -165,7 +166,7 @@ def build(
     """Declare the environment and return the stack's outputs: names only, since job states are read live.
 
     Of an environment in layers it is the layer of the settings. Tenants come after `checked`, which fails when their
-    platform does not match its file (`layers.platform`); without it, the platform is not checked.
+    platform does not match its file (`platform_output.platform`); without it, the platform is not checked.
     """
     locked, own = locks.read(environment, root), own_objects.read(environment.objects, root, environment.places)
     adoption.keep(environment.adopted)
@@ -191,7 +192,11 @@ def build(
         "tenants": list(teams),
         "rdmaResources": [names.RDMA_PREFIX + resource for resource in environment.rdma_resources],
         "jobs": jobs,
-        **({} if environment.has_tenants else layers.outputs(environment, [*ready, *(each.queues for each in queued)])),
+        **(
+            {}
+            if environment.has_tenants
+            else platform_output.outputs(environment, [*ready, *(each.queues for each in queued)])
+        ),
     }
 
 

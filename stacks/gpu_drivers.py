@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from hardware.data_files import checked, read
-from hardware.model import Model
+from core.data_files import checked, read
+from core.model import Model
 
 FILE = Path(__file__).with_name("gpu_drivers.yaml")
 Driver = Annotated[str, StringConstraints(pattern=r"^[0-9]{3}\.[0-9]{2,3}(\.[0-9]{2})?$")]

@@ -12,13 +12,13 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from apis.metric import Metric
-from components.job_args import Folder, Port, PortName, ResourceName, Variable
-from components.job_volumes import SHARED_MEMORY, Mount
-from components.layout import Layout
-from components.model import Image, Model, Quantity, merged_by
-from hardware import data_files
-from hardware.data_files import DataFiles
+from components.base.model import Image, Model, Quantity, merged_by
+from components.jobs.job_args import Folder, Port, PortName, ResourceName, Variable
+from components.jobs.job_volumes import SHARED_MEMORY, Mount
+from components.jobs.layout import Layout
+from core import data_files
+from core.data_files import DataFiles
+from core.metric import Metric
 
 FOLDER = Path(__file__).with_suffix("")
 SCRIPTS = FOLDER.with_name("scripts")
@@ -93,7 +93,8 @@ class Program(Model):
     )
     data: DataSet | None = Field(default=None, description="what the volume must have room for; None: not known")
     images: tuple[Image, ...] = Field(
-        default=(), description="the first that fits is used; those of stacks/images.py are checked, the oldest first"
+        default=(),
+        description="the first that fits is used; those of stacks/resolved/images.py are checked, the oldest first",
     )
     gpus: int | None = Field(default=None, gt=0, description="GPUs that its parameters are for; None: any number")
     gpu_memory_gb: int | None = Field(default=None, gt=0, description="GB of the GPUs that its parameters are for")

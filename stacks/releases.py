@@ -12,16 +12,16 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from apis import kinds
-from apis.errors import UserError
-from apis.kinds import Kind
-from components.machine_config import Ignition
-from components.model import DnsName, Model
-from components.mpi_scc import Base
-from components.node_feature_discovery import PciClass
-from components.scale_csi import Generation
-from hardware import data_files
-from hardware.data_files import DataFileError, DataFiles
+from components.base.model import DnsName, Model
+from components.nodes.machine_config import Ignition
+from components.nodes.node_feature_discovery import PciClass
+from components.storage.scale_csi import Generation
+from components.tenants.mpi_scc import Base
+from core import data_files
+from core.apis import kinds
+from core.apis.kinds import Kind
+from core.data_files import DataFileError, DataFiles
+from core.errors import UserError
 
 FOLDER = Path(__file__).with_suffix("")
 _NAME = re.compile(r"\d+\.\d+")

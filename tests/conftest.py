@@ -8,9 +8,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from apis.garbage_collection import collect_seldom
-from simulator.plugins.locate import plugin_choice
+from core.garbage_collection import collect_seldom
 from tests.support.scheduling import Scheduling, by_cluster, needless
+from toolkit.engine.plugins.locate import plugin_choice
 
 # A busy machine is not a fault of the code, and what is used first is built first.
 hypothesis.settings.register_profile("hpc", deadline=None)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from apis import field_owners
+from core.apis import field_owners
 from policies.objects import Obj, opened
 from policies.pack.properties import Properties
 from policies.values import Path, Tree

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from apis.kinds import Kind
+from core.apis.kinds import Kind
 from policies.inventory import Inventory
 from policies.objects import Obj
 

@@ -1,22 +1,29 @@
-"""All rules, discovered: a module here defines exactly one `Rule`, whose name is the module's with hyphens."""
+"""All rules, discovered: a module of a family defines exactly one `Rule`, whose name is the module's with hyphens."""
 
 import importlib
 import pkgutil
+from collections.abc import Iterator
 
 from policies.rule import AnyRule, Rule
 
 
 def _rule(module: str) -> AnyRule:
-    found = [
-        value for value in vars(importlib.import_module(f"{__name__}.{module}")).values() if isinstance(value, Rule)
-    ]
-    if len(found) != 1:
-        raise TypeError(f"policies/rules/{module}.py defines {len(found)} rules; define exactly one")
-    rule = found[0]
-    wanted = module.replace("_", "-")
-    if rule.name != wanted:
-        raise TypeError(f"policies/rules/{module}.py defines the rule {rule.name!r}; name it {wanted!r}")
-    return rule
+    rules = [value for value in vars(importlib.import_module(module)).values() if isinstance(value, Rule)]
+    file = f"{module.replace('.', '/')}.py"
+    if len(rules) != 1:
+        raise TypeError(f"{file} defines {len(rules)} rules; define exactly one")
+    name = module.rpartition(".")[2].replace("_", "-")
+    if rules[0].name != name:
+        raise TypeError(f"{file} defines the rule {rules[0].name!r}; name it {name!r}")
+    return rules[0]
 
 
-RULES: tuple[AnyRule, ...] = tuple(_rule(each.name) for each in pkgutil.iter_modules(__path__))
+def _modules() -> Iterator[str]:
+    for family in pkgutil.iter_modules(__path__, f"{__name__}."):
+        folder = importlib.import_module(family.name).__path__
+        yield from (module.name for module in pkgutil.iter_modules(folder, f"{family.name}."))
+
+
+RULES: tuple[AnyRule, ...] = tuple(
+    sorted((_rule(module) for module in _modules()), key=lambda rule: rule.name.replace("-", "_"))
+)

@@ -1,4 +1,4 @@
-"""Objects as the API server decodes them, by the types of `apis.fields`: the known fields, and nothing else.
+"""Objects as the API server decodes them, by the types of `core.apis.fields`: the known fields, and nothing else.
 
 A field that its type does not have is dropped, of which the API server only warns. A null is a field that is absent, or
 in a list an entry that is empty.
@@ -7,8 +7,8 @@ in a list an entry that is empty.
 from collections.abc import Mapping
 from typing import Any
 
-from apis.field_values import NARROW, QUANTITIES, QUANTITY
-from apis.fields import Content, Field, Type
+from core.apis.field_values import NARROW, QUANTITIES, QUANTITY
+from core.apis.fields import Content, Field, Type
 from policies.scc.reading import INT64, InvalidPod, Object, labels
 
 _INT32 = range(-(2**31), 2**31)

@@ -9,8 +9,8 @@ on the host's network is a host port. Sources: kubernetes/kubernetes, `pkg/apis/
 from collections.abc import Mapping
 from typing import Any
 
-from apis.fields import root
-from apis.kinds import POD
+from core.apis.fields import root
+from core.apis.kinds import POD
 from policies.scc.decoding import decoded
 from policies.scc.reading import InvalidPod, Object
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from apis.kinds import CLUSTER_ROLE, SECURITY_CONTEXT_CONSTRAINTS
+from core.apis.kinds import CLUSTER_ROLE, SECURITY_CONTEXT_CONSTRAINTS
 from policies.scc.shipped import USABLE_BY_ALL, Release
 
 OWN_ROLE = "system:openshift:scc:"

@@ -9,8 +9,8 @@ would refuse every pod.
 from collections.abc import Mapping
 from typing import Any
 
-from apis.fields import root
-from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
+from core.apis.fields import root
+from core.apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from policies.scc.decoding import decoded
 from policies.scc.reading import InvalidPod, Object
 from policies.scc.volumes import ALL, HOST_PATH, NONE, SOURCES

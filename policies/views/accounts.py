@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
-from apis.kinds import (
+from core.apis.kinds import (
     CLUSTER_ROLE,
     CLUSTER_ROLE_BINDING,
     MPI_JOB_V1,
@@ -15,7 +15,7 @@ from apis.kinds import (
     SECURITY_CONTEXT_CONSTRAINTS,
     SERVICE_ACCOUNT,
 )
-from apis.names import IPC_LOCK, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_DISABLED, SCC_EXEMPT_NAMESPACES
+from core.apis.names import IPC_LOCK, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_DISABLED, SCC_EXEMPT_NAMESPACES
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Pod

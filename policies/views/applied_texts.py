@@ -5,7 +5,7 @@ Source: cluster-api.sigs.k8s.io/tasks/cluster-resource-set; hypershift.pages.dev
 
 from collections.abc import Iterator, Mapping
 
-from apis.kinds import Kind
+from core.apis.kinds import Kind
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.values import Path, Tree, read

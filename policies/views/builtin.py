@@ -5,8 +5,8 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import NamedTuple
 
-from apis.builtin import BUILTIN, OF_CLIENTS, STABLE
-from apis.kinds import KINDS
+from core.apis.builtin import BUILTIN, OF_CLIENTS, STABLE
+from core.apis.kinds import KINDS
 
 _UNSTABLE = re.compile(r"v\d+(?:alpha|beta)\d+")
 _LIST, _CORE = "List", "v1"

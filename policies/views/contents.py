@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
-from apis.field_values import PORT_RANGE, PORTS, QUANTITIES, QUANTITY, WORDS
-from apis.fields import Content
+from core.apis.field_values import PORT_RANGE, PORTS, QUANTITIES, QUANTITY, WORDS
+from core.apis.fields import Content
 from policies.values import Tree, brief
 
 _BYTES = re.compile(r"(\d{1,18}(?:\.\d{1,9})?) ?([kKMGTP])i?[bB]")

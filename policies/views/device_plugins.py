@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeGuard
 
-from apis.kinds import CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY
+from core.apis.kinds import CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.values import Path, Tree, Unknown, brief, read

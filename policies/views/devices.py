@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from apis.kinds import LEADER_WORKER_SET, TRAIN_JOB
-from apis.names import DEVICE_CLASS_PREFIX, NVIDIA_PREFIX, RDMA_PREFIX
-from apis.quantity import whole
+from core.apis.kinds import LEADER_WORKER_SET, TRAIN_JOB
+from core.apis.names import DEVICE_CLASS_PREFIX, NVIDIA_PREFIX, RDMA_PREFIX
+from core.apis.quantity import whole
 from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.resources import Request

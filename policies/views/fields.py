@@ -1,6 +1,6 @@
 """Fields that the API does not know, or that hold something else than it takes: one walk over a whole object.
 
-The walk follows the types of `apis.fields`, so that its depth is bounded by the API and not by what is given.
+The walk follows the types of `core.apis.fields`, so that its depth is bounded by the API and not by what is given.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
-from apis.fields import Content, Field, Type
+from core.apis.fields import Content, Field, Type
 from policies.values import Path, Tree, Unknown, brief
 from policies.views.contents import LIST, Closer, closer, of_type, quantity
 from policies.views.names import is_qualified

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from apis.kinds import DEPLOYMENT_CONFIG
+from core.apis.kinds import DEPLOYMENT_CONFIG
 from policies.objects import Obj
 
 _TRIGGERS = "image.openshift.io/triggers"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from apis.kinds import MACHINE_CONFIG, PERFORMANCE_PROFILE, TUNED
+from core.apis.kinds import MACHINE_CONFIG, PERFORMANCE_PROFILE, TUNED
 from policies.objects import Obj
 from policies.values import Path
 

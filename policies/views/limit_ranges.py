@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from apis.kinds import LIMIT_RANGE
+from core.apis.kinds import LIMIT_RANGE
 from policies.inventory import Inventory
 from policies.part import Part
 

@@ -5,9 +5,9 @@ A limit that came from this project's machine files would change its findings wi
 
 from collections.abc import Iterator
 
-from apis.kinds import NODE
-from apis.names import GPU_RESOURCE
-from apis.quantity import whole
+from core.apis.kinds import NODE
+from core.apis.names import GPU_RESOURCE
+from core.apis.quantity import whole
 from policies.inventory import Inventory
 
 MOST_GPUS = 16

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from apis.kinds import MACHINE_CONFIG
-from apis.names import MACHINE_CONFIG_ROLE
+from core.apis.kinds import MACHINE_CONFIG
+from core.apis.names import MACHINE_CONFIG_ROLE
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.values import read

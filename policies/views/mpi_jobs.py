@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from posixpath import basename
 
-from apis.quantity import whole
+from core.apis.quantity import whole
 from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.values import Path, Unknown

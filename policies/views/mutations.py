@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
-from apis import kinds
-from apis.kinds import Kind
+from core.apis import kinds
+from core.apis.kinds import Kind
 from policies.objects import Obj
 from policies.part import Part
 from policies.values import Path, Tree

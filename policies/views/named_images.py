@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from apis import kinds
+from core.apis import kinds
 from policies.objects import objects
 from policies.pods import Container
 from policies.values import Tree, Unknown, entries, read

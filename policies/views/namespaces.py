@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from apis.kinds import NAMESPACE
-from apis.names import SCC_MCS, SCC_SUPPLEMENTAL_GROUPS, SCC_UID_RANGE
+from core.apis.kinds import NAMESPACE
+from core.apis.names import SCC_MCS, SCC_SUPPLEMENTAL_GROUPS, SCC_UID_RANGE
 from policies.inventory import Inventory
 from policies.scc.blocks import Block, block
 from policies.values import Unknown

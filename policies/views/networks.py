@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from apis.names import NETWORKS
+from core.apis.names import NETWORKS
 from policies.pods import Pod
 from policies.values import read
 from policies.views.go_json import folded

@@ -1,6 +1,6 @@
 """Images that an object names outside of pods: of operators' custom resources, of catalogues and of builds.
 
-Where a kind has a whole reference is data of `apis.kinds`. Operators of NVIDIA take one in three parts, `repository`,
+Where a kind has a whole reference is data of `kinds`. Operators of NVIDIA take one in three parts, `repository`,
 `image` and `version`; these are looked for in every custom resource.
 """
 
@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from apis import kinds
-from apis.kind import Kind
+from core.apis import kinds
+from core.apis.kind import Kind
 from policies.objects import Obj
 from policies.part import Part
 from policies.pod_specs import NO_PODS, is_object

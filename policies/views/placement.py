@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from apis.fields import Type
+from core.apis.fields import Type
 from policies.values import brief, show
 from policies.views.fields import Above, Misfit, near, unprintable
 

@@ -1,7 +1,7 @@
 """Container-native Storage Scale among the objects: its Cluster, and the nodes that run its clients."""
 
-from apis.kinds import NODE, SCALE_CLUSTER
-from apis.names import SCALE_CORE
+from core.apis.kinds import NODE, SCALE_CLUSTER
+from core.apis.names import SCALE_CORE
 from policies.inventory import Inventory
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from posixpath import normpath
 
-from apis.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
-from apis.names import SCALE_CSI_DRIVER
-from apis.wording import plural
+from core.apis.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
+from core.apis.names import SCALE_CSI_DRIVER
+from core.wording import plural
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.values import Path, Unknown, brief

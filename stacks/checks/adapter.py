@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from components.nic_node_policy import MOST_LENGTH
+from components.fabric.nic_node_policy import MOST_LENGTH
 from stacks.checks.version import version_of
-from stacks.fabric import adapters_differ
-from stacks.fabric_settings import DaemonSetPlugin, NetworkOperatorPlugin, Plugin, RdmaFabric
-from stacks.platform import Settings
-from stacks.pools import Pool
+from stacks.layers.fabric import adapters_differ
+from stacks.settings.fabric import DaemonSetPlugin, NetworkOperatorPlugin, Plugin, RdmaFabric
+from stacks.settings.platform import Settings
+from stacks.settings.resolved_pool import Pool
 
 SINCE = (26, 4)
 """Version of the Network Operator that brought NicNodePolicies."""

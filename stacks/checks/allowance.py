@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from stacks.allowed_settings import AllowedVersion
 from stacks.checks import container_native, driver, trainer, version
 from stacks.checks.duplicates import repeated
 from stacks.checks.unlisted import Unlisted
-from stacks.platform import Settings
+from stacks.settings.allowed import AllowedVersion
+from stacks.settings.platform import Settings
 
 
 def problems(settings: Settings) -> Iterator[str]:

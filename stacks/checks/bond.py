@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from components.bond import unfit
-from stacks.fabric_settings import Ethernet
-from stacks.platform import Settings
+from components.fabric.bond import unfit
+from stacks.settings.fabric import Ethernet
+from stacks.settings.platform import Settings
 
 
 def problems(settings: Settings) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from stacks.programs import Program
-from stacks.storage_settings import AnyVolume, ScratchVolume
+from stacks.settings.storage import AnyVolume, ScratchVolume
 
 
 def problems(program: Program, volumes: Mapping[str, AnyVolume]) -> Iterator[str]:

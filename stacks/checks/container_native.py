@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from posixpath import normpath
 
 from stacks.checks.unlisted import Unlisted
-from stacks.platform import Settings
 from stacks.releases import RELEASES, KnownVersions, Release, either
-from stacks.storage_settings import ContainerNativeStorage
+from stacks.settings.platform import Settings
+from stacks.settings.storage import ContainerNativeStorage
 
 PRODUCT = "Storage Scale container native"
 """As the files of releases call it."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from apis.quantity import parsed
-from datasets.lock import Lock
-from stacks.data_set_settings import DataSetSettings
-from stacks.platform import Settings
+from core.apis.quantity import parsed
+from core.datasets.lock import Lock
+from stacks.settings.data_sets import DataSetSettings
+from stacks.settings.platform import Settings
 
 
 def problems(settings: Settings, locks: Mapping[tuple[str, str], Lock]) -> Iterator[str]:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from components.storage_class import Cache
-from stacks.data_set_settings import DataSetSettings
-from stacks.locked_data import folder
-from stacks.platform import Settings
-from stacks.storage_settings import AnyVolume, ClaimData
-from stacks.tenant_settings import TenantSettings
-from stacks.workload_settings import IndexedWorkload, RdmaTestWorkload, StageDataWorkload, Started
+from components.storage.storage_class import Cache
+from stacks.resolved.locked_data import folder
+from stacks.settings.data_sets import DataSetSettings
+from stacks.settings.platform import Settings
+from stacks.settings.storage import AnyVolume, ClaimData
+from stacks.settings.tenants import TenantSettings
+from stacks.settings.workloads import IndexedWorkload, RdmaTestWorkload, StageDataWorkload, Started
 
 
 def problems(settings: Settings) -> Iterator[str]:

@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 from itertools import chain
 
-from apis.operators.gpu_operator import OPERATOR
-from components.gpu_operator import undivided, unfit
+from components.gpu.gpu_operator import undivided, unfit
+from core.apis.operators.gpu_operator import OPERATOR
 from stacks.checks.operator import subscriptions
 from stacks.checks.unlisted import Unlisted
 from stacks.checks.version import version_of
-from stacks.fabric_settings import RdmaFabric
 from stacks.gpu_drivers import gpu_drivers
-from stacks.gpu_settings import GpuOperatorSettings
-from stacks.gpus import drivers_differ, gpudirect
-from stacks.platform import Settings
-from stacks.pools import Pool
+from stacks.layers.gpus import drivers_differ, gpudirect
 from stacks.releases import either
-from stacks.workload_settings import Unstarted
+from stacks.settings.fabric import RdmaFabric
+from stacks.settings.gpu import GpuOperatorSettings
+from stacks.settings.platform import Settings
+from stacks.settings.resolved_pool import Pool
+from stacks.settings.workloads import Unstarted
 
 
 def problems(settings: Settings) -> Iterator[str]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from stacks.fabric_settings import Ethernet, InfiniBand, NetworkOperatorPlugin, NoFabric, RdmaFabric, Roce
-from stacks.gpu_settings import DevicePluginSettings
-from stacks.platform import Settings
-from stacks.pools import Pool
-from stacks.workload_settings import RdmaTestWorkload
+from stacks.settings.fabric import Ethernet, InfiniBand, NetworkOperatorPlugin, NoFabric, RdmaFabric, Roce
+from stacks.settings.gpu import DevicePluginSettings
+from stacks.settings.platform import Settings
+from stacks.settings.resolved_pool import Pool
+from stacks.settings.workloads import RdmaTestWorkload
 
 _PODS_OF_A_TEST = 2  # server and client may land on one node
 

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from apis.kinds import MPI_JOB_V2BETA1
-from stacks import images
-from stacks.build_settings import MultiNodeRecipe
-from stacks.fabric_settings import NetworkOperatorPlugin, Plugin, RdmaFabric
-from stacks.platform import Settings
-from stacks.workload_settings import Unstarted
+from core.apis.kinds import MPI_JOB_V2BETA1
+from stacks.resolved import images
+from stacks.settings.builds import MultiNodeRecipe
+from stacks.settings.fabric import NetworkOperatorPlugin, Plugin, RdmaFabric
+from stacks.settings.platform import Settings
+from stacks.settings.workloads import Unstarted
 
 _MPI_OPERATOR = re.compile(r"(^|/)mpi-operator:v?(?P<major>\d+)\.(?P<minor>\d+)")
 """Kubeflow's names; another image, or one by its digest, does not show its generation."""

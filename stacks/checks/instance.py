@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from stacks import instances
-from stacks.gpu_settings import GpuOperatorSettings
-from stacks.jobs import ProgramJob
-from stacks.platform import Settings
-from stacks.workload_settings import IndexedWorkload, JobWorkload
+from stacks.resolved import instances
+from stacks.resolved.jobs import ProgramJob
+from stacks.settings.gpu import GpuOperatorSettings
+from stacks.settings.platform import Settings
+from stacks.settings.workloads import IndexedWorkload, JobWorkload
 
 
 def problems(settings: Settings) -> Iterator[str]:

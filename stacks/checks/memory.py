@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from hardware.topology import system_gib
-from stacks import jobs
-from stacks.jobs import ProgramJob
-from stacks.platform import Settings
+from core.hardware.topology import system_gib
+from stacks.resolved import jobs
+from stacks.resolved.jobs import ProgramJob
+from stacks.settings.platform import Settings
 
 _STRICT = ("restricted", "single-numa-node")
 

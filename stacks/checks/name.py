@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from apis.names import SCC_EXEMPT_NAMESPACES
-from components.mpi_operator import OPERATOR
-from components.trainer import NAMESPACE
+from components.operators.mpi_operator import OPERATOR
+from components.operators.trainer import NAMESPACE
+from core.apis.names import SCC_EXEMPT_NAMESPACES
 from stacks.checks.duplicates import repeated
 from stacks.checks.operator import subscriptions
-from stacks.platform import Settings
-from stacks.trainer_settings import UpstreamTrainer
+from stacks.settings.platform import Settings
+from stacks.settings.trainer import UpstreamTrainer
 
 _OPENSHIFTS = frozenset(
     {

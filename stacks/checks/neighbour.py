@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import product
 from posixpath import normpath
 
-from stacks.platform import Settings
-from stacks.tenant_settings import TenantSettings
+from stacks.settings.platform import Settings
+from stacks.settings.tenants import TenantSettings
 
 
 def problems(settings: Settings) -> Iterator[str]:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from components.node_pool import BUILT_IN
-from hardware import topology
-from hardware.placement import share
-from hardware.profiles import Profile
-from stacks.node_settings import KubeletSettings
-from stacks.platform import Settings
-from stacks.pools import Pool
+from components.nodes.node_pool import BUILT_IN
+from core.hardware import topology
+from core.hardware.placement import share
+from core.hardware.profiles import Profile
+from stacks.settings.nodes import KubeletSettings
+from stacks.settings.platform import Settings
+from stacks.settings.resolved_pool import Pool
 
 _MASTER, _WORKER = BUILT_IN
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from hardware import topology
-from hardware.cpus import parse
-from stacks.jobs import ProgramJob
+from core.hardware import topology
+from core.hardware.cpus import parse
+from stacks.resolved.jobs import ProgramJob
 
 
 def problems(job: ProgramJob) -> Iterator[str]:

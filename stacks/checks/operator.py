@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from apis.operators import operators
-from components.olm_operator import OlmOperatorArgs
-from stacks.platform import Settings
+from components.operators.olm_operator import OlmOperatorArgs
+from core.apis.operators import operators
+from stacks.settings.platform import Settings
 
 
 def problems(settings: Settings) -> Iterator[str]:

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from stacks import instances
 from stacks.checks import adapter, taint
-from stacks.fabric_settings import Ethernet, NoFabric, Roce
-from stacks.gpu_settings import GpuOperatorSettings
-from stacks.platform import Settings
-from stacks.pools import Pool
-from stacks.quotas import PLAIN
+from stacks.resolved import instances
+from stacks.resolved.quotas import PLAIN
+from stacks.settings.fabric import Ethernet, NoFabric, Roce
+from stacks.settings.gpu import GpuOperatorSettings
+from stacks.settings.platform import Settings
+from stacks.settings.resolved_pool import Pool
 
 _OWN_LABELS = "hpc.pulumi/"
 

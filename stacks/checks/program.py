@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from stacks.platform import Settings
 from stacks.programs import PROGRAMS
-from stacks.workload_settings import Unstarted
+from stacks.settings.platform import Settings
+from stacks.settings.workloads import Unstarted
 
 
 def problems(settings: Settings) -> Iterator[str]:

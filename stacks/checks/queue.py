@@ -5,12 +5,12 @@ from decimal import Decimal
 from math import ceil
 from typing import NamedTuple
 
-from apis.quantity import parsed
-from components.mpi_job_args import V2Beta1
-from stacks import placements, quotas
-from stacks.jobs import Job, ProgramJob
-from stacks.platform import Settings
-from stacks.workload_settings import MpiWorkload
+from components.jobs.mpi_job_args import V2Beta1
+from core.apis.quantity import parsed
+from stacks.resolved import placements, quotas
+from stacks.resolved.jobs import Job, ProgramJob
+from stacks.settings.platform import Settings
+from stacks.settings.workloads import MpiWorkload
 
 _GIB = 1024**3
 

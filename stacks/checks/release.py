@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from stacks.platform import Settings
 from stacks.releases import RELEASES, Release, either
+from stacks.settings.platform import Settings
 
 
 def problems(settings: Settings) -> Iterator[str]:

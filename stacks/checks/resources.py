@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from hardware.placement import fits
-from stacks import placements
-from stacks.jobs import ProgramJob
-from stacks.platform import Settings
+from core.hardware.placement import fits
+from stacks.resolved import placements
+from stacks.resolved.jobs import ProgramJob
+from stacks.settings.platform import Settings
 
 
 def problems(job: ProgramJob, settings: Settings) -> Iterator[str]:

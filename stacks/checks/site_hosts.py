@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
-from sites.groups.hosts import daemon_network
-from sites.groups.hosts.system import refusal
-from sites.settings.hosts import RedHatHosts
-from sites.site import Site
-from stacks import site
-from stacks.fabric_settings import InfiniBand
-from stacks.platform import Settings
+from stacks.settings.fabric import InfiniBand
+from stacks.settings.platform import Settings
+from stacks.settings.site.hosts import RedHatHosts
+from stacks.site import assembly as site
+from stacks.site import daemon_addresses
+from stacks.site.host_systems import refusal
+from stacks.site.site import Site
 
 ALL_WITHOUT_MACHINE_CONFIGS = "3.11"
 
@@ -27,7 +27,7 @@ def problems(settings: Settings) -> Iterator[str]:
     if facts.given.networks.daemon:
         yield from _ports(settings, facts, facts.given.networks.daemon.port)
         # An address of a host that does not exist is named above.
-        yield from () if unknown else (f"site.networks.daemon.{each}" for each in daemon_network.problems(facts))
+        yield from () if unknown else (f"site.networks.daemon.{each}" for each in daemon_addresses.problems(facts))
 
 
 def _unknown(facts: Site) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stacks.platform import Settings
+from stacks.settings.platform import Settings
 
 
 def problems(settings: Settings) -> Iterator[str]:

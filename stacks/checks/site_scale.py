@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from stacks.platform import Settings
-from stacks.storage_settings import DirectoryData, HostClientStorage
+from stacks.settings.platform import Settings
+from stacks.settings.storage import DirectoryData, HostClientStorage
 
 
 def problems(settings: Settings) -> Iterator[str]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
-from hardware.hostlist import expanded
+from core.hardware.hostlist import expanded
 from stacks.checks.duplicates import repeated
-from stacks.platform import Settings
+from stacks.settings.platform import Settings
 
 
 def problems(settings: Settings) -> Iterator[str]:

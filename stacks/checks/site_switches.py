@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
-from sites.settings.switches import EthernetSwitch, OnyxInfiniBand, Switch
-from sites.switch_cables import between
-from stacks import site
 from stacks.checks.duplicates import repeated
-from stacks.fabric_settings import Ethernet, RdmaFabric, Roce
-from stacks.platform import Settings
-from stacks.pools import Pool
+from stacks.settings.fabric import Ethernet, RdmaFabric, Roce
+from stacks.settings.platform import Settings
+from stacks.settings.resolved_pool import Pool
+from stacks.settings.site.switches import EthernetSwitch, OnyxInfiniBand, Switch
+from stacks.site import assembly as site
+from stacks.site.switch_cables import between
 
 _SHOWN = 4
 """Cables that a message names, at most."""

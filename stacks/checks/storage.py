@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from components.claim import AccessMode
-from components.storage_class import Cache
+from components.storage.claim import AccessMode
+from components.storage.storage_class import Cache
 from stacks.checks.duplicates import repeated
-from stacks.platform import Settings
-from stacks.storage_settings import AnyVolume, ClaimData, DirectoryData, HostClientStorage
+from stacks.settings.platform import Settings
+from stacks.settings.storage import AnyVolume, ClaimData, DirectoryData, HostClientStorage
 
 _SHOWN = 4
 

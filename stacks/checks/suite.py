@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from pydantic import ValidationError
 
-from apis import kinds
-from apis.api_lifecycle import LIVES
-from hardware import field_errors
-from stacks import suites
-from stacks.platform import Settings
-from stacks.suite_settings import SuiteSettings
+from core import field_errors
+from core.apis import kinds
+from core.apis.api_lifecycle import LIVES
+from stacks.layers import suites
+from stacks.settings.platform import Settings
+from stacks.settings.suites import SuiteSettings
 
 
 def problems(settings: Settings) -> Iterator[str]:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from apis.kinds import NODE_FEATURE_DISCOVERY_V1ALPHA1
-from apis.names import KUBERNETES_TAINTS
-from components.tolerations import GPU_TAINT, Taint, Toleration
-from stacks.gpu_settings import SpecialResourceSettings
-from stacks.platform import Settings
-from stacks.pool_settings import MOST_TAINTS
-from stacks.pools import Pool
-from stacks.storage_settings import HostClientStorage
+from components.base.tolerations import GPU_TAINT, Taint, Toleration
+from core.apis.kinds import NODE_FEATURE_DISCOVERY_V1ALPHA1
+from core.apis.names import KUBERNETES_TAINTS
+from stacks.settings.gpu import SpecialResourceSettings
+from stacks.settings.platform import Settings
+from stacks.settings.pools import MOST_TAINTS
+from stacks.settings.resolved_pool import Pool
+from stacks.settings.storage import HostClientStorage
 
 _NOT_FOR_TENANTS = (*KUBERNETES_TAINTS, "node-role.kubernetes.io/infra")
 """Beginnings of keys of nodes whose taints the policy scheduler-decides refuses to tenants, or of Kubernetes' own."""

@@ -5,14 +5,14 @@ from itertools import islice
 from pathlib import PurePosixPath
 from posixpath import normpath
 
-from apis.wording import plural
-from components.static_volume import STORAGE_CLASS
+from components.storage.static_volume import STORAGE_CLASS
+from core.wording import plural
 from stacks.checks.duplicates import repeated
-from stacks.gpu_settings import GpuOperatorSettings
-from stacks.platform import Settings
-from stacks.pools import Pool
-from stacks.storage_settings import ClaimData, DirectoryData, LocalVolume, ScratchVolume
-from stacks.tenant_settings import TenantSettings
+from stacks.settings.gpu import GpuOperatorSettings
+from stacks.settings.platform import Settings
+from stacks.settings.resolved_pool import Pool
+from stacks.settings.storage import ClaimData, DirectoryData, LocalVolume, ScratchVolume
+from stacks.settings.tenants import TenantSettings
 
 
 def problems(settings: Settings) -> Iterator[str]:

@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
-from apis.topology import HOST, LABELS
-from apis.wording import plural
-from hardware.placement import fits
-from stacks import topology
+from core.apis.topology import HOST, LABELS
+from core.hardware.placement import fits
+from core.wording import plural
 from stacks.checks.version import version_of
-from stacks.jobs import ProgramJob
-from stacks.platform import Settings
-from stacks.pools import Pool
 from stacks.releases import either
-from stacks.topology_settings import TopologyRequest
-from stacks.workload_settings import SpanningWorkload
+from stacks.resolved import topology
+from stacks.resolved.jobs import ProgramJob
+from stacks.settings.platform import Settings
+from stacks.settings.resolved_pool import Pool
+from stacks.settings.topology import TopologyRequest
+from stacks.settings.workloads import SpanningWorkload
 
 _PACKAGE = "kueue-operator"
 _NODES_SHOWN = 3

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from stacks.checks.unlisted import Unlisted
-from stacks.platform import Settings
 from stacks.releases import either
-from stacks.trainer_settings import UpstreamTrainer
+from stacks.settings.platform import Settings
+from stacks.settings.trainer import UpstreamTrainer
 
 PRODUCT = "Kubeflow Trainer"
 """As the files of releases call it."""

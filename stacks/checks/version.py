@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from components.olm_operator import OlmOperatorArgs
+from components.operators.olm_operator import OlmOperatorArgs
 from stacks.checks.operator import subscriptions
 from stacks.checks.unlisted import Unlisted
-from stacks.platform import Settings
 from stacks.releases import RELEASES, KnownVersions, Release, either
+from stacks.settings.platform import Settings
 
 _VERSION = re.compile(r"(?:^|[-.])v?(\d+\.\d+)")
 """In a channel such as v26.7 or stable-v1.3, and in a starting_csv such as nvidia-network-operator.v26.7.0-1."""

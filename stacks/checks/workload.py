@@ -5,29 +5,24 @@ from difflib import get_close_matches
 
 from pydantic import ValidationError
 
-from apis.names import CPU_ARCHITECTURES
-from apis.nccl import Transport
-from apis.quantity import parsed
-from apis.wording import plural
-from hardware import field_errors, topology
-from hardware.placement import fits
-from stacks import images, jobs
-from stacks.build_settings import BuildSettings, MultiNodeRecipe
+from core import field_errors
+from core.apis.names import CPU_ARCHITECTURES
+from core.apis.nccl import Transport
+from core.apis.quantity import parsed
+from core.hardware import topology
+from core.hardware.placement import fits
+from core.wording import plural
 from stacks.checks import checkpoint, data_use, instance, numa, resources
 from stacks.checks import topology as topology_of
-from stacks.fabric_settings import InfiniBand, NoFabric
-from stacks.job_arguments import of_job
-from stacks.jobs import Job, ProgramJob
-from stacks.platform import Settings
-from stacks.pools import Pool
-from stacks.storage_settings import AnyVolume, ClaimData, LocalVolume
-from stacks.workload_settings import (
-    MpiWorkload,
-    RdmaTestWorkload,
-    SpanningWorkload,
-    TorchWorkload,
-    Unstarted,
-)
+from stacks.layers.job_arguments import of_job
+from stacks.resolved import images, jobs
+from stacks.resolved.jobs import Job, ProgramJob
+from stacks.settings.builds import BuildSettings, MultiNodeRecipe
+from stacks.settings.fabric import InfiniBand, NoFabric
+from stacks.settings.platform import Settings
+from stacks.settings.resolved_pool import Pool
+from stacks.settings.storage import AnyVolume, ClaimData, LocalVolume
+from stacks.settings.workloads import MpiWorkload, RdmaTestWorkload, SpanningWorkload, TorchWorkload, Unstarted
 
 GB = 10**9
 _NODES_SHOWN = 3

@@ -7,7 +7,7 @@ import pytest
 
 from bench import gpu_settings, gpus
 
-LOG = Path(__file__).parents[1] / "evidence" / "logs" / "h100" / "nccl-tests.txt"
+LOG = Path(__file__).parents[1] / "toolkit" / "evidence" / "logs" / "h100" / "nccl-tests.txt"
 
 
 def test_settings_replace_those_of_the_pod() -> None:

@@ -23,7 +23,7 @@ _PATH = re.compile(r"(?<![^\s\"'`=(,:)}])[^\s\"'`=(,:)}]*\.\./?[^\s\"'`),:}]*")
 _BESIDE = re.compile(r"\.\./shared\b")
 """Reference material that its authors had beside the checkout."""
 _SAME = {"resolve", "absolute"}
-_RUN_IN_ROOT = ("Makefile", ".ci/", ".github/", ".gitlab-ci.yml")
+_RUN_IN_ROOT = ("Makefile", ".ci/", ".github/")
 _BINARY = {".gz", ".png", ".zip", ".woff2"}
 
 
@@ -84,7 +84,7 @@ def _place(node: ast.expr, name: str, paths: Mapping[str, Place]) -> Place | Lit
         case ast.Call(func=ast.Name(id="Path" | "PurePath"), args=[ast.Name(id="__file__")]):
             return PurePosixPath(name).parts
         case ast.Attribute(value=ast.Name(id="project"), attr="FOLDER" | "PRODUCT"):
-            return ()  # of apis/project.py, in a checkout
+            return ()  # of core/project.py, in a checkout
         case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in _SAME:
             return _place(inner, name, paths)
         case ast.Attribute(value=inner, attr="parent"):
@@ -140,7 +140,7 @@ def test_no_file_reads_a_path_outside_the_repository() -> None:
     """No file of the repository reads a path outside of it."""
     places = [place for name in _files() for place in outside(name, _text(name))]
     assert places == [], (
-        "what a test or the program needs is committed, or fetched by a checksum (simulator/tools/table.py)"
+        "what a test or the program needs is committed, or fetched by a checksum (toolkit/engine/tools/table.py)"
     )
 
 
@@ -149,7 +149,7 @@ def test_no_file_reads_a_path_outside_the_repository() -> None:
     [
         ("tests/a/test_b.py", 'FILE = Path(__file__).parents[3] / "x"'),
         ("tests/a/test_b.py", "FILE = Path(__file__).resolve().parent.parent.parent.parent"),
-        ("tests/a/test_b.py", 'from cli.shared.paths import ROOT\n\nFILE = ROOT.parent / "x"'),
+        ("tests/a/test_b.py", 'from toolkit.cli.shared.paths import ROOT\n\nFILE = ROOT.parent / "x"'),
         ("tests/a/test_b.py", 'from tests.support.recorded import ROOT\n\n\ndef f():\n    return ROOT / ".." / "x"'),
         ("tests/a/test_b.py", 'HERE = Path(__file__).parent\nFILE = HERE / "../../../x"'),
         ("tests/a/test_b.py", 'open("../shared/x")'),
@@ -168,7 +168,7 @@ def test_a_path_outside_is_recognized(name: str, text: str) -> None:
     ("name", "text"),
     [
         ("tests/a/test_b.py", 'FILE = Path(__file__).parents[2] / "x"'),
-        ("tests/a/test_b.py", 'from cli.shared.paths import ROOT\n\nFILE = (ROOT / "a" / "b").parent'),
+        ("tests/a/test_b.py", 'from toolkit.cli.shared.paths import ROOT\n\nFILE = (ROOT / "a" / "b").parent'),
         ("tests/a/test_b.py", "FILE = tmp_path.parent"),
         (".ci/run", 'cd "$(dirname "$0")/.."'),
         ("stacks/a.yaml", "file: ../x"),

@@ -44,8 +44,9 @@ def test_packages_that_cannot_be_had_are_a_message_with_the_remedy(tmp_path: Pat
 
 def _output_of_up(python: str, folder: Path) -> str:
     """Return what a failing `make up` prints with a script as its Python."""
-    for name in ("Makefile", "requirements.txt", "requirements-sim.txt"):
-        shutil.copy(ROOT / name, folder)
+    for name in ("Makefile", "requirements.txt", "requirements/sim.txt"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
     fake = folder / "python"
     fake.write_text(python)
     fake.chmod(0o755)

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from simulator.tools.table import GO_MODULES
 from tests.support.recorded import ROOT
+from toolkit.engine.tools.table import GO_MODULES
 
-SETTINGS: dict[str, Any] = json.loads((ROOT / "renovate.json").read_text())
-TABLE = ROOT / "simulator/tools/table.py"
-LOCKS = sorted(path.name for path in ROOT.glob("requirements*.txt"))
+SETTINGS: dict[str, Any] = json.loads((ROOT / ".github/renovate.json").read_text())
+TABLE = ROOT / "toolkit/engine/tools/table.py"
+LOCKS = {"requirements.txt": "requirements/base.in"} | {
+    f"requirements/{path.name}": f"requirements/{path.stem}.in" for path in ROOT.glob("requirements/*.txt")
+}
 HELD = {"MPI_OPERATOR", "TRAINER"}
 """Versions that no newer one replaces: of OpenShift 4.4's generation, and of the Kueue beside it."""
 
@@ -30,7 +32,7 @@ def test_requirements_are_compiled_as_renovate_reads_them(name: str) -> None:
     patterns = [pattern.strip("/") for pattern in SETTINGS["pip-compile"]["managerFilePatterns"]]
     assert any(re.search(pattern, name) for pattern in patterns)
     command = (ROOT / name).read_text().splitlines()[1]
-    source = name.replace(".txt", ".in")
+    source = LOCKS[name]
     assert (ROOT / source).is_file()
     options = "--python-version=3.11 --universal --generate-hashes"
     assert command == f"#    uv pip compile {options} {source} --output-file={name}"
@@ -39,7 +41,7 @@ def test_requirements_are_compiled_as_renovate_reads_them(name: str) -> None:
 @pytest.mark.parametrize("folder", sorted(path.name for path in GO_MODULES.iterdir()))
 def test_modules_can_be_tidied(folder: str) -> None:
     """Each go.mod requires its modules by a tool or a Go file of its own: `go mod tidy` leaves none out."""
-    assert any(rule.get("matchFileNames") == ["simulator/tools/**"] for rule in SETTINGS["packageRules"])
+    assert any(rule.get("matchFileNames") == ["toolkit/engine/tools/**"] for rule in SETTINGS["packageRules"])
     module = GO_MODULES / folder
     assert re.search(r"^tool ", (module / "go.mod").read_text(), re.M) or [*module.glob("*.go")]
 

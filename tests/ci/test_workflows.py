@@ -18,19 +18,18 @@ from tests.support.recorded import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 ACTIONS = sorted((ROOT / ".github" / "actions").glob("*/action.yml"))
-GITLAB = ROOT / ".gitlab-ci.yml"
+GITLAB = ROOT / ".ci/gitlab.yml"
 STACKS = ["dev", "prod"]
 _CHECKED = (
     ".github",
-    ".gitlab-ci.yml",
+    ".ci/gitlab.yml",
     "Makefile",
-    "renovate.json",
-    "apis",
-    "simulator",
-    "hardware",
+    ".github/renovate.json",
+    "core",
+    "toolkit",
     "requirements.txt",
-    "requirements-sim.txt",
-    "requirements-dev.txt",
+    "requirements/sim.txt",
+    "requirements/dev.txt",
     "tests/support/debian.py",
 )
 _DECRYPTING = ("PULUMI_CONFIG_PASSPHRASE", "HPC_STATE_", "HPC_KUBECONFIG", "id-token")
@@ -267,16 +266,16 @@ def test_tools_are_cached_by_what_decides_them() -> None:
     """Both hosts' caches of tools have other keys as soon as a file or a Go changes that decides what is built."""
     (cache,) = (step for step in _prepare() if "actions/cache@" in step.get("uses", ""))
     github = set(re.findall(r"'([^']+)'", cache["with"]["key"]))
-    assert github == {"simulator/tools/**", "tests/support/debian.py", ".github/actions/prepare/action.yml"}
+    assert github == {"toolkit/engine/tools/**", "tests/support/debian.py", ".github/actions/prepare/action.yml"}
     gitlab = _gitlab()[".tools"]["cache"][0]["key"]["files"]
     hashed = {path for pattern in gitlab for path in ROOT.glob(pattern)}
-    built = [path for path in (ROOT / "simulator/tools").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    built = [path for path in (ROOT / "toolkit/engine/tools").rglob("*") if path.is_file() and path.suffix != ".pyc"]
     assert {*built} - hashed == set()
 
 
 def test_go_of_ci_builds_every_module() -> None:
     """Both hosts install a Go that no module is newer than: they set GOTOOLCHAIN=local, so it fetches no other."""
-    modules = (ROOT / "simulator/tools/go_modules").glob("*/go.mod")
+    modules = (ROOT / "toolkit/engine/tools/go_modules").glob("*/go.mod")
     newest = max(_numbers(re.findall(r"^go (\S+)$", path.read_text(), re.M)[0])[:2] for path in modules)
     (installed,) = (step["with"]["go-version"] for step in _prepare() if "actions/setup-go@" in step.get("uses", ""))
     image = re.fullmatch(r"golang:([\d.]+)-\w+(@sha256:[0-9a-f]{64})?", _gitlab()[".tools"]["image"])
@@ -311,8 +310,8 @@ def test_every_stack_is_reviewed() -> None:
         (".github/workflows/main.yml", "runs-on", "runs-on", ""),
         (".github/workflows/update.yml", "needs: plan", "needs: plans", "plans"),
         (".github/workflows/pull-request.yml", "persist-credentials: false", "fetch-tags: false", "artipacked"),
-        (".gitlab-ci.yml", "when: manual", "when: sometimes", "sometimes"),
-        ("renovate.json", '"regex"', '"regexp"', "regexp"),
+        (".ci/gitlab.yml", "when: manual", "when: sometimes", "sometimes"),
+        (".github/renovate.json", '"regex"', '"regexp"', "regexp"),
     ],
 )
 def test_linters_refuse_faults(file: str, before: str, after: str, message: str, tmp_path: Path) -> None:

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from apis import kinds
-from apis.kinds import Kind
-from components.olm_operator import OlmOperator, OlmOperatorArgs
-from rendering.manifests import manifests
-from simulator.actors.job_manifests import WEBHOOKS
-from simulator.actors.sim_kinds import SERVICE
-from simulator.plugins.provider.observations import Seen
-from simulator.plugins.provider.wait_annotation import Rule, wait_rule
+from components.operators.olm_operator import OlmOperator, OlmOperatorArgs
+from core.apis import kinds
+from core.apis.kinds import Kind
 from tests.support.recorded import component, of_kind
 from tests.support.user import User
+from toolkit.engine.prediction.observations import Seen
+from toolkit.render.manifests import manifests
+from toolkit.simulator.actors.job_manifests import WEBHOOKS
+from toolkit.simulator.actors.sim_kinds import SERVICE
+from toolkit.simulator.provider.wait_annotation import Rule, wait_rule
 
 Manifest = dict[str, Any]
 EARLY = ("CustomResourceDefinition", "Namespace", "SecurityContextConstraints", "OperatorGroup", "Subscription")

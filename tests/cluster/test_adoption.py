@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 import yaml
 
-from apis import kinds
-from apis.kinds import Kind
-from simulator.actors.api import ApiError
+from core.apis import kinds
+from core.apis.kinds import Kind
 from tests.engine.kit import Cluster
 from tests.support.clusters import FULL, require_tools
 from tests.support.lab import Lab, checkout, eventually
 from tests.support.user_objects import created, kind_of
+from toolkit.simulator.actors.api import ApiError
 
 pytestmark = pytest.mark.cluster
 
@@ -189,7 +189,7 @@ def killed(lab: Lab, *arguments: str) -> None:
     """Run a command, and kill it with its engine when the first object has been imported."""
     outside = {key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "HPC_SIM"))}
     process = subprocess.Popen(
-        [sys.executable, "-u", str(lab.root / "cli"), *arguments],
+        [sys.executable, "-u", str(lab.root / "toolkit" / "cli"), *arguments],
         cwd=lab.root,
         env=outside,
         stdin=subprocess.DEVNULL,

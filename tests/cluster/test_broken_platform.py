@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from apis import kinds
-from simulator.actors import pods
+from core.apis import kinds
 from tests.support.lab import Lab, eventually
+from toolkit.simulator.actors import pods
 
 pytestmark = pytest.mark.cluster
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from cli.shared import simulated_spec
-from cli.shared import stack as stacks
 from tests.support.clusters import require_tools
 from tests.support.followed import blocks, walked
 from tests.support.lab import Lab, checkout
 from tests.support.recorded import ROOT
+from toolkit.cli.shared import simulated_spec
+from toolkit.cli.shared import stack as stacks
 
 pytestmark = pytest.mark.cluster
 

@@ -14,16 +14,10 @@ from typing import Any
 
 import pytest
 
-from apis import kinds
-from apis.pulumi_values import REDACTED
-from cli.shared import cluster_client, simulated_spec
-from rendering.manifests import manifests
-from rendering.reference import faults
-from simulator import cluster, names
-from simulator.cluster import ClusterSpec
-from simulator.performance.node_faults import NodeFaults
+from core.apis import kinds
+from core.pulumi_values import REDACTED
 from stacks.environment import build, placeholder_accounts
-from stacks.settings import parse
+from stacks.loading.settings import parse
 from tests.support import platform, prometheus
 from tests.support.clusters import running
 from tests.support.field import Field, Manifest, edited, named, refusals
@@ -33,6 +27,12 @@ from tests.support.metrics_pages import page
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import changed
 from tests.support.user import User
+from toolkit.cli.shared import cluster_client, simulated_spec
+from toolkit.render.manifests import manifests
+from toolkit.render.reference import faults
+from toolkit.simulator import cluster, names
+from toolkit.simulator.cluster import ClusterSpec
+from toolkit.simulator.performance.node_faults import NodeFaults
 
 pytestmark = pytest.mark.cluster
 

@@ -8,28 +8,28 @@ from typing import Any
 
 import pytest
 
-from apis import kinds
-from apis.pulumi_values import REDACTED
-from cli.shared import cluster_client, simulated_spec
-from cli.verify import node_marks
-from cli.verify.expectations import requests
-from cli.verify.job_logs import collect
-from evidence.fitness import Fitness, Fitnesses, fitness, is_node_test
-from evidence.judge import judge
-from rendering.manifests import manifests
-from rendering.reference import faults
-from simulator import names
-from simulator.cluster import ClusterSpec
-from simulator.performance.node_faults import NodeFaults
-from simulator.progress import SILENT
+from core.apis import kinds
+from core.progress import SILENT
+from core.pulumi_values import REDACTED
 from stacks.environment import build, placeholder_accounts
-from stacks.settings import Settings, parse
+from stacks.loading.settings import Settings, parse
 from tests.support.clusters import running
 from tests.support.field import Field
 from tests.support.matrix import check
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import data
 from tests.support.user import User
+from toolkit.cli.shared import cluster_client, simulated_spec
+from toolkit.cli.verify import node_marks
+from toolkit.cli.verify.expectations import requests
+from toolkit.cli.verify.job_logs import collect
+from toolkit.evidence.fitness import Fitness, Fitnesses, fitness, is_node_test
+from toolkit.evidence.judge import judge
+from toolkit.render.manifests import manifests
+from toolkit.render.reference import faults
+from toolkit.simulator import names
+from toolkit.simulator.cluster import ClusterSpec
+from toolkit.simulator.performance.node_faults import NodeFaults
 
 pytestmark = pytest.mark.cluster
 

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from apis import kinds, names
-from cli.shared import cluster_client, simulated_spec
-from cli.shared import stack as stacks
-from evidence.verdict import Status
-from rendering.manifests import manifests
-from rendering.reference import faults
-from stacks.fabric_settings import Ethernet
+from core.apis import kinds, names
+from stacks.settings.fabric import Ethernet
 from tests.support.clusters import running
 from tests.support.field import Field, Manifest, edited, named, refusals
 from tests.support.matrix import JOB, check, healthy, judged
 from tests.support.recorded import environment
 from tests.support.user import User
+from toolkit.cli.shared import cluster_client, simulated_spec
+from toolkit.cli.shared import stack as stacks
+from toolkit.evidence.verdict import Status
+from toolkit.render.manifests import manifests
+from toolkit.render.reference import faults
 
 pytestmark = pytest.mark.cluster
 

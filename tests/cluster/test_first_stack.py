@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from cli.shared import simulated_spec
-from cli.shared import stack as stacks
-from simulator import cluster
 from tests.support import checkouts
 from tests.support.clusters import require_tools
 from tests.support.followed import blocks, walked
 from tests.support.recorded import ROOT
+from toolkit.cli.shared import simulated_spec
+from toolkit.cli.shared import stack as stacks
+from toolkit.simulator import cluster
 
 pytestmark = pytest.mark.cluster
 

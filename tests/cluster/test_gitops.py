@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 import yaml
 
-from apis import kinds
-from components import waits
-from rendering.gitops import argocd
-from rendering.gitops.waves import Member, Waves, waves
-from rendering.manifests import registrations
+from components.base import waits
+from core.apis import kinds
 from tests.cluster.declaring import kind_of
 from tests.support.clusters import FULL, require_tools
 from tests.support.health_rules import holds
 from tests.support.lab import Lab, checkout
 from tests.support.user import User
+from toolkit.render.gitops import argocd
+from toolkit.render.gitops.waves import Member, Waves, waves
+from toolkit.render.manifests import registrations
 
 pytestmark = pytest.mark.cluster
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from apis.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
-from rendering.gitops.health import cel_expression
-from simulator.cluster import Cluster
+from core.apis.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
 from tests.support.health_rules import SAMPLES, holds, live, rules
 from tests.support.user import User
+from toolkit.render.gitops.health import cel_expression
+from toolkit.simulator.cluster import Cluster
 
 pytestmark = pytest.mark.cluster
 

@@ -13,14 +13,7 @@ from urllib.parse import urlparse
 import pytest
 import yaml
 
-from apis import kinds
-from cli.shared.backends.backend import of_folder
-from cli.shared.errors import Problem
-from simulator.actors.packages import packages
-from simulator.actors.packageserver import package_manifest
-from simulator.cluster import Cluster
-from simulator.plugins.locate import plugin_choice
-from simulator.tools import find
+from core.apis import kinds
 from tests.engine.kit import Cluster as Api
 from tests.engine.kit import wait_until
 from tests.support.clusters import BARE, running
@@ -28,6 +21,13 @@ from tests.support.lab import checkout
 from tests.support.recorded import ROOT
 from tests.support.stack_settings import in_one
 from tests.support.user import User
+from toolkit.cli.shared.backends.backend import of_folder
+from toolkit.cli.shared.errors import Problem
+from toolkit.engine.plugins.locate import plugin_choice
+from toolkit.engine.tools import find
+from toolkit.simulator.actors.packages import packages
+from toolkit.simulator.actors.packageserver import package_manifest
+from toolkit.simulator.cluster import Cluster
 
 pytestmark = pytest.mark.cluster
 
@@ -53,14 +53,14 @@ class Desk:
 
     def hpc(self, *arguments: str) -> tuple[int, str]:
         """Run a command of ./hpc; return its status and all that it printed."""
-        return self._run(sys.executable, str(self.root / "cli"), *arguments)
+        return self._run(sys.executable, str(self.root / "toolkit" / "cli"), *arguments)
 
     def killed_up(self, word: str) -> str:
         """Run `./hpc up` until it prints a word, and kill it with its engine; return its output.
 
         No object is waited for: there are no nodes here, which ends the update when it comes to them.
         """
-        command = [sys.executable, str(self.root / "cli"), "up", "--stack", "lab"]
+        command = [sys.executable, str(self.root / "toolkit" / "cli"), "up", "--stack", "lab"]
         with (self.root / "said").open("w") as output:
             process = subprocess.Popen(
                 command,
@@ -139,7 +139,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     own = {
         "PULUMI_HOME": str(tmp_path / "home"),
         "PULUMI_BACKEND_URL": (tmp_path / "backend").as_uri(),
-        "PULUMI_CONFIG_PASSPHRASE": (ROOT / "Pulumi.dev.passphrase").read_text().strip(),
+        "PULUMI_CONFIG_PASSPHRASE": (ROOT / "stacks/dev.passphrase").read_text().strip(),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_STACK": "lab",
     }

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 import yaml
 
-from apis import kinds
-from apis.kinds import Kind
-from cli.shared.backends import choice
-from cli.shared.backends.tags import UID
-from simulator.actors.api import Api, Server
+from core.apis import kinds
+from core.apis.kinds import Kind
 from tests.support.clusters import FULL, require_tools
 from tests.support.lab import Lab, checkout
+from toolkit.cli.shared.backends import choice
+from toolkit.cli.shared.backends.tags import UID
+from toolkit.simulator.actors.api import Api, Server
 
 pytestmark = pytest.mark.cluster
 

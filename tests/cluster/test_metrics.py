@@ -10,16 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from apis import kinds
-from apis.pulumi_values import REDACTED
-from cli.shared import cluster_client, simulated_spec
-from components.dashboards import GPUS, INFINIBAND, TENANTS
-from rendering.manifests import manifests
-from simulator import cluster, names
-from simulator.cluster import ClusterSpec
-from simulator.performance.node_faults import NodeFaults
+from components.monitoring.dashboards import GPUS, INFINIBAND, TENANTS
+from core.apis import kinds
+from core.pulumi_values import REDACTED
 from stacks.environment import build, placeholder_accounts
-from stacks.settings import Settings, parse
+from stacks.loading.settings import Settings, parse
 from tests.support import prometheus
 from tests.support.clusters import running
 from tests.support.field import Field, Manifest
@@ -27,6 +22,11 @@ from tests.support.prometheus import FIRING, Prometheus
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import data
 from tests.support.user import User
+from toolkit.cli.shared import cluster_client, simulated_spec
+from toolkit.render.manifests import manifests
+from toolkit.simulator import cluster, names
+from toolkit.simulator.cluster import ClusterSpec
+from toolkit.simulator.performance.node_faults import NodeFaults
 
 pytestmark = pytest.mark.cluster
 

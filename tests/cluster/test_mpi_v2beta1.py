@@ -6,24 +6,24 @@ from typing import Any
 
 import pytest
 
-from apis import kinds
-from apis.kinds import Kind
-from components.layout import Layout
-from components.mpi_job import V2Beta1
-from components.mpi_operator import MpiOperator, MpiOperatorArgs
-from components.mpi_scc import MpiScc, MpiSccArgs
-from components.tenant import IdRange, Tenant, TenantArgs
-from rendering.manifests import manifests
-from simulator import names
-from simulator.actors import pods
-from simulator.actors.api import ApiError
-from simulator.cluster import Cluster, ClusterSpec, NodeSpec
-from simulator.processes import Processes
+from components.jobs.layout import Layout
+from components.jobs.mpi_job import V2Beta1
+from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs
+from components.tenants.mpi_scc import MpiScc, MpiSccArgs
+from components.tenants.tenant import IdRange, Tenant, TenantArgs
+from core.apis import kinds
+from core.apis.kinds import Kind
 from tests.components.kit import mpi_job_manifest as job_of
 from tests.support import platform
 from tests.support.clusters import running
 from tests.support.recorded import component
 from tests.support.user import User
+from toolkit.render.manifests import manifests
+from toolkit.simulator import names
+from toolkit.simulator.actors import pods
+from toolkit.simulator.actors.api import ApiError
+from toolkit.simulator.cluster import Cluster, ClusterSpec, NodeSpec
+from toolkit.simulator.processes import Processes
 
 pytestmark = pytest.mark.cluster
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
-from apis import kinds
-from apis.kinds import Kind
-from simulator.actors.api import Api, Server
-from simulator.actors.pods import condition
+from core.apis import kinds
+from core.apis.kinds import Kind
 from tests.support.clusters import FULL, require_tools
 from tests.support.lab import Lab, checkout
+from toolkit.simulator.actors.api import Api, Server
+from toolkit.simulator.actors.pods import condition
 
 pytestmark = pytest.mark.cluster
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from apis import kinds
-from hardware.data_files import read
-from simulator.actors import pods
+from core.apis import kinds
+from core.data_files import read
 from tests.support.lab import Lab, eventually
 from tests.support.machines import DGX1_V100_16GB
+from toolkit.simulator.actors import pods
 
 pytestmark = pytest.mark.cluster
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from apis import kinds
-from apis.kinds import Kind
+from core.apis import kinds
+from core.apis.kinds import Kind
 from tests.cluster.kit import add_tenant, run_again, settings
 from tests.engine.kit import Cluster
 from tests.support.lab import Lab

@@ -6,19 +6,19 @@ from typing import Any
 import pulumi
 import pytest
 
-from apis import kinds
-from apis.names import SCALE_CORE, SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
-from components.kernel_devel import KernelDevel, KernelDevelArgs
-from components.scale_container_native import ScaleContainerNative, ScaleContainerNativeArgs
-from components.scale_csi import GuiAccount
-from simulator import names
-from simulator.actors import sim_kinds
-from simulator.manifests import manifest
-from simulator.spec import ClusterSpec, NodeSpec
+from components.nodes.kernel_devel import KernelDevel, KernelDevelArgs
+from components.storage.scale_container_native import ScaleContainerNative, ScaleContainerNativeArgs
+from components.storage.scale_csi import GuiAccount
+from core.apis import kinds
+from core.apis.names import SCALE_CORE, SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
 from tests.support.clusters import running
 from tests.support.declared import Manifest, declared
 from tests.support.scale import ARGS
 from tests.support.user import User
+from toolkit.simulator import names
+from toolkit.simulator.actors import sim_kinds
+from toolkit.simulator.manifests import manifest
+from toolkit.simulator.spec import ClusterSpec, NodeSpec
 
 pytestmark = pytest.mark.cluster
 

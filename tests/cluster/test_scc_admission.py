@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from apis import kinds
-from rendering.manifests import manifests
-from simulator import cluster
-from simulator.actors.api import Api, ApiError, Server
-from simulator.cluster import Cluster, ClusterSpec
-from simulator.names import ADMITTED_BY
+from core.apis import kinds
 from tests.support.clusters import running
 from tests.support.lab import eventually
 from tests.support.recorded import environment
+from toolkit.render.manifests import manifests
+from toolkit.simulator import cluster
+from toolkit.simulator.actors.api import Api, ApiError, Server
+from toolkit.simulator.cluster import Cluster, ClusterSpec
+from toolkit.simulator.names import ADMITTED_BY
 
 pytestmark = pytest.mark.cluster
 

@@ -10,26 +10,27 @@ from pathlib import Path
 
 import pytest
 
-from apis.suite import REPEATS
-from cli.shared.paths import ROOT
-from cli.shared.stack import Stack
-from cli.status.command import look
-from cli.status.jobs import FAILED
-from cli.verify.expectations import requests
-from evidence.fitness import is_node_test
-from simulator import cluster, tools
-from simulator.errors import SimulatorError
-from stacks.settings import Settings, file, load
-from stacks.suite_settings import SuiteSettings
+from core.apis.suite import REPEATS
+from stacks.loading.settings import Settings, file, load
+from stacks.settings.suites import SuiteSettings
 from tests.support import checkouts
 from tests.support.clusters import homes
 from tests.support.recorded import OURS
 from tests.support.rounds import ROUNDS
+from toolkit.cli.shared.paths import ROOT
+from toolkit.cli.shared.stack import Stack
+from toolkit.cli.status.command import look
+from toolkit.cli.status.jobs import FAILED
+from toolkit.cli.verify.expectations import requests
+from toolkit.engine import tools
+from toolkit.engine.errors import SimulatorError
+from toolkit.evidence.fitness import is_node_test
+from toolkit.simulator import cluster
 
 pytestmark = pytest.mark.cluster
 
 ELSEWHERE = {"a2d2", "dev", "pytorch", "redpaper-4.4", "two-layers", "two-layers-tenants"}
-"""test_data_set.py, test_layers.py, test_pytorch.py, test_redpaper.py, and cli/test_examples_on_a_cluster.py."""
+"""test_data_set.py, test_layers.py, test_pytorch.py, test_redpaper.py, test_examples_on_a_cluster.py."""
 RUN = [name for name in OURS if name not in ELSEWHERE and load(name, ROOT).version.simulated_as]
 SMALLER = {
     "superpod-a100": {

@@ -8,24 +8,24 @@ from typing import Any
 
 import pytest
 
-from apis import kinds
-from apis.names import GPU_NODE, NETWORKS
-from components.gpu_operator import GpuOperator, GpuOperatorArgs
-from components.network_operator import NetworkOperator, NetworkOperatorArgs
-from components.node_feature_discovery import NodeFeatureDiscovery, NodeFeatureDiscoveryArgs
-from components.olm_operator import OlmOperator, OlmOperatorArgs
-from components.port_network import PortNetwork, PortNetworkArgs
-from hardware.profiles import PROFILES
-from rendering.manifests import manifests
-from simulator.actors import mig, multus, pods
-from simulator.actors.mofed import WAIT
-from simulator.cluster import ClusterSpec, NodeSpec
+from components.fabric.network_operator import NetworkOperator, NetworkOperatorArgs
+from components.fabric.port_network import PortNetwork, PortNetworkArgs
+from components.gpu.gpu_operator import GpuOperator, GpuOperatorArgs
+from components.nodes.node_feature_discovery import NodeFeatureDiscovery, NodeFeatureDiscoveryArgs
+from components.operators.olm_operator import OlmOperator, OlmOperatorArgs
+from core.apis import kinds
+from core.apis.names import GPU_NODE, NETWORKS
+from core.hardware.profiles import PROFILES
 from tests.components.kit import DRIVER, PLUGIN, WHOLE, devices
 from tests.support import platform
 from tests.support.clusters import running
 from tests.support.machines import A100_SXM4_40GB
 from tests.support.recorded import component
 from tests.support.user import User
+from toolkit.render.manifests import manifests
+from toolkit.simulator.actors import mig, multus, pods
+from toolkit.simulator.actors.mofed import WAIT
+from toolkit.simulator.cluster import ClusterSpec, NodeSpec
 
 pytestmark = pytest.mark.cluster
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from apis import kinds
-from apis.kinds import Kind
-from simulator.cluster import ClusterSpec
+from core.apis import kinds
+from core.apis.kinds import Kind
 from tests.support.clusters import FULL, require_tools
 from tests.support.lab import SETTINGS, Lab, checkout, eventually
 from tests.support.plans import Change, changes, table, written
 from tests.support.recorded import ROOT
 from tests.support.stack_settings import data
+from toolkit.simulator.cluster import ClusterSpec
 
 pytestmark = pytest.mark.cluster
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from apis import kinds
-from simulator.cluster import ClusterSpec
+from core.apis import kinds
 from tests.support.clusters import FULL, require_tools
 from tests.support.lab import Lab, checkout
 from tests.support.recorded import ROOT
+from toolkit.simulator.cluster import ClusterSpec
 
 pytestmark = pytest.mark.cluster
 

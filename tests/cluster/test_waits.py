@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from apis import kinds
-from simulator import names
+from core.apis import kinds
 from tests.support.clusters import FULL, require_tools
 from tests.support.lab import Lab, checkout, eventually
+from toolkit.simulator import names
 
 pytestmark = pytest.mark.cluster
 

@@ -3,23 +3,23 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from apis import kinds
-from apis.nccl import Transport
-from apis.suite import RUN_TOKEN
-from components.data_set import LockedData
-from components.gpu_job import GpuJobArgs
-from components.indexed_job import IndexedJobArgs
-from components.job_args import RunAs
-from components.layout import Layout
-from components.mpi_job import MpiJobArgs
-from components.mpi_job_specs import spec
-from components.network_operator import NetworkOperatorArgs
-from components.performance_suite import PerformanceSuiteArgs
-from components.rdma_device_plugin import RdmaDevice
-from components.suite_runs import run_of
-from components.torch_job import TorchJobArgs
-from components.train_job import TrainJobArgs
-from hardware.profiles import PROFILES, Profile
+from components.fabric.network_operator import NetworkOperatorArgs
+from components.fabric.rdma_device_plugin import RdmaDevice
+from components.jobs.gpu_job import GpuJobArgs
+from components.jobs.indexed_job import IndexedJobArgs
+from components.jobs.job_args import RunAs
+from components.jobs.layout import Layout
+from components.jobs.mpi_job import MpiJobArgs
+from components.jobs.mpi_job_specs import spec
+from components.jobs.performance_suite import PerformanceSuiteArgs
+from components.jobs.suite_runs import run_of
+from components.jobs.torch_job import TorchJobArgs
+from components.jobs.train_job import TrainJobArgs
+from components.storage.data_set import LockedData
+from core.apis import kinds
+from core.apis.nccl import Transport
+from core.apis.suite import RUN_TOKEN
+from core.hardware.profiles import PROFILES, Profile
 
 RDMA = tuple(f"rdma/shared_ib{port}" for port in range(4))
 PLUGIN = {"version": "network-operator-v26.4.1"}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from components.alerts import Limits
-from components.dashboards import GPUS, INFINIBAND
-from components.metrics import METRICS, named
-from components.monitoring_rules import alerts, groups, recorded
+from components.monitoring.alerts import Limits
+from components.monitoring.dashboards import GPUS, INFINIBAND
+from components.monitoring.metrics import METRICS, named
+from components.monitoring.monitoring_rules import alerts, groups, recorded
 from tests.support import debian
 
 CASES = Path(__file__).resolve().parent / "alerts"

@@ -8,32 +8,31 @@ from importlib import import_module
 import pytest
 
 import components
-from components.bond import Bond, BondArgs
-from components.component import Component
-from components.containerfiles import Ofed, containerfile
-from components.data_set_lock import DataSetLock, DataSetLockArgs
-from components.dcgm_exporter import DcgmExporter, DcgmExporterArgs
-from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
-from components.gpu_job import GpuJob
-from components.gpu_operator import GpuDriver, GpuKind
-from components.image_build import ImageBuild, ImageBuildArgs, Inline
-from components.indexed_job import IndexedJob
-from components.kubelet_config import KubeletConfig, for_machine
-from components.network_operator import DocaDriver, NetworkOperator, SharedDevicePlugin
-from components.nic_node_policy import NicNodePolicy, NicNodePolicyArgs
-from components.nmstate import NmState, NmStateArgs
-from components.nvidia_driver import NvidiaDriver, NvidiaDriverArgs
-from components.own_objects import Manifest, OwnObjects, OwnObjectsArgs
-from components.performance_suite import PerformanceSuite
-from components.port_network import PortNetwork, PortNetworkArgs
-from components.ports import Ports, PortsArgs
-from components.staged_data import StagedData, StagedDataArgs
-from components.torch_job import TorchJob
-from components.train_job import TrainJob
-from components.trainer import Trainer, TrainerArgs
-from components.training_runtime import TrainingRuntime, TrainingRuntimeArgs
-from components.workload_images import Sources, multi_node
-from rendering.manifests import manifests
+from components.base.component import Component
+from components.fabric.bond import Bond, BondArgs
+from components.fabric.network_operator import DocaDriver, NetworkOperator, SharedDevicePlugin
+from components.fabric.nic_node_policy import NicNodePolicy, NicNodePolicyArgs
+from components.fabric.nmstate import NmState, NmStateArgs
+from components.fabric.port_network import PortNetwork, PortNetworkArgs
+from components.fabric.ports import Ports, PortsArgs
+from components.gpu.dcgm_exporter import DcgmExporter, DcgmExporterArgs
+from components.gpu.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
+from components.gpu.gpu_operator import GpuDriver, GpuKind
+from components.gpu.nvidia_driver import NvidiaDriver, NvidiaDriverArgs
+from components.jobs.containerfiles import Ofed, containerfile
+from components.jobs.gpu_job import GpuJob
+from components.jobs.image_build import ImageBuild, ImageBuildArgs, Inline
+from components.jobs.indexed_job import IndexedJob
+from components.jobs.performance_suite import PerformanceSuite
+from components.jobs.staged_data import StagedData, StagedDataArgs
+from components.jobs.torch_job import TorchJob
+from components.jobs.train_job import TrainJob
+from components.jobs.training_runtime import TrainingRuntime, TrainingRuntimeArgs
+from components.jobs.workload_images import Sources, multi_node
+from components.nodes.kubelet_config import KubeletConfig, for_machine
+from components.operators.trainer import Trainer, TrainerArgs
+from components.storage.data_set_lock import DataSetLock, DataSetLockArgs
+from components.tenants.own_objects import Manifest, OwnObjects, OwnObjectsArgs
 from tests.components.kit import (
     ADDRESSES,
     DRIVER,
@@ -50,10 +49,11 @@ from tests.components.kit import (
     torch_job,
     train_job,
 )
-from tests.datasets.kit import a_choice, image, row, selected
 from tests.support.golden import STACKS, Golden, files
 from tests.support.machines import A100_SXM4_40GB, DGX_A100
 from tests.support.recorded import ROOT, component, environment, every_operator
+from tests.toolkit.datasets.kit import a_choice, image, row, selected
+from toolkit.render.manifests import manifests
 
 FOLDER = ROOT / "tests" / "components" / "golden"
 _NVAIE = "nvcr.io/nvaie/tensorflow:21.07-tf1-py3"
@@ -173,10 +173,14 @@ def test_no_folder_is_left_over() -> None:
 
 
 def test_every_component_is_among_them() -> None:
-    """Every component is declared by a golden stack, here, or among `operators` (tests/stacks/test_operators.py)."""
+    """Every component is declared by a golden stack, here, or among `operators` (test_operators.py)."""
     recorded = [*map(environment, STACKS), *map(component, BUILDS.values()), every_operator()]
     made = {item.type.rpartition(":")[2] for items in recorded for item in items if item.type.startswith("hpc:")}
-    modules = [import_module(f"components.{module.name}") for module in pkgutil.iter_modules(components.__path__)]
+    modules = [
+        import_module(module.name)
+        for module in pkgutil.walk_packages(components.__path__, "components.")
+        if not module.ispkg
+    ]
     known = {
         name
         for module in modules

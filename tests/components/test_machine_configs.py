@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.component import Component
-from components.kernel_arguments import KernelArguments, KernelArgumentsArgs, arguments
-from components.machine_config import Ignition
-from components.rail_names import PATH, LinkLayer, RailNames, RailNamesArgs, rules
-from hardware.topology import rails
+from components.base.component import Component
+from components.nodes.kernel_arguments import KernelArguments, KernelArgumentsArgs, arguments
+from components.nodes.machine_config import Ignition
+from components.nodes.rail_names import PATH, LinkLayer, RailNames, RailNamesArgs, rules
+from core.hardware.topology import rails
 from policies.objects import Obj
 from policies.views.ignition import texts
 from tests.conformance.schema import expect_conformity

@@ -9,25 +9,25 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from apis import kinds
-from apis.nccl import Transport
-from components import gid_index
-from components import mpi_job_ssh as ssh
-from components.layout import Layout
-from components.mpi_job import MpiJob, MpiJobArgs, V2Beta1
-from components.mpi_job_specs import mpirun, spec
-from components.mpi_operator import MpiOperator, MpiOperatorArgs
-from components.mpi_scc import MpiScc, MpiSccArgs
-from components.tenant import IdRange, Tenant, TenantArgs
-from hardware import profiles, topology
+from components.fabric import gid_index
+from components.jobs import mpi_job_ssh as ssh
+from components.jobs.layout import Layout
+from components.jobs.mpi_job import MpiJob, MpiJobArgs, V2Beta1
+from components.jobs.mpi_job_specs import mpirun, spec
+from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs
+from components.tenants.mpi_scc import MpiScc, MpiSccArgs
+from components.tenants.tenant import IdRange, Tenant, TenantArgs
+from core.apis import kinds
+from core.apis.nccl import Transport
+from core.hardware import profiles, topology
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.inventory import Inventory
 from policies.objects import objects
-from rendering.manifests import manifests
 from tests.components.kit import mpi_job
 from tests.components.kit import mpi_job_v2beta1 as arguments
 from tests.support.recorded import component, one
+from toolkit.render.manifests import manifests
 
 DGX_A100 = profiles.profile("dgx-a100")
 PORTS = topology.nccl_ib_hca(hca for hca in DGX_A100.hcas if hca.gpus)

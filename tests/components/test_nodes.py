@@ -4,11 +4,11 @@ import pulumi
 import pytest
 from pydantic import ValidationError
 
-from components.memlock import Memlock, MemlockArgs, ignition
-from components.node_labels import NodeLabels, NodeLabelsArgs
-from components.pool_rollout import PoolRollout, PoolRolloutArgs
-from rendering.recorder import Registration
+from components.nodes.memlock import Memlock, MemlockArgs, ignition
+from components.nodes.node_labels import NodeLabels, NodeLabelsArgs
+from components.nodes.pool_rollout import PoolRollout, PoolRolloutArgs
 from tests.support.recorded import component, environment, of_kind, one
+from toolkit.render.recorder import Registration
 
 
 def test_only_the_scale_clients_are_labelled() -> None:

@@ -6,11 +6,11 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.mpi_operator_generations import RULES_V1ALPHA2
-from components.olm_operator import OlmOperator, OlmOperatorArgs, installed
-from simulator.plugins.provider.observations import Seen
-from simulator.plugins.provider.wait_annotation import wait_rule
+from components.operators.mpi_operator_generations import RULES_V1ALPHA2
+from components.operators.olm_operator import OlmOperator, OlmOperatorArgs, installed
 from tests.support.recorded import component, environment, one, spec
+from toolkit.engine.prediction.observations import Seen
+from toolkit.simulator.provider.wait_annotation import wait_rule
 
 
 def subscribed(**changes: Any) -> Any:

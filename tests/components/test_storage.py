@@ -6,9 +6,16 @@ import pulumi
 import pytest
 from pydantic import ValidationError
 
-from components.scale_csi import CA, GuiAccount, PrimaryFileset, ScaleCluster, ScaleCsi, ScaleCsiArgs, spec
-from components.static_volume import AnyHandle, FilesetHandle, LongHandle, StaticVolume, StaticVolumeArgs, VolumeHandle
-from components.tolerations import Toleration
+from components.base.tolerations import Toleration
+from components.storage.scale_csi import CA, GuiAccount, PrimaryFileset, ScaleCluster, ScaleCsi, ScaleCsiArgs, spec
+from components.storage.static_volume import (
+    AnyHandle,
+    FilesetHandle,
+    LongHandle,
+    StaticVolume,
+    StaticVolumeArgs,
+    VolumeHandle,
+)
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
 from tests.support.recorded import environment, of_kind, one

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from components.dashboards import TENANTS
+from components.monitoring.dashboards import TENANTS
 from tests.support import debian
 
 _POD = 'exported_namespace="adas", exported_pod="train"'

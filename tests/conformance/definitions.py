@@ -9,12 +9,12 @@ from typing import Any
 
 import yaml
 
-from apis import kinds
-from apis.kinds import Kind
-from simulator import tools
-from simulator.actors.packages import packages
-from simulator.tools.table import DATA_OF
+from core.apis import kinds
+from core.apis.kinds import Kind
 from tests.conformance import tables
+from toolkit.engine import tools
+from toolkit.engine.tools.table import DATA_OF
+from toolkit.simulator.actors.packages import packages
 
 Manifest = Mapping[str, Any]
 Schema = dict[str, Any]
@@ -59,7 +59,7 @@ def schema(manifest: Manifest, given: Iterable[Manifest] = ()) -> Schema:
                 if served["name"] == version and served["served"]:
                     found: Schema = served["schema"]["openAPIV3Schema"]
                     return found
-    looked = "apis/kinds.py does not know the kind"
+    looked = "core/apis/kinds.py does not know the kind"
     if kind is not None:
         if kind in AGGREGATED and (found := _openapi().get(AGGREGATED[kind], {})):
             return _resolved(found)

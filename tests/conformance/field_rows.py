@@ -1,6 +1,6 @@
-"""Write `apis/operator_fields.txt`, the fields of custom resources at every level, from their real schemas.
+"""Write `core/apis/operator_fields.txt`, the fields of custom resources at every level, from their real schemas.
 
-    python -m tests.conformance.field_rows > apis/operator_fields.txt
+    python -m tests.conformance.field_rows > core/apis/operator_fields.txt
 
 A level is a type with the name of its place, e.g. `ClusterPolicy.spec.driver`. One with exactly the fields of a type of
 Kubernetes is that type.
@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-from apis import fields, kinds
-from apis.kinds import Kind
+from core.apis import fields, kinds
+from core.apis.kinds import Kind
 from tests.conformance import definitions
 from tests.conformance.definitions import OPEN, Schema
 

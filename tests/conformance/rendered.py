@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from apis import kinds
-from apis.kinds import Kind
+from core.apis import kinds
+from core.apis.kinds import Kind
 from tests.conformance.definitions import AGGREGATED
 
 Manifest = dict[str, Any]

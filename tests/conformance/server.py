@@ -8,9 +8,9 @@ from typing import Any
 
 from kubernetes import client, config
 
-from apis import kinds
-from simulator.cluster import Cluster
+from core.apis import kinds
 from tests.conformance.definitions import Manifest
+from toolkit.simulator.cluster import Cluster
 
 MANAGER = "conformance"
 DRY_RUN = (("dryRun", "All"), ("fieldValidation", "Strict"))

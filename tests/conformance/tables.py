@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from apis import kinds
+from core.apis import kinds
 
 Schema = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apis import fields
+from core.apis import fields
 from tests.conformance import field_rows
 from tests.conformance.definitions import NoSchemaError
 
@@ -15,5 +15,5 @@ def test_the_table_is_of_the_real_schemas() -> None:
     except NoSchemaError as error:
         pytest.skip(str(error))
     assert path.read_text(encoding="ascii").splitlines() == rows, (
-        f"run `python -m tests.conformance.field_rows > apis/{path.name}`"
+        f"run `python -m tests.conformance.field_rows > core/apis/{path.name}`"
     )

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from apis import kinds
-from rendering.manifests import manifests
-from simulator import tools
-from simulator.cluster import ClusterSpec
-from simulator.tools.table import DATA_OF
-from stacks import settings
+from core.apis import kinds
+from stacks.loading import settings
 from tests.conformance.definitions import real
 from tests.conformance.rendered import SECOND_SERVER, is_custom, is_of, not_served
 from tests.conformance.server import Server, served_together
 from tests.support.clusters import running
 from tests.support.recorded import OURS, ROOT, environment
+from toolkit.engine import tools
+from toolkit.engine.tools.table import DATA_OF
+from toolkit.render.manifests import manifests
+from toolkit.simulator.cluster import ClusterSpec
 
 pytestmark = pytest.mark.cluster
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from apis import kinds
-from rendering.manifests import manifests
+from core.apis import kinds
 from tests.conformance.rendered import is_custom, is_of, no_schema
 from tests.conformance.schema import expect_conformity
 from tests.support.recorded import OURS, environment
+from toolkit.render.manifests import manifests
 
 
 @pytest.mark.parametrize("stack", OURS)

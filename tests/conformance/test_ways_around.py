@@ -9,9 +9,9 @@ import pytest
 from kubernetes import client, config
 
 from policies.ways_around import Way, ways
-from simulator.cluster import ClusterSpec
 from tests.conformance.server import Server
 from tests.support.clusters import running
+from toolkit.simulator.cluster import ClusterSpec
 
 pytestmark = pytest.mark.cluster
 

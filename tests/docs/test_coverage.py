@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 import yaml
 
-from evidence.criteria import COMPARISONS, CRITERIA
 from policies.rules import RULES
-from rendering.reference import coverage, markdown
-from rendering.reference.coverage_data import DOCUMENTS, Document, Entry, rows, sections
-from rendering.reference.proof_layers import layers
 from tests.support.recorded import ROOT
+from toolkit.evidence.criteria import COMPARISONS, CRITERIA
+from toolkit.render.reference import coverage, markdown
+from toolkit.render.reference.coverage_data import DOCUMENTS, Document, Entry, rows, sections
+from toolkit.render.reference.proof_layers import layers
 
 INVENTORY = Path(__file__).with_name("rows.yaml")
 _DATA = {".csv", ".j2", ".sh", ".yaml"}
 _NAMED = {".csv", ".yaml"}
 """Data that is known by its name without the ending, as machines and programs are."""
-_PARSERS = ("evidence", "tools")
-ALL_RULES, ALL_CRITERIA = "tests/policies/test_rules.py", "tests/evidence/criteria/test_criteria.py"
+_PARSERS = ("toolkit", "evidence", "tools")
+ALL_RULES, ALL_CRITERIA = "tests/policies/test_rules.py", "tests/toolkit/evidence/criteria/test_criteria.py"
 """Run the fixtures of every rule, and a good and a bad log of every criterion, so they are tests of each."""
 ENTRIES = dict(rows())
 CRITERION_SOURCES = {one.name: markdown.sources(one.source) for one in (*CRITERIA, *COMPARISONS)}
@@ -124,7 +124,7 @@ def modules(file: str) -> Iterator[str]:
     """Yield the module of a file, that of a package for its `__init__.py`, and the package of a parser's parts."""
     path = PurePosixPath(file.removesuffix(".py").removesuffix("/__init__"))
     yield ".".join(path.parts)
-    if path.parts[:2] == _PARSERS and len(path.parts) > len(_PARSERS) + 1:
+    if path.parts[:3] == _PARSERS and len(path.parts) > len(_PARSERS) + 1:
         yield ".".join(path.parts[:-1])
 
 
@@ -150,7 +150,7 @@ def test_a_verdict_needs_its_reasons(given: dict[str, object], message: str) -> 
     [
         ("B-2.3", {}, True),
         ("2.3", {}, False),
-        ("X-1", {"by": ["components/bond.py"]}, True),
+        ("X-1", {"by": ["components/fabric/bond.py"]}, True),
         ("X-1", {"by": ["components/bonded.py", "components/__init__.py"]}, False),
         ("X-1", {"criteria": ["bond-up"]}, False),
     ],
@@ -158,12 +158,12 @@ def test_a_verdict_needs_its_reasons(given: dict[str, object], message: str) -> 
 def test_proof_is_tied_by_id_name_or_import(name: str, entry: dict[str, Any], wanted: bool) -> None:
     """Neither the beginning of an id nor another module of the room ties a test to a row."""
     loose = Entry.model_construct(asks="a", verdict="done", **entry)
-    assert tied(name, loose, "tests/components/test_bond.py") is wanted
+    assert tied(name, loose, "tests/components/fabric/test_bond.py") is wanted
 
 
 def test_layers_are_those_of_the_markers() -> None:
     """A file's layer is that of its markers, and unit without one."""
-    assert layers(ROOT / "tests/components/test_bond.py") == ("unit",)
+    assert layers(ROOT / "tests/components/fabric/test_bond.py") == ("unit",)
     assert layers(ROOT / "tests/cluster/test_redpaper.py") == ("cluster",)
 
 

@@ -9,19 +9,19 @@ import pytest
 from tests.support.recorded import ROOT
 
 ALLOWED = {
-    "apis": set(),
-    "hardware": {"apis"},
-    "components": {"datasets", "hardware", "apis"},
-    "datasets": {"hardware", "apis"},
-    "sites": {"hardware", "apis"},
-    "stacks": {"components", "datasets", "sites", "hardware", "apis"},
-    "rendering": {"stacks", "components", "datasets", "evidence", "hardware", "apis"},
-    "policies": {"hardware", "apis"},
-    "simulator": {"policies", "hardware", "apis"},
-    "evidence": {"hardware", "apis"},
-    "review": {"policies", "datasets", "hardware", "apis"},
+    "core": set(),
+    "components": {"core"},
+    "stacks": {"components", "core"},
+    "policies": {"core"},
+    "toolkit/engine": {"core"},
+    "toolkit/datasets": {"core"},
+    "toolkit/evidence": {"core"},
+    "toolkit/review": {"policies", "toolkit/datasets", "core"},
+    "toolkit/site": {"stacks", "core"},
+    "toolkit/simulator": {"toolkit/engine", "policies", "core"},
+    "toolkit/render": {"stacks", "components", "toolkit/evidence", "core"},
 }
-ROOMS = {*ALLOWED, "cli", "tests", "bench"}
+ROOMS = {*ALLOWED, "toolkit/cli", "tests", "bench"}
 PRODUCT = sorted(ROOMS - {"tests", "bench"} | {"__main__.py"})
 BELOW_TESTS = re.compile(r"(?:\./|\.\./)*/?tests(?:/.*|(?:\.\w+)+)?")
 """A text that as a whole is a path of tests/, or a module there; links inside of a longer text are none."""
@@ -30,7 +30,8 @@ BELOW_TESTS = re.compile(r"(?:\./|\.\./)*/?tests(?:/.*|(?:\.\w+)+)?")
 def imported(room: str, others: set[str]) -> Iterator[tuple[str, str]]:
     """Yield each file of a room with those of the other rooms that it imports."""
     # Only what names one is parsed: that of every file takes half a second.
-    named = re.compile(rf"\b(?:from|import)\b.*\b(?:{'|'.join(sorted(others))})\b")
+    modules = {other.replace("/", "."): other for other in others}
+    named = re.compile(rf"\b(?:from|import)\b.*\b(?:{'|'.join(map(re.escape, modules))})\b")
     for file in sorted((ROOT / room).rglob("*.py")):
         text = file.read_text()
         for node in ast.walk(ast.parse(text)) if named.search(text) else ():
@@ -38,11 +39,11 @@ def imported(room: str, others: set[str]) -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
-                names = [node.module or ""]
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
             for name in names:
-                other = name.split(".")[0]
-                if other in others:
-                    yield f"{file.relative_to(ROOT)}", other
+                for module, other in modules.items():
+                    if f"{name}.".startswith(f"{module}."):
+                        yield f"{file.relative_to(ROOT)}", other
 
 
 @pytest.mark.parametrize("room", sorted(ALLOWED))
@@ -77,7 +78,7 @@ def test_the_product_reads_nothing_below_tests(room: str) -> None:
     "text",
     [
         'ROOT / "tests" / "evidence"',
-        'open("tests/evidence/logs/a.log")',
+        'open("tests/toolkit/evidence/logs/a.log")',
         'ROOT.glob("tests/**/*.log")',
         "from tests.support import recorded",
         "import tests.support",
@@ -94,14 +95,16 @@ def test_a_path_below_tests_is_found(text: str) -> None:
 def test_rooms_say_what_they_may_import(room: str) -> None:
     """The page of a room names exactly the rooms that it may import."""
     (line,) = re.findall(r"^May import: (.*)\.$", (ROOT / room / "README.md").read_text(), re.MULTILINE)
-    assert set(re.findall(r"`(\w+)/`", line)) == ALLOWED[room]
+    assert set(re.findall(r"`([\w/]+)/`", line)) == ALLOWED[room]
 
 
-@pytest.mark.parametrize("room", sorted(set(ALLOWED) - {"apis", "stacks", "simulator"}))
+@pytest.mark.parametrize("room", sorted(set(ALLOWED) - {"core", "stacks", "toolkit/simulator"}))
 def test_rooms_that_reach_no_cluster_have_no_client(room: str) -> None:
     """Rules, evidence, reviews and components stay functions of their input."""
     client = re.compile(
-        r"^\s*(?:import|from) (?:urllib3|requests|apis\.client|apis\.kubeconfig)\b|from apis import .*kubeconfig", re.M
+        r"^\s*(?:import|from) (?:urllib3|requests|core\.apis\.(?:client|kubeconfig))\b"
+        r"|from core\.apis import .*kubeconfig",
+        re.M,
     )
     assert [str(file) for file in (ROOT / room).rglob("*.py") if client.search(file.read_text())] == []
 
@@ -114,7 +117,7 @@ def test_the_rooms_are_seen() -> None:
 def test_components_load_no_api_group_to_be_read() -> None:
     """Annotations of API groups are quoted: evaluating one loads the Kubernetes SDK, half a second."""
     bare = re.compile(r"(?:->|:) (?:list\[)?k8s\.\w+\.")
-    files = sorted((ROOT / "components").glob("*.py"))
+    files = sorted((ROOT / "components").rglob("*.py"))
     assert [file.name for file in files if bare.search(file.read_text())] == [], "quote these annotations"
 
 

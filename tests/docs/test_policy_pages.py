@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from apis import yaml_text
+from core.yaml import text as yaml_text
 from policies import docs
 from policies.rules import RULES
 

@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from components.model import Model
-from rendering.reference import (
+from components.base.model import Model
+from stacks.loading.settings import Settings
+from tests.support.recorded import ROOT
+from toolkit.render.reference import (
     components,
     coverage,
     evidence,
@@ -21,8 +23,6 @@ from rendering.reference import (
     sources,
     tables,
 )
-from stacks.settings import Settings
-from tests.support.recorded import ROOT
 
 WRITERS = {
     "components": cache(components.pages),

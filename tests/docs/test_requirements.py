@@ -14,7 +14,7 @@ from tests.support.recorded import ROOT
 NOT_PRODUCT = {"tests", "bench"}
 OF_IMAGES = ROOT / "stacks/scripts"
 """What jobs run, by the packages of their images."""
-OF_SIMULATION = ("simulator/", "evidence/report/")
+OF_SIMULATION = ("toolkit/simulator/", "toolkit/evidence/report/")
 _IMPORT = re.compile(r"^( *)(?:from ([\w.]+) import (\([^)]*\)|[^\n]*)|import ([\w.]+))", re.MULTILINE)
 _PINNED = re.compile(r"^([\w.-]+)==", re.MULTILINE)
 
@@ -82,21 +82,21 @@ def test_requirements_alone_run_all_but_simulation_and_plots() -> None:
         new = {file for module in loaded if (file := of_repository(module))} - reached
         reached |= new
         files += new
-    assert ROOT / "simulator" / "files.py" in reached
+    assert ROOT / "core" / "files.py" in reached
     assert {top: by for top, by in packages(needed).items() if not by & pinned("requirements.txt")} == {}
 
 
 def test_product_needs_no_developer_tool() -> None:
     """Simulated clusters and plots run without what tests and linters need."""
     needed = {one.module for file in product() for one in imports(file)}
-    available = pinned("requirements.txt") | pinned("requirements-sim.txt")
+    available = pinned("requirements.txt") | pinned("requirements/sim.txt")
     assert {top: by for top, by in packages(needed).items() if not by & available} == {}
 
 
 def test_files_of_requirements_agree() -> None:
     """A package has one version, whichever of the files name it."""
     versions: dict[str, set[str]] = {}
-    for name in ("requirements.txt", "requirements-sim.txt", "requirements-dev.txt"):
+    for name in ("requirements.txt", "requirements/sim.txt", "requirements/dev.txt"):
         for package, version in re.findall(r"^([\w.-]+==\S+)(.*)$", (ROOT / name).read_text(), re.MULTILINE):
             if ";" not in version:
                 versions.setdefault(package.split("==")[0], set()).add(package)

@@ -2,9 +2,9 @@
 
 from functools import cache
 
-from cli.site.files import wanted
-from rendering.reference.coverage_data import rows
 from tests.support.recorded import OURS
+from toolkit.cli.site.files import wanted
+from toolkit.render.reference.coverage_data import rows
 
 ENTRIES = dict(rows())
 
@@ -22,12 +22,12 @@ def rendered() -> dict[str, str]:
 
 
 def test_rows_that_files_serve_name_what_writes_and_what_proves_them() -> None:
-    """A row that a rendered file names as its source has a module of `sites/`, and a test of it."""
+    """A row that a rendered file names as its source has a module of `toolkit/site/`, and a test of it."""
     wrong = {
         row: file
         for row, file in rendered().items()
-        if not any(one.startswith("sites/") for one in ENTRIES[row].by)
-        or not any(one.startswith("tests/sites/") for one in ENTRIES[row].proof)
+        if not any(one.startswith("toolkit/site/") for one in ENTRIES[row].by)
+        or not any(one.startswith("tests/toolkit/site/") for one in ENTRIES[row].proof)
     }
     assert wrong == {}, "add both in docs/coverage/, or take the row from the sources of the file"
 

@@ -4,9 +4,9 @@ import re
 from functools import cache
 from itertools import chain
 
-from apis import yaml_text
-from rendering.reference import sources
+from core.yaml import text as yaml_text
 from tests.support.recorded import ROOT
+from toolkit.render.reference import sources
 
 _ID = re.compile(r"(?<![\w-])(?:[RSNDBEP]-\d+(?:\.\d+)*(?:-\d+)?[a-z]?|platform-facts\s+\d+(?:\.\d+)?)(?![\w-])")
 _FOLDERS = [path for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")]

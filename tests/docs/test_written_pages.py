@@ -11,9 +11,9 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from cli.app import app
-from rendering.reference import markdown
 from tests.support.recorded import ROOT
+from toolkit.cli.app import app
+from toolkit.render.reference import markdown
 
 PAGES = [path for pages in ("*.md", "*/README.md", "docs/*.md", "docs/adr/*.md") for path in sorted(ROOT.glob(pages))]
 _COMMAND = re.compile(r"\./hpc ([^`\n#|>)]*)")

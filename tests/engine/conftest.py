@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator import cluster
 from tests.engine.kit import Cluster, Stack, wait_until
+from toolkit.simulator import cluster
 
 _NUMBERS = itertools.count(1)
 

@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 from kubernetes import client, config
 
-from simulator.plugins.locate import plugin_choice
-from simulator.tools import find
+from toolkit.engine.plugins.locate import plugin_choice
+from toolkit.engine.tools import find
 
 PROGRAMS = Path(__file__).with_name("programs")
 TIMEOUT = 600  # seconds, against hanging only: a machine may have other work

@@ -6,7 +6,7 @@ from typing import Any, cast
 import yaml
 
 from stacks.environment import SECRET_KEY
-from stacks.settings import KEY, PROJECT, load
+from stacks.loading.settings import KEY, PROJECT, load
 from tests.engine.kit import Stack
 
 ROOT = Path(__file__).parents[2]

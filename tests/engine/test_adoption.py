@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from cli.shared.paths import ROOT
 from tests.engine.kit import PROGRAMS, Cluster, Stack, config_map, thing
+from toolkit.cli.shared.paths import ROOT
 
 pytestmark = pytest.mark.engine
 

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from simulator.plugins.locate import LANGUAGE, plugin_choice
 from tests.engine.kit import Cluster, Stack, wait_until, widget
+from toolkit.engine.plugins.locate import LANGUAGE, plugin_choice
 
 pytestmark = pytest.mark.engine
 

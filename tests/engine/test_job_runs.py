@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from apis import kinds
-from apis.names import QUEUE_NAME
-from components.mpi_operator_generations import schema_v1alpha2
+from components.operators.mpi_operator_generations import schema_v1alpha2
+from core.apis import kinds
+from core.apis.names import QUEUE_NAME
 from tests.engine.kit import Cluster, Stack, wait_until
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("mpi_kind")]

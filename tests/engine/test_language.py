@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.plugins.locate import LANGUAGE, plugin_choice
 from tests.engine.kit import Cluster, Stack, wait_until
+from toolkit.engine.plugins.locate import LANGUAGE, plugin_choice
 
 pytestmark = pytest.mark.engine
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cli.shared.backends.store import FolderStore
 from tests.engine.kit import Cluster, Stack, config_map, thing, widget
+from toolkit.cli.shared.backends.store import FolderStore
 
 pytestmark = pytest.mark.engine
 

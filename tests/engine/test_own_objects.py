@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.shared.paths import ROOT
 from tests.engine.kit import PROGRAMS, Cluster, Stack, config_map
+from toolkit.cli.shared.paths import ROOT
 
 pytestmark = pytest.mark.engine
 

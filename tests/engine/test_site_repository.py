@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from cli.init import site_repository
-from cli.shared.errors import Problem
-from simulator.plugins.locate import plugin_choice
-from simulator.tools import find
 from tests.support import checkouts
 from tests.support.followed import walked
+from toolkit.cli.init import site_repository
+from toolkit.cli.shared.errors import Problem
+from toolkit.engine.plugins.locate import plugin_choice
+from toolkit.engine.tools import find
 
 pytestmark = pytest.mark.engine
 

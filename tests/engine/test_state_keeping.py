@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from cli.shared.backends import bucket_parts, bucket_setup, older_states
-from cli.shared.backends.backend import Backend
-from cli.shared.backends.bucket import open_bucket
-from cli.shared.checkpoints import access, backups
-from cli.shared.engine import Engine
-from cli.shared.errors import Problem
-from cli.shared.stack import Stack
-from cli.state import check, init, restore_plan, rotation
-from simulator.tools import find
-from stacks.settings import load
-from stacks.state_settings import StateSettings
+from stacks.loading.settings import load
+from stacks.settings.state import StateSettings
 from tests.engine.kit import Cluster, config_map
 from tests.engine.kit import Stack as Project
 from tests.support.buckets import KEYS
+from toolkit.cli.shared.backends import bucket_parts, bucket_setup, older_states
+from toolkit.cli.shared.backends.backend import Backend
+from toolkit.cli.shared.backends.bucket import open_bucket
+from toolkit.cli.shared.checkpoints import access, backups
+from toolkit.cli.shared.engine import Engine
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.stack import Stack
+from toolkit.cli.state import check, init, restore_plan, rotation
+from toolkit.engine.tools import find
 
 pytestmark = pytest.mark.engine
 ROOT = Path(__file__).parents[2]

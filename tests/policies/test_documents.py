@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from apis.yaml_scalars import resolve
-from cli.check.places import offsets
-from cli.check.texts import Chunk, chunks, decode
+from core.yaml.scalars import resolve
 from policies.documents import DEEPEST, Aliases, Document, NotReadable, documents
+from toolkit.cli.check.places import offsets
+from toolkit.cli.check.texts import Chunk, chunks, decode
 
 
 def _documents(text: str) -> list[Document]:

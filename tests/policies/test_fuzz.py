@@ -15,10 +15,6 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 
-from cli.check.examination import examine
-from cli.check.reports import REPORTS, text
-from cli.check.sources import Source
-from cli.check.texts import decode
 from policies.check import Checker
 from policies.documents import Aliases, documents
 from policies.inventory import Inventory
@@ -27,6 +23,10 @@ from policies.pack.properties import Properties
 from policies.values import show
 from tests.policies.conftest import unknowns
 from tests.support.manifests import inventions, mutants, texts
+from toolkit.cli.check.examination import examine
+from toolkit.cli.check.reports import REPORTS, text
+from toolkit.cli.check.sources import Source
+from toolkit.cli.check.texts import decode
 
 LONGEST = 2.0
 """Seconds of processor time for one example, of a few objects; they take milliseconds."""

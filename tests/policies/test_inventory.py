@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apis.kinds import CONFIG_MAP, RESOURCE_FLAVOR
+from core.apis.kinds import CONFIG_MAP, RESOURCE_FLAVOR
 from policies.inventory import Inventory
 from policies.objects import Obj
 

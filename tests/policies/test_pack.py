@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from policies.rules import RULES
-from simulator.errors import SimulatorError
-from simulator.plugins.locate import plugin_choice
-from simulator.tools import find
 from tests.policies.batches import Batch, batches, said
 from tests.policies.conftest import Case, cases, rule_named
 from tests.policies.servicer import token_of
+from toolkit.engine.errors import SimulatorError
+from toolkit.engine.plugins.locate import plugin_choice
+from toolkit.engine.tools import find
 
 pytestmark = pytest.mark.engine
 
@@ -150,8 +150,7 @@ def test_wrong_exceptions_are_one_line(tmp_path: Path) -> None:
     """A wrong file of exceptions ends the pack with a message that names the entry."""
     copy = tmp_path / "policies"
     shutil.copytree(PACK, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    for room in ("apis", "hardware"):
-        (tmp_path / room).symlink_to(PACK.parent / room)
+    (tmp_path / "core").symlink_to(PACK.parent / "core")
     (copy / "exceptions.yaml").write_text("- {rule: gpu-limit, object: Pod a/x, reason: long enough, expires: soon}\n")
     done = subprocess.run([sys.executable, copy], cwd=copy, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (1, "")

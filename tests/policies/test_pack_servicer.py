@@ -18,10 +18,10 @@ from policies.redaction import redact, secret_texts, texts
 from policies.rule import AnyRule
 from policies.rules import RULES
 from policies.values import read
-from rendering.manifests import manifests
 from tests.policies.conftest import Case, cases, cases_of, findings, rule_named, unknowns
 from tests.policies.servicer import STACK, Servicer, token_of, urn, wired
 from tests.support.recorded import ROOT, environment
+from toolkit.render.manifests import manifests
 
 OBJECTS = [rule for rule in RULES if not rule.links]
 LINKS = [rule for rule in RULES if rule.links]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apis.kinds import CUSTOM_RESOURCE_DEFINITION
+from core.apis.kinds import CUSTOM_RESOURCE_DEFINITION
 from policies.check import Checker
 from policies.findings import Finding, Undetermined
 from policies.inventory import Inventory

@@ -1,6 +1,6 @@
 """Secrets in what a finding says."""
 
-from apis.pulumi_values import REDACTED
+from core.pulumi_values import REDACTED
 from policies.findings import Finding, Severity
 from policies.redaction import redact
 

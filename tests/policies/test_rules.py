@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from apis.kind import EVERY
-from apis.kinds import KINDS, Kind
+from core.apis.kind import EVERY
+from core.apis.kinds import KINDS, Kind
 from policies import rules
 from policies.check import Checker
 from policies.configuration import Configuration
@@ -15,7 +15,7 @@ from policies.findings import Finding, Severity
 from policies.inventory import Inventory
 from policies.objects import objects
 from policies.rule import AnyRule
-from policies.rules import RULES
+from policies.rules import RULES, pods
 from tests.policies.conftest import Case, cases, cases_of, findings, rule_named
 
 _MOST_MISSING = 3
@@ -84,18 +84,18 @@ def test_fixtures_name_rules() -> None:
 
 def test_a_module_without_its_rule_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module that defines no rule, or one with another name than the module's, fails when the rules are imported."""
-    monkeypatch.setattr(rules, "__path__", [*rules.__path__, str(tmp_path)])
+    monkeypatch.setattr(pods, "__path__", [*pods.__path__, str(tmp_path)])
     (tmp_path / "no_rule.py").write_text("")
-    with pytest.raises(TypeError, match=r"policies/rules/no_rule\.py defines 0 rules"):
-        rules._rule("no_rule")
-    (tmp_path / "other_name.py").write_text("from policies.rules.gpu_limit import GPU_LIMIT\n")
+    with pytest.raises(TypeError, match=r"policies/rules/pods/no_rule\.py defines 0 rules"):
+        rules._rule("policies.rules.pods.no_rule")
+    (tmp_path / "other_name.py").write_text("from policies.rules.gpu.gpu_limit import GPU_LIMIT\n")
     with pytest.raises(TypeError, match=r"other_name\.py defines the rule 'gpu-limit'; name it 'other-name'"):
-        rules._rule("other_name")
+        rules._rule("policies.rules.pods.other_name")
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.pod_templates], ids=lambda kind: str(kind.api_version))
 def test_every_kind_with_pods_is_walked(kind: Kind) -> None:
-    """The pods of every kind in `apis.kinds` with pod templates are examined."""
+    """The pods of every kind in `core.apis.kinds` with pod templates are examined."""
     container = {"name": "c", "resources": {"limits": {"rdma/shared_ib0": 2}}}
     for path in kind.pod_templates:
         manifest: Any = {"spec": {"containers": [container]}}
@@ -106,7 +106,7 @@ def test_every_kind_with_pods_is_walked(kind: Kind) -> None:
 
 
 def test_another_version_of_a_kind_is_walked() -> None:
-    """A kind is examined in versions that `apis.kinds` does not list."""
+    """A kind is examined in versions that `core.apis.kinds` does not list."""
     container = {"name": "c", "resources": {"limits": {"nvidia.com/gpu": 99}}}
     template = {"spec": {"containers": [container]}}
     manifest = {

@@ -2,16 +2,16 @@
 
 import pytest
 
-from cli.shared.policy_configuration import configuration
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.exceptions import load as exceptions
 from policies.exceptions import waive
 from policies.inventory import Inventory
 from policies.objects import objects
-from rendering.manifests import beside, manifests
-from stacks.settings import load
+from stacks.loading.settings import load
 from tests.support.recorded import A_DAY, OURS, ROOT, environment
+from toolkit.cli.shared.policy_configuration import configuration
+from toolkit.render.manifests import beside, manifests
 
 
 @pytest.mark.parametrize("stack", OURS)

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rendering.manifests import manifests
 from tests.support.golden import STACKS as GOLDEN
 from tests.support.recorded import environment, of_kind
+from toolkit.render.manifests import manifests
 
 OF_TENANTS = (
     *(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.image_build import REGISTRY
+from components.jobs.image_build import REGISTRY
 from tests.support.recorded import environment, of_kind, spec
 from tests.support.stack_settings import data, expect_refusal
 

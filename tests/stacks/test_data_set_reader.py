@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from datasets import file_list
-from datasets.file_list import File
 from stacks.programs import SCRIPTS
+from toolkit.datasets import file_list
+from toolkit.datasets.file_list import File
 
 NAMES = ("a b/é\x85.png", "a/label/one.png", "a/one.png", "z.json")
 """A blank, a letter beyond ASCII and a control sign, which names may have."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rendering.manifests import manifests
 from tests.support.recorded import OURS, environment, of_kind, one
+from toolkit.render.manifests import manifests
 
 STACKS = OURS
 RECOMMENDED = {"app.kubernetes.io/name", "app.kubernetes.io/part-of", "app.kubernetes.io/managed-by"}

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from rendering.manifests import manifests
-from stacks.gpu_settings import GpuOperatorSettings
-from stacks.settings import load
+from stacks.loading.settings import load
+from stacks.settings.gpu import GpuOperatorSettings
 from tests.support.golden import STACKS as GOLDEN
 from tests.support.recorded import OURS, ROOT, environment, of_kind, spec
+from toolkit.render.manifests import manifests
 
 STACKS = OURS
 WITH_PLATFORM = [each for each in STACKS if load(each, ROOT).has_platform]

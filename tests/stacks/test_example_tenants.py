@@ -2,7 +2,7 @@
 
 import pytest
 
-from stacks.settings import load
+from stacks.loading.settings import load
 from tests.stacks.others import named
 from tests.support.golden import STACKS as GOLDEN
 from tests.support.recorded import OURS, ROOT, environment, of_kind

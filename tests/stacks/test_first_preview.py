@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from pulumi.output import Unknown
 
-from rendering.manifests import registrations
 from tests.support.recorded import OURS, environment
+from toolkit.render.manifests import registrations
 
 
 def _of_every_kind() -> Iterator[str]:

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 
-from apis.pulumi_values import REDACTED
-from cli.shared.policy_configuration import configuration
+from core.pulumi_values import REDACTED
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.exceptions import load as exceptions
@@ -22,12 +21,13 @@ from policies.exceptions import waive
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import objects
-from rendering.manifests import manifests
-from rendering.recorder import Registration, record
 from stacks import environment
-from stacks.settings import PROJECT, Settings, SettingsError, parse
+from stacks.loading.settings import PROJECT, Settings, SettingsError, parse
 from tests.support.fragments import WHOLE, stacks, unchanged
 from tests.support.recorded import A_DAY, ROOT
+from toolkit.cli.shared.policy_configuration import configuration
+from toolkit.render.manifests import manifests
+from toolkit.render.recorder import Registration, record
 
 EXAMPLES = 4  # at a time: under a second
 ACCEPTED_BY_HAND = "selinux-enforcing"

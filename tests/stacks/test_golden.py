@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from rendering.manifests import manifests
 from tests.stacks import others
 from tests.support.golden import STACKS, UPDATE, Golden, compare, files, text, write
 from tests.support.recorded import OURS, ROOT, environment
+from toolkit.render.manifests import manifests
 
 FOLDER = ROOT / "tests" / "stacks" / "golden"
 

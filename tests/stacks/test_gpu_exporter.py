@@ -4,17 +4,17 @@ from functools import cache
 
 import yaml
 
-from apis.pulumi_values import REDACTED
+from core.pulumi_values import REDACTED
 from policies.check import Checker
 from policies.inventory import Inventory
 from policies.objects import objects
-from rendering.manifests import manifests
-from rendering.recorder import Registration
 from stacks.environment import build, placeholder_accounts
-from stacks.monitoring_files import RULES, files
-from stacks.settings import load, parse
+from stacks.layers.monitoring_files import RULES, files
+from stacks.loading.settings import load, parse
 from tests.support.recorded import ROOT, before, component, environment, of_kind, one, spec
 from tests.support.stack_settings import changed, expect_refusal
+from toolkit.render.manifests import manifests
+from toolkit.render.recorder import Registration
 
 EXPORTER = {"image": "nvidia/dcgm-exporter:1.7.2-2.0.0-rc.9-ubuntu18.04"}
 DAEMON_SET = "dcgm-exporter"

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from apis.pulumi_values import REDACTED
 from bench.scaled import platform
+from core.pulumi_values import REDACTED
 from policies.check import Checker
 from policies.inventory import Inventory
 from policies.objects import objects
-from rendering.manifests import manifests
-from rendering.recorder import Registration, record
 from stacks import environment
-from stacks.settings import PROJECT, parse
+from stacks.loading.settings import PROJECT, parse
 from tests.support.recorded import ROOT
+from toolkit.render.manifests import manifests
+from toolkit.render.recorder import Registration, record
 
 STEEPER = 1.35
 """Of the calls for one more, at twice the size; with the square it would be near 2, in a straight line 1."""

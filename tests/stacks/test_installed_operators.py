@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stacks import settings
+from stacks.loading import settings
 from tests.support.recorded import ROOT, built
 
 OLM = ("Subscription", "OperatorGroup", "ClusterServiceVersionPatch")

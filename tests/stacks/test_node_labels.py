@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 import yaml
 
-from apis import names, topology
-from rendering.recorder import Registration
-from simulator.actors import features, nfd_v1alpha1
-from stacks.cluster_settings import NodeSettings
-from stacks.layer_settings import TenantsLayer
-from stacks.platform import Settings
+from core.apis import names, topology
+from stacks.loading.settings import load
 from stacks.releases import RELEASES
-from stacks.settings import load
+from stacks.settings.cluster import NodeSettings
+from stacks.settings.layers import TenantsLayer
+from stacks.settings.platform import Settings
 from tests.support.recorded import OURS, ROOT, before, environment, of_kind, spec
+from toolkit.render.recorder import Registration
+from toolkit.simulator.actors import features, nfd_v1alpha1
 
 TABLE: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("node_labels.yaml").read_text())
 STACKS = OURS

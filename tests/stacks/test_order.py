@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from rendering.recorder import Registration
 from tests.support.recorded import OURS, before, environment
+from toolkit.render.recorder import Registration
 
 AFTER: Mapping[str, tuple[str, ...]] = {
     # An operator brings the kind; its version is awaited.

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from stacks.layer_settings import PlatformLayer, TenantsFile
-from stacks.settings import Settings
+from stacks.loading.settings import Settings
+from stacks.settings.layers import PlatformLayer, TenantsFile
 
 _CLASS = r"\\[wdsWDS]|\[(?:\^(?:\\.|[^\]\\])*|(?:\\.|[^\]\\])*?\\[wdsWDS](?:\\.|[^\]\\])*)\]"
 REPEATED = re.compile(rf"(?:{_CLASS})\{{(\d+,)?\d+\}}")

@@ -7,8 +7,9 @@ from pathlib import Path
 import pulumi
 import pytest
 
-from stacks import bases, environment, field_places
-from stacks.settings import SettingsError, load, parse
+from stacks import environment
+from stacks.loading import bases, field_places
+from stacks.loading.settings import SettingsError, load, parse
 from tests.support.recorded import ROOT
 from tests.support.stack_settings import expect_message
 

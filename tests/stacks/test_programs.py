@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from components.job_volumes import MountOptions
-from components.layout import Layout
-from stacks.images import IMAGES
+from components.jobs.job_volumes import MountOptions
+from components.jobs.layout import Layout
 from stacks.programs import PROGRAMS, SCRIPTS, Program
+from stacks.resolved.images import IMAGES
 from tests.support.recorded import ROOT
 
 EIGHT = Layout(pods=2, gpus=8)
@@ -192,12 +192,12 @@ def test_python_names_no_program_of_the_documents() -> None:
     """A program is its file: no Python depends on its name, but parsers, what is simulated, and programs themselves."""
     names = [name for name, entry in PROGRAMS.items() if "torch" not in entry.kinds and name not in entry.prints]
     named = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})(?![\w-])")
-    rooms = {path.name for path in ROOT.iterdir() if any(path.glob("**/*.py"))} - {"tests", "simulator", ".venv"}
+    rooms = {path.name for path in ROOT.iterdir() if any(path.glob("**/*.py"))} - {"tests", ".venv"}
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for room in sorted(rooms)
         for path in sorted((ROOT / room).rglob("*.py"))
-        if not path.is_relative_to(ROOT / "evidence/tools") and path.parent != SCRIPTS
+        if not any(map(path.is_relative_to, (ROOT / "toolkit/evidence/tools", ROOT / "toolkit/simulator", SCRIPTS)))
         for number, line in enumerate(path.read_text().splitlines(), start=1)
         if named.search(line)
     ]

@@ -10,14 +10,14 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from rendering.manifests import manifests
-from stacks.platform import Settings
+from stacks.loading.settings import load
 from stacks.releases import FOLDER, RELEASES, ReleaseError, Support
 from stacks.releases import load as read
-from stacks.settings import load
+from stacks.settings.platform import Settings
 from tests.support.recorded import OURS, ROOT, built
 from tests.support.recorded import environment as registrations
 from tests.support.stack_settings import changed, data, expect_message, expect_refusal, message
+from toolkit.render.manifests import manifests
 
 DAY = timedelta(days=1)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from apis.suite import SCRIPT
+from core.apis.suite import SCRIPT
 from stacks.programs import SCRIPTS
 from tests.support import debian
 

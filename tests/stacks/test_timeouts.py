@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from apis.names import TIMEOUT_SECONDS
-from components.timeouts import LONGEST, Timeouts
-from stacks import settings
+from components.base.timeouts import LONGEST, Timeouts
+from core.apis.names import TIMEOUT_SECONDS
+from stacks.loading import settings
 from tests.support.recorded import built
 from tests.support.stack_settings import data
 

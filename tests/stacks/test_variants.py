@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pulumi import ResourceOptions
 
-from stacks import fabric
-from stacks.settings import load, parse
+from stacks.layers import fabric
+from stacks.loading.settings import load, parse
 from tests.support.declared import declared, only
 from tests.support.recorded import ROOT, environment, of_kind, spec
 from tests.support.stack_settings import data, expect_refusal, only_pool
@@ -193,9 +193,9 @@ def test_gpudirect_of_old_gpus_needs_mellanoxs_driver() -> None:
 
 def spec_of_driver(content: dict[str, Any]) -> Any:
     """Return the RDMA part of the GPU driver's spec."""
-    from components.gpu_operator import GpuKind, GpuOperatorArgs  # noqa: PLC0415
-    from components.gpu_operator import spec as policy  # noqa: PLC0415
-    from stacks import gpus  # noqa: PLC0415
+    from components.gpu.gpu_operator import GpuKind, GpuOperatorArgs  # noqa: PLC0415
+    from components.gpu.gpu_operator import spec as policy  # noqa: PLC0415
+    from stacks.layers import gpus  # noqa: PLC0415
 
     pool = only_pool(parse(content, "test"))
     driver = content["gpu"]["driver"]

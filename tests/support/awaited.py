@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from apis.kinds import Kind
-from cli.up.waits.verdict import Look, Object
+from core.apis.kinds import Kind
+from toolkit.cli.up.waits.verdict import Look, Object
 
 Manifest = dict[str, Any]
 

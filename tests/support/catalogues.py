@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from datasets import generated, indexing
-from datasets.card import Card
-from datasets.frames import FileFacts, Frame, put_together
-from datasets.naming import LABEL
-from datasets.sqlite_reader import SqliteCatalogue
+from core.datasets.card import Card
+from core.datasets.naming import LABEL
+from toolkit.datasets import generated, indexing
+from toolkit.datasets.frames import FileFacts, Frame, put_together
+from toolkit.datasets.sqlite_reader import SqliteCatalogue
 
 TIME = datetime(2020, 9, 25, 20, 27, 37, tzinfo=UTC)
 COS = indexing.Origin("IBM COS", "a2d2")

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from simulator import cluster, tools
-from simulator.cluster import Cluster, ClusterSpec, NodeSpec
-from simulator.errors import SimulatorError
-from simulator.start import needed_tools
+from toolkit.engine import tools
+from toolkit.engine.errors import SimulatorError
+from toolkit.simulator import cluster
+from toolkit.simulator.cluster import Cluster, ClusterSpec, NodeSpec
+from toolkit.simulator.start import needed_tools
 
 LAB = "ocp4.scale.ibm.com"
 LAB_NODES = (

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from cli import app
+from toolkit.cli import app
 
 
 def run(command: Callable[..., Any], *arguments: str, text: str | bytes | None = None) -> Result:

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from datasets import lock
-from datasets.lock import Lock
-from tests.datasets.kit import Row, a_choice, image, row, selected
+from core.datasets import lock
+from core.datasets.lock import Lock
 from tests.support.stack_settings import data
+from tests.toolkit.datasets.kit import Row, a_choice, image, row, selected
 
 SETS = {"name": "sets", "kind": "claim", "claim": "sets", "storage_class": "nfs", "capacity": "1Gi", "read_only": True}
 OUT = {"name": "out", "kind": "claim", "claim": "out", "storage_class": "nfs", "capacity": "1Gi"}

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.files import locked
-from simulator.tools.lookup import cache_folder
+from core.files import locked
+from toolkit.engine.tools.lookup import cache_folder
 
 PACKAGES = (
     "haproxy",

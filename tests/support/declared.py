@@ -7,8 +7,8 @@ from policies.check import Checker
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import objects
-from rendering.manifests import manifests
 from tests.support.recorded import component
+from toolkit.render.manifests import manifests
 
 Manifest = dict[str, Any]
 

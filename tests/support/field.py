@@ -10,28 +10,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from apis import kinds
-from apis.kinds import Kind
-from cli.shared import cluster_client
-from cli.shared.policy_configuration import configuration
-from cli.status.jobs import Job as Seen
-from cli.status.jobs import jobs
-from cli.status.overview import OURS
-from cli.verify import nodes
-from cli.verify.expectations import requests
-from cli.verify.job_logs import collect
-from evidence.judge import exit_status, judge
-from evidence.verdict import Verdict
+from core.apis import kinds
+from core.apis.kinds import Kind
+from core.progress import SILENT
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import objects
-from simulator.actors.api import ApiError
-from simulator.progress import SILENT
-from stacks.platform import Settings
+from stacks.settings.platform import Settings
 from tests.support.lab import eventually
 from tests.support.user import User
+from toolkit.cli.shared import cluster_client
+from toolkit.cli.shared.policy_configuration import configuration
+from toolkit.cli.status.jobs import Job as Seen
+from toolkit.cli.status.jobs import jobs
+from toolkit.cli.status.overview import OURS
+from toolkit.cli.verify import nodes
+from toolkit.cli.verify.expectations import requests
+from toolkit.cli.verify.job_logs import collect
+from toolkit.evidence.judge import exit_status, judge
+from toolkit.evidence.verdict import Verdict
+from toolkit.simulator.actors.api import ApiError
 
 Manifest = dict[str, Any]
 Edit = Callable[[list[Manifest]], object]

@@ -11,10 +11,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from stacks.operator_settings import OperatorSettings
+from stacks.loading.settings import whole
 from stacks.programs import PROGRAMS
 from stacks.releases import RELEASES
-from stacks.settings import whole
+from stacks.settings.operators import OperatorSettings
 from tests.support.recorded import OURS, ROOT
 
 IMAGE = "quay.io/example/hpc:1"

@@ -3,16 +3,16 @@
 from functools import cache
 from typing import Any
 
-from apis import kinds
-from components import waits
-from components.outcome import Wait, job_annotations
-from rendering import manifests
-from rendering.gitops.health import KindHealth, by_kind
-from rendering.gitops.waves import waves
-from simulator.plugins.provider.observations import Seen
-from simulator.plugins.provider.wait_annotation import wait_rule
-from stacks.settings import known
+from components.base import waits
+from components.jobs.outcome import Wait, job_annotations
+from core.apis import kinds
+from stacks.loading.settings import known
 from tests.support.recorded import ROOT
+from toolkit.engine.prediction.observations import Seen
+from toolkit.render import manifests
+from toolkit.render.gitops.health import KindHealth, by_kind
+from toolkit.render.gitops.waves import waves
+from toolkit.simulator.provider.wait_annotation import wait_rule
 
 Object = dict[str, Any]
 

@@ -10,7 +10,7 @@ from typing import Any
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
-from simulator.access.pki import Pki
+from toolkit.simulator.access.pki import Pki
 
 Respond = Callable[[Request], Response]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from werkzeug.wrappers import Request, Response
 
-from cli.shared.cluster_client import Cluster
 from tests.support.http_server import as_json, kubeconfig, serving
+from toolkit.cli.shared.cluster_client import Cluster
 
 
 @dataclass

@@ -13,13 +13,13 @@ from typing import Any
 
 import yaml
 
-from apis import kinds
-from apis.kinds import Kind
-from rendering.manifests import manifests
-from simulator.actors.api import Api, Server
+from core.apis import kinds
+from core.apis.kinds import Kind
 from tests.support import checkouts
 from tests.support.recorded import environment
 from tests.support.stack_settings import in_one
+from toolkit.render.manifests import manifests
+from toolkit.simulator.actors.api import Api, Server
 
 SETTINGS = "Pulumi.dev.yaml"
 _BINDING = "pv.kubernetes.io/"
@@ -48,7 +48,7 @@ class Lab:
         """Run a command of ./hpc."""
         outside = {key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "HPC_SIM"))}
         return subprocess.run(
-            [sys.executable, str(self.root / "cli"), *arguments],
+            [sys.executable, str(self.root / "toolkit" / "cli"), *arguments],
             cwd=self.root,
             env=outside,
             stdin=subprocess.DEVNULL,

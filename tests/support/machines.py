@@ -1,7 +1,7 @@
 """The machines of the documents, for tests that are about one of them."""
 
-from hardware.gpus import ARCHITECTURES
-from hardware.profiles import Profile, profile
+from core.hardware.gpus import ARCHITECTURES
+from core.hardware.profiles import Profile, profile
 
 DGX1_V100_16GB = profile("dgx1-v100-16gb")
 DGX1_V100_32GB = profile("dgx1-v100-32gb")

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 
-from apis.kinds import KINDS
+from core.apis.kinds import KINDS
 from policies.rule import FIXTURES
 
 UNKNOWN_MARK = "<unknown>"

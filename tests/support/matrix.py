@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from evidence.diagnosis.cause_table import CAUSES
-from evidence.verdict import Status
-from rendering.reference.faults import JOB, Fault
 from tests.support.field import DONE, Field, Manifest, Outcome
+from toolkit.evidence.diagnosis.cause_table import CAUSES
+from toolkit.evidence.verdict import Status
+from toolkit.render.reference.faults import JOB, Fault
 
 __all__ = ["JOB", "LISTENER", "RDMA_TEST", "check", "healthy", "judged"]
 RDMA_TEST, LISTENER = "mofed-test-job", "mofed-test-job-listener"

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from hypothesis.strategies import DataObject, booleans, integers, sampled_from
 
-from evidence.model import Reading
-from evidence.reader import read, read_stream
-from evidence.text import clean, raw_lines
 from tests.support.rounds import ROUNDS
+from toolkit.evidence.model import Reading
+from toolkit.evidence.reader import read, read_stream
+from toolkit.evidence.text import clean, raw_lines
 
 Kind = TypeVar("Kind", bound=Reading)
 

@@ -3,13 +3,13 @@
 import io
 from pathlib import Path
 
-from cli.machine.from_logs import found_in
-from cli.machine.machine_fields import Found
-from cli.machine.tool_facts import PARSERS
-from evidence.model import Reading
-from evidence.reader import read_stream
+from toolkit.cli.machine.from_logs import found_in
+from toolkit.cli.machine.machine_fields import Found
+from toolkit.cli.machine.tool_facts import PARSERS
+from toolkit.evidence.model import Reading
+from toolkit.evidence.reader import read_stream
 
-OUTPUTS = Path(__file__).parent.parent / "cli" / "machine" / "outputs"
+OUTPUTS = Path(__file__).parent.parent / "toolkit" / "cli" / "machine" / "outputs"
 
 
 def printed(name: str) -> str:

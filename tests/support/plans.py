@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from apis import kinds
+from core.apis import kinds
 
 WORDS = {"create": "created", "update": "updated", "replace": "replaced", "delete": "deleted"}
 _PATCH = "Patch"

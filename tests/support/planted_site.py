@@ -12,9 +12,9 @@ from typing import Any
 import boto3
 import yaml
 
-from simulator.actors.api import Api, Server
 from tests.support import checkouts, planted
 from tests.support.followed import walked
+from toolkit.simulator.actors.api import Api, Server
 
 BUCKET = "hpc-lab-state"
 REGISTRY = "nvcr.io"
@@ -80,7 +80,7 @@ class Site:
     def start(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
         """Start ./hpc."""
         return subprocess.Popen(
-            [sys.executable, str(self.root / "cli"), *words],
+            [sys.executable, str(self.root / "toolkit" / "cli"), *words],
             cwd=self.root,
             env={**self.environment, **variables},
             stdin=subprocess.PIPE,

@@ -12,14 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from apis import kinds
-from components.pull_secret import KEY
-from simulator.processes import procfs
+from components.tenants.pull_secret import KEY
+from core.apis import kinds
 from tests.support import planted
 from tests.support.followed import Block, blocks, change
 from tests.support.lab import eventually
 from tests.support.planted_site import ODD, PROVIDER, REGISTRY, STORE, Site
 from tests.support.recorded import ROOT
+from toolkit.simulator.processes import procfs
 
 PAGE_BLOCKS = tuple(blocks(ROOT / "docs" / "operations.md"))
 LAST = "Removing the environment"

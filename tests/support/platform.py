@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from apis import kinds
-from apis.kinds import Kind
-from simulator.actors import grants
-from simulator.manifests import manifest
+from core.apis import kinds
+from core.apis.kinds import Kind
+from toolkit.simulator.actors import grants
+from toolkit.simulator.manifests import manifest
 
 obj = manifest
 Object = dict[str, Any]

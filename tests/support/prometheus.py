@@ -14,11 +14,11 @@ from urllib.request import urlopen
 
 import yaml
 
-from apis import kinds
-from simulator.actors.api import Api
-from simulator.processes import ports
+from core.apis import kinds
 from tests.support import debian
 from tests.support.metrics_pages import page
+from toolkit.simulator.actors.api import Api
+from toolkit.simulator.processes import ports
 
 _PATIENCE = 60.0  # seconds until a condition that must come counts as not coming
 FIRING = 'ALERTS{alertstate="firing"}'

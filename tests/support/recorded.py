@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from apis.pulumi_values import REDACTED
-from rendering import manifests
-from rendering.recorder import Registration, record
-from stacks import settings
+from core.pulumi_values import REDACTED
 from stacks.environment import build, placeholder_accounts
-from stacks.operator_settings import OperatorSettings
+from stacks.loading import settings
+from stacks.settings.operators import OperatorSettings
+from toolkit.render import manifests
+from toolkit.render.recorder import Registration, record
 
 ROOT = Path(__file__).parents[2]
 OURS = ("dev", "prod", *sorted(path.stem for path in settings.examples(ROOT).glob("*.yaml")))

@@ -6,8 +6,8 @@ Loaded as a plugin before what imports `registrations` by its name.
 from functools import cache
 from pathlib import Path
 
-from rendering import manifests
-from rendering.recorder import Registration
+from toolkit.render import manifests
+from toolkit.render.recorder import Registration
 
 _record = manifests.registrations
 _READ = ("Pulumi.*.yaml", "stacks/examples/*.yaml", "stacks/bases/*.yaml", "data/*")
@@ -15,7 +15,7 @@ _READ = ("Pulumi.*.yaml", "stacks/examples/*.yaml", "stacks/bases/*.yaml", "data
 
 
 def _registrations(stack: str, root: Path = manifests.ROOT, *, first_preview: bool = False) -> tuple[Registration, ...]:
-    """Return what `rendering.manifests.registrations` does."""
+    """Return what `toolkit.render.manifests.registrations` does."""
     if root != manifests.ROOT:
         return _record(stack, root, first_preview=first_preview)
     files = sorted(path for pattern in _READ for path in root.glob(pattern))

@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from policies import exceptions
+from stacks.loading.settings import load
 from stacks.releases import RELEASES
-from stacks.settings import load
 from tests.support.recorded import OURS, ROOT
 
 AHEAD = timedelta(days=60)

@@ -1,7 +1,7 @@
 """Objects that several tests of reviews change."""
 
-from review.model import Resource
 from tests.support.reviews import made
+from toolkit.review.model import Resource
 
 VOLUME = made(
     "core/v1:PersistentVolume",

@@ -6,15 +6,15 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from cli.diff import settings_facts
-from rendering.recorder import Registration
-from review.cluster_facts import Facts
-from review.indexed_review import IndexedReview
-from review.model import Change, Op, Resource, Review
-from review.section import Section
-from review.sentences import bare
-from stacks import settings
+from stacks.loading import settings
 from tests.support.recorded import ROOT, built, environment
+from toolkit.cli.diff import settings_facts
+from toolkit.render.recorder import Registration
+from toolkit.review.cluster_facts import Facts
+from toolkit.review.indexed_review import IndexedReview
+from toolkit.review.model import Change, Op, Resource, Review
+from toolkit.review.section import Section
+from toolkit.review.sentences import bare
 
 Edit = Callable[[dict[str, Any]], None]
 

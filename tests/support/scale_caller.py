@@ -7,9 +7,9 @@ from typing import Any
 from werkzeug.test import Client, TestResponse
 from werkzeug.wrappers import Request
 
-from simulator.access.accounts import Account
-from simulator.scale_management.service import Service
-from simulator.scale_management.state import Store, initial
+from toolkit.simulator.access.accounts import Account
+from toolkit.simulator.scale_management.service import Service
+from toolkit.simulator.scale_management.state import Store, initial
 
 ACCOUNT = Account("hpc", "secret")
 CLUSTER = "16217308676014575381"

@@ -6,14 +6,14 @@ from urllib.parse import parse_qs, urlsplit
 
 from werkzeug.wrappers import Request, Response
 
-from simulator import state as states
-from simulator.access import accounts
-from simulator.access.pki import create
-from simulator.home import Layout
-from simulator.spec import ClusterSpec, ScaleGui
-from simulator.state import PortNumbers, State
 from tests.support import http_server, scale_rest
 from tests.support.scale_caller import CLUSTER, Caller
+from toolkit.simulator import state as states
+from toolkit.simulator.access import accounts
+from toolkit.simulator.access.pki import create
+from toolkit.simulator.home import Layout
+from toolkit.simulator.spec import ClusterSpec, ScaleGui
+from toolkit.simulator.state import PortNumbers, State
 
 
 class Served:

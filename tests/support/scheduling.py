@@ -34,7 +34,7 @@ LONGEST = (
     "tests/engine/test_lifecycle.py",
     "tests/engine/test_state_keeping.py",
     "tests/contract/provider/test_provider.py",
-    "tests/sites/groups/hosts/test_ansible.py",
+    "tests/toolkit/site/groups/hosts/test_ansible.py",
     "tests/stacks/test_fuzz.py",
 )
 """Begins with what takes longest, so that no worker is left alone with it at the end. The rest: most tests first."""

@@ -6,9 +6,9 @@ from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
-from hardware.profiles import profile
-from simulator import names
-from simulator.actors import devices, launcher
+from core.hardware.profiles import profile
+from toolkit.simulator import names
+from toolkit.simulator.actors import devices, launcher
 
 CONFIG = json.dumps(
     {

@@ -2,13 +2,13 @@
 
 from datetime import UTC, datetime
 
-from apis.kinds import NODE_FEATURE_DISCOVERY_V1
-from cli.machine import node_job
-from components.node_feature_discovery import NodeFeatureDiscoveryArgs, spec_v1
-from hardware.profiles import Profile
-from simulator.actors import features
-from simulator.performance import pod_commands
-from simulator.performance.job import Launched, Machine, Worker
+from components.nodes.node_feature_discovery import NodeFeatureDiscoveryArgs, spec_v1
+from core.apis.kinds import NODE_FEATURE_DISCOVERY_V1
+from core.hardware.profiles import Profile
+from toolkit.cli.machine import node_job
+from toolkit.simulator.actors import features
+from toolkit.simulator.performance import pod_commands
+from toolkit.simulator.performance.job import Launched, Machine, Worker
 
 NODE = "gpu01"
 TODAY = "580.105.08"

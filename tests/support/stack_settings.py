@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
-from stacks import bases, jobs
-from stacks.job_arguments import AnyArgs, of_job
-from stacks.platform import Settings
-from stacks.pools import Pool
-from stacks.settings import SettingsError, parse, whole
+from stacks.layers.job_arguments import AnyArgs, of_job
+from stacks.loading import bases
+from stacks.loading.settings import SettingsError, parse, whole
+from stacks.resolved import jobs
+from stacks.settings.platform import Settings
+from stacks.settings.resolved_pool import Pool
 from tests.support.recorded import ROOT
 
 MPI = {"kind": "mpi", "program": "nccl-all-reduce", "layout": {"pods": 2, "gpus": 8}}

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cli.shared.backends.backend import Backend, of_folder
-from cli.shared.stack import Stack
+from toolkit.cli.shared.backends.backend import Backend, of_folder
+from toolkit.cli.shared.stack import Stack
 
 
 def on_real_cluster(stack: Stack, **settings: Any) -> Stack:

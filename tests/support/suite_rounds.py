@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from apis import suite
-from apis.kinds import Kind
-from cli.shared.cluster_client import Cluster
-from tests.evidence.criteria.cases import TABLE, nccl, slower
+from core.apis import suite
+from core.apis.kinds import Kind
+from tests.toolkit.evidence.criteria.cases import TABLE, nccl, slower
+from toolkit.cli.shared.cluster_client import Cluster
 
 JOB = "nccl-test-04x08"
 FIRST, SECOND, THIRD = "2611070200", "2611140200", "2611210200"

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from cli.shared.backends import choice
-from cli.shared.backends.backend import Backend
-from cli.shared.paths import ROOT
-from simulator import cluster, tools
-from simulator.errors import SimulatorError
 from tests.support.clusters import homes
+from toolkit.cli.shared.backends import choice
+from toolkit.cli.shared.backends.backend import Backend
+from toolkit.cli.shared.paths import ROOT
+from toolkit.engine import tools
+from toolkit.engine.errors import SimulatorError
+from toolkit.simulator import cluster
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from apis import kinds
-from simulator.actors.api import Api, ApiError, Object, Server
+from core.apis import kinds
+from toolkit.simulator.actors.api import Api, ApiError, Object, Server
 
 T = TypeVar("T")
 

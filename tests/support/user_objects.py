@@ -5,8 +5,8 @@ from typing import Any
 
 import yaml
 
-from apis import kinds, operators
-from apis.kinds import Kind
+from core.apis import kinds, operators
+from core.apis.kinds import Kind
 from tests.engine.kit import Cluster
 
 EVERY = (*(value for value in vars(kinds).values() if isinstance(value, Kind)), *operators.kinds())

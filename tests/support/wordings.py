@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from apis import yaml_text
+from core.yaml import text as yaml_text
 
-_FOLDER = Path(__file__).parent.parent / "evidence" / "wordings"
+_FOLDER = Path(__file__).parent.parent / "toolkit" / "evidence" / "wordings"
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from simulator import cluster
 from tests.cluster.brownfield.kit import HOME, Used
 from tests.support import checkouts
 from tests.support.clusters import FULL, require_tools
+from toolkit.simulator import cluster
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from apis import kinds, names
+from core.apis import kinds, names
 from tests.engine.kit import Cluster
 from tests.support.followed import change, walked
 from tests.support.lab import eventually

@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from apis import kinds, names
-from simulator import tools
+from core.apis import kinds, names
 from tests.cluster.brownfield.kit import SETTINGS, Live, Used, differing, names_in
 from tests.support.followed import Block, blocks, walked
 from tests.support.messages import has
 from tests.support.recorded import ROOT
+from toolkit.engine import tools
 
 pytestmark = pytest.mark.cluster
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from apis import kinds
+from core.apis import kinds
 from tests.cluster.brownfield.kit import Used, differing
 from tests.support.messages import has
 

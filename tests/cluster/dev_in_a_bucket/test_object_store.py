@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from apis import kinds
-from cli.shared.backends import choice
-from cli.shared.backends.backend import Backend
-from simulator import cluster
-from simulator.actors.api import ApiError
-from simulator.home import Layout
-from simulator.processes import Processes
+from core.apis import kinds
 from tests.support.lab import Lab
+from toolkit.cli.shared.backends import choice
+from toolkit.cli.shared.backends.backend import Backend
+from toolkit.simulator import cluster
+from toolkit.simulator.actors.api import ApiError
+from toolkit.simulator.home import Layout
+from toolkit.simulator.processes import Processes
 
 pytestmark = pytest.mark.cluster
 

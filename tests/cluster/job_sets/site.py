@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from apis import kinds
-from components.jobset_operator import JobSetOperator, JobSetOperatorArgs
-from components.kueue import Queues, QueuesArgs, Quota
-from components.kueue_operator import KueueOperator, KueueOperatorArgs
-from components.tenant import IdRange, Tenant, TenantArgs
-from components.trainer import CONTROLLER, NAMESPACE, Trainer, TrainerArgs
-from components.training_runtime import TrainingRuntime, TrainingRuntimeArgs
-from simulator.actors.service_network import SERVICE_NAME
-from simulator.actors.sim_kinds import ENDPOINT_SLICE
-from simulator.cluster import ClusterSpec, NodeSpec
+from components.jobs.training_runtime import TrainingRuntime, TrainingRuntimeArgs
+from components.operators.jobset_operator import JobSetOperator, JobSetOperatorArgs
+from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs
+from components.operators.trainer import CONTROLLER, NAMESPACE, Trainer, TrainerArgs
+from components.queues.kueue import Queues, QueuesArgs, Quota
+from components.tenants.tenant import IdRange, Tenant, TenantArgs
+from core.apis import kinds
 from tests.cluster.declaring import Declared, subscribe
 from tests.support.queues import queues_of
+from toolkit.simulator.actors.service_network import SERVICE_NAME
+from toolkit.simulator.actors.sim_kinds import ENDPOINT_SLICE
+from toolkit.simulator.cluster import ClusterSpec, NodeSpec
 
 Manifest = dict[str, Any]
 

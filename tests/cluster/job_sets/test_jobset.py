@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from apis import kinds, names
-from simulator.actors import pods
-from simulator.actors.api import ApiError
+from core.apis import kinds, names
 from tests.cluster.job_sets.site import ELSEWHERE, TENANT, Site
 from tests.support import platform
 from tests.support.queues import FLAVOR
+from toolkit.simulator.actors import pods
+from toolkit.simulator.actors.api import ApiError
 
 pytestmark = pytest.mark.cluster
 

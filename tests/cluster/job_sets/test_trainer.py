@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from apis import kinds, names
-from components.trainer import CONTROLLER, NAMESPACE
-from components.training_runtime import TrainingRuntimeArgs
-from simulator.actors.api import ApiError
+from components.jobs.training_runtime import TrainingRuntimeArgs
+from components.operators.trainer import CONTROLLER, NAMESPACE
+from core.apis import kinds, names
 from tests.cluster.job_sets.site import ELSEWHERE, IMAGE, TENANT, Site
 from tests.support import platform
 from tests.support.queues import FLAVOR
+from toolkit.simulator.actors.api import ApiError
 
 pytestmark = pytest.mark.cluster
 

@@ -6,11 +6,11 @@ from functools import cache
 from random import Random
 from unittest import mock
 
-from cli import place
-from cli.shared.stack import Stack
-from stacks.settings import parse
+from stacks.loading.settings import parse
 from tests.support.commands import finished
 from tests.support.stack_settings import data
+from toolkit.cli import place
+from toolkit.cli.shared.stack import Stack
 
 STACK = "mixed"
 
@@ -70,7 +70,7 @@ class Case:
         free = ",".join(f"{node}={gpus}" for node, gpus in self.own.items())
         job = ["--gpus", str(self.pods * self.gpus), "--gpus-per-pod", str(self.gpus), "--pool", self.pool]
         within = ["--within", self.level] if self.level else []
-        with mock.patch("cli.shared.stack.read", stack):
+        with mock.patch("toolkit.cli.shared.stack.read", stack):
             status, _ = finished(place.command, "--stack", STACK, *job, "--free", free, *within)
         return status == 0
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from apis import kinds, names
+from core.apis import kinds, names
 from tests.cluster.kueue.site import LEAF, LEAVES, NEAR, NODES, PRIORITY_CLASS, SPEC, Site, operators, queues, tenants
 from tests.support import platform
 from tests.support.clusters import running

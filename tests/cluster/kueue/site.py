@@ -4,25 +4,25 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from apis import kinds, names, topology
-from apis.kinds import Kind
-from cli.status.jobs import Job, jobs
-from components.kueue import Queues, QueuesArgs, Quota
-from components.kueue_operator import KueueOperator, KueueOperatorArgs
-from components.mpi_job import RunAs, V2Beta1
-from components.mpi_operator import MpiOperator, MpiOperatorArgs
-from components.mpi_scc import MpiScc, MpiSccArgs
-from components.tenant import IdRange, Tenant, TenantArgs
-from components.topology import TopologyLevel
-from simulator import names as simulated
-from simulator.actors import pods
-from simulator.actors.api import ApiError
-from simulator.cluster import ClusterSpec, NodeSpec
+from components.base.topology import TopologyLevel
+from components.jobs.mpi_job import RunAs, V2Beta1
+from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs
+from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs
+from components.queues.kueue import Queues, QueuesArgs, Quota
+from components.tenants.mpi_scc import MpiScc, MpiSccArgs
+from components.tenants.tenant import IdRange, Tenant, TenantArgs
+from core.apis import kinds, names, topology
+from core.apis.kinds import Kind
 from tests.cluster.declaring import Declared, subscribe
 from tests.components.kit import mpi_job_manifest as job_of
 from tests.support import platform
 from tests.support.queues import queues_of
 from tests.support.user import User
+from toolkit.cli.status.jobs import Job, jobs
+from toolkit.simulator import names as simulated
+from toolkit.simulator.actors import pods
+from toolkit.simulator.actors.api import ApiError
+from toolkit.simulator.cluster import ClusterSpec, NodeSpec
 
 Manifest = dict[str, Any]
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from apis import kinds
-from apis.kinds import Kind
-from components.kueue import QueuesArgs, Quota, cluster_queue_spec
-from components.layout import Layout
-from simulator.actors import pods
+from components.jobs.layout import Layout
+from components.queues.kueue import QueuesArgs, Quota, cluster_queue_spec
+from core.apis import kinds
+from core.apis.kinds import Kind
 from tests.cluster.kueue.site import MPI, NODES, RDMA, TENANT, Site, mpi_job
 from tests.support import platform
 from tests.support.queues import queues_of
+from toolkit.simulator.actors import pods
 
 pytestmark = pytest.mark.cluster
 

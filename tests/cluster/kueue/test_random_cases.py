@@ -11,16 +11,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from apis import kinds, names
-from apis.topology import HOSTNAME, REQUIRED
-from components.kueue import Flavor, flavor_spec
-from components.topology import TopologyLevel, topology_name, topology_spec
-from hardware import profiles
-from simulator import names as simulated
-from simulator.actors import pods
+from components.base.topology import TopologyLevel, topology_name, topology_spec
+from components.queues.kueue import Flavor, flavor_spec
+from core.apis import kinds, names
+from core.apis.topology import HOSTNAME, REQUIRED
+from core.hardware import profiles
 from tests.cluster.kueue.cases import NODES, POOLS, Case, cases, stack
 from tests.cluster.kueue.site import ELSEWHERE, LEAF, Manifest, Site
 from tests.support import platform
+from toolkit.simulator import names as simulated
+from toolkit.simulator.actors import pods
 
 pytestmark = pytest.mark.cluster
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from apis import kinds, names
-from apis.nccl import Transport
-from apis.topology import PREFERRED, REQUIRED
-from components.kueue import Flavor, QueuesArgs, Quota, TenantQueue, cluster_queue_spec, flavor_spec
-from components.layout import Layout
-from components.topology import TopologyLevel, topology_name, topology_spec
+from components.base.topology import TopologyLevel, topology_name, topology_spec
+from components.jobs.layout import Layout
+from components.queues.kueue import Flavor, QueuesArgs, Quota, TenantQueue, cluster_queue_spec, flavor_spec
+from core.apis import kinds, names
+from core.apis.nccl import Transport
+from core.apis.topology import PREFERRED, REQUIRED
 from tests.cluster.kueue.site import LEAF, MPI, NEAR, NODES, Site, mpi_job
 from tests.support import platform
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator import cluster
 from tests.support import planted, planted_site, planted_story
 from tests.support.clusters import FULL, require_tools
 from tests.support.planted_site import Site
+from toolkit.simulator import cluster
 
 
 @pytest.fixture(scope="package")

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from simulator.processes import Processes
 from tests.support import planted
 from tests.support.planted import Found, Search
 from tests.support.planted_site import BUCKET, ODD, PROVIDER, Site
 from tests.support.planted_story import DEBUGGED
+from toolkit.simulator.processes import Processes
 
 pytestmark = pytest.mark.cluster
 

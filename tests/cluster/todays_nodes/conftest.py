@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from apis import kinds
+from core.apis import kinds
 from tests.cluster.todays_nodes.site import (
     FORMER,
     GUI,

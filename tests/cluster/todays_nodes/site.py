@@ -7,35 +7,35 @@ from typing import Any
 
 import pulumi
 
-from apis import kinds, names
-from components.claim import Claim, ClaimArgs
-from components.kernel_arguments import KernelArguments, KernelArgumentsArgs
-from components.kubelet_config import KubeletConfig, for_machine
-from components.kueue import Queues, QueuesArgs, Quota
-from components.kueue_operator import KueueOperator, KueueOperatorArgs
-from components.layout import Layout
-from components.mpi_job import V2Beta1
-from components.mpi_operator import MpiOperator, MpiOperatorArgs
-from components.mpi_scc import MpiScc, MpiSccArgs
-from components.nmstate import NmState, NmStateArgs
-from components.node_pool import NodePool, NodePoolArgs
-from components.olm_operator import OlmOperator, OlmOperatorArgs
-from components.pool_rollout import PoolRollout, PoolRolloutArgs
-from components.rail_names import RailNames, RailNamesArgs
-from components.scale_csi import GuiAccount, PrimaryFileset, ScaleCluster, ScaleCsi, ScaleCsiArgs
-from components.static_volume import LongHandle, StaticVolume, StaticVolumeArgs
-from components.storage_class import StorageClass, StorageClassArgs
-from components.tenant import IdRange, Tenant, TenantArgs
-from hardware.topology import rails
-from simulator import names as simulated
-from simulator.actors import pods
-from simulator.actors.api import ApiError
-from simulator.cluster import ClusterSpec, NodeSpec
+from components.fabric.nmstate import NmState, NmStateArgs
+from components.jobs.layout import Layout
+from components.jobs.mpi_job import V2Beta1
+from components.nodes.kernel_arguments import KernelArguments, KernelArgumentsArgs
+from components.nodes.kubelet_config import KubeletConfig, for_machine
+from components.nodes.node_pool import NodePool, NodePoolArgs
+from components.nodes.pool_rollout import PoolRollout, PoolRolloutArgs
+from components.nodes.rail_names import RailNames, RailNamesArgs
+from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs
+from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs
+from components.operators.olm_operator import OlmOperator, OlmOperatorArgs
+from components.queues.kueue import Queues, QueuesArgs, Quota
+from components.storage.claim import Claim, ClaimArgs
+from components.storage.scale_csi import GuiAccount, PrimaryFileset, ScaleCluster, ScaleCsi, ScaleCsiArgs
+from components.storage.static_volume import LongHandle, StaticVolume, StaticVolumeArgs
+from components.storage.storage_class import StorageClass, StorageClassArgs
+from components.tenants.mpi_scc import MpiScc, MpiSccArgs
+from components.tenants.tenant import IdRange, Tenant, TenantArgs
+from core.apis import kinds, names
+from core.hardware.topology import rails
 from tests.cluster.declaring import Declared, subscribe
 from tests.components.kit import mpi_job_manifest as job_of
 from tests.support.machines import DGX_A100
 from tests.support.queues import queues_of
 from tests.support.user import User
+from toolkit.simulator import names as simulated
+from toolkit.simulator.actors import pods
+from toolkit.simulator.actors.api import ApiError
+from toolkit.simulator.cluster import ClusterSpec, NodeSpec
 
 Manifest = dict[str, Any]
 

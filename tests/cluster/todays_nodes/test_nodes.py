@@ -2,18 +2,18 @@
 
 import pytest
 
-from apis import kinds, names
-from apis.quantity import amount
-from components.bond import Bond, BondArgs
-from hardware.topology import SYSTEM_CPUS
-from rendering.manifests import manifests
-from simulator import names as simulated
-from simulator.actors import pods
-from simulator.bootstrap import agents
+from components.fabric.bond import Bond, BondArgs
+from core.apis import kinds, names
+from core.apis.quantity import amount
+from core.hardware.topology import SYSTEM_CPUS
 from tests.cluster.todays_nodes.site import NODES, PLAIN, POOL, Site
 from tests.support import platform
 from tests.support.machines import DGX_A100
 from tests.support.recorded import component
+from toolkit.render.manifests import manifests
+from toolkit.simulator import names as simulated
+from toolkit.simulator.actors import pods
+from toolkit.simulator.bootstrap import agents
 
 pytestmark = pytest.mark.cluster
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from apis import kinds, names
-from components.layout import Layout
-from simulator.actors import pods
-from simulator.actors.api import ApiError
-from simulator.plugins.provider.diff import difference
-from simulator.plugins.provider.inputs import ObjectType
+from components.jobs.layout import Layout
+from core.apis import kinds, names
 from tests.cluster.todays_nodes.site import JOB, NODES, POOL, RDMA, Manifest, Site
 from tests.support import platform
+from toolkit.engine.prediction.diff import difference
+from toolkit.engine.prediction.inputs import ObjectType
+from toolkit.simulator.actors import pods
+from toolkit.simulator.actors.api import ApiError
 
 pytestmark = pytest.mark.cluster
 

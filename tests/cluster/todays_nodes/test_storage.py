@@ -2,11 +2,11 @@
 
 import pytest
 
-from apis import kinds
-from simulator.actors import pods
-from simulator.actors.api import ApiError
+from core.apis import kinds
 from tests.cluster.todays_nodes.site import CLUSTER, CSI, FORMER, NODES, Site
 from tests.support import platform
+from toolkit.simulator.actors import pods
+from toolkit.simulator.actors.api import ApiError
 
 pytestmark = pytest.mark.cluster
 

@@ -5,11 +5,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from simulator.plugins.announcement import reported_version
-from simulator.plugins.locate import LANGUAGE, plugin_choice
-from simulator.tools import find
 from tests.contract.language.cases import Record, cases, write
 from tests.contract.language.runs import Desk
+from toolkit.engine.plugins.announcement import reported_version
+from toolkit.engine.plugins.locate import LANGUAGE, plugin_choice
+from toolkit.engine.tools import find
 
 
 def main() -> None:

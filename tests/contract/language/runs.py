@@ -15,10 +15,10 @@ from typing import Any
 
 import yaml
 
-from simulator.plugins.locate import plugin_choice
-from simulator.tools import find
 from tests.contract.language.cases import Case, Outcome
 from tests.contract.language.normal import messages, outputs, policies
+from toolkit.engine.plugins.locate import plugin_choice
+from toolkit.engine.tools import find
 
 _TIMEOUT = 600  # seconds for one command, against hanging only; most take two
 _BARE = '#!/bin/sh\nexec {python} -I -S "$@"\n'

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from simulator.plugins.locate import LANGUAGE, plugin_choice
 from tests.contract.language.cases import Case, cases, record
 from tests.contract.language.differences import DIFFERENCES
 from tests.contract.language.runs import Desk
+from toolkit.engine.plugins.locate import LANGUAGE, plugin_choice
 
 pytestmark = pytest.mark.engine
 

@@ -16,19 +16,19 @@ from urllib.parse import urlencode
 
 import urllib3
 
-from apis.builtin import BUILTIN
-from apis.kinds import KINDS
-from simulator import tools
-from simulator.access import identities, pki
-from simulator.access.identities import USER
-from simulator.home import Layout
-from simulator.kubeconfigs import context_name
-from simulator.processes import Processes
-from simulator.processes.command_lines import Plan
-from simulator.processes.ports import free
-from simulator.spec import ClusterSpec
-from simulator.state import PortNumbers
-from simulator.tools.table import KUBERNETES
+from core.apis.builtin import BUILTIN
+from core.apis.kinds import KINDS
+from toolkit.engine import tools
+from toolkit.engine.tools.table import KUBERNETES
+from toolkit.simulator.access import identities, pki
+from toolkit.simulator.access.identities import USER
+from toolkit.simulator.home import Layout
+from toolkit.simulator.kubeconfigs import context_name
+from toolkit.simulator.processes import Processes
+from toolkit.simulator.processes.command_lines import Plan
+from toolkit.simulator.processes.ports import free
+from toolkit.simulator.spec import ClusterSpec
+from toolkit.simulator.state import PortNumbers
 
 TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager")
 CLUSTER = "contract"

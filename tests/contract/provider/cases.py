@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from apis import yaml_text
+from core.yaml import text as yaml_text
 
 FOLDER = Path(__file__).with_name("cases")
 NAMESPACE = "<ns>"

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from simulator import tools
-from simulator.errors import SimulatorError
 from tests.contract.provider import api_server
 from tests.contract.provider.cases import Case, load
 from tests.contract.provider.plugin import Binary, provider_in_use
 from tests.contract.provider.record import require_official
 from tests.contract.provider.runner import Runner
+from toolkit.engine import tools
+from toolkit.engine.errors import SimulatorError
 
 CASES = {case.name: case for case in load()}
 

@@ -16,8 +16,8 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, provider_pb2, provider_pb2_grpc
 from typing_extensions import override
 
-from simulator.plugins.locate import PROVIDER, plugin_choice
 from tests.contract.provider.wire import encode
+from toolkit.engine.plugins.locate import PROVIDER, plugin_choice
 
 SECONDS = 100
 _MESSAGE_BYTES = 400 * 1024 * 1024

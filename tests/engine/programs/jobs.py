@@ -8,7 +8,7 @@ from pulumi_kubernetes import Provider
 config = pulumi.Config("kit")
 sys.path.insert(0, config.require("root"))
 
-from components.mpi_job import MpiJob, MpiJobArgs  # noqa: E402 - the path is a setting
+from components.jobs.mpi_job import MpiJob, MpiJobArgs  # noqa: E402 - the path is a setting
 
 provider = Provider("cluster", **config.require_object("provider"))
 before: list[pulumi.Output[str]] = []

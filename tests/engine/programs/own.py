@@ -10,7 +10,7 @@ from pulumi_kubernetes import Provider
 config = pulumi.Config()
 sys.path.insert(0, config.require("root"))
 
-from stacks import own_objects  # noqa: E402
+from stacks.layers import own_objects  # noqa: E402
 
 own = own_objects.read(["own"], Path(__file__).parent.parent)
 own_objects.refuse_declared(own)

@@ -9,14 +9,14 @@ from unittest.mock import patch
 
 import yaml
 
-from cli.shared import cluster_client
-from cli.shared.backends.backend import Backend
-from cli.shared.backends.choice import of_url
-from cli.shared.checkpoints import state_repair
-from cli.shared.engine import Engine
-from cli.shared.paths import PROJECT
-from simulator.tools import find
 from tests.engine.kit import Cluster, Stack
+from toolkit.cli.shared import cluster_client
+from toolkit.cli.shared.backends.backend import Backend
+from toolkit.cli.shared.backends.choice import of_url
+from toolkit.cli.shared.checkpoints import state_repair
+from toolkit.cli.shared.engine import Engine
+from toolkit.cli.shared.paths import PROJECT
+from toolkit.engine.tools import find
 
 LABELS = {"app.kubernetes.io/part-of": "hpc"}
 
@@ -75,6 +75,6 @@ class Kept(Stack):
         """Do what `./hpc up` does before it starts the engine; thorough: what `./hpc state repair` does."""
         engine = Engine(find("pulumi"), self.name, self.environment())
         reached = cluster_client.Cluster(self.cluster.kubeconfig, self.cluster.context)
-        with patch("cli.shared.engine.ROOT", self.folder):
+        with patch("toolkit.cli.shared.engine.ROOT", self.folder):
             backup = self.folder / f"backup-{time.monotonic_ns()}.json"
             return state_repair.repair(self.name, self.backend, engine, reached.find, backup, thorough=thorough)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cli.shared.events import parse
 from tests.engine.kit import Cluster, thing
 from tests.engine.resilience.kit import LABELS, Kept
+from toolkit.cli.shared.events import parse
 
 pytestmark = pytest.mark.engine
 
@@ -24,8 +24,8 @@ _KINDS = {
     "ConfigMap": ("core/v1", "api/v1", "configmaps"),
     "Secret": ("core/v1", "api/v1", "secrets"),
     "ServiceAccount": ("core/v1", "api/v1", "serviceaccounts"),
-    "Role": ("rbac.authorization.k8s.io/v1", "apis/rbac.authorization.k8s.io/v1", "roles"),
-    "Widget": ("kit.example.com/v1", "apis/kit.example.com/v1", "widgets"),
+    "Role": ("rbac.authorization.k8s.io/v1", "core/apis/rbac.authorization.k8s.io/v1", "roles"),
+    "Widget": ("kit.example.com/v1", "core/apis/kit.example.com/v1", "widgets"),
 }
 _BODIES: dict[str, Any] = {
     "ConfigMap": lambda version: {"data": {"version": version}},  # replaced

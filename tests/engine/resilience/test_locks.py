@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from cli.shared.engine import Engine
-from cli.shared.errors import Problem
-from simulator.tools import find
 from tests.engine.kit import Cluster, config_map, wait_until, widget
 from tests.engine.resilience.kit import LABELS, Kept
+from toolkit.cli.shared.engine import Engine
+from toolkit.cli.shared.errors import Problem
+from toolkit.engine.tools import find
 
 pytestmark = pytest.mark.engine
 PATH = "/apis/kit.example.com/v1/namespaces/{}/widgets/w"
@@ -78,7 +78,7 @@ def test_a_shared_backend_gives_up_only_what_was_noted(
 ) -> None:
     """In a shared backend only a lock that this machine noted is released; others need `pulumi cancel`."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "notes"))
-    monkeypatch.setattr("cli.shared.engine.ROOT", kept.folder)
+    monkeypatch.setattr("toolkit.cli.shared.engine.ROOT", kept.folder)
     never = widget("w", namespace, {"n": 1}, annotations={"pulumi.com/waitFor": "condition=Ready"})
     kept.configure(never)
     plain = kept.start_pulumi("up", "--yes", "--skip-preview")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from apis.kinds import CONFIG_MAP
+from core.apis.kinds import CONFIG_MAP
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj

@@ -7,11 +7,11 @@ import pytest
 
 from policies.rbac import Rbac
 from policies.scc import Namespace, Verdict, admit, default_sccs, service_account
-from rendering.manifests import manifests
-from stacks import jobs
-from stacks.settings import load
-from stacks.workload_settings import MpiWorkload
+from stacks.loading.settings import load
+from stacks.resolved import jobs
+from stacks.settings.workloads import MpiWorkload
 from tests.support.recorded import ROOT, environment
+from toolkit.render.manifests import manifests
 
 TENANT = "adas"
 DEV = load("dev", ROOT)

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from apis.fields import root
+from core.apis.fields import root
 from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rules.known_fields import KNOWN_FIELDS
+from policies.rules.apis.known_fields import KNOWN_FIELDS
 from policies.views.fields import Walk
 from policies.views.placement import explain
 

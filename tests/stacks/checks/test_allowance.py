@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stacks.checks.allowance import accepted, warnings
-from stacks.settings import parse
+from stacks.loading.settings import parse
 from tests.support.stack_settings import changed, expect_message, expect_refusal
 
 _DRIVER = {"gpu__driver__version": "535.129.03"}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stacks.settings import parse
+from stacks.loading.settings import parse
 from tests.support.stack_settings import changed, data, expect_refusal, message
 
 ADAS = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stacks.settings import parse
+from stacks.loading.settings import parse
 from tests.support.data_sets import BIKES, INFER, SETS, SPLIT, STAGE, TRAIN, staged
 from tests.support.stack_settings import data, expect_refusal
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from stacks.gpu_drivers import gpu_drivers
+from stacks.loading.settings import parse
 from stacks.releases import RELEASES
-from stacks.settings import parse
 from tests.support.stack_settings import changed, expect_refusal, message
 
 A100, V100 = "prod", "redpaper-today"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from stacks import jobs
-from stacks.settings import SettingsError, parse
+from stacks.loading.settings import SettingsError, parse
+from stacks.resolved import jobs
 from tests.support.recorded import ROOT
 from tests.support.stack_settings import changed, expect_message
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from apis.pulumi_values import REDACTED
-from hardware.placement import share
-from stacks import jobs, placements
+from core.hardware.placement import share
+from core.pulumi_values import REDACTED
 from stacks.environment import build, placeholder_accounts
-from stacks.jobs import ProgramJob
-from stacks.settings import Settings, parse
+from stacks.loading.settings import Settings, parse
+from stacks.resolved import jobs, placements
+from stacks.resolved.jobs import ProgramJob
 from tests.support.recorded import ROOT, component, of_kind, spec
 from tests.support.stack_settings import changed, expect_refusal
 

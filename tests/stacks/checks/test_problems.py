@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from stacks import environment, jobs
-from stacks.settings import parse
+from stacks import environment
+from stacks.loading.settings import parse
+from stacks.resolved import jobs
 from tests.support.recorded import ROOT, component, spec
 from tests.support.stack_settings import changed, data, expect_message, expect_refusal, message
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from components.job_volumes import MountOptions
-from components.layout import Layout
-from components.mpi_job import MpiJobArgs
-from components.torch_job import TorchJobArgs
-from stacks import jobs
-from stacks.settings import parse
+from components.jobs.job_volumes import MountOptions
+from components.jobs.layout import Layout
+from components.jobs.mpi_job import MpiJobArgs
+from components.jobs.torch_job import TorchJobArgs
+from stacks.loading.settings import parse
+from stacks.resolved import jobs
 from tests.support.stack_settings import MPI, SMOKE, example, expect_refusal, first_args
 
 OWN: dict[str, Any] = {

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from apis.nccl import Transport
-from components.torch_job import TorchJobArgs, spec
+from components.jobs.torch_job import TorchJobArgs, spec
+from core.apis.nccl import Transport
 from stacks import environment
-from stacks.settings import parse
+from stacks.loading.settings import parse
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import changed, expect_refusal, first_args
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stacks.settings import parse
+from stacks.loading.settings import parse
 from tests.support.stack_settings import data, expect_message, message
 
 Switches = list[dict[str, Any]]

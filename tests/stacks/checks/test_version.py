@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stacks.checks.allowance import warnings
-from stacks.settings import load, parse
+from stacks.loading.settings import load, parse
 from tests.support.recorded import OURS, ROOT
 from tests.support.stack_settings import changed, expect_message, expect_refusal
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from components.mpi_job import MpiJobArgs
-from stacks.settings import parse
+from components.jobs.mpi_job import MpiJobArgs
+from stacks.loading.settings import parse
 from tests.support.stack_settings import MPI, SMOKE, example, expect_message, expect_refusal, first_args, message
 from tests.support.stack_settings import data as settings_of
 

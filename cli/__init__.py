@@ -1,1 +1,0 @@
-"""The command line: one folder or module per command; what they share is in `cli.shared`."""

@@ -1,0 +1,45 @@
+"""What all component resources do the same way."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pulumi
+
+from components.base.model import Model
+
+
+class Component(pulumi.ComponentResource):
+    """A component of type `hpc:<area>:<Thing>` whose arguments are a frozen model.
+
+    The arguments become the component's inputs, so that previews and policies see them. What the component depends on,
+    its children depend on too; Pulumi itself does not hand that down.
+    """
+
+    def __init__(self, token: str, name: str, args: Model, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(f"hpc:{token}", name, args.model_dump(mode="json"), opts)
+        before: Any = opts.depends_on if opts else None
+        self._before: Sequence[pulumi.Resource] = () if before is None else before
+
+    def child(self, *after: pulumi.Resource | pulumi.Output[Any], **options: Any) -> pulumi.ResourceOptions:
+        """Return the options of a child that is created after `after`; `options` are further ones of Pulumi.
+
+        An output among `after` is waited for as such: nothing is made when it raises. It is not an input, or Pulumi
+        would replace the child together with what the output comes from.
+        """
+        before: list[Any] = [item.apply(_nothing) if isinstance(item, pulumi.Output) else item for item in after]
+        return pulumi.ResourceOptions(parent=self, depends_on=[*self._before, *before], **options)
+
+    def outputs(self, **outputs: Any) -> None:
+        """Register the outputs, each also as an attribute of the same name."""
+        for key, value in outputs.items():
+            setattr(self, key, value)
+        self.register_outputs(outputs)
+
+
+def _nothing(_: object) -> None:
+    return None
+
+
+def stateful(*, protect: bool) -> Mapping[str, Any]:
+    """Return the options of an object that others depend on: in production it cannot be deleted by an update."""
+    return {"protect": True} if protect else {}

@@ -1,0 +1,70 @@
+"""Levels of the fabric, by which Kueue places the pods of a job close to each other (topology-aware scheduling)."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from components.base.model import DnsLabel, Model
+from core.apis import topology
+
+_NAME = r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?"
+LabelKey = Annotated[str, StringConstraints(pattern=rf"^([a-z0-9][-.a-z0-9]{{0,252}}/)?{_NAME}$")]
+"""Key of a label."""
+LabelValue = Annotated[str, StringConstraints(pattern=rf"^{_NAME}$")]
+"""Value of a label."""
+MOST_LEVELS = 16
+"""Levels that the API admits, the hosts among them."""
+
+
+class TopologyLevel(Model):
+    """One level of the fabric: nodes with the same value of its label are close to each other."""
+
+    name: DnsLabel = Field(description="name that nodes and jobs use, e.g. leaf")
+    label: LabelKey | None = Field(
+        default=None,
+        description="label of the nodes; None, for core, spine, leaf and accelerator: the one that NVIDIA's Topograph "
+        "sets, e.g. `network.topology.nvidia.com/leaf`",
+    )
+    existing: bool = Field(
+        default=False,
+        description="the nodes have the label already, e.g. from Topograph, or `nvidia.com/gpu.clique` from GPU "
+        "feature discovery; the stack then sets none",
+    )
+
+    @property
+    def key(self) -> LabelKey:
+        """The label of the nodes."""
+        return self.label or topology.LABELS[self.name]
+
+    @model_validator(mode="after")
+    def _labelled(self) -> Self:
+        if self.label is None and self.name not in topology.LABELS:
+            raise ValueError(f"level {self.name}: label is missing; give it, e.g. example.com/{self.name}")
+        if self.name == topology.HOST or self.label == topology.HOSTNAME:
+            raise ValueError(f"level {self.name}: hosts are always the last level; leave it out")
+        return self
+
+
+def distinct(levels: Sequence[TopologyLevel]) -> str | None:
+    """Return what is wrong with a list of levels, None if nothing is."""
+    for field, values in (("name", [level.name for level in levels]), ("label", [level.key for level in levels])):
+        if twice := sorted({value for value in values if values.count(value) > 1}):
+            return f"levels: {field} {twice[0]} is given twice; give each level its own"
+    return None
+
+
+def topology_name(levels: Sequence[TopologyLevel]) -> str:
+    """Return the name of the Topology: its levels cannot be changed in place, so that others have another name."""
+    return "-".join(level.name for level in levels) or topology.HOST
+
+
+def topology_spec(levels: Sequence[TopologyLevel]) -> dict[str, Any]:
+    """Return the `spec` of the Topology, from the widest level to the hosts."""
+    return {"levels": [{"nodeLabel": label} for label in (*(level.key for level in levels), topology.HOSTNAME)]}
+
+
+def annotations(required: LabelKey | None, preferred: LabelKey | None) -> dict[str, str]:
+    """Return the annotations of a pod template whose pods are to be close to each other."""
+    wanted = {topology.REQUIRED: required, topology.PREFERRED: preferred}
+    return {name: label for name, label in wanted.items() if label}

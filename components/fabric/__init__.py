@@ -1,0 +1,1 @@
+"""Components of the RDMA fabric: ports, networks and their device plugins."""

@@ -1,0 +1,1 @@
+"""Components that bring up GPUs."""

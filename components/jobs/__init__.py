@@ -1,0 +1,1 @@
+"""Jobs that run on pods with GPUs, and the images they use."""

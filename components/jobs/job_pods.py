@@ -1,0 +1,179 @@
+"""The parts of pods that jobs of all kinds have in common, and the object that holds them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from components.base import topology
+from components.base.component import Component
+from components.base.custom_resources import CustomObject
+from components.base.labels import labels
+from components.base.security_context import confined
+from components.base.tolerations import Toleration
+from components.jobs import job_volumes, outcome
+from components.jobs.job_args import JobArgs
+from components.jobs.spanning_job_args import SpanningJobArgs
+from components.storage.data_set import proved_first
+from core.apis import names
+from core.apis.kinds import Kind
+
+_OWN = ("spec", f'metadata.labels["{names.QUEUE_NAME}"]')
+"""Fields of a job that cannot be changed in place."""
+
+
+def declare(
+    owner: Component,
+    name: str,
+    args: JobArgs,
+    kind: Kind,
+    spec: Mapping[str, Any],
+    *,
+    read_log: outcome.ReadLog,
+    after: Sequence[pulumi.Resource | pulumi.Output[Any]],
+    queue: str | None,
+) -> pulumi.Output[str]:
+    """Declare the object of a job as a child of `owner`, created after `after`; return its `finished`.
+
+    It is replaced when its run number rises, when a release moves it to another version of its kind, whose spec is
+    another, or, unless `on_change` is keep, when its spec or its queue changes. `queue` is a LocalQueue; Kueue refuses
+    another one for a job that it has admitted.
+    """
+    replace = {"replace_on_changes": ["apiVersion", *_OWN]}
+    if args.on_change == "keep":
+        replace = {"replace_on_changes": ["apiVersion"], "ignore_changes": list(_OWN)}
+    job = CustomObject(
+        f"{name}-job",
+        kind,
+        k8s.meta.v1.ObjectMetaArgs(
+            name=args.job_name,
+            namespace=args.namespace,
+            labels=labels(args.job_name, "workload") | ({names.QUEUE_NAME: queue} if queue else {}),
+            # None rather than {}: of a custom kind the provider compares that, and finds a change for ever.
+            annotations=outcome.job_annotations(kind, args.wait, timeout=args.timeout) or None,
+        ),
+        {"spec": spec},
+        owner.child(*after, replacement_trigger=args.run, delete_before_replace=True, **replace),
+    )
+    return outcome.gate(args.namespace, args.job_name, job.status, read_log)
+
+
+def container(args: JobArgs) -> dict[str, Any]:
+    """Return a container without its command."""
+    return {
+        "name": args.job_name,
+        "image": args.image,
+        "imagePullPolicy": "IfNotPresent",
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+    }
+
+
+def after_proof(args: JobArgs, words: Sequence[str], *, of_ranks: bool = False) -> list[str]:
+    """Return the command line of a program, which starts once the pod has proved that it sees the data set, if any."""
+    if args.data_set is None:
+        return list(words)
+    return proved_first(words, args.data_set.command("check"), of_ranks=of_ranks)
+
+
+def pod(args: JobArgs) -> dict[str, Any]:
+    """Return pull secrets and priority class of a job's pods."""
+    secrets = [{"name": secret} for secret in args.pull_secrets]
+    return {
+        **({"imagePullSecrets": secrets} if secrets else {}),
+        **({"priorityClassName": args.priority_class} if args.priority_class else {}),
+    }
+
+
+def with_gpus(args: SpanningJobArgs) -> dict[str, Any]:
+    """Return what a container with GPUs of a job over several nodes has: its devices, IPC_LOCK for RDMA, its mounts.
+
+    Amounts are text, as Kueue writes them back into a job that it admits: a number there would be drift.
+    """
+    return {
+        "securityContext": confined(*((names.IPC_LOCK,) if args.rdma else ()), **ids(args)),
+        "resources": {
+            "limits": {
+                "cpu": str(args.cpus),
+                "memory": args.memory,
+                names.GPU_RESOURCE: str(args.layout.gpus),
+                **dict.fromkeys(args.rdma, "1"),
+                **args.further,
+            }
+        },
+        "volumeMounts": mounts(args),
+    }
+
+
+def ports(args: JobArgs) -> list[dict[str, Any]]:
+    """Return the ports on which the program of a container listens.
+
+    They have the protocol, which Kueue otherwise adds, and then takes the job for a changed one.
+    """
+    return [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in args.ports.items()]
+
+
+def annotations(args: SpanningJobArgs) -> dict[str, str]:
+    """Return the annotations of a pod with GPUs: networks that it joins, and how close it runs to the job's others."""
+    return networks(args.networks) | topology.annotations(args.required_topology, args.preferred_topology)
+
+
+def networks(joined: Sequence[str]) -> dict[str, str]:
+    """Return the annotation of a pod that joins secondary networks; nothing where it joins none."""
+    return {names.NETWORKS: ",".join(joined)} if joined else {}
+
+
+def template(pod: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
+    """Return a pod template."""
+    return {**({"metadata": {"annotations": annotations}} if annotations else {}), "spec": pod}
+
+
+def placed(args: JobArgs) -> dict[str, Any]:
+    """Return selector, affinity and tolerations of the pods with GPUs."""
+    fit = {"matchExpressions": [{"key": names.UNFIT, "operator": "DoesNotExist"}]} if args.fit_nodes else {}
+    term = {**(_named(args.node) if args.node else {}), **fit}
+    selector = {"nodeSelector": dict(args.node_labels)} if args.node_labels else {}
+    return {**selector, **({"affinity": _required(term)} if term else {}), **tolerating(args.tolerations)}
+
+
+def tolerating(tolerations: Sequence[Toleration]) -> dict[str, Any]:
+    """Return the tolerations of a pod; nothing where it has none."""
+    return {"tolerations": [each.manifest() for each in tolerations]} if tolerations else {}
+
+
+def only(node: str) -> dict[str, Any]:
+    """Return the affinity of a pod that may run on `node` alone.
+
+    Not nodeName, which would bypass the scheduler and with it the count of GPUs and rdma/*.
+    """
+    return _required(_named(node))
+
+
+def _named(node: str) -> dict[str, Any]:
+    return {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+
+
+def _required(term: Mapping[str, Any]) -> dict[str, Any]:
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+
+
+def variables(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return a container's environment, if there is one."""
+    return {"env": [{"name": key, "value": value} for key, value in environment.items()]} if environment else {}
+
+
+def ids(args: JobArgs) -> dict[str, int]:
+    """Return user and group, for a container's security context."""
+    return {"runAsUser": args.run_as.uid, "runAsGroup": args.run_as.gid}
+
+
+def mounts(args: JobArgs) -> list[dict[str, Any]]:
+    """Return the mounts of a container with GPUs: its volumes, and shared memory for NCCL (R-4.3-7)."""
+    data = job_volumes.mounts(args.volumes, args.mounts)
+    return [*data, {"name": "dshm", "mountPath": job_volumes.SHARED_MEMORY}]
+
+
+def volumes(args: JobArgs) -> list[dict[str, Any]]:
+    """Return the volumes behind `mounts`."""
+    data = job_volumes.sources(args.volumes)
+    return [*data, {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": args.shm}}]

@@ -1,0 +1,170 @@
+"""One PyTorch job: torchrun in every pod of an Indexed Job, which find each other by a headless Service.
+
+The environment is that of Kubeflow Trainer's torch policy (kubeflow/trainer, pkg/runtime/framework/plugins/torch):
+torchrun reads PET_*, and the index of a pod is its node's rank.
+"""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pydantic import Field, model_validator
+
+from components.base.component import Component
+from components.base.custom_resources import CustomObject
+from components.base.labels import labels
+from components.base.model import DnsName
+from components.base.security_context import confined_pod
+from components.fabric import gid_index
+from components.jobs import job_pods, outcome
+from components.jobs.spanning_job_args import SpanningJobArgs
+from core.apis import kinds, names
+from core.apis.trainer import LABEL_LENGTH
+
+
+class TorchJobArgs(SpanningJobArgs):
+    """One job."""
+
+    port: int = Field(default=29500, ge=1024, le=65535, description="of the rendezvous, on the first pod")
+    roce_ports: tuple[str, ...] = Field(
+        default=(), description="ports that are Ethernet, e.g. mlx5_0: each pod looks for its own address on them"
+    )
+    queue: DnsName | None = Field(
+        default=None, description="LocalQueue of the namespace; Kueue then decides when the job starts"
+    )
+
+    restarts: int = Field(
+        default=0, ge=0, description="how often torchrun starts all processes again, in their pods, when one has failed"
+    )
+
+    @property
+    def own_ports(self) -> Mapping[str, int]:
+        """The rendezvous, on the first pod."""
+        return {"rendezvous": self.port}
+
+    @property
+    def restarting(self) -> Mapping[str, str]:
+        """Variables by which torchrun knows the restarts."""
+        return {"PET_MAX_RESTARTS": str(self.restarts)} if self.restarts else {}
+
+    @property
+    def service(self) -> str:
+        """Name of the Service of its pods; JobSet gives a TrainJob of this name one that is called like the job."""
+        return f"{self.job_name}-pods"
+
+    @model_validator(mode="after")
+    def _can_be_created(self) -> Self:
+        if len(self.service) > LABEL_LENGTH or not self.service[0].isalpha():
+            raise ValueError(
+                f"job_name: {self.service}, the Service of its pods, must be a DNS-1035 label; shorten {self.job_name}"
+                f" to {LABEL_LENGTH - len(self.service) + len(self.job_name)} characters and start it with a letter"
+            )
+        return self
+
+    @property
+    def rendezvous(self) -> Mapping[str, str]:
+        """Variables from which torchrun knows the job, beside the pod's own rank."""
+        return {
+            "PET_NNODES": str(self.layout.pods),
+            "PET_NPROC_PER_NODE": str(self.processes_per_pod),
+            "PET_MASTER_ADDR": f"{self.job_name}-0.{self.service}",
+            "PET_MASTER_PORT": str(self.port),
+        }
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """Variables that the job sets itself: on RoCE each pod also finds its GID index."""
+        own = super().fixed | self.rendezvous.keys() | {"PET_NODE_RANK", "PET_MAX_RESTARTS"}
+        return frozenset(own | ({gid_index.NCCL} if self.roce_ports else set()))
+
+
+def command(args: TorchJobArgs) -> list[str]:
+    """Return what a pod runs."""
+    words = ["torchrun", *args.command]
+    if not args.rdma or not args.roce_ports:
+        return job_pods.after_proof(args, words)
+    export = f'[ -z "$index" ]||export {gid_index.NCCL}=$index'
+    found = ["/bin/sh", "-c", f"{gid_index.common(args.roce_ports)};{export};exec {shlex.join(words)}"]
+    return job_pods.after_proof(args, found)
+
+
+def spec(args: TorchJobArgs) -> dict[str, Any]:
+    """Return the `spec` of the Job.
+
+    All pods start together, and one that fails ends the job: ranks that lost another cannot go on.
+    """
+    rank = {
+        "name": "PET_NODE_RANK",
+        "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{names.COMPLETION_INDEX}']"}},
+    }
+    environment = {**args.nccl(words=True), **args.rendezvous, **args.restarting}
+    container = {
+        **job_pods.container(args),
+        "command": command(args),
+        **({"workingDir": args.working_directory} if args.working_directory else {}),
+        "env": [*job_pods.variables(environment)["env"], rank],
+        "ports": [{"name": "rendezvous", "containerPort": args.port}, *job_pods.ports(args)],
+        **job_pods.with_gpus(args),
+    }
+    pod = {
+        "restartPolicy": "Never",
+        "subdomain": args.service,
+        "serviceAccountName": args.account,
+        "automountServiceAccountToken": False,
+        "securityContext": confined_pod(),
+        "containers": [container],
+        "volumes": job_pods.volumes(args),
+        **job_pods.placed(args),
+        **job_pods.pod(args),
+    }
+    return {
+        "completionMode": "Indexed",
+        "completions": args.layout.pods,
+        "parallelism": args.layout.pods,
+        "backoffLimit": args.backoff_limit,
+        "activeDeadlineSeconds": args.deadline,
+        "template": job_pods.template(pod, job_pods.annotations(args)),
+    }
+
+
+def service_spec(args: TorchJobArgs) -> dict[str, Any]:
+    """Return the `spec` of the headless Service by which the pods find the first of them."""
+    return {
+        "clusterIP": "None",
+        "publishNotReadyAddresses": True,
+        "selector": {names.JOB_NAME: args.job_name},
+        "ports": [{"name": "rendezvous", "port": args.port}],
+    }
+
+
+class TorchJob(Component):
+    """A headless Service and a Job. Outputs: `finished`, the job's name, which raises when the job has failed."""
+
+    finished: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        args: TorchJobArgs,
+        read_log: outcome.ReadLog,
+        after: Sequence[pulumi.Output[Any]] = (),
+        *,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("workloads:TorchJob", name, args, opts)
+        service = CustomObject(
+            f"{name}-service",
+            kinds.SERVICE,
+            k8s.meta.v1.ObjectMetaArgs(
+                name=args.service, namespace=args.namespace, labels=labels(args.job_name, "workload")
+            ),
+            {"spec": service_spec(args)},
+            self.child(*after),
+        )
+        self.outputs(
+            finished=job_pods.declare(
+                self, name, args, kinds.JOB, spec(args), read_log=read_log, after=[*after, service], queue=args.queue
+            )
+        )

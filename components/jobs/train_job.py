@@ -1,0 +1,121 @@
+"""One PyTorch job as a TrainJob of Kubeflow Trainer: what it has of its own beside the platform's runtime.
+
+The controller sets the PET_* variables of torchrun, and does so only where `trainer` is set. Fields of pods that a
+patch of the runtime cannot have are the runtime's (`components.jobs.training_runtime`).
+"""
+
+import shlex
+from collections.abc import Sequence
+from typing import Any, Self
+
+import pulumi
+from pydantic import Field, model_validator
+
+from components.base.component import Component
+from components.base.model import DnsName
+from components.base.security_context import confined_pod
+from components.jobs import job_pods, outcome, torch_job
+from components.jobs.torch_job import TorchJobArgs
+from core.apis import kinds, trainer
+
+
+class TrainJobArgs(TorchJobArgs):
+    """One job."""
+
+    runtime: DnsName = Field(description="ClusterTrainingRuntime of the platform")
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """Variables that the job or the controller sets itself."""
+        return super().fixed | trainer.VARIABLES
+
+    @model_validator(mode="after")
+    def _can_be_created(self) -> Self:
+        # In the place of that of an Indexed Job, whose Service it does not have.
+        last = trainer.longest_pod(self.job_name, self.layout.pods)
+        if len(last) > trainer.LABEL_LENGTH or not last[0].isalpha():
+            raise ValueError(
+                f"job_name: {last} must be a DNS-1035 label, or JobSet makes no pod; shorten {self.job_name} to"
+                f" {trainer.LABEL_LENGTH - len(last) + len(self.job_name)} characters and start it with a letter"
+            )
+        if self.priority_class is not None:
+            raise ValueError(
+                f"priority {self.priority_class}: a TrainJob cannot give its pods a priority class; leave it out, or "
+                "set `trainer: none`"
+            )
+        if self.ports:
+            raise ValueError(
+                f"ports {', '.join(self.ports)}: a TrainJob cannot name ports of its pods; leave them out, or set "
+                "`trainer: none`"
+            )
+        if self.port != trainer.PORT:
+            raise ValueError(f"port {self.port}: Kubeflow Trainer uses {trainer.PORT}; leave it out")
+        return self
+
+
+def command(args: TrainJobArgs) -> list[str]:
+    """Return what a pod runs; a TrainJob has no field for the folder to run it in."""
+    words = torch_job.command(args)
+    if args.working_directory is None:
+        return words
+    return ["/bin/sh", "-c", f"cd {shlex.quote(args.working_directory)}&&exec {shlex.join(words)}"]
+
+
+def spec(args: TrainJobArgs) -> dict[str, Any]:
+    """Return the `spec` of the TrainJob."""
+    whole = job_pods.with_gpus(args)
+    node = {"name": trainer.NODE, "securityContext": whole["securityContext"], "volumeMounts": whole["volumeMounts"]}
+    pod = {
+        "serviceAccountName": args.account,
+        "securityContext": confined_pod(),
+        "containers": [node],
+        "volumes": job_pods.volumes(args),
+        **job_pods.placed(args),
+        **job_pods.pod(args),
+    }
+    template = job_pods.template(pod, job_pods.annotations(args))
+    patch = {"name": trainer.NODE, "template": {"spec": {"template": template}}}
+    return {
+        "runtimeRef": {
+            "apiGroup": kinds.CLUSTER_TRAINING_RUNTIME.group,
+            "kind": kinds.CLUSTER_TRAINING_RUNTIME.kind,
+            "name": args.runtime,
+        },
+        "activeDeadlineSeconds": args.deadline,
+        "trainer": {
+            "image": args.image,
+            "command": command(args),
+            **job_pods.variables({**args.nccl(words=True), **args.restarting}),
+            "numNodes": args.layout.pods,
+            "numProcPerNode": args.processes_per_pod,
+            "resourcesPerNode": whole["resources"],
+        },
+        "runtimePatches": [
+            {
+                "manager": trainer.PATCH_MANAGER,
+                "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [patch]}}},
+            }
+        ],
+    }
+
+
+class TrainJob(Component):
+    """One TrainJob. Outputs: `finished`, the job's name, which raises when the job has failed."""
+
+    finished: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        args: TrainJobArgs,
+        read_log: outcome.ReadLog,
+        after: Sequence[pulumi.Output[Any]] = (),
+        *,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("workloads:TrainJob", name, args, opts)
+        self.outputs(
+            finished=job_pods.declare(
+                self, name, args, kinds.TRAIN_JOB, spec(args), read_log=read_log, after=after, queue=args.queue
+            )
+        )

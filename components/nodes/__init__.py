@@ -1,0 +1,1 @@
+"""Components of nodes: labels, pools, kernel and kubelet settings."""

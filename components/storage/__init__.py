@@ -1,0 +1,1 @@
+"""Components of Storage Scale and of volumes."""

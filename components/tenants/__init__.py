@@ -1,0 +1,1 @@
+"""Components of a tenant: its namespace, rights and quotas."""

@@ -1,0 +1,1 @@
+"""What is chosen of data sets: cards, choices, locks."""

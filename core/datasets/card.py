@@ -1,0 +1,127 @@
+"""The card of a data set: cameras, classes and their colours, names of files, licence; data in `cards/`."""
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from core.data_files import ROOT, DataFileError, DataFiles, checked, read, shown
+from core.datasets.naming import LABEL, Naming
+from core.model import Model
+
+FOLDER = ROOT / "core" / "datasets" / "cards"
+
+Colour = Annotated[str, StringConstraints(pattern=r"^#[0-9a-f]{6}$")]
+"""A colour of a label image: red, green and blue, e.g. #ff0000."""
+Tag = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]*$")]
+"""What a catalogue calls a property of an image: a word of SQL's names."""
+
+
+class Size(Model):
+    """The size of an image in pixels."""
+
+    width: int = Field(gt=0, description="pixels of a line")
+    height: int = Field(gt=0, description="lines")
+
+    @property
+    def pixels(self) -> int:
+        """Return how many pixels an image has."""
+        return self.width * self.height
+
+
+class Card(Model):
+    """A public data set, as its documentation describes it."""
+
+    name: str = Field(description="what settings call it: the name of its file")
+    title: str = Field(description="its full name")
+    licence: str = Field(description="licence of the data, and what it forbids")
+    source: str = Field(description="where these facts are from")
+    frame: Size | None = Field(default=None, description="size of every image; None: sizes differ")
+    bytes_a_frame: int | None = Field(
+        default=None, gt=0, description="mean size in bytes of an image and its label; None: not published"
+    )
+    frames: int | None = Field(default=None, gt=0, description="images with a label; None: not published")
+    cameras: Mapping[str, tuple[Tag, ...]] = Field(
+        min_length=1, description="every camera with its tags in a catalogue, which together are its own"
+    )
+    classes: Mapping[str, tuple[Colour, ...]] = Field(
+        min_length=1, description="every class with its colours in a label; several are several objects side by side"
+    )
+    naming: Naming = Field(description="how files are called")
+
+    @cached_property
+    def tag_of_class(self) -> dict[str, str]:
+        """Return the tag of each class, in the order of the card."""
+        return {name: tag(name) for name in self.classes}
+
+    @property
+    def class_tags(self) -> tuple[str, ...]:
+        """Return the tags of the classes, in the order of the card."""
+        return tuple(self.tag_of_class.values())
+
+    @cached_property
+    def camera_tags(self) -> tuple[str, ...]:
+        """Return the tags of all cameras, each once, in the order of the card."""
+        return tuple(dict.fromkeys(word for words in self.cameras.values() for word in words))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Return all tags: those of the cameras, then those of the classes."""
+        return (*self.camera_tags, *self.class_tags)
+
+    @cached_property
+    def tag_of_colour(self) -> dict[int, str]:
+        """Return the class's tag of every colour, which is a number: red * 65536 + green * 256 + blue."""
+        return {int(each[1:], 16): tag(name) for name, colours in self.classes.items() for each in colours}
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        owners: dict[str, str] = {}
+        for name, colours in self.classes.items():
+            if not colours:
+                raise ValueError(f"classes.{name}: has no colour; give at least one, e.g. ['#ff0000']")
+            for each in colours:
+                if each in owners:
+                    raise ValueError(f"classes: {each} is the colour of {owners[each]} and of {name}; remove one")
+                owners[each] = name
+        if empty := [name for name in self.classes if not re.fullmatch(r"[a-z_][a-z0-9_]*", tag(name))]:
+            raise ValueError(
+                f"classes: {empty[0]!r} becomes tag {tag(empty[0])!r}, which is not a name in SQL; begin with a letter"
+            )
+        if twice := [one for one in set(self.tags) if self.tags.count(one) > 1]:
+            raise ValueError(f"classes and cameras: several have the tag {twice[0]}; rename one")
+        words = [frozenset(each) for each in self.cameras.values()]
+        if any(not each for each in words) or any(a < b or a == b for i, a in enumerate(words) for b in words[i + 1 :]):
+            raise ValueError("cameras: the tags of one are among those of another; give each at least one of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _labelled(self) -> Self:
+        if LABEL not in self.naming.files:
+            raise ValueError(f"naming.files: {LABEL} is missing; add the path of an image's label image")
+        return self
+
+
+def tag(name: str) -> str:
+    """Return what a catalogue calls a class: lower case, blanks as _, other signs dropped.
+
+    So did the extractor of IBM's published code: Painted driv. instr. is painted_driv_instr.
+    """
+    return re.sub(r"\s+", "_", re.sub(r"[^a-z0-9_\s]", "", name.lower()).strip())
+
+
+def read_card(path: Path) -> Card:
+    """Return the card of a file, whose name it has; raise DataFileError where the file is wrong."""
+    fields = read(path)
+    if "name" in fields:
+        raise DataFileError(
+            f"{shown(path)}: name: a card has the name of its file (value: {fields['name']!r}); remove it"
+        )
+    return checked(Card, {**fields, "name": path.stem}, path)
+
+
+CARDS: Mapping[str, Card] = DataFiles(FOLDER, read_card)
+"""The cards of `core/datasets/cards` by name; DataFileError where the file of one is wrong."""

@@ -1,0 +1,84 @@
+"""Cables of a small cluster on one InfiniBand switch, such as the Redpaper's lab (R-2.1-3)."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from pydantic import Field
+
+from core.hardware.profiles import Profile
+from core.model import Model
+
+SWITCH_PORTS = 40
+"""Ports of a QM8700, the lab's switch (R-2.1-2), as of a QM8790 (E-58)."""
+
+
+class Storage(Model):
+    """A storage system with its own InfiniBand adapters."""
+
+    hosts: tuple[str, ...] = Field(description="its servers")
+    ports: tuple[str, ...] = Field(description="ports of each server, as ibhosts names them")
+    rate_gbps: int = Field(gt=0, description="line rate of a port in Gb/s")
+
+
+ESS3000 = Storage(
+    # R-2.1-3, R-4.1-7: four dual-port adapters in two canisters
+    hosts=("fscc-fab3-3-a", "fscc-fab3-3-b"),
+    ports=("HCA-2", "HCA-3", "HCA-4", "HCA-5"),
+    rate_gbps=100,
+)
+
+
+class Cable(Model):
+    """One cable, from a host to the switch."""
+
+    host: str
+    port: str = Field(description="as ibhosts names it, counted from 1: HCA-1")
+    rate_gbps: int = Field(gt=0)
+
+
+class Cabling(Model):
+    """Every cable of the cluster, and what the fabric must then show."""
+
+    compute: tuple[Cable, ...]
+    storage: tuple[Cable, ...]
+
+    @property
+    def cables(self) -> tuple[Cable, ...]:
+        """All of them."""
+        return (*self.compute, *self.storage)
+
+    @property
+    def balance(self) -> Fraction:
+        """Bandwidth of the storage's ports against that of the machines'; 1 if neither waits for the other."""
+        return Fraction(_rate(self.storage), _rate(self.compute))
+
+    @property
+    def channel_adapters(self) -> frozenset[str]:
+        """What ibhosts must list from every port, without the switch's own aggregation node (R-4.1-7)."""
+        return frozenset(f"{cable.host} {cable.port}" for cable in self.cables)
+
+
+def cabling(machines: Sequence[str], profile: Profile, storage: Storage) -> Cabling:
+    """Return one cable for each compute port of each machine and each port of the storage, to one switch.
+
+    Raises ValueError without a machine, and when the switch has too few ports.
+    """
+    if not machines:
+        raise ValueError("no machines to cable; name at least one")
+    numbers = range(1, profile.ports.count + 1)
+    compute = tuple(
+        Cable(host=host, port=f"HCA-{number}", rate_gbps=profile.ports.rate_gbps)
+        for host in machines
+        for number in numbers
+    )
+    others = tuple(
+        Cable(host=host, port=port, rate_gbps=storage.rate_gbps) for host in storage.hosts for port in storage.ports
+    )
+    wanted = len(compute) + len(others)
+    if wanted > SWITCH_PORTS:
+        raise ValueError(f"{wanted} cables for a switch of {SWITCH_PORTS} ports; plan leaf and spine switches")
+    return Cabling(compute=compute, storage=others)
+
+
+def _rate(cables: Iterable[Cable]) -> int:
+    return sum(cable.rate_gbps for cable in cables)

@@ -1,0 +1,19 @@
+"""Names of the machines on which the documents measured."""
+
+from pathlib import Path
+
+from core.data_files import checked, read
+from core.model import Model
+
+
+class _Machines(Model):
+    redpaper: str
+    supermicro: str
+
+
+_FILE = Path(__file__).with_suffix(".yaml")
+_FOUND = checked(_Machines, read(_FILE), _FILE)
+REDPAPER_MACHINE = _FOUND.redpaper
+"""R-2.1-1."""
+SUPERMICRO_MACHINE = _FOUND.supermicro
+"""S-1.2."""

@@ -1,0 +1,72 @@
+"""MLPerf Training v0.6: the minutes published (S-3.3), and how far document S's own system was from them (S-3.2)."""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import Field
+
+from core.model import Model
+
+
+class Submission(Model):
+    """One row of Table 4."""
+
+    id: str = Field(description="of MLPerf, e.g. 0.6-9")
+    submitter: str
+    system: str
+    processor: str | None
+    accelerator: str | None
+    accelerators: int | None = Field(description="of the whole system; None: none, or lost in the printed table")
+    software: str
+    minutes: Mapping[str, float] = Field(description="to the target quality; absent: not submitted")
+
+
+def _table() -> tuple[Submission, ...]:
+    with (Path(__file__).parent / "mlperf-v0.6.csv").open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        names = [name for name in rows.fieldnames or () if name not in Submission.model_fields]
+        return tuple(
+            Submission(
+                id=row["id"],
+                submitter=row["submitter"],
+                system=row["system"],
+                processor=row["processor"] or None,
+                accelerator=row["accelerator"] or None,
+                accelerators=int(row["accelerators"]) if row["accelerators"] else None,
+                software=row["software"],
+                minutes={name: float(row[name]) for name in names if row[name]},
+            )
+            for row in rows
+        )
+
+
+MLPERF: tuple[Submission, ...] = _table()
+"""Table 4 (S-3.3), whole; minutes, fewer are better."""
+COMPARED = "0.6-9"
+"""The row that document S compares itself with: NVIDIA's own, with the eight GPUs of the Redpaper's machine."""
+
+
+class Band(NamedTuple):
+    """By how much a system may differ from the published result: positive is faster."""
+
+    least: float
+    most: float
+    source: str
+
+    def holds(self, faster: float) -> bool:
+        """Return whether a share by which a run is faster (negative: slower) lies inside."""
+        return self.least <= faster <= self.most
+
+
+MLPERF_BAND = Band(-0.0613, 0.0229, "S-3.2")
+"""GNMT 6.13 % slower to Mask R-CNN 2.29 % faster; single values of the other two are not recoverable (E-38)."""
+
+
+def submission(id: str = COMPARED) -> Submission:
+    """Return a row of the table. Raises KeyError for an id that it does not have."""
+    for one in MLPERF:
+        if one.id == id:
+            return one
+    raise KeyError(id)

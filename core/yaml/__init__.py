@@ -1,0 +1,1 @@
+"""YAML files with the places of their fields."""

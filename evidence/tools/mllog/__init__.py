@@ -1,6 +1,0 @@
-"""MLPerf Training logs: MLLOG of today, MLL of v0.6 and MLP of v0.5."""
-
-from evidence.tools.mllog.criteria import CRITERIA
-from evidence.tools.mllog.parser import UNVERIFIED, MlLog, MlLogParser
-
-__all__ = ["CRITERIA", "UNVERIFIED", "MlLog", "MlLogParser"]

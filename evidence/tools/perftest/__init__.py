@@ -1,7 +1,0 @@
-"""perftest: bandwidth and latency of RDMA between two hosts."""
-
-from evidence.tools.perftest.criteria import CRITERIA
-from evidence.tools.perftest.model import Bandwidth, Contradiction, CpuFrequency, End, Latency, Perftest
-from evidence.tools.perftest.parser import PerftestParser
-
-__all__ = ["CRITERIA", "Bandwidth", "Contradiction", "CpuFrequency", "End", "Latency", "Perftest", "PerftestParser"]

@@ -1,0 +1,1 @@
+"""Rules for API versions, fields and names."""

@@ -1,0 +1,1 @@
+"""Rules for GPUs and what containers see of them."""

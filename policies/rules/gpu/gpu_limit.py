@@ -1,0 +1,89 @@
+"""GPUs and slices are whole numbers, the same in requests and limits, and no more than one machine has."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from core.apis.names import GPU_RESOURCE
+from core.apis.quantity import whole
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.part import Part
+from policies.pods import Container, Pod
+from policies.resources import Request
+from policies.rule import Parameters, Rule
+from policies.values import brief
+from policies.views.devices import is_gpu, place, runs_along
+from policies.views.machines import MOST_GPUS, NOT_KNOWN, USUAL_GPUS
+from policies.violation import Violation
+
+
+class GpuLimit(Parameters):
+    """What the largest machine has."""
+
+    maximum: int | None = Field(
+        default=None,
+        gt=0,
+        description="GPUs of the largest machine (source R-4.3-2); default: of the stack's machines, and without a "
+        f"stack unknown, so that more than {MOST_GPUS} are refused and more than {USUAL_GPUS} are undetermined",
+    )
+
+
+def _examine(subject: Obj, _: Inventory, parameters: GpuLimit) -> Iterator[Violation]:
+    for pod in subject.pods:
+        found = [
+            (container, item) for container in pod.containers for item in container.requests if is_gpu(item.resource)
+        ]
+        if found:
+            yield from _pod(pod, found, parameters.maximum)
+
+
+def _pod(pod: Pod, found: list[tuple[Container, Request]], maximum: int | None) -> Iterator[Violation]:
+    for container, item in found:
+        yield from _request(container, item, maximum)
+    found = [(container, item) for container, item in found if item.resource == GPU_RESOURCE]
+    # Init containers run one after another; only those that run at the same time add up.
+    total = sum([item.count for container, item in found if runs_along(container)])
+    least = maximum or USUAL_GPUS
+    if total > least and all(item.count <= least for _, item in found):
+        yield from _amount(
+            pod, f"asks for {total} of {GPU_RESOURCE} in all its containers", total, maximum, "containers"
+        )
+
+
+def _amount(part: Part, message: str, count: int, maximum: int | None, *place: str) -> Iterator[Violation]:
+    """Yield that more GPUs are requested than a node has, or than every node has where no machine is known."""
+    if count > (maximum or MOST_GPUS):
+        largest = f"the largest machine has {maximum}" if maximum else f"no machine has more than {MOST_GPUS}"
+        yield part.violation(f"{message}, and {largest}", *place)
+    else:
+        yield part.unverified(f"{message}, {NOT_KNOWN}", *place)
+
+
+def _request(container: Container, item: Request, maximum: int | None) -> Iterator[Violation]:
+    where, resource = place(item), item.resource
+    broken = [value for value in item.values if (number := whole(value)) is None or number < 0]
+    if broken:
+        yield container.violation(f"asks for {resource}: {brief(broken[0])}, which is not a whole number", *where)
+        return
+    if item.limit is None:
+        yield container.violation(f"asks for {resource} in requests without the same limit", *where)
+    elif item.request is not None and not item.hidden and whole(item.request) != whole(item.limit):
+        yield container.violation(f"requests {item.request} of {resource} and limits it to {item.limit}", *where)
+    if resource == GPU_RESOURCE and item.count > (maximum or USUAL_GPUS):
+        yield from _amount(container, f"asks for {item.count} of {resource}", item.count, maximum, *where)
+
+
+GPU_LIMIT = Rule(
+    name="gpu-limit",
+    what=f"A quantity of {GPU_RESOURCE}, shared GPUs or GPU slices is a whole number, equal in requests and limits; "
+    f"{GPU_RESOURCE} is at most what one machine has.",
+    why="A pod runs on one node. One that asks for more GPUs than a node has stays Pending forever (0/2 nodes are "
+    "available: Insufficient nvidia.com/gpu). The API server refuses fractions and unequal values.",
+    remedy=f"Set {GPU_RESOURCE} under limits only, to at most what a machine has; spread larger jobs over more workers",
+    source="R-4.3-2, R-4.3-8, R-4.4-10",
+    severity=Severity.MANDATORY,
+    parameters=GpuLimit,
+    examine=_examine,
+)

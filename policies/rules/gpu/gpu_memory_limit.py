@@ -1,0 +1,53 @@
+"""A container with GPUs has limits for cpu and memory, and its memory request is its limit."""
+
+from collections.abc import Iterator
+
+from core.apis.quantity import amount
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.pods import Container
+from policies.resources import Request
+from policies.rule import Parameters, Rule
+from policies.views.devices import gpus
+from policies.violation import Violation
+
+_LIMITED = ("cpu", "memory")
+
+
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
+    for container in subject.containers:
+        if gpus(container):
+            yield from _container(container)
+
+
+def _container(container: Container) -> Iterator[Violation]:
+    found = {item.resource: item for item in container.requests if item.resource in _LIMITED}
+    missing = [name for name in _LIMITED if name not in found or found[name].limit is None]
+    if missing:
+        yield container.violation(f"asks for GPUs and has no limit for {' and '.join(missing)}", "resources", "limits")
+    if "memory" in found and _differs(found["memory"]):
+        memory = found["memory"]
+        yield container.violation(
+            f"requests {memory.request} of memory and limits it to {memory.limit}", "resources", "requests", "memory"
+        )
+
+
+def _differs(item: Request) -> bool:
+    request, limit = amount(item.request), amount(item.limit)
+    return request is not None and limit is not None and request != limit
+
+
+GPU_MEMORY_LIMIT = Rule(
+    name="gpu-memory-limit",
+    what="A container that asks for GPUs has limits for cpu and memory, and its memory request equals its memory "
+    "limit.",
+    why="Pinned memory and /dev/shm cannot be reclaimed. A container that requests less than it uses is the first that "
+    "the kernel kills when the node runs short (OOMKilled, exit code 137). One without limits takes other pods down "
+    "with it, and one lost worker ends the whole job.",
+    remedy="Set limits for cpu and memory, and leave the memory request out or set it to the limit",
+    source="platform-facts 4.3 rule 14",
+    severity=Severity.ADVISORY,
+    parameters=Parameters,
+    examine=_examine,
+)

@@ -1,0 +1,200 @@
+"""The configuration of NCCL's network agrees with the RDMA devices that its container asks for."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pydantic import Field
+
+from core.apis import nccl
+from core.apis.names import RDMA_PREFIX
+from core.hardware.profiles import PROFILES
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.pods import Container, Pod
+from policies.rule import Parameters, Rule
+from policies.values import Path
+from policies.views.devices import is_gpu, rdma
+from policies.views.environment import variables
+from policies.views.mpirun import calls
+from policies.violation import Violation
+
+_PREFIX = "NCCL_"
+_LEVEL = "NCCL_DEBUG"
+_DISABLE, _HCA, _GDR_LEVEL = "NCCL_IB_DISABLE", "NCCL_IB_HCA", "NCCL_NET_GDR_LEVEL"
+_ABOUT_DEVICES = frozenset({_DISABLE, _HCA, _GDR_LEVEL})
+_DEBUG = "Set NCCL_DEBUG to INFO for a verification and to WARN, or not at all, for a job"
+
+
+class NcclEnvironment(Parameters):
+    """The platform's devices, and which settings its jobs may change."""
+
+    devices: dict[str, str] = Field(
+        default={
+            f"{RDMA_PREFIX}shared_{netdev}": hca.name
+            for profile in PROFILES.values()
+            for hca in profile.hcas
+            for netdev in (hca.netdev, hca.ethernet)
+            if netdev
+        },
+        description="verbs device of each RDMA resource; default: of the known hardware profiles (source R-3.4.2-2)",
+    )
+    debug: tuple[str, ...] = Field(
+        default=("VERSION", "WARN", "ABORT", "INFO"),
+        description="levels of NCCL_DEBUG that jobs may set; a verification needs INFO (source R-4.3-3)",
+    )
+
+
+class _Setting(NamedTuple):
+    """A variable with the container and the field that set it."""
+
+    value: str
+    container: Container
+    place: Path
+
+
+_Settings = dict[str, _Setting]
+
+
+def _examine(subject: Obj, _: Inventory, parameters: NcclEnvironment) -> Iterator[Violation]:
+    if subject.kind == "MPIJob":
+        yield from _mpi_job(subject, parameters)
+        return
+    for container in subject.containers:
+        if settings := _settings(container):
+            yield from _judge(settings, container, parameters)
+
+
+def _mpi_job(subject: Obj, parameters: NcclEnvironment) -> Iterator[Violation]:
+    """Examine the workers' containers, under the variables that the launcher's mpirun hands on to them."""
+    pods = {pod.role: pod for pod in subject.pods}
+    launcher, worker = pods.get("Launcher"), pods.get("Worker")
+    handed_on = _handed_on(launcher) if launcher is not None else {}
+    if worker is None:
+        return
+    for container in worker.containers:
+        settings = {**_settings(container), **handed_on} if container.group == "containers" else _settings(container)
+        if settings:
+            yield from _judge(settings, container, parameters)
+            handed_on = {}  # what the launcher sets is reported once
+
+
+def _handed_on(launcher: Pod) -> _Settings:
+    found: _Settings = {}
+    for container in launcher.containers:
+        own = _own(container)
+        for call in calls(container):
+            for name, (value, place) in call.exports.items():
+                if not name.startswith(_PREFIX):
+                    continue
+                if value is not None:
+                    found[name] = _Setting(value, container, place)
+                elif name in own:
+                    found[name] = own[name]
+    return found
+
+
+def _settings(container: Container) -> _Settings:
+    """Return a container's own variables, and those of an mpirun that it starts itself."""
+    own = _own(container)
+    for call in calls(container):
+        for name, (value, place) in call.exports.items():
+            if value is not None and name.startswith(_PREFIX):
+                own[name] = _Setting(value, container, place)
+    return own
+
+
+def _own(container: Container) -> _Settings:
+    if "env" not in container.tree:
+        return {}
+    found = variables(container, _is_ours)
+    return {variable.name: _Setting(variable.value, container, variable.place) for variable in found}
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith(_PREFIX)
+
+
+def _judge(settings: _Settings, container: Container, parameters: NcclEnvironment) -> Iterator[Violation]:
+    yield from _values(settings, parameters)
+    if _ABOUT_DEVICES.isdisjoint(settings) and not container.object.unknown:
+        return
+    found, scarce = _asked(container)
+    if found:
+        yield from _with_rdma(settings, container, found, parameters)
+    elif not scarce and container.read("securityContext", "privileged") is not True:
+        yield from _without_rdma(settings, container)
+
+
+def _asked(container: Container) -> tuple[list[str], bool]:
+    """Return the RDMA resources, and whether there are others that may be network devices, or are not known."""
+    found = [item.resource for item in rdma(container)]
+    others = container.hidden("resources") or any(
+        "/" in item.resource and not is_gpu(item.resource) and not item.resource.startswith(RDMA_PREFIX)
+        for item in container.requests
+    )
+    return found, others
+
+
+def _values(settings: _Settings, parameters: NcclEnvironment) -> Iterator[Violation]:
+    for name, setting in settings.items():
+        values = parameters.debug if name == _LEVEL else nccl.VALUES.get(name)
+        if values is not None and setting.value.strip().upper() not in values and "$" not in setting.value:
+            message = f"{name}={setting.value[:40]} is not one of {', '.join(sorted(values))}"
+            yield _violation(setting, message).with_remedy(
+                _DEBUG if name == _LEVEL else f"Write one of them, or leave out {name}"
+            )
+
+
+def _with_rdma(
+    settings: _Settings, container: Container, requested: list[str], parameters: NcclEnvironment
+) -> Iterator[Violation]:
+    disabled = settings.get(_DISABLE)
+    if disabled is not None and disabled.value.strip() == "1":
+        yield _violation(
+            disabled, f"NCCL_IB_DISABLE=1 turns off what container {container.name} asks for: {requested[0]}"
+        )
+    named = settings.get(_HCA)
+    if named is None or named.value[:1] == "^" or "$" in named.value:
+        return
+    behind = [parameters.devices[resource] for resource in requested if resource in parameters.devices]
+    if len(behind) != len(requested):
+        return  # a resource of an unknown device
+    wanted = list(nccl.hca_list(named.value))
+    strangers = [text for text, fits in wanted if not any(fits(device) for device in behind)]
+    if strangers:
+        message = f"NCCL_IB_HCA names {', '.join(strangers)[:80]}, and the container has {', '.join(behind)}"
+        yield _violation(named, message)
+    idle = [device for device in behind if not any(fits(device) for _, fits in wanted)]
+    if idle and not strangers:
+        yield _violation(named, f"NCCL_IB_HCA leaves out {', '.join(idle)}, for which the container asks")
+
+
+def _without_rdma(settings: _Settings, container: Container) -> Iterator[Violation]:
+    disabled = settings.get(_DISABLE)
+    if disabled is not None and disabled.value.strip() == "0":
+        message = f"NCCL_IB_DISABLE=0 requires InfiniBand, and container {container.name} asks for no {RDMA_PREFIX}*"
+        yield _violation(disabled, message)
+    level = settings.get(_GDR_LEVEL)
+    if level is not None and level.value.strip().upper() in nccl.GDR_LEVELS - nccl.NO_GDR:
+        message = f"NCCL_NET_GDR_LEVEL={level.value} requires GPUDirect, and container {container.name} asks for no "
+        yield _violation(level, f"{message}{RDMA_PREFIX}*")
+
+
+def _violation(setting: _Setting, message: str) -> Violation:
+    return setting.container.violation(message, *setting.place)
+
+
+NCCL_ENVIRONMENT = Rule(
+    name="nccl-environment",
+    what="NCCL_IB_DISABLE, NCCL_IB_HCA and NCCL_NET_GDR_LEVEL agree with the RDMA devices that the container asks for; "
+    "NCCL_DEBUG is not TRACE.",
+    why="NCCL falls back to TCP silently: the log shows NET/Socket instead of NET/IB/0/GDRDMA, and small messages take "
+    "thousands of microseconds. With TRACE a job logs more than it computes.",
+    remedy=f"With {RDMA_PREFIX}*, set NCCL_IB_DISABLE=0, and set NCCL_IB_HCA to the devices behind those resources or "
+    "leave it out; without, set NCCL_IB_DISABLE=1 and NCCL_NET_GDR_LEVEL=LOC",
+    source="R-4.3-4, E-30, platform-facts 4.3 rule 22",
+    severity=Severity.MANDATORY,
+    parameters=NcclEnvironment,
+    examine=_examine,
+)

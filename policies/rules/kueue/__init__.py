@@ -1,0 +1,1 @@
+"""Rules for queues and what they admit."""

@@ -1,0 +1,148 @@
+"""A job that waits in a queue asks only for what its queue has a quota of, and for no more than the quota."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from core.apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE
+from core.apis.names import QUEUE_NAME
+from core.apis.quantity import amount, whole
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.pods import Container
+from policies.rule import Parameters, Rule
+from policies.values import Path, read
+from policies.views.devices import copies, each_demand, place
+from policies.views.limit_ranges import filled_in
+from policies.violation import Violation
+
+_LABEL: Path = ("metadata", "labels", QUEUE_NAME)
+_CLUSTER_QUEUE: Path = ("spec", "clusterQueue")
+_GROUPS: Path = ("spec", "resourceGroups")
+_MOST = 16
+"""Groups of a ClusterQueue, flavors of a group; the API has no more."""
+
+
+class KueueCoversResources(Parameters):
+    """Configuration of Kueue itself."""
+
+    excluded_prefixes: tuple[str, ...] = Field(
+        default=(),
+        description="prefixes of resources that need no quota, as in Kueue's own configuration "
+        "(resources.excludeResourcePrefixes; the inputs of resources.transformations, which replaces them)",
+    )
+
+
+@dataclass(frozen=True)
+class _Quotas:
+    """What a ClusterQueue has: the resources that it covers, and their quotas where no other queue lends more."""
+
+    name: str
+    covered: frozenset[str]
+    numbers: Mapping[str, int]
+    hidden: bool
+
+
+def _examine(subject: Obj, inventory: Inventory, parameters: KueueCoversResources) -> Iterator[Violation]:
+    queue = subject.text(*_LABEL)
+    if not queue:
+        return
+    found = inventory.get(LOCAL_QUEUE, queue, subject.namespace)
+    if found is None and not subject.namespace:  # the command that applies it names one
+        found = next((each for each in inventory.of(LOCAL_QUEUE) if each.name == queue), None)
+    if found is None:
+        where = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
+        yield subject.unlinked(f"{where} has no LocalQueue {queue}", *_LABEL).with_remedy(
+            "Correct the label, or add the LocalQueue"
+        )
+        return
+    name = found.text(*_CLUSTER_QUEUE)
+    quotas = inventory.once(_all).get(name)
+    if found.hidden(*_CLUSTER_QUEUE) or (quotas is not None and quotas.hidden):
+        yield subject.unverified(f"the quotas of LocalQueue {queue} are unknown until the update", *_LABEL)
+    elif quotas is None:
+        yield subject.unlinked(
+            f"LocalQueue {queue} belongs to ClusterQueue {name or '?'}, which is not among the objects", *_LABEL
+        ).with_remedy("Correct spec.clusterQueue of the LocalQueue, or add the ClusterQueue")
+    else:
+        given = inventory.once(filled_in).get(subject.namespace, {})
+        for container in subject.containers:
+            yield from _uncovered(container, quotas, parameters.excluded_prefixes)
+            yield from _filled_in(container, given, quotas, parameters.excluded_prefixes)
+        yield from _too_many(subject, quotas)
+
+
+def _uncovered(container: Container, quotas: _Quotas, excluded: tuple[str, ...]) -> Iterator[Violation]:
+    for item in container.requests:
+        if item.resource in quotas.covered or item.resource.startswith(excluded):
+            continue
+        if item.hidden or any(amount(value) for value in item.values):
+            message = f"asks for {item.resource}, of which ClusterQueue {quotas.name} has no quota"
+            yield container.violation(message, *place(item))
+
+
+def _filled_in(
+    container: Container, given: Mapping[str, str], quotas: _Quotas, excluded: tuple[str, ...]
+) -> Iterator[Violation]:
+    """Yield what a container asks for by a LimitRange alone."""
+    own = {item.resource for item in container.requests}
+    for resource, name in given.items():
+        if resource not in own and resource not in quotas.covered and not resource.startswith(excluded):
+            message = f"gets {resource} from LimitRange {name}, of which ClusterQueue {quotas.name} has no quota"
+            yield container.violation(message).with_remedy(
+                "Add the resource to coveredResources and to every flavor of the ClusterQueue, take it out of the "
+                "LimitRange, or leave it to Kueue's resources.excludeResourcePrefixes"
+            )
+
+
+def _too_many(subject: Obj, quotas: _Quotas) -> Iterator[Violation]:
+    requested: dict[str, int] = {}
+    for pod, each in each_demand(subject):
+        pods = copies(subject, pod)
+        for resource, count in each.items():
+            requested[resource] = requested.get(resource, 0) + count * pods
+    for resource, count in sorted(requested.items()):
+        if count > quotas.numbers.get(resource, count):
+            message = f"its pods ask for {count} of {resource}, and ClusterQueue {quotas.name}"
+            yield subject.violation(f"{message} has {quotas.numbers[resource]}", *_LABEL)
+
+
+def _all(inventory: Inventory) -> Mapping[str, _Quotas]:
+    return {queue.name: _quotas(queue) for queue in inventory.of(CLUSTER_QUEUE)}
+
+
+def _quotas(queue: Obj) -> _Quotas:
+    covered: set[str] = set()
+    numbers: dict[str, int] = {}
+    for group in queue.entries(*_GROUPS)[:_MOST]:
+        names = read(group, "coveredResources")
+        covered.update(name for name in (names if isinstance(names, list) else ()) if isinstance(name, str))
+        flavors = read(group, "flavors")
+        for flavor in (flavors if isinstance(flavors, list) else ())[:_MOST]:
+            resources = read(flavor, "resources")
+            for each in (resources if isinstance(resources, list) else ())[: len(covered)]:
+                resource, number = read(each, "name"), whole(read(each, "nominalQuota"))
+                if isinstance(resource, str) and number is not None:
+                    numbers[resource] = numbers.get(resource, 0) + number
+    spec = queue.mapping("spec")
+    lent = bool(spec.get("cohortName") or spec.get("cohort"))
+    return _Quotas(queue.name, frozenset(covered), {} if lent else numbers, queue.hidden("spec"))
+
+
+KUEUE_COVERS_RESOURCES = Rule(
+    name="kueue-covers-resources",
+    what=f"A job with the label {QUEUE_NAME} names a LocalQueue of its namespace, whose ClusterQueue has a quota for "
+    "every resource that the job's pods ask for, themselves or by a LimitRange, and enough GPUs and RDMA devices "
+    "unless its cohort lends more.",
+    why="Kueue never admits a job with a resource that its queue does not cover, and reports it only in the Workload "
+    "(resource rdma/shared_ib0 unavailable in ClusterQueue): the job stays suspended without a pod, and nothing fails. "
+    "The same happens if the queue does not exist or can never have that many GPUs.",
+    remedy="Add the resource to coveredResources and to every flavor of the ClusterQueue, or take it out of the job",
+    source="platform-facts 1.12 and 4.3 rule 17",
+    severity=Severity.MANDATORY,
+    parameters=KueueCoversResources,
+    examine=_examine,
+    links=True,
+)

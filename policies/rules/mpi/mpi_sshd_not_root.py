@@ -1,0 +1,140 @@
+"""An MPIJob that is reached by SSH and does not run as root keeps its keys and its port where its user may use them."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from posixpath import basename, normpath
+
+from core.apis import mpi_jobs
+from core.apis.kinds import MPI_JOB_V2BETA1
+from core.apis.quantity import whole
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.pods import Container, Pod
+from policies.rule import Rule
+from policies.values import Unknown
+from policies.views.admitted import Admitting, admitted
+from policies.views.command_lines import Command, commands, text
+from policies.violation import Violation
+
+_MOUNT = ("spec", "sshAuthMountPath")
+_FIRST_FREE_PORT = 1024
+_PORT = re.compile(r"-p=?(\d{1,5})?\Z|-o(?:port[= ](\d{1,5}))?\Z", re.IGNORECASE)
+_NEEDED = frozenset({"SETUID", "SETGID"})
+
+
+@dataclass(frozen=True)
+class _Ordinary:
+    """Containers whose user is not root; `by` says who decides so, and `sure` whether that is certain."""
+
+    containers: tuple[tuple[str, Container], ...]
+    by: str = "does not run as root"
+    sure: bool = True
+
+
+def _examine(subject: Obj, inventory: Inventory, parameters: Admitting) -> Iterator[Violation]:
+    if subject.version != MPI_JOB_V2BETA1.version:
+        return
+    written: list[tuple[str, Container]] = []
+    unset: list[tuple[Pod, Container]] = []
+    for pod in subject.pods:
+        first = next((container for container in pod.containers if container.group == "containers"), None)
+        if first is None:
+            continue
+        user = _user(pod, first)
+        if user:
+            written.append((pod.role, first))
+        elif user == 0 and pod.role == "Worker":
+            yield from _capabilities(first)
+        elif user is None and not pod.hidden("securityContext") and not first.hidden("securityContext"):
+            unset.append((pod, first))
+    if ordinary := _Ordinary(tuple(written)) if written else _filled_in(unset, inventory, parameters):
+        yield from _of_ordinary(subject, ordinary)
+
+
+def _filled_in(unset: list[tuple[Pod, Container]], inventory: Inventory, parameters: Admitting) -> _Ordinary | None:
+    """Return the containers that get a user of their namespace, since they name none."""
+    found = [(pod.role, first, done) for pod, first in unset if (done := admitted(pod, inventory, parameters.release))]
+    users = [(role, first, done) for role, first, done in found if done.read(first, "runAsUser")]
+    if not users:
+        return None
+    _, first, done = users[0]
+    user = f"user {done.read(first, 'runAsUser')}" if done.user_known else "a user of its namespace's range"
+    sure = not any(each.missing for _, _, each in users)
+    by = f"gets {user} by the SCC {done.scc}{'' if sure else ', unless its account may use a wider one'}"
+    return _Ordinary(tuple((role, container) for role, container, _ in users), by, sure)
+
+
+def _of_ordinary(subject: Obj, ordinary: _Ordinary) -> Iterator[Violation]:
+    report = subject.violation if ordinary.sure else subject.unlinked
+    path = subject.read(*_MOUNT)
+    default = path is None
+    if default or (isinstance(path, str) and f"{normpath(path)}/".startswith("/root/")):
+        keys = mpi_jobs.SSH_MOUNT if default else path
+        yield report(f"{ordinary.by}, and its keys are in {keys}, which only root may read", *_MOUNT)
+    for role, container in ordinary.containers:
+        yield from _port(container, ordinary, default=default and role == "Worker")
+
+
+def _user(pod: Pod, container: Container) -> int | None:
+    """Return the user id; 1 for some user who is not root, None when none is set."""
+    for part in (container, pod):
+        value = part.read("securityContext", "runAsUser")
+        if value is not None:
+            return None if isinstance(value, Unknown) else whole(value)
+    if any(part.read("securityContext", "runAsNonRoot") is True for part in (container, pod)):
+        return 1
+    return None
+
+
+def _port(container: Container, ordinary: _Ordinary, *, default: bool) -> Iterator[Violation]:
+    """Yield a port below 1024; by `default`, that of an sshd with neither a port nor a configuration of its own."""
+    report = container.violation if ordinary.sure else container.unlinked
+    for command in commands(container):
+        if not any(basename(word) == "sshd" for word in command.words):
+            continue
+        for index, port in _ports(command):
+            if 0 < port < _FIRST_FREE_PORT:
+                yield report(f"sshd listens on port {port}, which only root may use", *command.place(index))
+        default = default and "-f" not in command.words and not any(_ports(command))
+    if default and (not container.read("command") or "sshd" in text(container)):
+        yield report("sshd listens on port 22, which only root may use, where the image sets no other", "command")
+
+
+def _ports(command: Command) -> Iterator[tuple[int, int]]:
+    words = command.words
+    for index, word in enumerate(words):
+        match = _PORT.match(word)
+        if match is None:
+            continue
+        following = words[index + 1].lower().removeprefix("port").lstrip("= ") if index + 1 < len(words) else ""
+        text = match[1] or match[2] or following
+        if text.isascii() and text.isdigit():
+            yield index, int(text[:6])
+
+
+def _capabilities(container: Container) -> Iterator[Violation]:
+    dropped, added = container.capabilities("drop"), container.capabilities("add")
+    missing = [name for name in sorted(_NEEDED) if {name, "ALL"} & {*dropped} and not {name, "ALL"} & {*added}]
+    if missing:
+        message = f"runs sshd as root without {', '.join(missing)}, by which sshd changes to the session's user"
+        yield container.violation(message, "securityContext", "capabilities", "drop")
+
+
+MPI_SSHD_NOT_ROOT = Rule(
+    name="mpi-sshd-not-root",
+    what="In MPIJob v2beta1, workers that do not run as root, by themselves or by their SCC, have their SSH keys "
+    f"outside /root and sshd on port {_FIRST_FREE_PORT} or above; workers that run as root keep SETUID and SETGID.",
+    why="The launcher reaches v2beta1 workers by SSH. If the user may not read the keys or open the port, the launcher "
+    "fails with `Permission denied (publickey)` or `Connection refused` until its retries are used up (mpi-operator "
+    "#288, #642).",
+    remedy="Set sshAuthMountPath to a folder of the user, e.g. /home/mpiuser/.ssh, and start sshd with its own "
+    "configuration and port (-f, -p 2222)",
+    source="E-16, platform-facts 1.7",
+    severity=Severity.MANDATORY,
+    parameters=Admitting,
+    examine=_examine,
+    links=True,
+    kinds=(MPI_JOB_V2BETA1,),
+)

@@ -1,0 +1,1 @@
+"""Rules for namespaces, their quotas and networks."""

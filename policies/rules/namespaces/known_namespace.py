@@ -1,0 +1,65 @@
+"""What is checked against a stack is in a namespace that the stack or the infrastructure has."""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from pydantic import Field
+
+from core.apis.kinds import NAMESPACE, find
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.rule import ALL_KINDS, Rule
+from policies.values import brief
+from policies.views.tenants import Tenancy
+from policies.violation import Violation
+
+_LISTED = 10
+_LONGEST = 63
+"""Characters of a namespace's name."""
+
+
+class KnownNamespace(Tenancy):
+    """The namespaces that exist beside those among the objects."""
+
+    tenants: tuple[str, ...] = Field(
+        default=(), description="namespaces of the tenants; none means that they are unknown and nothing is checked"
+    )
+
+
+def _examine(subject: Obj, inventory: Inventory, parameters: KnownNamespace) -> Iterator[Violation]:
+    if not parameters.tenants or parameters.excepts(subject) or _is_clusters(subject):
+        return
+    place = ("metadata", "namespace")
+    namespace = subject.read(*place)
+    if not isinstance(namespace, str) or not namespace or namespace in parameters.tenants:
+        return
+    if inventory.get(NAMESPACE, namespace) is None:
+        close = get_close_matches(namespace[:_LONGEST], parameters.tenants, n=1)
+        hint = f": did you mean {close[0]}?" if close else ""
+        known = ", ".join(parameters.tenants[:_LISTED])
+        yield subject.violation(
+            f"namespace {brief(namespace)} is not a tenant of the stack{hint} (tenants: {known})", *place
+        )
+
+
+def _is_clusters(subject: Obj) -> bool:
+    """Return whether objects of a kind have no namespace; Pulumi's provider gives them `default` all the same."""
+    known = find(subject.api_version, subject.kind)
+    return known is not None and known.scope == "Cluster"
+
+
+KNOWN_NAMESPACE = Rule(
+    name="known-namespace",
+    what="Every object is in the namespace of a tenant, of the infrastructure, or in one that is among the objects.",
+    why='Only the cluster refuses a misspelt namespace: namespaces "langauge" not found. Until then its quotas, '
+    "accounts and claims cannot be verified, so most other rules report nothing about the object.",
+    remedy="Correct the namespace, add the tenant to the stack's settings, or include the Namespace's file in the "
+    "check",
+    source="kubernetes.io/docs/concepts/overview/working-with-objects/namespaces",
+    severity=Severity.MANDATORY,
+    parameters=KnownNamespace,
+    examine=_examine,
+    kinds=ALL_KINDS,
+    links=True,
+)

@@ -1,0 +1,148 @@
+"""The annotations of a tenant's namespace give its pods no more than those of other tenants have."""
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
+
+from pydantic import Field
+
+from core.apis.kinds import NAMESPACE, OPERATOR_GROUP, PROJECT
+from core.apis.names import (
+    DEFAULT_TOLERATIONS,
+    PROJECT_NODE_SELECTOR,
+    SCC_MCS,
+    SCC_SUPPLEMENTAL_GROUPS,
+    SCC_UID_RANGE,
+    SCHEDULER_NODE_SELECTOR,
+    WORKLOADS_ALLOWED,
+)
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.rule import Rule
+from policies.values import Tree
+from policies.views.namespaces import ids
+from policies.views.taints import TAINTS, tolerated
+from policies.views.tenants import TENANTS, Tenancy, in_one_of
+from policies.violation import Violation
+
+_NOTES = ("metadata", "annotations")
+_IDS: Mapping[str, str] = {SCC_UID_RANGE: "user", SCC_SUPPLEMENTAL_GROUPS: "group"}
+_SELECTORS = (PROJECT_NODE_SELECTOR, SCHEDULER_NODE_SELECTOR)
+_LONGEST, _MOST = 1 << 14, 64
+_ROLE = "node-role.kubernetes.io/"
+
+
+class NamespaceConfined(Tenancy):
+    """What a tenant's namespace may have."""
+
+    first_id: int = Field(
+        default=1000, ge=1, description="the first user id and group id that is not root's or a service's of a node"
+    )
+    taints: tuple[str, ...] = Field(
+        default=TAINTS, description="patterns of the taints, and of the node labels, of nodes that are not for tenants"
+    )
+
+
+def _examine(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) -> Iterator[Violation]:
+    if in_one_of(subject.name, parameters.exempt_namespaces) or parameters.excepts(subject):
+        return
+    for key, kind in _IDS.items():
+        blocks = [found for each in subject.text(*_NOTES, key)[:_LONGEST].split(",") if (found := ids(each))]
+        if low := [found.start for found in blocks if found.start < parameters.first_id]:
+            whose = "root's" if not min(low) else "of the node's own services"
+            yield subject.violation(f"gives its pods {kind} {min(low)}, {whose}", *_NOTES, key)
+    yield from _users(subject, inventory, parameters)
+    yield from _level(subject, inventory, parameters)
+    for reached in dict.fromkeys(_tolerated(subject.text(*_NOTES, DEFAULT_TOLERATIONS), parameters)):
+        yield subject.violation(f"lets all its pods tolerate {reached}", *_NOTES, DEFAULT_TOLERATIONS)
+    for key in _SELECTORS:
+        for label in (part.partition("=")[0].strip() for part in subject.text(*_NOTES, key)[:_LONGEST].split(",")):
+            if label.startswith(_ROLE) and tolerated(label, "", "", parameters.taints):
+                yield subject.violation(f"puts its pods on nodes with the label {label[:200]}", *_NOTES, key)
+    workloads = subject.text(*_NOTES, WORKLOADS_ALLOWED)
+    if workloads and not any(each.namespace == subject.name for each in inventory.of(OPERATOR_GROUP)):
+        message = f"lets its pods be {workloads[:80]} workloads, whose processors no quota counts"
+        yield subject.violation(message, *_NOTES, WORKLOADS_ALLOWED)
+
+
+def _users(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) -> Iterator[Violation]:
+    own = ids(subject.text(*_NOTES, SCC_UID_RANGE)[:_LONGEST])
+    if own is None:
+        return
+    for other in takewhile(lambda each: each != subject, inventory.of(NAMESPACE)):  # of two, the second is reported
+        theirs = ids(other.text(*_NOTES, SCC_UID_RANGE)[:_LONGEST])
+        shared = theirs is not None and theirs.start <= own.end and own.start <= theirs.end
+        if shared and other.name != subject.name and not in_one_of(other.name, parameters.exempt_namespaces):
+            message = f"has user ids of namespace {other.name}: {own.start} to {own.end}"
+            yield subject.violation(message, *_NOTES, SCC_UID_RANGE)
+            return
+
+
+def _level(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) -> Iterator[Violation]:
+    level = subject.text(*_NOTES, SCC_MCS)
+    if not level:
+        return
+    own = _categories(level)
+    if own is None:
+        message = f"has the SELinux level {level[:80]}, which is not one set of categories"
+        yield subject.violation(message, *_NOTES, SCC_MCS)
+        return
+    others = inventory.once(_levels).get(own, ())
+    shared = [name for name in others if not in_one_of(name, parameters.exempt_namespaces)]
+    if subject.name in shared[1:]:
+        yield subject.violation(f"has the SELinux level of namespace {shared[0]}, {level[:80]}", *_NOTES, SCC_MCS)
+
+
+def _levels(inventory: Inventory) -> Mapping[frozenset[str], list[str]]:
+    """Return the namespaces of each set of categories."""
+    found: dict[frozenset[str], list[str]] = {}
+    for each in inventory.of(NAMESPACE):
+        own = _categories(each.text(*_NOTES, SCC_MCS))
+        if own is not None and each.name not in found.setdefault(own, []):
+            found[own].append(each.name)
+    return found
+
+
+def _categories(level: str) -> frozenset[str] | None:
+    """Return the categories of a level such as s0:c27,c24; None where it has none, or a range of them."""
+    _, colon, categories = level.partition(":")
+    ranged = "." in categories or "-" in level
+    return frozenset(categories.split(",")) if colon and categories and not ranged else None
+
+
+def _tolerated(written: str, parameters: NamespaceConfined) -> Iterator[str]:
+    try:
+        content = json.loads(written[:_LONGEST]) if written else []
+    except (ValueError, RecursionError):
+        return
+    for entry in content[:_MOST] if isinstance(content, list) else ():
+        if isinstance(entry, Mapping):
+            # The API server is written in Go, which reads the keys of JSON in any case.
+            plain = {str(key).lower(): value for key, value in entry.items()}
+            key, operator, effect = (_text(plain.get(field)) for field in ("key", "operator", "effect"))
+            if reached := tolerated(key, operator, effect, parameters.taints):
+                yield reached
+
+
+def _text(value: Tree) -> str:
+    return value if isinstance(value, str) else ""
+
+
+NAMESPACE_CONFINED = Rule(
+    name="namespace-confined",
+    what="The annotations of a tenant's namespace give its pods no user or group id of the node's own, no user ids or "
+    "SELinux categories of another tenant, no level without categories, no toleration or node selector of nodes that "
+    "are not for tenants, and no part in the cluster's management workloads.",
+    why="Admission takes these annotations as they are: with uid-range 0/10000 every pod under restricted-v2 runs as "
+    "root, with the level s0 it opens the files of all tenants on its node, and with default tolerations it runs on "
+    "the control plane. No pod's manifest shows it.",
+    remedy=f"Delete the annotation, and OpenShift allocates the namespace's own; {TENANTS}",
+    source="P-12, platform-facts 0; openshift/origin issue 7014, openshift/openshift-docs pull 110401, "
+    "openshift/enhancements pull 703",
+    severity=Severity.MANDATORY,
+    parameters=NamespaceConfined,
+    examine=_examine,
+    kinds=(NAMESPACE, PROJECT),
+    links=True,
+)

@@ -1,0 +1,108 @@
+"""What a pod says of nodes agrees with what its namespace adds to it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from core.apis.kinds import NAMESPACE
+from core.apis.names import PROJECT_NODE_SELECTOR
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.pods import Pod
+from policies.rule import Parameters, Rule
+from policies.violation import Violation
+
+_NOTES = ("metadata", "annotations")
+_SELECTORS = (PROJECT_NODE_SELECTOR, "scheduler.alpha.kubernetes.io/node-selector")
+_DEFAULT = "scheduler.alpha.kubernetes.io/defaultTolerations"
+_ALLOWED = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
+_KEYS = frozenset({*_SELECTORS, _DEFAULT, _ALLOWED})
+_LONGEST, _MOST = 1 << 14, 64
+_Toleration = Mapping[str, Any]
+
+
+def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
+    notes = inventory.once(_noted).get(subject.namespace)
+    if notes is not None:
+        for pod in subject.pods:
+            yield from _selector(pod, subject.namespace, notes)
+            yield from _tolerations(pod, subject.namespace, notes)
+
+
+def _noted(inventory: Inventory) -> Mapping[str, Mapping[str, Any]]:
+    """Return the annotations of namespaces that say something of their pods' nodes."""
+    every = {each.name: each.mapping(*_NOTES) for each in inventory.of(NAMESPACE)}
+    return {name: notes for name, notes in every.items() if not _KEYS.isdisjoint(notes)}
+
+
+def _selector(pod: Pod, namespace: str, notes: Mapping[str, Any]) -> Iterator[Violation]:
+    own = pod.mapping("nodeSelector")
+    for key in _SELECTORS:
+        written = notes.get(key)
+        for part in written[:_LONGEST].split(",") if isinstance(written, str) else ():
+            label, _, value = (piece.strip() for piece in part.partition("="))
+            if isinstance(named := own.get(label), str) and named != value:
+                message = (
+                    f"selects nodes with {label}={named[:80]}, and namespace {namespace} those with {value[:80]!r}"
+                )
+                yield pod.violation(message, "nodeSelector", label)
+
+
+def _tolerations(pod: Pod, namespace: str, notes: Mapping[str, Any]) -> Iterator[Violation]:
+    added, allowed = (_read(notes.get(key)) for key in (_DEFAULT, _ALLOWED))
+    for key, found in ((_DEFAULT, added), (_ALLOWED, allowed)):
+        if found is None:
+            yield pod.violation(f"is refused, since {key} of namespace {namespace} is no list of tolerations in JSON")
+    if not added and not allowed:
+        return
+    own = [(index, entry) for index, entry in enumerate(pod.entries("tolerations")) if isinstance(entry, Mapping)]
+    for index, entry in own if allowed else ():
+        if not any(_covers(each, entry) for each in allowed or ()):
+            taint = str(entry.get("key") or "every taint")[:200]
+            message = f"tolerates {taint}, which the tolerations that namespace {namespace} allows do not include"
+            yield pod.violation(message, "tolerations", index)
+
+
+def _read(written: object) -> list[_Toleration] | None:
+    """Return tolerations of an annotation; None where it holds something else."""
+    if not isinstance(written, str) or not written:
+        return []
+    try:
+        content = json.loads(written[:_LONGEST])
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(content, list) or not all(isinstance(entry, dict) for entry in content):
+        return None
+    return [{str(key).lower(): value for key, value in entry.items()} for entry in content[:_MOST]]
+
+
+def _covers(allowed: _Toleration, toleration: _Toleration) -> bool:
+    """Return whether an allowed toleration (its keys in small letters, as Go reads them) includes another one."""
+    every = allowed.get("operator") == "Exists"
+    key, effect = allowed.get("key") or "", allowed.get("effect") or ""
+    if not (key == (toleration.get("key") or "") or (every and not key)):
+        return False
+    if effect and effect != toleration.get("effect"):
+        return False
+    same = toleration.get("operator") != "Exists" and (allowed.get("value") or "") == (toleration.get("value") or "")
+    return every or same
+
+
+NAMESPACE_PLACEMENT = Rule(
+    name="namespace-placement",
+    what="nodeSelector and tolerations of a pod agree with the node selector of its namespace and with the tolerations "
+    "that the namespace allows.",
+    why="Admission adds the namespace's selector and default tolerations to every pod, and refuses one that says "
+    "otherwise: `pod node label selector conflicts with its project node label selector`, `pod tolerations (possibly "
+    "merged with namespace default tolerations) conflict with its namespace whitelist`. Only an event of the job "
+    "shows it.",
+    remedy="Select what the namespace selects, or leave it out; tolerate what it allows; or change the namespace's "
+    "annotation",
+    source="kubernetes.io/docs/reference/access-authn-authz/admission-controllers, PodNodeSelector and "
+    "PodTolerationRestriction",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    links=True,
+)

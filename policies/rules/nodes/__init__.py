@@ -1,0 +1,1 @@
+"""Rules for nodes: machine configuration, kubelet, kernel."""

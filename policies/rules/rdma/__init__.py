@@ -1,0 +1,1 @@
+"""Rules for RDMA devices and locked memory."""

@@ -1,0 +1,1 @@
+"""Rules for roles, bindings, secrets and admission."""

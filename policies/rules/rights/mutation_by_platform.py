@@ -1,0 +1,45 @@
+"""Pods are changed at admission by the platform alone."""
+
+from collections.abc import Iterator
+
+from core.apis.kinds import MUTATING_WEBHOOK_CONFIGURATION
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.rule import Rule
+from policies.views.mutations import HARMLESS, LIMITS, MUTATING, PODS, changes, of_webhook
+from policies.views.tenants import TENANTS, Tenancy, in_one_of
+from policies.violation import Violation
+
+
+def _examine(subject: Obj, _: Inventory, parameters: Tenancy) -> Iterator[Violation]:
+    if subject.kind != MUTATING_WEBHOOK_CONFIGURATION.kind:
+        found = [(place, what) for place, what in changes(subject) if what != HARMLESS]
+        if found and not parameters.excepts(subject):
+            yield from (subject.violation(f"changes {what} at admission", *place) for place, what in found)
+        return
+    for webhook in subject.parts("webhooks"):
+        namespace = webhook.text("clientConfig", "service", "namespace")
+        known = bool(namespace) and in_one_of(namespace, parameters.exempt_namespaces)
+        matched = {of_webhook(rule) for rule in webhook.parts("rules")}
+        what = next((each for each in (PODS, LIMITS) if each in matched), "")
+        if what and not (known or parameters.excepts(subject)):
+            where = f"in namespace {namespace}" if namespace else "outside the cluster"
+            yield webhook.violation(f"lets a service {where} change {what} at admission", "clientConfig")
+
+
+MUTATION_BY_PLATFORM = Rule(
+    name="mutation-by-platform",
+    what="No mutating webhook changes pods, objects that create them, or what limits tenants (quotas, roles, bindings, "
+    "SCCs, queues, networks), except those of the platform's own namespaces. No MutatingAdmissionPolicy, policy of "
+    "Kyverno or mutator of Gatekeeper changes such limits, or pods in what gives devices, rights, another place or "
+    "another order.",
+    why="Mutation changes what the rules have checked: it can add a variable, a toleration, a device or another "
+    "account to the pods of all tenants, and no manifest shows it. Only SCC admission runs again afterwards.",
+    remedy=f"Delete it, or run its service in a namespace of the platform; {TENANTS}",
+    source="P-5; kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers",
+    severity=Severity.MANDATORY,
+    parameters=Tenancy,
+    examine=_examine,
+    kinds=MUTATING,
+)

@@ -1,0 +1,115 @@
+"""No account of a tenant may give itself rights, or change what limits it."""
+
+from collections.abc import Iterator
+
+from core.apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.label_selectors import is_empty, selects
+from policies.objects import Obj
+from policies.rbac import GROUP, granted, subjects
+from policies.rule import Rule
+from policies.scc.roles import OWN_ROLE
+from policies.views.constraints import WIDE_GROUPS
+from policies.views.infrastructure import Infrastructure
+from policies.views.rights import EVERYONES, excessive, inside, shipped, shipped_inside
+from policies.views.tenants import TENANTS, Tenancy, in_one_of, is_tenants
+from policies.violation import Violation
+
+_AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
+_LEVELS = ("admin", "edit", "view", "cluster-reader")
+
+
+def _examine(subject: Obj, inventory: Inventory, parameters: Tenancy) -> Iterator[Violation]:
+    if subject.kind == CLUSTER_ROLE.kind:
+        yield from _given(subject)
+        return
+    if Infrastructure.excepts(parameters, subject):  # by name: what is bound in an infrastructure's namespace counts
+        return
+    rights = list(dict.fromkeys(_rights(subject, inventory, parameters)))
+    given = "; ".join(rights)[:300]
+    for found in subjects(subject.tree, subject.namespace) if rights else ():
+        wide = found.kind == GROUP and in_one_of(found.name, WIDE_GROUPS)
+        if wide or is_tenants(found, parameters.exempt_namespaces):
+            yield subject.violation(f"lets {found} {given}", "subjects", found.index)
+
+
+def _rights(binding: Obj, inventory: Inventory, parameters: Tenancy) -> Iterator[str]:
+    """Yield what the role of a binding lets one do, with what it aggregates."""
+    kind, name = binding.text("roleRef", "kind"), binding.text("roleRef", "name")
+    everywhere = binding.kind == CLUSTER_ROLE_BINDING.kind
+    within = everywhere or in_one_of(binding.namespace, parameters.exempt_namespaces)
+    where = "in every namespace" if everywhere else f"in {binding.namespace}, a namespace of the infrastructure"
+    found = inventory.get(ROLE, name, binding.namespace) if kind == ROLE.kind else inventory.get(CLUSTER_ROLE, name)
+    if found is None:
+        if kind == CLUSTER_ROLE.kind and (what := shipped(name)):
+            yield what
+        elif kind == CLUSTER_ROLE.kind and within and (what := shipped_inside(name)):
+            yield f"{what} {where}"
+        return
+    roles = (found, *_selected(found, inventory))
+    yield from (what for role in roles for _, what in excessive(role.tree, everywhere=everywhere))
+    others = [what for role in roles for _, what in inside(role.tree, everywhere=everywhere)] if within else []
+    if others:
+        yield f"{', '.join(dict.fromkeys(others))} {where}"
+    if any(map(is_empty, found.entries("aggregationRule", "clusterRoleSelectors"))):
+        yield "do what every ClusterRole allows"
+
+
+def _selected(role: Obj, inventory: Inventory) -> Iterator[Obj]:
+    selectors = [each for each in role.entries("aggregationRule", "clusterRoleSelectors") if not is_empty(each)]
+    for other in inventory.of(CLUSTER_ROLE) if selectors else ():
+        own = other.mapping("metadata", "labels")
+        if any(selects(each, own) for each in selectors):
+            yield other
+
+
+def _given(role: Obj) -> Iterator[Violation]:
+    """Yield what a ClusterRole gives every tenant, by its name or by a label that adds it to another."""
+    if role.name.startswith(OWN_ROLE):
+        yield from _of_scc(role)
+        return
+    labels = role.mapping("metadata", "labels")
+    level = next((each for each in _LEVELS if labels.get(f"{_AGGREGATE}{each}") in ("true", True)), "")
+    if not level and role.name not in EVERYONES:
+        return
+    place = ("metadata", "labels", f"{_AGGREGATE}{level}") if level else ("metadata", "name")
+    sccs = granted(role.tree)
+    if sccs is None or sccs:
+        which = ", ".join(sorted(sccs))[:200] if sccs else "every SCC"
+        use = f"adds the use of {which} to the role {level} of every namespace"
+        yield role.violation(use if level else f"gives everyone the use of {which}", *place)
+    adds = f"adds to the role {level} of every namespace" if level else "gives everyone"
+    for index, what in excessive(role.tree):
+        yield role.violation(f"{adds} the right to {what}", "rules", index)
+
+
+def _of_scc(role: Obj) -> Iterator[Violation]:
+    """Yield what the role that OpenShift has for an SCC gives beside that SCC, to whoever has it already."""
+    scc, sccs = role.name.removeprefix(OWN_ROLE), granted(role.tree)
+    if sccs is None or sccs - {scc}:
+        which = ", ".join(sorted(sccs - {scc}))[:200] if sccs else "every SCC"
+        yield role.violation(f"gives everyone who may use {scc} the use of {which}", "rules")
+    for index, what in excessive(role.tree):
+        yield role.violation(f"gives everyone who may use {scc} the right to {what}", "rules", index)
+
+
+RBAC_NO_ESCALATION = Rule(
+    name="rbac-no-escalation",
+    what="No binding lets an account of a tenant escalate, bind or impersonate; change quotas, limits, queues, SCCs, "
+    "nodes, admission, operators or objects that give devices, their status included; bind pods to nodes or reach "
+    "kubelets; or run commands, read secrets or change objects in the infrastructure's namespaces. No ClusterRole adds "
+    "such a right, or the use of an SCC, to admin, edit or view, or to a role that everyone has.",
+    why="Every pod of the account has the right, and can use it to get IPC_LOCK, GPUs and RDMA past every rule here: "
+    "what a pod does at run time is in no manifest. Whoever writes a MachineConfig, a Tuned or a Subscription is root "
+    "on nodes by the operator that reads it, and so is who runs a command in an operator's privileged pod, or has its "
+    "token. The label aggregate-to-edit gives a right to every tenant at once.",
+    remedy=f"Delete the rule, or bind the role to an account of the platform; {TENANTS}",
+    source="P-5, E-13; kubernetes.io/docs/concepts/security/rbac-good-practices; kubernetes/kubernetes issues 78741, "
+    "119640; openshift/cluster-node-tuning-operator pull 765",
+    severity=Severity.MANDATORY,
+    parameters=Tenancy,
+    examine=_examine,
+    kinds=(ROLE_BINDING, CLUSTER_ROLE_BINDING, CLUSTER_ROLE),
+    links=True,
+)

@@ -1,0 +1,78 @@
+"""The parameters of a StorageClass of Spectrum Scale's CSI driver are such that the driver makes volumes by them."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from core.apis.kinds import STORAGE_CLASS
+from core.apis.names import SCALE_CSI_DRIVER
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.rule import Parameters, Rule
+from policies.violation import Violation
+
+_PARAMETERS = "parameters"
+_FILE_SYSTEM, _VERSION, _TYPE, _FOLDER = "volBackendFs", "version", "filesetType", "volDirBasePath"
+_PARENT, _INODES, _COMPRESSION, _TIER = "parentFileset", "inodeLimit", "compression", "tier"
+_SHARED, _PERMISSIONS, _CACHE = "shared", "permissions", "volumeType"
+_DEPENDENT, _INDEPENDENT, _GROUPS = "dependent", "independent", "2"
+_FORMS: Mapping[str, tuple[str, str]] = {
+    _VERSION: ("[12]", '"1" or "2"'),
+    _TYPE: (f"{_DEPENDENT}|{_INDEPENDENT}", f"{_DEPENDENT} or {_INDEPENDENT}"),
+    _INODES: (r"0*([1-9][0-9]{4,18}|[2-9][0-9]{3}|1[1-9][0-9]{2}|10[3-9][0-9]|102[4-9])", "a number from 1024 on"),
+    _PERMISSIONS: ("[0-7]{3}", "three octal digits, such as 775"),
+    _SHARED: ("(?i:true|false)", '"true" or "false"'),
+    _COMPRESSION: ("(?i:true|false|z|lz4|zfast|alphae|alphah)", '"true", "false", z, lz4, zfast, alphae or alphah'),
+}
+"""Forms of values, and how a remedy describes each."""
+
+
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
+    if subject.read("provisioner") != SCALE_CSI_DRIVER:
+        return
+    if not subject.text(_PARAMETERS, _FILE_SYSTEM) and not subject.hidden(_PARAMETERS, _FILE_SYSTEM):
+        message = f"names no file system ({_FILE_SYSTEM})"
+        yield subject.violation(message, _PARAMETERS).with_remedy(f"Set {_FILE_SYSTEM} to the name of a file system")
+    written = {key: found for key in subject.mapping(_PARAMETERS) if (found := subject.text(_PARAMETERS, key))}
+    for key, (form, words) in _FORMS.items():
+        if key in written and re.fullmatch(form, written[key]) is None:
+            message = f"{key} is {written[key][:80]}"
+            yield subject.violation(message, _PARAMETERS, key).with_remedy(f"Write {words}")
+    for key, others in _excluded(written):
+        for other in others:
+            if other in written:
+                yield subject.violation(f"{other} and {key} exclude each other", _PARAMETERS, other)
+
+
+def _excluded(written: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what these parameters mean, with the parameters that the driver refuses beside it."""
+    fileset = written.get(_TYPE, "" if _FOLDER in written else _INDEPENDENT)
+    if written.get(_VERSION) == _GROUPS:
+        yield f"{_VERSION} {_GROUPS}", (_TYPE, _PARENT)
+    elif _CACHE in written:
+        yield _CACHE, (_VERSION, _TYPE, _PARENT)
+    elif fileset == _DEPENDENT:
+        yield f"{_TYPE} {_DEPENDENT}", (_INODES,)
+    elif fileset == _INDEPENDENT:
+        yield f"{_TYPE} {_INDEPENDENT}{'' if _TYPE in written else ', the default,'}", (_PARENT,)
+    elif not fileset:
+        compressed = (_COMPRESSION,) if written.get(_COMPRESSION) != "false" else ()
+        yield f"{_FOLDER} without {_TYPE}", (_INODES, _PARENT, *compressed, _TIER)
+    if written.get(_SHARED, "").lower() == "true":
+        yield f"{_SHARED} {written[_SHARED]}", (_PERMISSIONS,)
+
+
+SCALE_CLASS_PARAMETERS = Rule(
+    name="scale-class-parameters",
+    what=f"A StorageClass of Spectrum Scale's CSI driver names a file system ({_FILE_SYSTEM}), and has no parameters "
+    "with other values than the driver takes, or that it refuses beside each other.",
+    why="The API server accepts any parameters, and the class is made. Each claim of it stays Pending, and so does its "
+    "pod: the driver refuses every request with InvalidArgument (filesetType and version=2 must not be specified "
+    "together in storageClass), in the events of the claim alone.",
+    remedy="Delete one of the two; parameters of an existing class cannot be changed, so delete it and create it again",
+    source="github.com/IBM/ibm-spectrum-scale-csi/blob/master/driver/csiplugin/gpfs_util.go and issues/583",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(STORAGE_CLASS,),
+)

@@ -1,0 +1,1 @@
+"""Rules for training jobs of the Trainer."""

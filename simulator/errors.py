@@ -1,7 +1,0 @@
-"""Errors that the user can act on."""
-
-from apis.errors import UserError
-
-
-class SimulatorError(UserError):
-    """Something that the user can correct; the message says what happened and what to do about it."""

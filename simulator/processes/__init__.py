@@ -1,5 +1,0 @@
-"""The processes of a simulated cluster: their command lines, ports, records, start and end."""
-
-from simulator.processes.supervisor import Command, Processes, Record
-
-__all__ = ["Command", "Processes", "Record"]

@@ -1,6 +1,0 @@
-"""The programs of a simulated cluster: where each comes from, and how it is found or built."""
-
-from simulator.tools.lookup import cache_folder, command, ensure, find, missing
-from simulator.tools.table import NAMES
-
-__all__ = ["NAMES", "cache_folder", "command", "ensure", "find", "missing"]

@@ -1,0 +1,1 @@
+"""The layers that an update installs, in their order."""

@@ -1,0 +1,127 @@
+"""The operator layer: node features from OperatorHub, and the MPI operator."""
+
+from typing import Any, NamedTuple
+
+import pulumi
+
+from components.base.model import fields_of
+from components.base.tolerations import bearing
+from components.jobs.training_runtime import TrainingRuntime, TrainingRuntimeArgs
+from components.nodes.node_feature_discovery import (
+    ADAPTER_CLASSES,
+    NodeFeatureDiscovery,
+    NodeFeatureDiscoveryArgs,
+    NodeFeatureWorker,
+)
+from components.operators.jobset_operator import JobSetOperator, JobSetOperatorArgs
+from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs, MpiOperatorImages
+from components.operators.olm_operator import OlmOperator, OlmOperatorArgs
+from components.operators.trainer import Trainer, TrainerArgs, TrainerImages
+from core.apis.kinds import NODE_FEATURE_DISCOVERY_V1ALPHA1
+from stacks.settings.platform import Settings
+from stacks.settings.trainer import UpstreamTrainer
+
+
+class OfTenant(NamedTuple):
+    """A name that is known when a part of a tenant is ready; only the tenant's own jobs wait for it."""
+
+    tenant: str
+    part: pulumi.Output[Any]
+
+
+class Added(NamedTuple):
+    """What `operators` of the settings adds."""
+
+    resources: list[pulumi.Resource]
+    """Operators, and objects by which they start, that others come after."""
+    ready: list[pulumi.Output[Any]]
+    """Names that are known when jobs can use them."""
+
+
+def install(name: str, args: OlmOperatorArgs, settings: Settings, opts: pulumi.ResourceOptions) -> OlmOperator:
+    """Subscribe to one operator, protected as the environment's objects are."""
+    timeout = args.install_timeout or settings.timeouts.operator
+    wanted = args.model_copy(update={"protect": settings.protect, "install_timeout": timeout})
+    return OlmOperator(name, wanted, opts=opts)
+
+
+def after(opts: pulumi.ResourceOptions, *earlier: pulumi.Resource) -> pulumi.ResourceOptions:
+    """Return `opts` for what needs `earlier`: a custom resource whose operator defines its kind."""
+    return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=list(earlier)))
+
+
+def node_features(settings: Settings, opts: pulumi.ResourceOptions) -> list[NodeFeatureDiscovery]:
+    """Declare node feature discovery where the environment has it."""
+    operator, kind = settings.node_feature_discovery, settings.version.node_feature_discovery
+    if operator is None or kind is None:
+        return []
+    olm = OlmOperatorArgs(**fields_of(OlmOperatorArgs, operator))
+    installed = install("nfd-operator", olm, settings, opts)
+    args = NodeFeatureDiscoveryArgs(
+        installed=operator.installed,
+        kind=kind,
+        namespace=operator.namespace,
+        instance=operator.instance or settings.version.node_feature_discovery_instance,
+        worker=_node_feature_worker(settings),
+        ready_timeout=settings.timeouts.node_features,
+    )
+    return [NodeFeatureDiscovery("node-features", args, opts=after(opts, installed))]
+
+
+def _node_feature_worker(settings: Settings) -> NodeFeatureWorker | None:
+    """Return what workers label: what the operator's own do, and adapters in either mode; None for v1alpha1."""
+    release = settings.version
+    if release.node_feature_labels is None or release.node_feature_discovery == NODE_FEATURE_DISCOVERY_V1ALPHA1:
+        return None
+    classes = {*release.node_feature_labels.pci_classes, *ADAPTER_CLASSES.values()}
+    # Workers tolerate every taint of another effect anyway.
+    evicting = (taint for pool in settings.gpu_pools for taint in pool.taints if taint.effect == "NoExecute")
+    return NodeFeatureWorker(pci_classes=tuple(sorted(classes)), tolerations=bearing(evicting))
+
+
+def added(settings: Settings, opts: pulumi.ResourceOptions) -> Added:
+    """Declare the operators that `operators` of the settings has; what has webhooks comes after cert-manager."""
+    found = Added([], [])
+    if settings.operators.cert_manager:
+        found.resources.append(install("cert-manager", settings.operators.cert_manager, settings, opts))
+    if settings.operators.jobset:
+        installed = install("jobset-operator", settings.operators.jobset, settings, opts)
+        args = JobSetOperatorArgs(
+            installed=settings.operators.jobset.installed,
+            ready_timeout=settings.timeouts.controller,
+            protect=settings.protect,
+        )
+        jobset = JobSetOperator("jobset", args, opts=after(opts, installed, *found.resources))
+        found.resources.append(jobset)
+        found.ready.append(jobset.instance)
+    return found
+
+
+def mpi(settings: Settings, opts: pulumi.ResourceOptions) -> list[MpiOperator]:
+    """Declare the MPI operator where the environment has it."""
+    wanted, kind = settings.mpi_operator, settings.version.mpi_job
+    if wanted is None or kind is None:
+        return []
+    args = MpiOperatorArgs(
+        kind=kind,
+        **fields_of(MpiOperatorImages, wanted),
+        ready_timeout=settings.timeouts.controller,
+        protect=settings.protect,
+    )
+    return [MpiOperator("mpi-operator", args, opts=opts)]
+
+
+def trainer(settings: Settings, added: Added, opts: pulumi.ResourceOptions) -> list[TrainingRuntime]:
+    """Declare Kubeflow Trainer, where the stack installs it, and the runtime that TrainJobs name; after `added`."""
+    if settings.trainer is None:
+        return []
+    installed: list[pulumi.Resource] = []
+    if isinstance(settings.trainer, UpstreamTrainer):
+        args = TrainerArgs(
+            **fields_of(TrainerImages, settings.trainer),
+            ready_timeout=settings.timeouts.controller,
+            protect=settings.protect,
+        )
+        installed.append(Trainer("trainer", args, opts=after(opts, *added.resources)))
+    runtime = TrainingRuntimeArgs(protect=settings.protect)
+    return [TrainingRuntime("torch-runtime", runtime, opts=after(opts, *installed))]

@@ -1,0 +1,1 @@
+"""What workloads are once all settings are known: layout, node, image, quota."""

@@ -1,0 +1,1 @@
+"""The settings of a stack: frozen models, one a section of the file."""

@@ -1,0 +1,98 @@
+"""Settings of operators from OperatorHub that need no more than their subscription."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from components.base.model import DnsName, Model
+from components.operators.olm_operator import OlmOperatorArgs
+from core.apis.operator import Recommended
+from core.apis.operators import operators
+from stacks.releases import RELEASES, Release
+
+
+class NodeFeatureDiscoverySettings(OlmOperatorArgs):
+    """The operator of node feature discovery, with the object by which it starts its workers."""
+
+    instance: DnsName | None = Field(
+        default=None,
+        description="name of the NodeFeatureDiscovery; None: that of the console's sample. Two in a namespace would "
+        "have the same workers, so an existing one is named",
+    )
+
+
+class OperatorSettings(Model):
+    """Operators in addition to those of other settings; omitted fields, as in `{}`, follow their documentation."""
+
+    cert_manager: OlmOperatorArgs | None = Field(
+        default=None,
+        description="cert-manager, for webhooks of other components; None: `queues` installs it, or the cluster has it",
+    )
+    jobset: OlmOperatorArgs | None = Field(
+        default=None, description="Red Hat's JobSet operator, which needs cert-manager; None: no JobSets"
+    )
+
+
+def _recommended() -> Mapping[str, Recommended]:
+    """Return how each operator of the settings is subscribed to, by field: a module of `core.apis.operators`.
+
+    Raises TypeError for a field without one.
+    """
+    declared = {name: operator.recommended for name, operator in operators().items()}
+    found = {name: known for name in OperatorSettings.model_fields if (known := declared.get(name))}
+    if lacking := OperatorSettings.model_fields.keys() - found.keys():
+        raise TypeError(
+            f"core/apis/operators: no module has `recommended` for operators.{min(lacking)} of the settings"
+        )
+    return found
+
+
+_RECOMMENDED = _recommended()
+
+
+def completed(settings: Any, release: str | None) -> Any:
+    """Return `operators` of a settings file with what it leaves out.
+
+    Raises ValueError, which names field and remedy, for an operator that does not support the release, and where the
+    channel for the release is not known.
+    """
+    if not isinstance(settings, Mapping) or release is None or release not in RELEASES:
+        return settings
+    known = RELEASES[release]
+    wanted = {name: given for name, given in settings.items() if name in _RECOMMENDED and isinstance(given, Mapping)}
+    if problems := [text for name, given in wanted.items() if (text := _problem(name, given, known))]:
+        raise ValueError("; ".join(problems))
+    return {**settings, **{name: _subscription(name, known, given) | dict(given) for name, given in wanted.items()}}
+
+
+def _problem(name: str, given: Mapping[str, Any], release: Release) -> str:
+    package, recommended = operators()[name].package, _RECOMMENDED[name]
+    if _minor(release) < recommended.kubernetes:
+        fitting = [each.name for each in RELEASES.values() if _minor(each) >= recommended.kubernetes]
+        elsewhere = f", or use release {' or '.join(fitting)}" if fitting else ""
+        return (
+            f"{name}: package {package} needs Kubernetes {'.'.join(map(str, recommended.kubernetes))}, and OpenShift "
+            f"{release.name} has {release.kubernetes}; leave it out{elsewhere}"
+        )
+    if release.name not in recommended.channels and "channel" not in given:
+        return (
+            f"{name}.channel is missing, and that of package {package} for OpenShift {release.name} is not known here; "
+            f"add one that `oc get packagemanifest {package}` shows"
+        )
+    return ""
+
+
+def _subscription(name: str, release: Release, given: Mapping[str, Any]) -> dict[str, Any]:
+    recommended = _RECOMMENDED[name]
+    return {
+        "package": operators()[name].package,
+        "namespace": recommended.namespace,
+        **({} if given.get("installed") else {"source": recommended.source}),
+        "own_namespace_only": recommended.own_namespace_only,
+        "channel": recommended.channels.get(release.name),
+    }
+
+
+def _minor(release: Release) -> tuple[int, ...]:
+    return tuple(map(int, release.kubernetes.split(".")))

@@ -1,0 +1,143 @@
+"""Settings of pools: what differs between the GPU nodes of a cluster with more than one kind of machine."""
+
+from typing import Any
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from components.base.model import DnsLabel, Model
+from components.base.operand import ImageName, OperandVersion, Repository
+from components.base.tolerations import Taint
+from components.base.topology import LabelKey, LabelValue
+from components.fabric.network_operator import DocaDriver
+from components.gpu.gpu_operator import DRIVER_VERSION, GpuDriver
+from core.hardware.placement import Reserve
+from core.hardware.profiles import Hca
+from stacks.settings.cluster import machine_named
+from stacks.settings.fabric import FabricSettings, NetworkOperatorPlugin, RdmaFabric
+from stacks.settings.nodes import TuningSettings
+
+MOST_LENGTH = 40
+"""Characters of a pool's name: it is part of the names of objects."""
+
+MOST_TAINTS = 7
+"""Taints of all pools: NMState's agents have eight tolerations, one of them for nvidia.com/gpu."""
+
+
+class PoolDriver(Model):
+    """The GPU driver of a pool; what is left out is as in `gpu.driver`."""
+
+    version: str = Field(pattern=DRIVER_VERSION, description="e.g. 580.173.02")
+    repository: Repository | None = Field(default=None, description="registry and path of the image")
+    image: ImageName | None = Field(default=None, description="image name below `repository`")
+    auto_upgrade: bool | None = Field(
+        default=None, description="let the operator delete GPU pods of the pool, node by node, when the version changes"
+    )
+
+
+class PoolAdapterDriver(Model):
+    """The driver of a pool's adapters; what is left out is as in `fabric.plugin.driver`."""
+
+    version: OperandVersion = Field(description="tag or digest, e.g. doca3.4.1-26.04-1.1.0.0-1")
+    repository: Repository | None = Field(default=None, description="registry and path of the image")
+    image: ImageName | None = Field(default=None, description="image name below `repository`")
+    auto_upgrade: bool | None = Field(
+        default=None, description="let the operator drain and restart the pool's nodes one by one when it changes"
+    )
+
+
+class PoolSettings(Model):
+    """Nodes of one machine; what is left out is as in the stack's settings of the same name."""
+
+    profile: str = Field(description="hardware profile of its nodes")
+    machine_config_pool: DnsLabel | None = Field(
+        default=None,
+        description="MachineConfigPool of its nodes; pools with other `tuning` need one each. None: the stack's",
+    )
+    ports: tuple[Hca, ...] | None = Field(
+        default=None, description="compute ports of its machine, in rail order. None: the stack's `ports`"
+    )
+    reserve: Reserve | None = Field(
+        default=None, description="what its nodes reserve. Left out: the stack's `reserve`; null: as in the profile"
+    )
+    tuning: TuningSettings | None = Field(
+        default=None, description="tuning of its nodes. Left out: the stack's `tuning`; null: none"
+    )
+    fabric: FabricSettings | None = Field(
+        default=None,
+        description="network between its nodes, e.g. {kind: none} for machines that run jobs of one node alone. None: "
+        "the stack's `fabric`",
+    )
+    driver: PoolDriver | None = Field(
+        default=None,
+        description="driver of its GPUs, brought by the GPU Operator. Left out: the stack's `gpu.driver`; null: the "
+        "nodes' image has the driver already. Pools whose drivers differ get an NVIDIADriver each",
+    )
+    adapter_driver: PoolAdapterDriver | None = Field(
+        default=None,
+        description="driver of its adapters, brought by the Network Operator. Left out: that of its fabric's `plugin`; "
+        "null: the driver that the nodes have. Pools whose drivers or plugins differ get a NicNodePolicy each",
+    )
+    mig: str | None = Field(default=None, description="MIG configuration of its nodes, unless a node has its own `mig`")
+    taints: tuple[Taint, ...] = Field(
+        default=(),
+        max_length=MOST_TAINTS,
+        description="taints of its nodes, which a MachineSet, the installer or `oc adm taint` gives them: jobs of the "
+        "pool and the platform's DaemonSets tolerate them ([pools](pools.md#taints))",
+    )
+    labels: dict[LabelKey, LabelValue] = Field(
+        default={}, description="further labels of its nodes, beside hpc.pulumi/pool with its name"
+    )
+
+    @field_validator("profile")
+    @classmethod
+    def _known_profile(cls, name: str, info: ValidationInfo) -> str:
+        machine_named(name, info)
+        return name
+
+    def differs_in(self, field: str) -> bool:
+        """Say whether the pool has a setting of its own, None included."""
+        return field in self.model_fields_set
+
+    def driver_beside(self, common: GpuDriver | None) -> GpuDriver | None:
+        """Return the driver that the operator brings to the pool, where `common` is that of the stack."""
+        if not self.differs_in("driver"):
+            return common
+        if self.driver is None:
+            return None
+        own = self.driver.model_dump(exclude_none=True)
+        return GpuDriver.model_validate((common.model_dump() if common else {}) | own)
+
+    def fabric_beside(self, common: FabricSettings) -> FabricSettings:
+        """Return the pool's fabric, with the adapter driver of its own, where `common` is that of the stack."""
+        fabric = self.fabric or common
+        if not self.differs_in("adapter_driver") or not isinstance(fabric, RdmaFabric):
+            return fabric
+        plugin, driver = fabric.plugin, None
+        if not isinstance(plugin, NetworkOperatorPlugin):
+            return fabric
+        if self.adapter_driver:
+            own = self.adapter_driver.model_dump(exclude_none=True)
+            driver = DocaDriver.model_validate((plugin.driver.model_dump() if plugin.driver else {}) | own)
+        return fabric.model_copy(update={"plugin": plugin.model_copy(update={"driver": driver})})
+
+
+def with_machines(nodes: Any, pools: dict[str, PoolSettings]) -> Any:
+    """Return nodes of a settings file with the profile and division of their pools.
+
+    Raises ValueError for a node that has another profile than its pool.
+    """
+    if not pools or not isinstance(nodes, list | tuple):
+        return nodes
+    return [_with_machine(node, pools) for node in nodes]
+
+
+def _with_machine(node: Any, pools: dict[str, PoolSettings]) -> Any:
+    pool = pools.get(node["pool"]) if isinstance(node, dict) and isinstance(node.get("pool"), str) else None
+    if pool is None:
+        return node
+    if node.get("profile", pool.profile) != pool.profile:
+        raise ValueError(
+            f"profile {node['profile']} of {node.get('name')}: its pool {node['pool']} has profile {pool.profile}; "
+            "leave it out, or name another pool"
+        )
+    return {"mig": pool.mig, **node, "profile": pool.profile}

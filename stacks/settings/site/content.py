@@ -1,0 +1,67 @@
+"""What a stack's nodes pull from outside: images, and packages of operators."""
+
+import re
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from core.model import Model
+
+_REFERENCE = re.compile(
+    r"(?P<repository>[a-z0-9][a-z0-9.-]*(?::\d+)?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)+)"
+    r"(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
+)
+
+
+class ImageName(Model):
+    """An image in full: with its registry, and a tag, a digest or both."""
+
+    repository: str = Field(description="registry, organisation and name, e.g. docker.io/mellanox/rping")
+    tag: str = ""
+    digest: str = Field(default="", description="e.g. sha256:6a09..., empty for none; with it nodes ignore the tag")
+
+    @model_validator(mode="after")
+    def _pinned(self) -> Self:
+        if not self.tag and not self.digest:
+            raise ValueError(f"{self.repository} has neither a tag nor a digest; name one")
+        return self
+
+    @classmethod
+    def parse(cls, text: str) -> "ImageName":
+        """Return the image of a reference in full; raise ValueError for another text."""
+        found = _REFERENCE.fullmatch(text)
+        if found is None or "." not in found["repository"].partition("/")[0]:
+            raise ValueError(f"{text} is not an image in full; write registry/organisation/name:tag or ...@sha256:...")
+        return cls(repository=found["repository"], tag=found["tag"] or "", digest=found["digest"] or "")
+
+    @property
+    def path(self) -> str:
+        """The repository without its registry."""
+        return self.repository.partition("/")[2]
+
+    @property
+    def pulled(self) -> str:
+        """What a node asks for: by its digest, where it has one."""
+        return f"{self.repository}@{self.digest}" if self.digest else f"{self.repository}:{self.tag}"
+
+
+class Package(Model):
+    """An operator of a catalogue."""
+
+    name: str
+    channel: str
+    catalogue: str = Field(description="its CatalogSource, e.g. redhat-operators")
+
+
+class Content(Model):
+    """All of it; empty where no group of files needs it."""
+
+    images: tuple[ImageName, ...] = ()
+    packages: tuple[Package, ...] = ()
+    incomplete: tuple[str, ...] = Field(
+        default=(), description="images whose operator appends to the tag what it finds on a node, as far as known"
+    )
+    unknown: tuple[str, ...] = Field(default=(), description="what else is pulled, and is named by no manifest")
+
+
+NOTHING = Content()

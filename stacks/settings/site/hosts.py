@@ -1,0 +1,154 @@
+"""Settings of the GPU hosts: their operating system and what is installed there (R-3.2.1-1, S-6, B-2.4)."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from core.model import Model
+
+Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s@]+$")]
+"""Without a user in it: no file holds a password."""
+RootUrl = Annotated[str, StringConstraints(pattern=r"^https://[^\s@]+$")]
+"""Of what hosts install as root, with no signature or checksum that the settings know."""
+Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9@][A-Za-z0-9_.+:~-]*$")]
+
+
+class YumRepository(Model):
+    """A file below /etc/yum.repos.d (R-3.2.1-3)."""
+
+    file: Word = Field(description="name of the file without .repo, e.g. vendor-7")
+    title: str = Field(min_length=1, description="what `yum repolist` prints")
+    url: Url = Field(description="where its packages are")
+    key: str = Field(pattern=r"^(https|file)://\S+$", description="URL of the key that its packages are signed with")
+
+
+class Ofed(Model):
+    """NVIDIA's own network driver (MLNX_OFED), from an archive that you downloaded (R-3.2.2-1, N-3.2)."""
+
+    version: str = Field(
+        pattern=r"^\d+\.\d+-\d+(\.\d+)*$", description="e.g. 4.7-3.2.9.0; the storage's hosts have it, too"
+    )
+    platform: Word = Field(description="as in the archive's name, e.g. rhel7.6-x86_64")
+    folder: str = Field(pattern=r"^/\S+$", description="folder of the archive on the machine that runs Ansible")
+    sha256: str | None = Field(
+        default=None,
+        pattern=r"^[0-9a-f]{64}$",
+        description="checksum of the archive, whose installer runs as root: what `sha256sum` prints of a copy that you "
+        "trust. None: open, and Ansible refuses to install it",
+    )
+
+    @property
+    def name(self) -> str:
+        """The archive's name without its ending, which is also the folder in it."""
+        return f"MLNX_OFED_LINUX-{self.version}-{self.platform}"
+
+
+class PeerMemory(Model):
+    """nv_peer_mem, built on each host against the driver of the operator's container (R-3.2.3-1)."""
+
+    repository: RootUrl = Field(description="git repository of its source, by https")
+    revision: str = Field(
+        min_length=1, pattern=r"^[\w./-]+$", description="tag or commit; the document takes the newest"
+    )
+
+
+class SeLinux(Model):
+    """SELinux on the GPU hosts."""
+
+    mode: Literal["enforcing", "permissive"] = Field(
+        default="enforcing", description="permissive is an exception, which the driver container of 2020 needs (E-10)"
+    )
+    modules: tuple[Annotated[str, StringConstraints(pattern=r"^[\w-]+\.(pp|te)$")], ...] = Field(
+        default=(),
+        description="files that you put into hosts/roles/selinux/files: a compiled module (.pp), or a source (.te), "
+        "which is compiled on the host (R-3.2.4-1, S-6.3)",
+    )
+
+
+class RuntimeHook(Model):
+    """NVIDIA's hook of the container runtime (S-6.2)."""
+
+    package: Word = Field(description="e.g. nvidia-container-runtime-hook")
+    write_file: bool = Field(
+        description="write the hook's JSON file; packages for CRI-O 1.12 and later ship a correct one"
+    )
+
+
+class HostDriver(Model):
+    """The GPU driver as packages of the host, where no operator brings it (S-6)."""
+
+    packages: tuple[Word, ...] = Field(min_length=1, description="e.g. nvidia-driver, nvidia-driver-cuda (S-6.1)")
+    hook: RuntimeHook | None = Field(default=None, description="None: containers get the driver's files by other means")
+
+
+class RedHatHosts(Model):
+    """GPU hosts with Red Hat Enterprise Linux, which Ansible prepares."""
+
+    dialect: Literal["rhel7", "rhel8"] = Field(description="generation of the operating system")
+    user: str | None = Field(
+        default=None, min_length=1, description="user that Ansible logs in as; None: the user who runs it"
+    )
+    joined: tuple[str, ...] = Field(default=(), description="GPU nodes that are part of the cluster already")
+    release: str | None = Field(
+        default=None,
+        pattern=r"^[78]\.\d+$",
+        description="minor release that subscription-manager pins, e.g. 7.6 (R-3.2.1-5)",
+    )
+    kernel: str | None = Field(
+        default=None,
+        pattern=r"^\d\S+$",
+        description="what `uname -r` prints on all of them after the update (R-3.2.1-6)",
+    )
+    subscriptions: tuple[Word, ...] = Field(
+        default=(), description="repositories that subscription-manager enables (R-3.2.5-1)"
+    )
+    repositories: dict[Word, YumRepository] = Field(
+        default={}, description="further repositories by id, e.g. vendor-7-updates"
+    )
+    repository_files: tuple[RootUrl, ...] = Field(default=(), description="URLs of repository files, by https (S-6.2)")
+    setup_packages: tuple[RootUrl, ...] = Field(
+        default=(), description="URLs of packages that install repositories and keys, by https (R-3.2.1-2, S-6.1)"
+    )
+    package_groups: tuple[str, ...] = Field(
+        default=(), description="package groups of the machines' vendor (R-3.2.1-4)"
+    )
+    ofed: Ofed | None = Field(default=None, description="None: hosts have the kernel's own network driver")
+    peer_memory: PeerMemory | None = Field(default=None, description="None: not built on the host")
+    selinux: SeLinux = SeLinux()
+    host_driver: HostDriver | None = Field(default=None, description="None: an operator brings the driver")
+    container_runtime: Literal["docker", "crio", "cri-o"] | None = Field(
+        default=None, description="name of the runtime's unit on OpenShift 3.11, which has no MachineConfig for memlock"
+    )
+    node_groups: dict[str, str] = Field(
+        default={}, description="3.11: node -> group, where it is not that of its role, e.g. node-config-infra"
+    )
+    image_tag: str | None = Field(
+        default=None,
+        pattern=r"^v3\.11\.\d+$",
+        description="3.11: tag of its images and packages, e.g. v3.11.117; None: the newest",
+    )
+
+    @model_validator(mode="after")
+    def _of_one_generation(self) -> Self:
+        generation = self.dialect.removeprefix("rhel")
+        if self.release and not self.release.startswith(f"{generation}."):
+            raise ValueError(f"release {self.release} is not of dialect {self.dialect}; give one of {generation}.x")
+        return self
+
+
+class CoreOsHosts(Model):
+    """GPU hosts with RHCOS: the cluster configures them, not Ansible."""
+
+    dialect: Literal["rhcos"]
+
+
+HostSettings = Annotated[RedHatHosts | CoreOsHosts, Field(discriminator="dialect")]
+"""The GPU hosts, all with one operating system."""
+
+
+class HaProxy(Model):
+    """HAProxy in front of the cluster's ingress (R-3.2.5-3)."""
+
+    workers: tuple[str, ...] | None = Field(
+        default=None, min_length=1, description="nodes where routers may run; None: all workers"
+    )

@@ -1,0 +1,220 @@
+"""Settings of Spectrum Scale, and of what a tenant sees of it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from components.base.model import DnsLabel, DnsName, Model, Quantity, merged_by
+from components.jobs import job_volumes
+from components.operators.olm_operator import OlmOperatorArgs
+from components.storage.claim import AccessMode
+from components.storage.scale_container_native import ContainerNativeScale
+from components.storage.scale_csi import ClusterId, ScaleClusters
+from components.storage.static_volume import (
+    AnyHandle,
+    DirectoryPath,
+    FilesetHandle,
+    FilesetName,
+    FileSystemUid,
+    LongHandle,
+    VolumeHandle,
+)
+from components.storage.storage_class import StorageClassArgs
+
+
+class FileSystem(Model):
+    """The file system that holds the data lake."""
+
+    name: str = Field(description="name on its storage cluster; R-2.2-4: ess3000_4M")
+    block_size: Quantity | None = Field(
+        default=None,
+        description="as `mmlsfs NAME -B` prints it, e.g. 4Mi: `./hpc plan` warns of data sets whose files are larger "
+        "on average (R-2.2-4). None: not compared",
+    )
+    uid: FileSystemUid = Field(description="from `mmlsfs NAME --uid` on the local cluster")
+
+
+class HostClientStorage(ScaleClusters):
+    """Clients are packages on the hosts, and the CSI operator uses them; the release decides its generation."""
+
+    kind: Literal["host-clients"] = "host-clients"
+    operator: OlmOperatorArgs
+    file_system: FileSystem
+    classes: tuple[StorageClassArgs, ...] = Field(
+        default=(),
+        description="storage classes for dynamic provisioning (R-3.4.5-8)",
+        json_schema_extra=merged_by("class_name"),
+    )
+
+    @property
+    def own_cluster(self) -> str:
+        """Id of the cluster of the nodes themselves, the first part of every volume handle (R-4.2-8)."""
+        return self.local_cluster or next(cluster.id for cluster in self.clusters if cluster.primary)
+
+    @property
+    def known_clusters(self) -> tuple[str, ...]:
+        """Ids of the clusters that the driver knows."""
+        return tuple(cluster.id for cluster in self.clusters)
+
+    @property
+    def accounts(self) -> tuple[str, ...]:
+        """Secrets with accounts of GUIs."""
+        return tuple(cluster.secret for cluster in self.clusters)
+
+
+class ContainerNativeStorage(ContainerNativeScale):
+    """Clients are pods on all workers, run by IBM's operator, which includes the CSI driver. For RHCOS nodes."""
+
+    kind: Literal["container-native"]
+    version: str = Field(
+        pattern=r"^[0-9]+(\.[0-9]+){3}$",
+        description="version of IBM's operator on the cluster, e.g. 5.2.3.1; the cluster administrator installs it",
+    )
+    cluster_id: ClusterId | None = Field(
+        default=None,
+        description="id of the workers' cluster, for handles of directories. IBM's operator generates it: None before "
+        "the first update, then `status.clusterID` in `kubectl get daemons.scale.spectrum.ibm.com -A -o yaml`",
+    )
+    file_system: FileSystem
+    classes: tuple[StorageClassArgs, ...] = Field(
+        default=(),
+        description="storage classes for dynamic provisioning (R-3.4.5-8)",
+        json_schema_extra=merged_by("class_name"),
+    )
+
+    @property
+    def own_cluster(self) -> str:
+        """Id of the workers' cluster, empty while it is not known."""
+        return self.cluster_id or ""
+
+    @property
+    def known_clusters(self) -> tuple[str, ...]:
+        """Ids of the clusters that the driver knows."""
+        return (*([self.cluster_id] if self.cluster_id else []), self.remote.id)
+
+    @property
+    def accounts(self) -> tuple[str, ...]:
+        """Secrets with accounts of the GUI."""
+        return tuple(self.remote.secrets)
+
+
+def _with_kind(given: Any) -> Any:
+    """Return the settings of storage with their kind: files from before there were two of them have none."""
+    return {"kind": "host-clients", **given} if isinstance(given, Mapping) else given
+
+
+StorageSettings = Annotated[
+    Annotated[HostClientStorage | ContainerNativeStorage, Field(discriminator="kind")], BeforeValidator(_with_kind)
+]
+
+
+class DirectoryData(Model):
+    """A directory of the data lake, as a static volume."""
+
+    kind: Literal["directory"]
+    volume: DnsName = Field(description="volume name, unique in the cluster; only one namespace can use it (R-4.2-3)")
+    claim: DnsName = Field(description="name of its claim in the namespace of the tenant (R-4.2-4)")
+    path: DirectoryPath = Field(description="absolute path of the directory")
+    capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes (E-36)")
+    labels: dict[str, str] = Field(
+        default_factory=dict, description="further labels of the volume, e.g. dept (R-4.2-2)"
+    )
+    fileset: FilesetName | Annotated[int, Field(ge=0)] | None = Field(
+        default=None, description="name or id of the fileset that the directory is in; None: the handle names none"
+    )
+    long_handle: bool = Field(
+        default=False,
+        description="use the seven-part form of the handle, for an independent fileset or a directory. A volume's "
+        "handle cannot be changed, so volumes of an older driver keep their form",
+    )
+
+    read_only: bool = Field(default=False, description="whether jobs may only read it")
+
+    def handle(self, storage: HostClientStorage | ContainerNativeStorage) -> AnyHandle:
+        """Return the handle by which the driver finds the directory."""
+        where = {"cluster_id": storage.own_cluster, "file_system_uid": storage.file_system.uid, "path": self.path}
+        if self.long_handle:
+            return LongHandle(**where, independent_fileset=None if self.fileset is None else str(self.fileset))
+        return VolumeHandle(**where) if self.fileset is None else FilesetHandle(**where, fileset=self.fileset)
+
+    @property
+    def in_pods(self) -> job_volumes.ClaimVolume:
+        """What jobs' pods have of it."""
+        return job_volumes.ClaimVolume(kind="claim", claim=self.claim, read_only=self.read_only)
+
+
+class ClaimData(Model):
+    """A volume of a storage class: of Spectrum Scale on demand, or of any other file system (D-3.1, B-8.1)."""
+
+    kind: Literal["claim"]
+    claim: DnsName = Field(description="name of the claim in the namespace of the tenant")
+    storage_class: DnsName = Field(description="one of storage.classes, or one that the cluster has")
+    capacity: Quantity = Field(description="size that the claim requests")
+    access_mode: AccessMode = Field(
+        default="ReadWriteMany", description="ReadWriteOnce is for jobs on one node, ReadOnlyMany for those that read"
+    )
+    read_only: bool = Field(default=False, description="whether jobs may only read it")
+
+    @property
+    def in_pods(self) -> job_volumes.ClaimVolume:
+        """What jobs' pods have of it."""
+        return job_volumes.ClaimVolume(
+            kind="claim", claim=self.claim, read_only=self.read_only or self.access_mode == "ReadOnlyMany"
+        )
+
+
+Data = Annotated[DirectoryData | ClaimData, Field(discriminator="kind")]
+"""The one volume of a tenant whose settings are older than `volumes`."""
+
+
+class NamedVolume(Model):
+    """What every volume of a tenant has."""
+
+    name: DnsLabel = Field(description="name by which programs mount it")
+
+
+class DirectoryVolume(NamedVolume, DirectoryData):
+    """A directory of the data lake, as a static volume."""
+
+
+class ClaimVolume(NamedVolume, ClaimData):
+    """A claim of any storage class."""
+
+
+class ScratchVolume(NamedVolume):
+    """An empty volume for each pod, which is deleted with it: a generic ephemeral volume."""
+
+    kind: Literal["scratch"]
+    storage_class: DnsName = Field(
+        description="one of storage.classes, or one that the cluster has, e.g. of LVM Storage for the node's NVMe"
+    )
+    capacity: Quantity = Field(description="size that each pod requests")
+
+    @property
+    def in_pods(self) -> job_volumes.ScratchVolume:
+        """What jobs' pods have of it."""
+        return job_volumes.ScratchVolume(kind="scratch", storage_class=self.storage_class, capacity=self.capacity)
+
+
+class LocalVolume(NamedVolume):
+    """A folder on one node's NVMe, by a claim that outlives jobs; the first job with it determines the node."""
+
+    kind: Literal["local"]
+    claim: DnsName = Field(description="name of the claim in the namespace of the tenant")
+    storage_class: DnsName = Field(
+        description="class of the cluster that provisions volumes on the nodes' disks, and binds claims at first use"
+    )
+    capacity: Quantity = Field(description="size that the claim requests")
+    read_only: bool = Field(default=False, description="whether jobs may only read it")
+
+    @property
+    def in_pods(self) -> job_volumes.ClaimVolume:
+        """What jobs' pods have of it."""
+        return job_volumes.ClaimVolume(kind="claim", claim=self.claim, read_only=self.read_only)
+
+
+Volume = Annotated[DirectoryVolume | ClaimVolume | ScratchVolume | LocalVolume, Field(discriminator="kind")]
+"""One of a tenant's `volumes`."""
+AnyVolume = DirectoryData | ClaimData | ScratchVolume | LocalVolume
+"""A volume of a tenant, from `data` or `volumes`."""

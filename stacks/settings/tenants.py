@@ -1,0 +1,147 @@
+"""Settings of teams and of their queues."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from components.base.model import DnsLabel, DnsName, MigSize, Model, merged_by
+from components.jobs.job_volumes import DATA, RESERVED
+from components.operators.olm_operator import OlmOperatorArgs
+from components.queues.kueue import QueuePolicy
+from components.tenants.tenant import LAST_ID, TenantNamespace
+from core.hardware.placement import Share
+from stacks.settings.data_sets import DataSetSettings
+from stacks.settings.storage import AnyVolume, Data, DirectoryData, Volume
+from stacks.settings.topology import TopologySettings
+
+NAMES_OF_FORMS = ("(a number)", "(by pool)")
+"""What pydantic calls the forms of a quota in the places of errors; no field is called so."""
+
+
+def _form(quota: Any) -> str:
+    return NAMES_OF_FORMS[isinstance(quota, Mapping)]
+
+
+GpuQuota = Annotated[
+    Annotated[int, Field(ge=0), Tag(NAMES_OF_FORMS[0])]
+    | Annotated[dict[DnsLabel, Annotated[int, Field(ge=0)]], Tag(NAMES_OF_FORMS[1])],
+    Discriminator(_form),
+]
+"""A number, or numbers by pool; only the form that is written is checked."""
+
+
+class TenantSettings(TenantNamespace):
+    """One team."""
+
+    run_as_uid: int = Field(gt=0, description="owner of the data directory (R-4.3-6)")
+    run_as_gid: int = Field(gt=0, le=LAST_ID, description="group of the data directory (R-4.3-6)")
+    gpu_quota: GpuQuota = Field(
+        description="GPUs that the team may hold; with queues that lend, its guaranteed share. With several `pools` by "
+        "pool, e.g. {training: 16, inference: 8}; it has none of a pool that is left out, nor borrows any: "
+        "give 0 for what others lend alone"
+    )
+    instance_quota: dict[MigSize, Annotated[int, Field(ge=0)]] = Field(
+        default={},
+        description="MIG instances that the team may hold, by size, e.g. {1g.5gb: 14}; omitted sizes have none (D-2.7)",
+    )
+    rdma: bool = Field(
+        default=True,
+        description="whether its account may use the SCC with IPC_LOCK, where the fabric has RDMA; jobs of a tenant "
+        "without that right exchange data over tcp",
+    )
+    volumes: tuple[Volume, ...] = Field(
+        default=(),
+        description="volumes that programs mount by name; none: the jobs' images contain all that they need",
+        json_schema_extra=merged_by("name"),
+    )
+    data: Data | None = Field(
+        default=None,
+        description="a single volume, as in settings from before `volumes`: `data: {kind: claim, ...}` is the same as "
+        "`volumes: [{name: data, kind: claim, ...}]`",
+    )
+
+    data_sets: tuple[DataSetSettings, ...] = Field(
+        default=(),
+        description="what jobs are trained on, chosen by labels and locked ([data](data.md))",
+        json_schema_extra=merged_by("name"),
+    )
+
+    @model_validator(mode="after")
+    def _owner_in_range(self) -> Self:
+        if self.run_as_uid not in self.uid_range:
+            raise ValueError(
+                f"run_as_uid {self.run_as_uid} is outside uid_range {self.uid_range}; "
+                "the SCC admits only ids of the namespace's range"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _names_of_volumes(self) -> Self:
+        names = [volume.name for volume in self.volumes]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"volumes: name {twice[0]} of {self.namespace} is given twice; give each its own")
+        if self.data and DATA in names:
+            raise ValueError(
+                f"volumes: {DATA} of {self.namespace} is also the volume of `data`, in its older form; leave `data` out"
+            )
+        if reserved := sorted(RESERVED & {*names}):
+            raise ValueError(
+                f"volumes: {reserved[0]} of {self.namespace} is a volume that jobs have themselves; give another name"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _data_sets(self) -> Self:
+        names = [each.name for each in self.data_sets]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"data_sets: {twice[0]} of {self.namespace} is given twice; give each its own name")
+        for each in self.data_sets:
+            if each.volume not in self.all_volumes:
+                known = ", ".join(self.all_volumes) or "none"
+                raise ValueError(
+                    f"data_sets.{each.name}: volume {each.volume} is none of the volumes of {self.namespace}, which "
+                    f"has {known}; correct it, or add the volume"
+                )
+        return self
+
+    @property
+    def all_volumes(self) -> Mapping[str, AnyVolume]:
+        """All volumes by name; that of `data` is called so."""
+        return {**({DATA: self.data} if self.data else {}), **{volume.name: volume for volume in self.volumes}}
+
+    @property
+    def directories(self) -> Sequence[tuple[str, DirectoryData]]:
+        """The volumes that are directories of the data lake, each with its place."""
+        found = self.all_volumes.items()
+        return [(self.place(name), volume) for name, volume in found if isinstance(volume, DirectoryData)]
+
+    def place(self, name: str) -> str:
+        """Return where the settings have a volume, as messages name it."""
+        return DATA if name == DATA and self.data else f"volumes.{name}"
+
+
+class QueueSettings(QueuePolicy):
+    """Kueue: a job starts when all its pods have room. Quotas follow from the tenants' gpu_quota and the machines."""
+
+    operator: OlmOperatorArgs
+    cert_manager: OlmOperatorArgs | None = Field(
+        default=None, description="cert-manager, which Kueue needs; None: the cluster has it already"
+    )
+    launchers: Share = Field(
+        default=Share(cpus=4, memory_gib=8), description="CPUs and GiB that each tenant has for pods without GPUs"
+    )
+    topology: TopologySettings | None = Field(
+        default=None, description="topology-aware scheduling; None: Kueue counts quotas only, not what nodes have free"
+    )
+
+
+class PullSecretSettings(Model):
+    """Registry accounts, for the pods of every tenant. The accounts themselves are secrets of the stack."""
+
+    name: DnsName = Field(default="registries", description="name of the Secret, the same for every tenant")
+    registries: tuple[str, ...] = Field(
+        min_length=1,
+        description="registry hosts, e.g. nvcr.io; images and build bases from other hosts are pulled without an "
+        "account",
+    )

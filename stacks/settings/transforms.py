@@ -1,0 +1,76 @@
+"""Changes of what the program registers, by the object's name in the settings.
+
+They are transforms of the engine, not of the SDK, because a namespace is known to the program only as another object's
+output.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+import pulumi
+from google.protobuf import struct_pb2
+from pydantic import AfterValidator
+
+from core.apis import merge_patch
+
+_PATCH = "Patch"
+Transform = Callable[[pulumi.ResourceTransformArgs], pulumi.ResourceTransformResult | None]
+
+
+def named(kind: str, namespace: str, name: str) -> str:
+    """Return an object's name in the settings: `Role/adas/mpi`; without a namespace `Namespace/adas`."""
+    return "/".join(part for part in (kind, namespace, name) if part)
+
+
+def _well_formed(text: str) -> str:
+    parts = text.split("/")
+    if len(parts) not in (2, 3) or not all(parts) or not parts[0][0].isupper() or any(map(str.isspace, text)):
+        raise ValueError(
+            f"{text!r} names no object; write Kind/namespace/name, or Kind/name for one without a namespace"
+        )
+    return text
+
+
+ObjectName = Annotated[str, AfterValidator(_well_formed)]
+"""`Kind/namespace/name`, or `Kind/name`."""
+
+
+def name_of(token: str, inputs: Mapping[str, Any]) -> str:
+    """Return the name of an object of this type and these inputs; empty for a patch, and for what is no object."""
+    package, _, rest = token.partition(":")
+    kind = rest.rpartition(":")[2]
+    metadata = inputs.get("metadata")
+    if package != "kubernetes" or kind.endswith(_PATCH) or not isinstance(metadata, Mapping):
+        return ""
+    return named(kind, str(metadata.get("namespace") or ""), str(metadata.get("name") or ""))
+
+
+def result(args: pulumi.ResourceTransformArgs, patch: Mapping[str, Any]) -> pulumi.ResourceTransformResult:
+    """Return a resource with its options and with `patch` over its inputs."""
+    args.opts.replacement_trigger = _returned(args.opts.replacement_trigger)
+    props = {key: _over(value, patch[key]) if key in patch else value for key, value in args.props.items()}
+    props |= {key: merge_patch.merged(None, part) for key, part in patch.items() if key not in props}
+    return pulumi.ResourceTransformResult(props=props, opts=args.opts)
+
+
+def _over(value: Any, patch: Any) -> Any:
+    """Return a value with a patch over it; a value that is known later, or secret, gets it then."""
+    if isinstance(value, pulumi.Output):
+        return value.apply(lambda later: merge_patch.merged(later, patch))
+    if not isinstance(value, Mapping) or not isinstance(patch, Mapping):
+        return merge_patch.merged(value, patch)
+    later = {key: value[key] for key in patch if isinstance(value.get(key), pulumi.Output) and patch[key] is not None}
+    rest = {key: part for key, part in patch.items() if key not in later}
+    return {**merge_patch.merged(value, rest), **{key: _over(item, patch[key]) for key, item in later.items()}}
+
+
+def _returned(trigger: Any) -> Any:
+    """Return a replacement trigger, e.g. a job's run number, in a form that the SDK takes back from a transform.
+
+    It gives one as a message of its wire, and cannot write that (3.250: `Message must be initialized with a dict`); a
+    dict of the message's fields it can.
+    """
+    if not isinstance(trigger, struct_pb2.Value):
+        return trigger
+    field = trigger.WhichOneof("kind")
+    return {field: getattr(trigger, field)} if field else None

@@ -1,0 +1,1 @@
+"""The facts of hosts, switches and storage around the cluster, from the settings of a stack."""

@@ -1,0 +1,86 @@
+"""The facts of a stack that the files around its cluster are written from."""
+
+from ipaddress import IPv4Address
+from typing import Literal
+
+from pydantic import Field, InstanceOf
+
+from core.hardware.cabling import Cabling
+from core.hardware.profiles import Hca, Profile
+from core.model import Model
+from stacks.settings.site import SiteSettings
+from stacks.settings.site.content import NOTHING, Content
+from stacks.site.batch_job import BatchJob, PodJob
+from stacks.site.host_facts import HostFacts
+from stacks.site.scale_facts import ScaleFacts
+
+
+class Host(Model):
+    """One node of the cluster, as a host."""
+
+    name: str = Field(description="as on the cluster, usually with its domain")
+    roles: tuple[Literal["master", "worker"], ...]
+    # Has been checked where it was made; every host would check it again.
+    machine: InstanceOf[Profile] | None = Field(default=None, description="hardware of a GPU node; None for others")
+    scale_client: bool = Field(default=False, description="is a Spectrum Scale client")
+
+    @property
+    def short(self) -> str:
+        """The name without its domain."""
+        return self.name.split(".", maxsplit=1)[0]
+
+    @property
+    def ports(self) -> tuple[Hca, ...]:
+        """Its compute ports, in the order of the rails, then those for storage; none where no source names them."""
+        return (*self.machine.hcas, *self.machine.storage_hcas) if self.machine else ()
+
+
+class Site(Model):
+    """A stack's hosts and their surroundings."""
+
+    stack: str
+    release: str = Field(description="of OpenShift, e.g. 4.4")
+    fabric: Literal["infiniband", "roce", "ethernet", "none"] = Field(description="network between the GPU nodes")
+    hosts: tuple[Host, ...]
+    on_hosts: HostFacts = Field(description="what the GPU hosts need for it")
+    traffic_class: int | None = Field(
+        default=None, description="of RoCE packets, DSCP and ECN together (N-1.1); None: the fabric is another"
+    )
+    bonded: tuple[str, ...] = Field(
+        default=(), description="HCAs of each GPU node that are one link by LACP (B-2.3); empty: no bond"
+    )
+    one_switch: Cabling | None = Field(
+        default=None, description="cables of all machines and storage to one switch, where a document plans it so"
+    )
+    image_mirrors: Literal["digests", "digests-and-tags"] | None = Field(
+        description="images for which nodes of the release can have a mirror configured; None: for none"
+    )
+    content: Content = Field(default=NOTHING, description="what nodes pull, where a group of files needs it")
+    jobs: tuple[BatchJob | PodJob, ...] = Field(
+        default=(), description="workloads, where another scheduler starts them, too"
+    )
+    scale: ScaleFacts | None = Field(
+        default=None, description="Spectrum Scale whose clients are packages of hosts; None: there are none"
+    )
+    given: SiteSettings = Field(description="the setting `site`")
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """The release, for comparisons."""
+        major, minor = self.release.split(".")
+        return int(major), int(minor)
+
+    @property
+    def gpu_hosts(self) -> tuple[Host, ...]:
+        """The hosts with GPUs."""
+        return tuple(host for host in self.hosts if host.machine)
+
+    @property
+    def scale_clients(self) -> tuple[Host, ...]:
+        """The hosts that are Spectrum Scale clients."""
+        return tuple(host for host in self.hosts if host.scale_client)
+
+    def admin_address(self, host: Host) -> IPv4Address | None:
+        """Return the address by which a host is reached; None: it is reached by its name."""
+        admin = self.given.networks.admin
+        return admin.addresses.get(host.name) if admin else None

@@ -1,0 +1,33 @@
+"""What is on each port of the switches that the settings name, on ports to other switches from both ends."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from core.model import Model
+from stacks.settings.site.switches import Switch, in_order
+
+
+class SwitchCable(Model):
+    """A cable between two switches."""
+
+    lower: str
+    """Name of the switch that has it among its `uplinks`."""
+    lower_port: str
+    upper: str
+    upper_port: str
+
+
+def between(switches: Iterable[Switch]) -> Iterator[SwitchCable]:
+    """Yield the cables between switches, each once."""
+    for switch in switches:
+        for port in sorted(switch.uplinks, key=in_order):
+            upper, _, upper_port = switch.uplinks[port].partition("/")
+            yield SwitchCable(lower=switch.name, lower_port=port, upper=upper, upper_port=upper_port)
+
+
+def peers(switch: Switch, switches: Sequence[Switch]) -> Mapping[str, str]:
+    """Return what is on each port of a switch that something is on, in the order of their numbers."""
+    below = {
+        each.upper_port: f"{each.lower}/{each.lower_port}" for each in between(switches) if each.upper == switch.name
+    }
+    found = {**below, **switch.uplinks, **switch.others, **switch.ports}
+    return {port: found[port] for port in sorted(found, key=in_order)}

@@ -1,0 +1,36 @@
+"""Cables of the lab."""
+
+import pytest
+
+from core.hardware.cabling import ESS3000, cabling
+from tests.support.machines import DGX1_V100_16GB
+
+
+def test_the_lab_has_sixteen_cables_in_balance() -> None:
+    """The lab has eight ports on each side of the switch (R-2.1-3)."""
+    lab = cabling(("dgx01", "dgx02"), DGX1_V100_16GB, ESS3000)
+    assert len(lab.cables) == 16
+    assert {cable.rate_gbps for cable in lab.cables} == {100}
+    assert (len(lab.compute), len(lab.storage)) == (8, 8)
+    assert lab.balance == 1
+
+
+def test_the_lab_shows_the_adapters_that_ibhosts_lists() -> None:
+    """The lab's adapters are those that ibhosts lists (R-4.1-7)."""
+    assert cabling(("dgx01", "dgx02"), DGX1_V100_16GB, ESS3000).channel_adapters == {
+        *(f"dgx0{host} HCA-{port}" for host in (1, 2) for port in (1, 2, 3, 4)),
+        *(f"fscc-fab3-3-{canister} HCA-{port}" for canister in "ab" for port in (2, 3, 4, 5)),
+    }
+
+
+def test_more_machines_shift_the_balance() -> None:
+    """The balance follows the number of machines."""
+    assert cabling([f"dgx0{host}" for host in range(4)], DGX1_V100_16GB, ESS3000).balance == 0.5
+
+
+def test_a_full_switch_is_refused() -> None:
+    """More cables than ports are refused."""
+    with pytest.raises(ValueError, match="44 cables for a switch of 40 ports"):
+        cabling([f"dgx{host}" for host in range(9)], DGX1_V100_16GB, ESS3000)
+    with pytest.raises(ValueError, match="no machines"):
+        cabling([], DGX1_V100_16GB, ESS3000)

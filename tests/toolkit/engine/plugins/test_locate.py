@@ -1,0 +1,85 @@
+"""Which plugins the engine gets, and from where."""
+
+from pathlib import Path
+
+import pytest
+
+from toolkit.engine.errors import SimulatorError
+from toolkit.engine.plugins.announcement import announcement
+from toolkit.engine.plugins.locate import LANGUAGE, OFFLINE_FOLDER, PROVIDER, plugin_choice
+
+
+def _executable(path: Path, script: str = "") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    """Give the environment of a user without any plugin."""
+    return {"HOME": str(tmp_path), "PATH": str(tmp_path / "bin")}
+
+
+def test_stand_ins_come_last_on_path(home: dict[str, str]) -> None:
+    """Without official plugins both are stand-ins, behind everything else on PATH, and the line says so."""
+    choice = plugin_choice(home)
+    assert choice.path == f"{home['PATH']}:{OFFLINE_FOLDER}"
+    assert choice.offline == (LANGUAGE, PROVIDER)
+    assert announcement(choice) == (
+        "plugins: offline stand-ins for pulumi-language-python and pulumi-resource-kubernetes "
+        "(official ones are not installed; README says how)"
+    )
+    assert plugin_choice({**home, "PATH": choice.path}) == choice
+
+
+def test_only_the_missing_plugin_is_a_stand_in(home: dict[str, str], tmp_path: Path) -> None:
+    """The folder of a stand-in hides nothing that the engine would find in its own plugin folder."""
+    _executable(tmp_path / "bin" / "pulumi")
+    language = _executable(tmp_path / "bin" / "pulumi-language-python")
+    choice = plugin_choice(home)
+    assert choice.offline == (PROVIDER,)
+    assert choice.find(LANGUAGE).binary == language
+    folder = Path(choice.path.rpartition(":")[2])
+    assert [path.name for path in folder.iterdir()] == ["pulumi-resource-kubernetes"]
+
+
+def test_a_downloaded_plugin_is_put_on_path(home: dict[str, str], tmp_path: Path) -> None:
+    """The user's own plugin folder serves, though the engine of a simulated cluster has another PULUMI_HOME."""
+    plugins = tmp_path / ".pulumi" / "plugins"
+    for version in ("4.9.1", "4.34.2", "4.35.0"):
+        _executable(plugins / f"resource-kubernetes-v{version}" / "pulumi-resource-kubernetes")
+    choice = plugin_choice(home)
+    assert choice.path.split(":")[0] == str(plugins / "resource-kubernetes-v4.34.2")  # the version of the SDK
+    assert choice.find(PROVIDER).place == str(plugins)
+    (plugins / "resource-kubernetes-v4.34.2" / "pulumi-resource-kubernetes").unlink()
+    assert plugin_choice(home).path.split(":")[0] == str(plugins / "resource-kubernetes-v4.35.0")
+
+
+def test_the_named_folder_comes_first(home: dict[str, str], tmp_path: Path) -> None:
+    """HPC_PLUGINS wins over PATH for the plugins that it has, and leaves the others where they are."""
+    _executable(tmp_path / "bin" / "pulumi-resource-kubernetes")
+    _executable(tmp_path / "bin" / "pulumi-language-python")
+    named = _executable(tmp_path / "named" / "pulumi-resource-kubernetes")
+    choice = plugin_choice({**home, "HPC_PLUGINS": str(named.parent)})
+    assert choice.path == f"{named.parent}:{home['PATH']}"
+    assert [plugin.place for plugin in choice.plugins] == ["PATH", "HPC_PLUGINS"]
+
+
+def test_a_named_folder_without_plugins_is_refused(home: dict[str, str], tmp_path: Path) -> None:
+    """A misspelt HPC_PLUGINS would otherwise be a run on the stand-ins."""
+    with pytest.raises(SimulatorError, match=r"HPC_PLUGINS=.*/nothing has neither of .*: name .* or unset"):
+        plugin_choice({**home, "HPC_PLUGINS": str(tmp_path / "nothing")})
+
+
+@pytest.mark.engine  # starts the stand-ins
+def test_a_plugin_that_does_not_start_is_announced(home: dict[str, str], tmp_path: Path) -> None:
+    """The version is what the plugin reports; one that cannot report it does not stop the update here."""
+    _executable(tmp_path / "bin" / "pulumi-resource-kubernetes", "exit 1")
+    choice = plugin_choice({**home, "HPC_PLUGINS": str(OFFLINE_FOLDER)})  # the stand-ins, as if they were official
+    reported = announcement(choice)
+    assert reported.startswith("plugins: official pulumi-language-python ")
+    assert "pulumi-resource-kubernetes 4.34.2 (HPC_PLUGINS)" in reported
+    broken = plugin_choice(home)
+    assert "pulumi-resource-kubernetes of unknown version (PATH)" in announcement(broken)

@@ -1,0 +1,44 @@
+"""On how many nodes a job has to be."""
+
+import pytest
+
+from tests.toolkit.evidence.criteria.cases import SINGLE_TABLE, TABLE, TWO, changed, status
+from toolkit.evidence.verdict import Request, Shape, Status
+
+
+@pytest.mark.parametrize(
+    ("shape", "nodes", "expected"),
+    [
+        (Shape(pods=3, gpus=1), ("dgx04",), None),
+        (Shape(pods=1, gpus=8), ("dgx01",), None),
+        (Shape(pods=16, gpus=1), ("dgx01",), Status.FAIL),
+        (Shape(pods=16, gpus=1), ("dgx01", "dgx02"), Status.PASS),
+        (Shape(pods=4, gpus=8), ("dgx01", "dgx02", "dgx03"), Status.FAIL),
+        (Shape(pods=2, gpus=8), (), None),
+    ],
+)
+def test_a_job_is_on_as_many_nodes_as_have_its_gpus(
+    shape: Shape, nodes: tuple[str, ...], expected: Status | None
+) -> None:
+    """Single GPUs may share a node (B-6.1), and a job on too few nodes fails."""
+    request = Request(job="it", profile="dgx1-v100-16gb", shape=shape, nodes=nodes)
+    assert status("nodes-used", "", request) is expected
+
+
+def _hosts(log: str, shape: Shape) -> Status | None:
+    return status("host-names", log, TWO.model_copy(update={"shape": shape}))
+
+
+def test_a_list_of_hosts_that_was_cut_is_no_failure() -> None:
+    """A log that ends in its list of ranks does not fail for the hosts that were to come."""
+    whole = Shape(pods=2, gpus=8)
+    assert _hosts(TABLE.partition("#   Rank 12")[0], whole) is Status.MISSING
+    assert _hosts(TABLE, Shape(pods=4, gpus=4)) is Status.FAIL
+    assert _hosts(changed(TABLE.partition("#   Rank 12")[0], ("worker-1", "worker-0")), whole) is Status.FAIL
+
+
+def test_single_gpus_have_a_name_each() -> None:
+    """Two ranks of one pod do not pass for two pods (N-6.8)."""
+    single = Shape(pods=16, gpus=1)
+    assert _hosts(SINGLE_TABLE, single) is Status.PASS
+    assert _hosts(changed(SINGLE_TABLE, ("worker-15 ", "worker-14 ")), single) is Status.FAIL

@@ -1,0 +1,88 @@
+"""What device plugins offer, from their configuration and pods."""
+
+import json
+from typing import Any
+
+import pytest
+
+from core.hardware.profiles import profile
+from toolkit.simulator import names
+from toolkit.simulator.actors import devices
+
+DGX = profile("dgx1-v100-16gb")
+DRIVER = "quay.io/openshift-psap/nvidia-driver-container:v440.64"
+PLUGIN = "nvcr.io/nvidia/k8s-device-plugin:1.0.0-beta6"
+NODE: dict[str, Any] = {"metadata": {"name": "dgx01"}}
+RDMA = "mellanox/k8s-rdma-shared-dev-plugin:v1.0.0"
+
+
+def pod(image: str, **annotations: str) -> dict[str, Any]:
+    """Return a pod of one container."""
+    return {"metadata": {"annotations": annotations}, "spec": {"containers": [{"image": image}]}}
+
+
+def config(*entries: dict[str, Any]) -> str:
+    """Return a config.json."""
+    return json.dumps({"configList": list(entries)})
+
+
+def test_resources_are_those_of_the_configuration() -> None:
+    """The resources are config.json's, also for a device that no node has (upstream issue 44)."""
+    text = config(
+        {"resourceName": "shared_ib0", "rdmaHcaMax": 100, "devices": ["ib0"]},
+        {"resourceName": "none", "rdmaHcaMax": 5, "devices": ["ib99"]},
+        {"resourceName": "sel", "resourcePrefix": "example.com", "rdmaHcaMax": 7, "selectors": {"ifNames": ["ib1"]}},
+    )
+    assert devices.rdma_resources(text) == {"rdma/shared_ib0": 100, "rdma/none": 5, "example.com/sel": 7}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{", "no configList"),
+        ("{}", "no configList"),
+        (config({"resourceName": "a-b", "rdmaHcaMax": 1, "devices": ["ib0"]}), "a-b"),
+        (config(*[{"resourceName": "a", "rdmaHcaMax": 1, "devices": ["ib0"]}] * 2), "twice"),
+        (config({"resourceName": "a", "rdmaHcaMax": 1}), "either devices or selectors"),
+        (config({"resourceName": "a", "rdmaHcaMax": -1, "devices": ["ib0"]}), "-1"),
+    ],
+)
+def test_plugin_refuses_a_bad_configuration(text: str, complaint: str) -> None:
+    """A configuration that the real plugin refuses gives no resources."""
+    with pytest.raises(ValueError, match=complaint):
+        devices.rdma_resources(text)
+
+
+def test_gpus_need_driver_plugin_and_hardware() -> None:
+    """A node offers GPUs only with a driver, and where it has some."""
+    assert devices.offered(DGX, NODE, [pod(DRIVER), pod(PLUGIN)]) == {"nvidia.com/gpu": 8}
+    assert devices.offered(DGX, NODE, [pod(PLUGIN)]) == {}
+    assert devices.offered(DGX, NODE, [pod(DRIVER)]) == {}
+    assert devices.offered(None, NODE, [pod(DRIVER), pod(PLUGIN)]) == {}
+
+
+def test_a_driver_of_the_host_is_enough_for_the_plugin() -> None:
+    """A driver of the host counts as one, and GPUs need a plugin."""
+    host = {"metadata": {"name": "dgx01", "annotations": {names.HOST_DRIVER: "true"}}}
+    assert devices.offered(DGX, host, [pod(PLUGIN)]) == {"nvidia.com/gpu": 8}
+    assert devices.offered(DGX, host, []) == {}
+
+
+def test_rdma_is_what_the_plugin_read_at_its_start() -> None:
+    """A changed ConfigMap takes effect after a restart only."""
+    assert devices.offered(DGX, NODE, [pod(RDMA, **{names.RDMA_CONFIG: '{"rdma/shared_ib0": 100}'})]) == {
+        "rdma/shared_ib0": 100
+    }
+    assert devices.offered(DGX, NODE, [pod(RDMA)]) == {}
+
+
+def test_a_gone_plugin_leaves_zero_and_an_equal_node_is_left_alone() -> None:
+    """A patch has only what changed of the plugins' resources."""
+    sliced = {"status": {"allocatable": {"nvidia.com/mig-1g.5gb": "56", "hugepages-2Mi": "0"}}}
+    assert devices.capacity_patch(sliced, {}) == {
+        "status": {key: {"nvidia.com/mig-1g.5gb": "0"} for key in ("capacity", "allocatable")}
+    }
+    node = {"metadata": {"name": "dgx01"}, "status": {"allocatable": {"cpu": "80", "nvidia.com/gpu": "8"}}}
+    assert devices.capacity_patch(node, {"nvidia.com/gpu": 8}) is None
+    gone = {"nvidia.com/gpu": "0", "rdma/shared_ib0": "100"}
+    assert devices.capacity_patch(node, {"rdma/shared_ib0": 100}) == {"status": {"capacity": gone, "allocatable": gone}}

@@ -1,0 +1,138 @@
+"""What the simulated operator makes of a Kueue object, and of the manifests that Kueue publishes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from components.operators.kueue_operator import KueueOperatorArgs, spec
+from toolkit.simulator.actors import job_manifests, kueue, kueue_settings
+
+Manifest = dict[str, Any]
+NAMESPACE = "openshift-kueue-operator"
+PORT = 20001
+
+
+def resource(**changes: Any) -> Manifest:
+    """Return the object of our component."""
+    return {"metadata": {"name": "cluster", "uid": "1", "generation": 1}, "spec": spec(KueueOperatorArgs(**changes))}
+
+
+def configured(**changes: Any) -> Manifest:
+    """Return the manager's configuration for the object of our component."""
+    return kueue_settings.configuration(resource(**changes), NAMESPACE, kueue.SERVICE, kueue.SECRET)
+
+
+def hook(name: str, group: str, *resources: str) -> Manifest:
+    """Return a webhook as Kueue publishes it."""
+    service = {"name": "webhook-service", "namespace": "system", "path": f"/{name}"}
+    return {
+        "name": name,
+        "clientConfig": {"service": service},
+        "rules": [{"apiGroups": [group], "resources": [*resources]}],
+    }
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    """Give a folder like that of Kueue's manifests, with less in it."""
+    hooks = [
+        hook("own", "kueue.x-k8s.io", "workloads", "workloads/status"),
+        hook("job", "batch", "jobs"),
+        hook("mpi", "kubeflow.org", "mpijobs", "mpijobs/status"),
+        hook("pod", "", "pods"),
+    ]
+    definitions = [
+        {
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{plural}.kueue.x-k8s.io"},
+            "spec": {"names": {"plural": plural}, "versions": [{"name": "v1beta1"}, {"name": "v1beta2"}]},
+        }
+        for plural in ("workloads", "topologies")
+    ]
+    named = {"resources": ["mutatingwebhookconfigurations"], "resourceNames": ["mutating-webhook-configuration"]}
+    other = {"resources": ["customresourcedefinitions"], "resourceNames": ["workloads.kueue.x-k8s.io"]}
+    role = {
+        "kind": "ClusterRole",
+        "metadata": {"name": "manager-role"},
+        "rules": [{"resources": ["pods"]}, named, other],
+    }
+    configurations = [
+        {"kind": kind, "metadata": {"name": name}, "webhooks": hooks}
+        for kind, name in job_manifests.CONFIGURATIONS.items()
+    ]
+    (tmp_path / "manifests.yaml").write_text(yaml.safe_dump_all(configurations))
+    (tmp_path / "role.yaml").write_text(yaml.safe_dump(role))
+    (tmp_path / "crds.yaml").write_text(yaml.safe_dump_all(definitions))
+    return tmp_path
+
+
+def test_the_manager_manages_what_the_object_names() -> None:
+    """Frameworks have Kueue's own names, and only labelled namespaces are managed."""
+    found = configured(frameworks=("BatchJob", "MPIJob", "TrainJob"))
+    integrations = ["batch/job", "kubeflow.org/mpijob", "trainer.kubeflow.org/trainjob"]
+    assert found["integrations"]["frameworks"] == integrations
+    assert found["managedJobsNamespaceSelector"] == {"matchLabels": {"kueue.openshift.io/managed": "true"}}
+    assert found["namespace"] == NAMESPACE
+
+
+@pytest.mark.parametrize(("unlabelled", "managed"), [("ignored", False), ("held", True)])
+def test_jobs_without_a_queue_are_managed_where_the_object_says_so(unlabelled: str, managed: bool) -> None:
+    """The label policy None holds jobs that name no queue."""
+    assert configured(unlabelled=unlabelled)["manageJobsWithoutQueueName"] is managed
+
+
+@pytest.mark.parametrize(("gang", "blocks"), [("Parallel", False), ("Sequential", True)])
+def test_gangs_are_waited_for_where_the_object_says_so(gang: str, blocks: bool) -> None:
+    """Sequential admission blocks the next job until all pods of the one before are ready."""
+    assert configured(gang=gang)["waitForPodsReady"] == {"timeout": "5m", "blockAdmission": blocks}
+    assert "waitForPodsReady" not in configured()
+
+
+def test_the_manager_listens_on_loopback_alone() -> None:
+    """Of its servers only that of the webhooks runs, on the cluster's own port."""
+    found = kueue_settings.listening(configured(), "127.0.0.1", PORT, "/certificates")
+    assert found["webhook"] == {"host": "127.0.0.1", "port": PORT, "certDir": "/certificates"}
+    assert found["health"]["healthProbeBindAddress"] == found["metrics"]["bindAddress"] == "0"
+    assert found["integrations"] == configured()["integrations"]
+
+
+def test_webhooks_are_called_for_its_own_kinds_and_the_jobs_that_it_manages(published: Path) -> None:
+    """Webhooks of other kinds are left out; those of jobs are called in managed namespaces only."""
+    chosen = kueue_settings.frameworks(resource())
+    for _, body in kueue.webhooks(published, NAMESPACE, PORT, chosen):
+        assert body["metadata"]["name"].startswith("kueue-")
+        found = {each["name"]: each for each in body["webhooks"]}
+        assert found.keys() == {"own", "job", "mpi"}
+        assert "namespaceSelector" not in found["own"]
+        assert found["mpi"]["namespaceSelector"] == {"matchLabels": {"kueue.openshift.io/managed": "true"}}
+        client = {"name": "kueue-webhook-service", "namespace": NAMESPACE, "port": PORT, "path": "/job"}
+        assert found["job"]["clientConfig"] == {"service": client}
+
+
+def test_versions_that_differ_are_converted(published: Path) -> None:
+    """A kind whose versions differ is converted by the manager, others as they are."""
+    first, second = kueue.definitions(published, NAMESPACE, PORT)
+    client = first["spec"]["conversion"]["webhook"]["clientConfig"]["service"]
+    assert client == {"name": "kueue-webhook-service", "namespace": NAMESPACE, "port": PORT, "path": "/convert"}
+    assert "conversion" not in second["spec"]
+
+
+def test_the_manager_has_the_rights_that_kueue_publishes(published: Path) -> None:
+    """Names of webhook configurations in its role are those of this installation."""
+    plain, hooks, definitions = job_manifests.rules(published, "kueue-")
+    assert "resourceNames" not in plain
+    assert hooks["resourceNames"] == ["kueue-mutating-webhook-configuration"]
+    assert definitions["resourceNames"] == ["workloads.kueue.x-k8s.io"]
+
+
+def test_another_configuration_is_another_pod(published: Path) -> None:
+    """The manager starts again with a new configuration, and never beside the former one."""
+    made = [
+        {kind.kind: body for kind, body in kueue.operands(one, published, NAMESPACE, PORT)}["Deployment"]["spec"]
+        for one in (resource(), resource(unlabelled="held"), resource())
+    ]
+    first, second, again = (each["template"]["metadata"]["annotations"] for each in made)
+    assert first == again != second
+    assert made[0]["strategy"] == {"type": "Recreate"}

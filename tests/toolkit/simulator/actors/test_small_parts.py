@@ -1,0 +1,102 @@
+"""Small pure functions of the actors."""
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from core.apis.kinds import EVENT
+from toolkit.simulator.actors import launcher, mpi, podlogs, pods, scale_csi
+from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.sim_kinds import CSI_DRIVER
+
+
+@pytest.mark.parametrize(
+    ("image", "name"),
+    [
+        ("mpi-operator", "mpi-operator"),
+        ("mpioperator/mpi-operator:v0.2.3", "mpi-operator"),
+        ("localhost:5000/a/mpi-operator", "mpi-operator"),
+        ("quay.io/x/mpi-operator:1@sha256:abc", "mpi-operator"),
+    ],
+)
+def test_image_name(image: str, name: str) -> None:
+    """A mirrored or pinned image is known by the last part of its repository."""
+    assert pods.basename(image) == name
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-alsologtostderr", "--kubectl-delivery-image", "d:1"],
+        ["-kubectl-delivery-image=d:1"],
+        ["/opt/mpi-operator", "--kubectl-delivery-image=d:1", "-v=2"],
+    ],
+)
+def test_delivery_image(arguments: list[str]) -> None:
+    """The controller gets the init image that the Deployment names."""
+    assert mpi.own_flags("v1alpha2", arguments) == ["-kubectl-delivery-image", "d:1"]
+    assert mpi.own_flags("v1alpha2", ["-v=2"])[1] == "mpioperator/kubectl-delivery:latest"
+
+
+def test_only_the_operator_of_2020_delivers_a_kubectl() -> None:
+    """The operator of today gets only flags that it knows."""
+    found = mpi.own_flags("v2beta1", ["-alsologtostderr", "--lock-namespace", "mpi-operator", "--kube-api-qps=50"])
+    assert found == ["-kube-api-qps", "50", "-kube-api-burst", "10"]
+
+
+def test_hosts() -> None:
+    """A launcher waits for all workers of its hostfile."""
+    assert launcher.hosts("job-worker-0 slots=8\njob-worker-1 slots=8\n") == ["job-worker-0", "job-worker-1"]
+
+
+@pytest.mark.parametrize(
+    ("command", "waits"), [("until ssh host true; do sleep 1; done", True), ("echo ready", False), (None, False)]
+)
+def test_a_launcher_of_today_waits_only_if_it_asks_by_ssh(command: str | None, waits: bool) -> None:
+    """The launcher of a queued job starts beside its workers, whatever its policy says."""
+    asking = [{"name": "workers", "command": ["sh", "-c", command]}] if command else []
+    marks = {launcher.SSH_ROLE: "launcher", launcher.SSH_JOB_NAME: "job"}
+    pod = {"metadata": {"labels": marks, "namespace": "adas"}, "spec": {"initContainers": asking}}
+    runtime: Any = SimpleNamespace(
+        config_maps=SimpleNamespace(get=lambda *_: {"data": {"hostfile": "job-worker-0.job.adas.svc slots=8\n"}}),
+        pods=SimpleNamespace(get=lambda *_: None),
+    )
+    assert launcher.waits_for_workers(pod, runtime) is waits
+
+
+def test_cri_lines() -> None:
+    """A line of a log has time, stream and tag before its text, as kwok reads it."""
+    text = podlogs.cri(["a b"], datetime(2020, 6, 25, 17, 23, tzinfo=UTC))
+    assert text == "2020-06-25T17:23:00.000000000Z stdout F a b\n"
+
+
+def test_csi_driver_mounts_every_gui_secret() -> None:
+    """The driver needs the secret of each of its clusters."""
+    clusters = [{"id": "1", "secrets": "local"}, {"id": "2", "secrets": "remote"}]
+    made = scale_csi.operands("ns", {"clusters": clusters, "pluginNodeSelector": [{"key": "scale", "value": "true"}]})
+    pod = made[-1][1]["spec"]["template"]["spec"]
+    mounted = [volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume]
+    assert mounted == ["local", "remote"]
+    assert pod["nodeSelector"] == {"scale": "true"}
+
+
+def test_paths() -> None:
+    """Paths are those of the API server."""
+    assert EVENT.path("ns", "e") == "/api/v1/namespaces/ns/events/e"
+    assert EVENT.path() == "/api/v1/events"
+    assert CSI_DRIVER.path("ignored", "d", "status") == "/apis/storage.k8s.io/v1/csidrivers/d/status"
+
+
+def test_conditions_keep_their_time() -> None:
+    """A status that did not change is not written again."""
+    obj: dict[str, Any] = {"status": {}}
+    same = {"B": ("True", "x", ""), "A": ("False", "y", "")}
+    obj["status"]["conditions"] = stated(obj, same)
+    assert [one["type"] for one in obj["status"]["conditions"]] == ["A", "B"]
+    obj["status"]["conditions"][0]["lastTransitionTime"] = "before"
+    assert stated(obj, same) == obj["status"]["conditions"]
+    changed = stated(obj, {"A": ("True", "y", "")})[0]
+    assert changed["status"] == "True"
+    assert changed["lastTransitionTime"] != "before"

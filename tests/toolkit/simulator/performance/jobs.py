@@ -1,0 +1,73 @@
+"""Jobs as they would be launched on machines of the documents, for tests."""
+
+import io
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from core.hardware.profiles import Profile
+from tests.support.machines import DGX1_V100_16GB
+from toolkit.evidence.model import Reading
+from toolkit.evidence.reader import read_stream
+from toolkit.simulator.performance.job import Launched, Machine, Worker
+
+STARTED = datetime(2020, 7, 6, 15, 52, tzinfo=UTC)
+LISTENER = "mofed-test-job-listener"
+
+
+def machines(profile: Profile = DGX1_V100_16GB, count: int = 2, **more: Any) -> tuple[Machine, ...]:
+    """Return nodes dgx01, dgx02, ... with driver and lifted memory limit."""
+    known: dict[str, Any] = {
+        "memlock_unlimited": True,
+        "has_driver": True,
+        "driver": "440.64",
+        "gpudirect": True,
+        **more,
+    }
+    return tuple(Machine(f"dgx{number:02}.ocp4.scale.ibm.com", profile, **known) for number in range(1, count + 1))
+
+
+def worker(name: str, machine: Machine, gpus: Sequence[int] = (), **more: Any) -> Worker:
+    """Return a pod with devices of all ports."""
+    known: dict[str, Any] = {"devices": tuple(hca.name for hca in machine.hcas), "ipc_lock": True, "uid": 1075480000}
+    return Worker(name, machine, gpus=tuple(gpus), **{**known, **more})
+
+
+def rdma_test(nodes: tuple[Machine, ...] = (), **more: Any) -> Launched:
+    """Return the measuring pod of the RDMA test, on the first of two nodes."""
+    there = nodes or machines(storage_shared=True)
+    return Launched(
+        me=worker("mofed-test-job-x7k2p", there[0], **more),
+        image="mellanox/centos_7_4_mofed_4_2_1_2_0_0_60:latest",
+        words=(),
+        run="one",
+        peers={LISTENER: worker(f"{LISTENER}-q9d4s", there[1])},
+        machines=there,
+        started=STARTED,
+    )
+
+
+def training(pods: int, gpus: int, nodes: int, profile: Profile = DGX1_V100_16GB, **variables: str) -> Launched:
+    """Return a job with one rank a GPU, its pods on the nodes one after the other."""
+    there = machines(profile, nodes)
+    each = pods // nodes
+    workers = [
+        worker(f"job-worker-{pod}", there[pod // each], range(pod % each * gpus, (pod % each + 1) * gpus))
+        for pod in range(pods)
+    ]
+    return Launched(
+        me=worker("job-launcher-abcde", there[0], devices=()),
+        image="nvcr.io/nvidia/tensorflow:20.03-tf2-py3",
+        words=(),
+        run="one",
+        workers=tuple(workers),
+        processes=tuple(one for one in workers for _ in range(gpus)),
+        environment={"NCCL_IB_DISABLE": "0", "NCCL_NET_GDR_LEVEL": "1", **variables},
+        machines=there,
+        started=STARTED,
+    )
+
+
+def readings(lines: Sequence[str]) -> tuple[Reading, ...]:
+    """Return what the evidence's own parsers find in lines."""
+    return read_stream(io.BytesIO("\n".join(lines).encode()), "log")

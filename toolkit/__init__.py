@@ -1,0 +1,1 @@
+"""What `./hpc` does with the program."""

@@ -1,0 +1,1 @@
+"""The command line: one folder or module per command; what they share is in `toolkit.cli.shared`."""

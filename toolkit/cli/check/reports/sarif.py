@@ -1,0 +1,93 @@
+"""The report as SARIF 2.1.0, which code hosts show beside the lines of a change."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from policies.findings import Finding, Severity
+from policies.rule import AnyRule
+from policies.rules import RULES
+from policies.version import version
+from toolkit.cli.check.examination import Located, Notice, Result
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {Severity.MANDATORY: "error", Severity.ADVISORY: "warning"}
+
+
+def report(result: Result) -> str:
+    """Return the document: all rules, and a result for each finding."""
+    index = {rule.name: number for number, rule in enumerate(RULES)}
+    number = version()
+    driver = {"name": "hpc check", "version": number, "semanticVersion": number}
+    run = {
+        "tool": {"driver": {**driver, "rules": [_rule(rule) for rule in RULES]}},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": not result.problems,
+                "toolExecutionNotifications": [
+                    *(_notification(problem, "error") for problem in result.problems),
+                    *(_notification(note, "note") for note in result.notes),
+                ],
+            }
+        ],
+        "results": [_result(each, index) for each in result.findings],
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(rule: AnyRule) -> dict[str, Any]:
+    return {
+        "id": rule.name,
+        "shortDescription": {"text": rule.what},
+        "fullDescription": {"text": rule.why},
+        "help": {
+            "text": f"{rule.remedy}. Source: {rule.source}.",
+            "markdown": f"{rule.what}\n\n**Why**: {rule.why}\n\n**Remedy**: {rule.remedy}. ({rule.page})",
+        },
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+    }
+
+
+def _result(each: Located, index: dict[str, int]) -> dict[str, Any]:
+    found = each.finding
+    where = f"{found.object}, container {found.container}" if found.container else found.object
+    return {
+        "ruleId": found.rule,
+        **({"ruleIndex": index[found.rule]} if found.rule in index else {}),
+        "level": _LEVELS[found.severity],
+        "message": {"text": f"{where}: {found.message}. {found.remedy}."},
+        "locations": [_location(each.file, each.line, each.column, found)],
+        "partialFingerprints": {"finding/v1": _fingerprint(found)},
+    }
+
+
+def _location(file: str, line: int, column: int, found: Finding | None = None) -> dict[str, Any]:
+    place: dict[str, Any] = {"artifactLocation": {"uri": _uri(file)}}
+    if line:
+        place["region"] = {"startLine": line, "startColumn": column}
+    names = [{"fullyQualifiedName": found.place, "kind": "object"}] if found else []
+    return {"physicalLocation": place, **({"logicalLocations": names} if names else {})}
+
+
+def _uri(file: str) -> str:
+    path = Path(file)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())  # a code host finds the lines of a change by relative paths only
+    return path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
+
+
+def _fingerprint(found: Finding) -> str:
+    """Identify a finding while lines above it come and go."""
+    return hashlib.sha256("\0".join((found.rule, found.place, found.message)).encode()).hexdigest()
+
+
+def _notification(notice: Notice, level: str) -> dict[str, Any]:
+    return {
+        "level": level,
+        "message": {"text": f"{notice.file} {notice.message}"},
+        "locations": [_location(notice.file, notice.line, notice.column)],
+    }

@@ -1,0 +1,112 @@
+"""The files to check. Reading one never blocks on a device, never leaves a named folder and never fills the memory."""
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import BinaryIO
+
+from toolkit.cli.check import kustomize
+
+_Patches = Callable[[Path], frozenset[Path]]
+
+STDIN = "-"
+LARGEST = 256 * 2**20
+"""Bytes of a file; 10,000 jobs are some 14 MB."""
+_SUFFIXES = (".yaml", ".yml", ".json")
+_CHART = "Chart.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to check, by the name under which it is reported, with its content or why that cannot be had."""
+
+    name: str
+    content: bytes = b""
+    problem: str = ""
+    note: str = ""
+
+
+def sources(names: Iterable[str]) -> Iterator[Source]:
+    """Yield what is named: files, the manifests of folders (sorted), and standard input for `-`; each once."""
+    seen: set[str] = set()
+    patches = cache(_patches)
+    for name in names:
+        for source in _named(name, patches):
+            if source.name not in seen:
+                seen.add(source.name)
+                yield source
+
+
+def _named(name: str, patches: _Patches) -> Iterator[Source]:
+    if name == STDIN:
+        yield _content("(standard input)", sys.stdin.buffer)
+    elif Path(name).is_dir():
+        found = list(_folder(Path(name), patches))
+        yield from found or [Source(name, note=f"has no {', '.join(f'*{suffix}' for suffix in _SUFFIXES)}")]
+    else:
+        yield _manifest(Path(name), patches, pipes=True)
+
+
+def _folder(root: Path, patches: _Patches) -> Iterator[Source]:
+    inside = os.path.realpath(root)
+    closed: list[OSError] = []
+    for folder, folders, names in os.walk(root, onerror=closed.append):  # follows no links
+        here = Path(folder)
+        if _CHART in names:
+            folders.clear()
+            yield Source(str(here), note="is a Helm chart: check what `helm template` makes of it, e.g. with -f -")
+            continue
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        for name in sorted(names):
+            path = here / name
+            if name.startswith(".") or not name.lower().endswith(_SUFFIXES):
+                continue
+            if name in kustomize.FILES:
+                yield Source(str(path), note="is a kustomization: check what `kustomize build` makes of it, with -f -")
+            elif path.is_symlink() and os.path.commonpath((inside, os.path.realpath(path))) != inside:
+                yield Source(str(path), note="is a link that leads out of the folder; name its target to check it")
+            else:
+                yield _manifest(path, patches, pipes=False)
+    yield from (Source(str(error.filename), problem=f"cannot be read: {error.strerror}") for error in closed)
+
+
+def _manifest(path: Path, patches: _Patches, *, pipes: bool) -> Source:
+    """Read a file, unless a kustomization in its folder or in the one above names it as a patch."""
+    whole = Path(os.path.normpath(path.absolute()))
+    if any(whole in patches(folder) for folder in (whole.parent, whole.parent.parent)):
+        return Source(str(path), note="is a patch of a kustomization: check what `kustomize build` makes, with -f -")
+    return _file(path, pipes=pipes)
+
+
+def _patches(folder: Path) -> frozenset[Path]:
+    """Return the files that the kustomization of a folder takes for patches."""
+    found = next((path for name in kustomize.FILES if (path := folder / name).is_file()), None)
+    content = _file(found, pipes=False).content if found else b""
+    return frozenset(Path(os.path.normpath(folder / name)) for name in kustomize.patches(content))
+
+
+def _file(path: Path, *, pipes: bool) -> Source:
+    """Read a file; `pipes` are for `<(helm template ...)`, which a user names and no folder contains."""
+    try:
+        # Without O_NONBLOCK, opening a pipe without a writer blocks for ever.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            mode = os.fstat(descriptor).st_mode
+            if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode))):
+                return Source(str(path), problem="is not a file; name files, folders or - for standard input")
+            os.set_blocking(descriptor, True)
+            return _content(str(path), file)
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return Source(str(path), problem=f"cannot be read: {reason}")
+
+
+def _content(name: str, file: BinaryIO) -> Source:
+    content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        return Source(name, problem=f"is larger than {LARGEST // 2**20} MiB; split it into several files")
+    return Source(name, content)

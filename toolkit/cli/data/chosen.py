@@ -1,0 +1,73 @@
+"""A data set of a stack, by its name on a command line."""
+
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from core.datasets import lock
+from core.datasets.lock import Lock
+from stacks.loading.locks import stale
+from stacks.settings.data_sets import DataSetSettings
+from stacks.settings.tenants import TenantSettings
+from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.paths import ROOT
+from toolkit.cli.shared.stack import Stack
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Data set of a tenant's `data_sets`.")]
+TenantOption = Annotated[
+    str | None, typer.Option("--tenant", "-t", help="Namespace, where several tenants have a set of this name.")
+]
+LOCK, LIST = ".lock.json", ".list"
+
+
+class Named(NamedTuple):
+    """A data set, whose it is, and the stack."""
+
+    stack: Stack
+    tenant: TenantSettings
+    settings: DataSetSettings
+
+    @property
+    def lock_file(self) -> Path:
+        """Where its lock is."""
+        return ROOT / self.settings.lock_file
+
+    @property
+    def lock(self) -> Lock:
+        """Its lock; raise DataSetError where it is missing or wrong, and Problem where the settings are others now."""
+        found = lock.read(self.lock_file, self.settings.lock_file)
+        for reason in stale(found, self.settings):
+            raise Problem(f"{self.settings.lock_file} {reason}")
+        return found
+
+
+def find(name: str, stack: str, tenant: str | None) -> Named:
+    """Return the data set of a name; raise Problem where the stack has none, or several tenants have it."""
+    wanted = stacks.read(stack)
+    every = [(team, each) for team in wanted.settings.tenants for each in team.data_sets]
+    found = [(team, each) for team, each in every if each.name == name and tenant in (None, team.namespace)]
+    if not found:
+        known = ", ".join(f"{each.name} of {team.namespace}" for team, each in every) or "none"
+        whose = f" of {tenant}" if tenant else ""
+        raise Problem(
+            f"stack {stack} has no data set {name!r}{whose}; it has {known}",
+            f"Correct the name, or add it to `data_sets` of a tenant in {wanted.file.name}.",
+        )
+    if len(found) > 1:
+        raise Problem(
+            f"{' and '.join(team.namespace for team, _ in found)} have a data set {name}", "Name one with --tenant."
+        )
+    return Named(wanted, *found[0])
+
+
+def list_file(lock_file: Path, split: str = "") -> Path:
+    """Return where the list of a lock is, or that of one of its splits: beside it, and not committed."""
+    part = f".{split}" if split else ""
+    return lock_file.with_name(f"{lock_file.name.removesuffix(LOCK)}{part}{LIST}")
+
+
+def shown(file: Path) -> str:
+    """Return a file of the project as messages name it."""
+    return str(file.relative_to(ROOT))

@@ -1,0 +1,99 @@
+"""`./hpc data confusion`: what a confusion matrix says of the data, and which minimum counts it suggests."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from core.datasets.card import Card
+from core.datasets.choice import card_of
+from toolkit.cli.data import cards, chosen, matrices
+from toolkit.cli.data.chosen import TenantOption
+from toolkit.cli.shared.console import print_text, styled
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
+from toolkit.cli.shared.output import print_json
+from toolkit.cli.shared.tables import Cell, show_rows
+from toolkit.datasets import confusion
+from toolkit.datasets.confusion import Matrix
+
+_LEAST = 200
+
+MatrixFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="CSV: a line of classes, then a line of counts for each class.")
+]
+SetOption = Annotated[
+    str | None, typer.Option("--data-set", help="Data set of the stack whose card and frames are compared.")
+]
+BelowOption = Annotated[
+    float, typer.Option("--below", min=0, max=1, help="Recall below which a class is weak, 0 to 1.")
+]
+CardOption = Annotated[str | None, typer.Option("--card", help="Card of the classes, if no data set is given.")]
+LeastOption = Annotated[int, typer.Option("--least", min=1, help="Least number of frames to propose for a class.")]
+
+
+def command(
+    file: MatrixFile,
+    *,
+    card: CardOption = None,
+    data_set: SetOption = None,
+    stack: StackOption = DEFAULT_STACK,
+    tenant: TenantOption = None,
+    below: BelowOption = matrices.WEAK,
+    least: LeastOption = _LEAST,
+    plain: JsonOption = False,
+) -> None:
+    """Read a confusion matrix: rows as labelled, columns as recognised.
+
+    Lists classes that were not evaluated at all and those with a weak recall, and proposes `at_least` for them.
+    """
+    known, frames = _asked(card, data_set, stack, tenant)
+    found = confusion.renamed(matrices.read(file), _spellings(known), str(file))
+    proposal = confusion.proposal(found, frames, below=below, least=least)
+    if plain:
+        print_json(_data(found, proposal, below))
+        return
+    recall, weak = found.recall, set(found.weak(below))
+    rows = (
+        (name, f"{number:,}", f"{recall[name]:.4f}" if name in recall else "", _verdict(name, recall, weak))
+        for name, number in sorted(found.labelled.items(), key=lambda item: (-item[1], item[0]))
+    )
+    show_rows(f"{file}: {known.title}", ("class", "labelled", "recall", "verdict"), rows)
+    for each in matrices.findings(found, below):
+        print_text(f"- {each}")
+    if proposal:
+        print_text("proposed for the data set:")
+        print_text(f"  at_least: {{{', '.join(f'{name}: {number}' for name, number in proposal.items())}}}")
+
+
+def _asked(card: str | None, data_set: str | None, stack: str, tenant: str | None) -> tuple[Card, Mapping[str, int]]:
+    """Return the card of the classes, and how many frames of a locked data set have each; raise Problem for neither."""
+    if data_set:
+        named = chosen.find(data_set, stack, tenant)
+        return card_of(named.settings.card), named.lock.frames_by_class
+    if card is None:
+        raise Problem("the card of the matrix is not given", "Name it with --card, or a data set with --data-set.")
+    return cards.find(card), {}
+
+
+def _spellings(card: Card) -> Mapping[str, str]:
+    """Return the tags of a card's classes, by what an evaluation may print: the tag, or the class's name."""
+    return {**card.tag_of_class, **{tag: tag for tag in card.class_tags}}
+
+
+def _verdict(name: str, recall: Mapping[str, float], weak: set[str]) -> Cell:
+    if name not in recall:
+        return styled("not evaluated: no label has it", "red")
+    return styled("weak", "yellow") if name in weak else ""
+
+
+def _data(found: Matrix, proposal: Mapping[str, int], below: float) -> dict[str, Any]:
+    return {
+        "recall": found.recall,
+        "labelled": found.labelled,
+        "empty": found.empty,
+        "weak": found.weak(below),
+        "rank_correlation": found.rank_correlation,
+        "at_least": proposal,
+    }

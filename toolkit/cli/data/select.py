@@ -1,0 +1,102 @@
+"""`./hpc data select`: asks the catalogue for the frames of a data set, and writes its lock and lists."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from core.datasets import lock, query
+from core.datasets.catalogue import as_of
+from core.datasets.choice import card_of
+from core.datasets.errors import DataSetError
+from core.datasets.lock import Lock
+from core.files import write_atomically
+from toolkit.cli.data import chosen, sources
+from toolkit.cli.data.chosen import LIST, Name, Named, TenantOption
+from toolkit.cli.data.stats import StaleOption
+from toolkit.cli.shared.console import console, print_text
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.options import DEFAULT_STACK, StackOption
+from toolkit.cli.shared.paths import ROOT
+from toolkit.datasets import scores, selection
+from toolkit.datasets.selection import Selection
+from toolkit.review import data_set_changes, terminal
+from toolkit.review.section import section
+from toolkit.review.sentences import name as marked
+
+_MODE = 0o644
+_SHOWN = 5
+"""Classes that change most; `./hpc data diff` shows all."""
+
+
+def command(
+    name: Name, stack: StackOption = DEFAULT_STACK, tenant: TenantOption = None, *, allow_stale: StaleOption = False
+) -> None:
+    """Choose the frames of a data set, and lock them.
+
+    Commit its lock, but not its list of files. The same catalogue and settings give the same bytes. Nothing is written
+    if frames or labels are missing, minimum counts are not met, or the catalogue is older than its files.
+    """
+    wanted = chosen.find(name, stack, tenant)
+    before = _earlier(wanted)
+    found = select(wanted, allow_stale=allow_stale)
+    _write(wanted.lock_file, found)
+    made = found.lock
+    print_text(f"{wanted.settings.lock_file}: {data_set_changes.counted(made)}, as of {made.as_of.isoformat()}")
+    for split, part in made.splits.items():
+        print_text(f"- {split}: {data_set_changes.counted(part)}")
+    if before is not None:
+        lines = [
+            replace(line, details=line.details[:_SHOWN])
+            for line in data_set_changes.lines(f"data set {marked(name)}", before, made)
+        ]
+        changes = section("Since the lock before", lines)
+        console.print(terminal.of_section(changes) if changes else "as before")
+
+
+def select(wanted: Named, *, allow_stale: bool) -> Selection:
+    """Return what the catalogue has of a data set."""
+    catalogue = sources.open_source(wanted.settings.source, wanted.stack, allow_stale=allow_stale)
+    card = card_of(wanted.settings.card)
+    return selection.select(
+        wanted.settings,
+        card,
+        catalogue.ask(query.frames(wanted.settings, card)),
+        catalogue.ask(query.FILES),
+        as_of(catalogue),
+        scores=_scores(wanted.settings.scores),
+    )
+
+
+def _scores(file: str | None) -> Mapping[str, float] | None:
+    if file is None:
+        return None
+    try:
+        with (ROOT / file).open(encoding="utf-8-sig", newline="") as lines:
+            return scores.read(lines, file)
+    except (OSError, UnicodeDecodeError) as error:
+        raise Problem(
+            f"scores: {file} cannot be read: {error}", "Correct the path, from the project's folder."
+        ) from None
+
+
+def _earlier(wanted: Named) -> Lock | None:
+    """Return the lock that is replaced; None where there is none that can be read."""
+    try:
+        return lock.read(wanted.lock_file)
+    except DataSetError:
+        return None
+
+
+def _write(lock_file: Path, found: Selection) -> None:
+    """Write lists and lock, each at once; the lock last, so that it never names a list that is not there."""
+    try:
+        for split, listed in found.lists.items():
+            write_atomically(chosen.list_file(lock_file, split), listed, mode=_MODE)
+        for other in lock_file.parent.glob(f"{lock_file.name.removesuffix(chosen.LOCK)}.*{LIST}"):
+            if other not in {chosen.list_file(lock_file, split) for split in found.lists}:
+                other.unlink()
+        write_atomically(lock_file, lock.text(found.lock), mode=_MODE)
+    except OSError as error:
+        raise Problem(
+            f"cannot write {error.filename or lock_file}: {error.strerror}", "Correct the rights of its folder."
+        ) from None

@@ -1,0 +1,75 @@
+"""Catalogues, opened as the settings or a command line name them."""
+
+import os
+from pathlib import Path
+
+from core.datasets.catalogue import Catalogue
+from core.datasets.source import AnySource, DiscoverSource, SqliteSource
+from toolkit.cli.data import simulated
+from toolkit.cli.data.discover import Discover
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.paths import ROOT
+from toolkit.cli.shared.stack import Stack
+from toolkit.datasets.frames import list_files
+from toolkit.datasets.freshness import changes
+from toolkit.datasets.sqlite_reader import SqliteCatalogue
+
+USER, PASSWORD = "HPC_DISCOVER_USER", "HPC_DISCOVER_PASSWORD"
+PARQUET = ".parquet"
+
+
+def open_source(source: AnySource, stack: Stack | None = None, *, allow_stale: bool = False) -> Catalogue:
+    """Return the catalogue; raise CatalogueError or Problem where it cannot be read, or is older than its files.
+
+    `allow_stale`: it may be older. Spectrum Discover follows its sources itself, and its files are not here to compare;
+    nor are those of Parquet files. Where the cluster of `stack` is simulated, so is the console.
+    """
+    if isinstance(source, DiscoverSource):
+        return (stack and _simulated(stack)) or _discover(source)
+    if isinstance(source, SqliteSource):
+        return open_sqlite(ROOT / source.path, allow_stale=allow_stale)
+    return open_parquet(ROOT / source.path)
+
+
+def open_sqlite(path: Path, *, allow_stale: bool = False) -> SqliteCatalogue:
+    """Return the catalogue of a SQLite file, likewise."""
+    opened = SqliteCatalogue(path)
+    if not allow_stale:
+        _require_current(opened, path)
+    return opened
+
+
+def open_parquet(path: Path) -> Catalogue:
+    """Return the catalogue of a Parquet file, or of a folder of them; raise CatalogueError."""
+    from toolkit.datasets.parquet_reader import ParquetCatalogue  # noqa: PLC0415 - loads DuckDB, a fifth of a second
+
+    return ParquetCatalogue(path)
+
+
+def _require_current(source: SqliteCatalogue, name: Path) -> None:
+    """Raise Problem where files of the indexed folder, if that is on this machine, differ from the catalogue."""
+    folder = source.folder()
+    if not folder.is_dir():
+        return
+    if found := changes(source, source.card(), list_files(folder)):
+        raise Problem(
+            f"{name} is older than the files of {folder}: {found}",
+            f"Run ./hpc data index {folder} -o {name} again, or add --allow-stale.",
+        )
+
+
+def _simulated(stack: Stack) -> Discover | None:
+    """Return the console of a simulated cluster; None for a real one, and for one without."""
+    found = simulated.server(stack, lambda known: known.discover, lambda layout: layout.catalogue_account)
+    return found and Discover(found.host, found.account.user, found.account.password, found.ca)
+
+
+def _discover(source: DiscoverSource) -> Discover:
+    user, password = (os.environ.get(name, "") for name in (USER, PASSWORD))
+    if not (user and password):
+        raise Problem(
+            f"the account of {source.host} is not given",
+            f"Set {USER} and {PASSWORD}; neither is written anywhere.",
+        )
+    ca = ROOT / source.ca if source.ca else None
+    return Discover(source.host, user, password, ca)

@@ -1,0 +1,99 @@
+"""`./hpc data stats`: how much of the pixels each class has."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from core.datasets.card import Card
+from core.datasets.catalogue import Catalogue, as_of
+from core.datasets.source import DiscoverSource
+from toolkit.cli.data import cards, sources
+from toolkit.cli.shared.console import print_text, styled
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.options import JsonOption
+from toolkit.cli.shared.output import print_json
+from toolkit.cli.shared.tables import show_rows
+from toolkit.datasets.shares import Share, rare, shares
+from toolkit.datasets.sqlite_reader import SqliteCatalogue
+
+_RARE = 1.0
+
+CatalogueFile = Annotated[
+    Path, typer.Argument(metavar="CATALOGUE", help="File that ./hpc data index wrote, or Parquet file or folder.")
+]
+CardOption = Annotated[
+    str | None, typer.Option("--card", help="Card of the classes; default: the one in the catalogue's file.")
+]
+DiscoverOption = Annotated[str | None, typer.Option(help="Host of Spectrum Discover, to query instead of a file.")]
+CaOption = Annotated[Path | None, typer.Option(help="Certificate of its CA; default: one that this machine trusts.")]
+RareOption = Annotated[float, typer.Option("--rare", help="Percent of all pixels below which a class is rare.")]
+StaleOption = Annotated[
+    bool, typer.Option("--allow-stale", help="Use the catalogue although files have changed since it was written.")
+]
+
+
+def command(
+    catalogue: CatalogueFile = Path("catalogue.db"),
+    rare_below: RareOption = _RARE,
+    *,
+    card_name: CardOption = None,
+    discover: DiscoverOption = None,
+    ca: CaOption = None,
+    allow_stale: StaleOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the share of each class in all pixels.
+
+    Also how many frames show it, and which classes are rare. If the indexed folder is on this machine, its files must
+    be unchanged. The account of Spectrum Discover is in HPC_DISCOVER_USER and HPC_DISCOVER_PASSWORD.
+    """
+    source = _opened(catalogue, discover, ca, allow_stale=allow_stale)
+    card = _card(source, card_name)
+    found = shares(source, card)
+    few = {each.tag for each in rare(found, rare_below)}
+    time = as_of(source)
+    if as_json:
+        print_json(_data(found, few, card.name, time))
+        return
+    show_rows(
+        f"{card.title}, as of {time}",
+        ("class", "tag", "share %", "pixels", "frames", "rare"),
+        (
+            (
+                each.name,
+                each.tag,
+                f"{each.share:.4f}",
+                f"{each.pixels:,}",
+                f"{each.frames:,}",
+                "" if each.tag not in few else styled("rare", "yellow") if each.frames else styled("none", "red"),
+            )
+            for each in found
+        ),
+    )
+    print_text(f"{len(few)} of {len(found)} classes have less than {rare_below:g} % of the pixels")
+
+
+def _opened(file: Path, host: str | None, ca: Path | None, *, allow_stale: bool) -> Catalogue:
+    if host is None:
+        is_parquet = file.is_dir() or file.suffix == sources.PARQUET
+        return sources.open_parquet(file) if is_parquet else sources.open_sqlite(file, allow_stale=allow_stale)
+    try:
+        source = DiscoverSource(kind="discover", host=host, ca=None if ca is None else str(ca.absolute()))
+    except ValidationError:
+        raise Problem(f"{host!r} is not a host", "Write its name, with a port where it is not 443.") from None
+    return sources.open_source(source)
+
+
+def _card(source: Catalogue, name: str | None) -> Card:
+    if name is not None:
+        return cards.find(name)
+    if isinstance(source, SqliteCatalogue):
+        return source.card()
+    raise Problem("only a catalogue that ./hpc data index wrote has its card in it", "Name the card with --card.")
+
+
+def _data(found: tuple[Share, ...], few: set[str], card: str, time: str) -> dict[str, object]:
+    classes = [{**each.model_dump(), "rare": each.tag in few} for each in found]
+    return {"card": card, "as_of": time, "classes": classes}

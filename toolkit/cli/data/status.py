@@ -1,0 +1,131 @@
+"""`./hpc data status`: the caches of a stack's file system, or that of one data set, as Storage Scale has them."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from toolkit.cli.data import chosen, scale_access
+from toolkit.cli.data.afm_states import meaning
+from toolkit.cli.data.chosen import Named, TenantOption
+from toolkit.cli.data.scale_gui import Cache, ScaleGui
+from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.console import print_text
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
+from toolkit.cli.shared.output import print_json
+from toolkit.cli.shared.tables import show_rows
+from toolkit.review.data_set_changes import size
+
+_GIB = 1 << 30
+_UNHEALTHY = 1
+
+SetName = Annotated[
+    str | None, typer.Argument(metavar="[NAME]", help="Data set whose cache is shown; without it, all of the stack's.")
+]
+
+
+def command(
+    name: SetName = None,
+    stack: StackOption = DEFAULT_STACK,
+    tenant: TenantOption = None,
+    *,
+    plain: JsonOption = False,
+) -> None:
+    """Show the state of each cache.
+
+    Its meaning, the cache's home and queue, and how much of its quotas is in use; for a data set, the cache of its
+    volume, and whether the set fits. Only reads. The account is in HPC_SCALE_USER and HPC_SCALE_PASSWORD; a simulated
+    cluster needs neither. Exit status 1 if a cache is not healthy.
+    """
+    if name is None:
+        wanted = stacks.read(stack)
+        file_system = scale_access.storage_of(wanted.settings).file_system.name
+        with scale_access.gui(wanted) as gui:
+            caches: Sequence[Cache] = gui.caches(file_system)
+        notes = [] if caches else [f"file system {file_system} has no cache"]
+    else:
+        named = chosen.find(name, stack, tenant)
+        file_system, cache = of_data_set(named)
+        caches, notes = [cache], room(named, cache)
+    ill = [each for each in caches if not meaning(each.state).healthy]
+    if plain:
+        print_json([_data(each) for each in caches])
+    else:
+        _show(file_system, caches, notes)
+    if ill:
+        for each in ill:
+            typer.echo(f"{each.fileset} is not healthy: {each.state}, {meaning(each.state).text}", err=True)
+        raise typer.Exit(_UNHEALTHY)
+
+
+def of_data_set(named: Named) -> tuple[str, Cache]:
+    """Return the file system of a data set's volume, and the cache that the volume is; raise Problem for none."""
+    volume = named.settings.volume
+    place = scale_access.place_of(named.stack, named.tenant.namespace, volume, named.tenant.all_volumes[volume])
+    with scale_access.gui(named.stack, place.cluster) as gui:
+        _require_cluster(gui, place.cluster)
+        file_system = gui.file_system(place.file_system_uid)
+        caches = {each.fileset: each for each in gui.caches(file_system)}
+    if place.fileset not in caches:
+        raise Problem(
+            f"fileset {place.fileset} of volume {volume} is not a cache of {file_system}, which has "
+            f"{', '.join(caches) or 'none'}",
+            "Give the volume a storage class of kind cache, or name another data set.",
+        )
+    return file_system, caches[place.fileset]
+
+
+def room(named: Named, cache: Cache) -> list[str]:
+    """Return what is to be said of a data set's size against the limits of its cache; nothing without a lock."""
+    if not named.lock_file.is_file():
+        return [f"data set {named.settings.name} has no lock: ./hpc data select {named.settings.name} writes it"]
+    needed = named.lock.bytes
+    for limit, what, effect in (
+        (cache.hard, "hard quota", "what is beyond it cannot be fetched"),
+        (cache.soft, "soft quota", "files are evicted while others are fetched"),
+    ):
+        if limit is not None and needed > limit:
+            return [f"data set {named.settings.name} has {size(needed)}, above the {what} of {size(limit)}: {effect}"]
+    return [f"data set {named.settings.name} has {size(needed)}"]
+
+
+def _require_cluster(gui: ScaleGui, wanted: str) -> None:
+    found = gui.cluster_id()
+    if found != wanted:
+        raise Problem(
+            f"{gui.host} is the GUI of cluster {found}, and the volume is of cluster {wanted}",
+            "Correct id and GUI of that cluster in the settings of storage.",
+        )
+
+
+def _show(file_system: str, caches: Sequence[Cache], notes: Sequence[str]) -> None:
+    show_rows(
+        f"Caches of {file_system}",
+        ("fileset", "state", "waiting", "gateway", "used GiB", "soft GiB", "hard GiB", "details"),
+        (
+            (
+                each.fileset,
+                each.state,
+                f"{each.queue:,}",
+                each.gateway,
+                *map(_gib, (each.used, each.soft, each.hard)),
+                f"{meaning(each.state).text}; home {each.target}",
+            )
+            for each in caches
+        ),
+    )
+    for each in caches:
+        if each.soft is None:
+            print_text(f"{each.fileset} has no soft quota: nothing is evicted by itself")
+    for note in notes:
+        print_text(note)
+
+
+def _gib(number: int | None) -> str:
+    return "" if number is None else f"{number / _GIB:,.1f}"
+
+
+def _data(cache: Cache) -> dict[str, object]:
+    found = meaning(cache.state)
+    return {**cache._asdict(), "meaning": found.text, "healthy": found.healthy}

@@ -1,0 +1,148 @@
+"""`./hpc diff`: what a change means, for a reviewer."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stacks.layers import adoption
+from stacks.settings import extra_fields
+from stacks.settings.transforms import named
+from toolkit.cli.diff import (
+    commits,
+    engine_reviews,
+    existing_objects,
+    plans,
+    presentation,
+    removed_fields,
+    stack_status,
+)
+from toolkit.cli.shared import cluster_checks, constraints, session, simulated_release, state_checks
+from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.console import print_text
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
+from toolkit.cli.shared.output import file_option
+from toolkit.cli.shared.policy_configuration import settled
+from toolkit.cli.shared.stack import Stack
+from toolkit.review.model import Review
+from toolkit.review.titles import path
+
+OutputOption = Annotated[Path | None, file_option("File for the comment, in Markdown")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="File for the same content as JSON.")]
+PlanOption = Annotated[
+    Path | None,
+    typer.Option("--plan", help="File for a plan that only its owner may read; `./hpc up --plan` applies it."),
+]
+
+BaseOption = Annotated[
+    str | None, typer.Option("--base", help="Compare with this commit, without engine and cluster (pull requests).")
+]
+HeadOption = Annotated[str, typer.Option("--head", help="Commit to compare with --base.")]
+
+
+def command(
+    *,
+    stack: StackOption = DEFAULT_STACK,
+    name: OtherName = None,
+    config: PolicyOption = None,
+    output: OutputOption = None,
+    as_json: JsonOption = None,
+    plan: PlanOption = None,
+    base: BaseOption = None,
+    head: HeadOption = commits.WORKING_TREE,
+) -> None:
+    """Show what an update would change and what it means.
+
+    Changes nothing. Exit status 0 when the change is shown, however large; 1 when the preview failed, the cluster did
+    not answer, or a mandatory policy is violated. The comment is written in each case, and reports it.
+    """
+    with presentation.always(stack, output, as_json):
+        if base is not None:
+            if plan is not None or name is not None:
+                raise Problem("commits are compared without a cluster", "Leave --plan and --name out, or --base.")
+            review = commits.compare(stack, base, head, config)
+            presentation.present(review, output, as_json)
+            raise typer.Exit(int(presentation.refused(review)))
+        wanted = stacks.read(stack, name)
+        review = _previewed(wanted, config, plan)
+        presentation.present(review, output, as_json)
+        if plan and not presentation.refused(review):
+            print_text(f"`./hpc up {wanted.options} --plan {plan}` applies this and nothing else")
+        raise typer.Exit(int(presentation.refused(review)))
+
+
+def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
+    wanted.require_served()
+    wanted.require_passable()
+    state_checks.require_own_cluster(wanted)
+    simulated_release.require_fitting(wanted)
+    policies = settled(wanted.settings, config)
+    running = session.engine(wanted)
+    unanswered = engine_reviews.unanswered(wanted, running)
+    if unanswered and plan is not None:
+        raise unanswered  # a plan depends on the cluster's state
+    facts = () if unanswered else cluster_checks.require(wanted, session.cluster(wanted)).sentences
+    session.print_plugins(running.program)
+    session.prepare(wanted, running)
+    update = stack_status.last_update(wanted)
+    if plan is None:
+        review = engine_reviews.with_drift(
+            engine_reviews.preview(wanted, running, policies),
+            None if unanswered else engine_reviews.drift_if_up(wanted, running),
+        )
+        return _with_context(wanted, review, update, unanswered, facts)
+    with plans.fresh() as made:
+        # Before the preview: what changes meanwhile makes the plan unfit, and is not missed.
+        drifted = engine_reviews.drift(wanted, running)
+        ground = plans.ground(wanted, running, drifted)
+        review = engine_reviews.with_drift(engine_reviews.preview(wanted, running, policies, made), drifted)
+        plan.unlink(missing_ok=True)
+        if made.is_file() and not presentation.refused(review):
+            plans.store(made, ground, plan)
+        elif not presentation.refused(review):
+            raise Problem("the engine wrote no plan", "Run it again without --plan to see its output.")
+    return _with_context(wanted, review, update, facts=facts)
+
+
+def _with_context(
+    wanted: Stack,
+    review: Review,
+    update: stack_status.LastUpdate,
+    unanswered: Problem | None = None,
+    facts: tuple[str, ...] = (),
+) -> Review:
+    """Return the review with what to know before all else; `facts`: sentences about the cluster as it is."""
+    known = replace(review, cautions=tuple(update.cautions(wanted.options)), unsettled=update.unsettled)
+    if unanswered:
+        return replace(known, cluster_queried=False, unanswered=str(unanswered))
+    if review.failed:
+        # Of a part of the objects nothing follows about those that are not in it.
+        return replace(known, cautions=(*known.cautions, *facts))
+    cluster = session.cluster(wanted)
+    # What an unfinished update has made is there as well, and the next one takes it.
+    there = () if known.unsettled else existing_objects.caution(review, cluster.find, wanted.options)
+    lost = () if known.unsettled else removed_fields.cautions(review, cluster.find, cluster.dry_run)
+    declared = {*_declared(review)}
+    stray = (
+        *extra_fields.unused(wanted.settings.extra, declared),
+        *adoption.misspelt(wanted.settings.adopted, declared),
+    )
+    own = {(each.kind, path(each)) for after in (False, True) for each in review.objects(after=after)}
+    others = constraints.cautions(constraints.examine(wanted.settings, cluster, own))
+    ending = stack_status.ending(cluster, review.objects(after=False))
+    return replace(known, cautions=(*known.cautions, *facts, *there, *lost, *stray, *others), ending=ending)
+
+
+def _declared(review: Review) -> Iterator[str]:
+    """Yield the names of objects as settings have them; patches are of others' objects.
+
+    The official provider writes the namespace `default` into the inputs of a new object of the cluster.
+    """
+    for resource in review.objects(after=True):
+        if not resource.is_patch:
+            yield named(resource.kind, resource.namespace, resource.object_name)
+            if resource.namespace == "default":
+                yield named(resource.kind, "", resource.object_name)

@@ -1,0 +1,50 @@
+"""The findings of the policies without an engine, as the pack prints them; and which of them a change adds."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+from core.pulumi_values import REDACTED
+from policies import exceptions
+from policies.objects import Obj
+from policies.pack.engine_resources import as_objects
+from policies.pack.examination import Diagnostic, Examination
+from policies.pack.properties import Properties
+from policies.rules import RULES
+from toolkit.review import events
+from toolkit.review.model import CHANGED, Finding, Resource, Review
+
+_TEXTS = ("data", "stringData")
+
+
+def judged(
+    resources: Iterable[Resource], configuration: Mapping[str, Mapping[str, Any]], day: date | None = None
+) -> tuple[Finding, ...]:
+    """Return the pack's findings for the resources of one stack on a day, today's by default: exceptions end."""
+    examination = Examination(RULES, exceptions.load(), day or datetime.now(UTC).date(), configuration)
+    subjects = [found for resource in resources for found in _objects(resource)]
+    violations: Iterator[Diagnostic] = iter(
+        [*examination.resource(subjects, ()), *examination.stack(subjects, (), "the stack")]
+    )
+    found = {
+        events.finding({"policyName": each.policy, "message": each.text, "enforcementLevel": str(each.severity)})
+        for each in violations
+    }
+    return tuple(sorted(found, key=events.order))
+
+
+def compared(review: Review, configuration: Mapping[str, Mapping[str, Any]], day: date | None = None) -> Review:
+    """Return the review with what is new among its findings: those that the stack did not have before."""
+    before = {(each.policy, each.message) for each in judged(review.objects(after=False), configuration, day)}
+    marked = (replace(each, new=(each.policy, each.message) not in before) for each in review.findings)
+    return replace(review, findings=tuple(marked))
+
+
+def _objects(resource: Resource) -> Iterator[Obj]:
+    # A Secret's texts may be hidden as a whole; rules ask whether it has some.
+    shown = {
+        key: {"hidden": REDACTED} if key in _TEXTS and value in (REDACTED, CHANGED) else value
+        for key, value in resource.inputs.items()
+    }
+    return as_objects(resource.type, Properties(shown), resource.name, resource.urn)

@@ -1,0 +1,73 @@
+"""What an update would remove of fields that users wrote with kubectl, and that the program does not declare.
+
+At each update of an object the provider takes over what kubectl wrote, and the server then removes what is not
+declared. Previews do not show that (pulumi-kubernetes 4.34: ownership is transferred in the update alone).
+A CustomResourceDefinition is replaced, and loses what any client wrote.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from core.apis import field_owners, kinds
+from toolkit.cli.diff.existing_objects import Live
+from toolkit.cli.shared import recorded_inputs
+from toolkit.cli.shared.cluster_client import RefusedError
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.recorded_inputs import Trial
+from toolkit.review import paths
+from toolkit.review.model import Op, Resource, Review
+from toolkit.review.paths import Path
+from toolkit.review.sentences import enumerated, name
+from toolkit.review.titles import title
+
+
+def cautions(review: Review, live: Live, trial: Trial) -> Iterator[str]:
+    """Yield a sentence for each object that loses fields: which, who wrote them, and how they can stay."""
+    for change in review.changed:
+        after = change.after
+        if change.op is not Op.UPDATE or after is None or not after.is_object or after.is_patch:
+            continue
+        try:
+            there = live(after.api_version, after.kind, after.namespace, after.object_name)
+            lost = removed(after, there, trial) if there else []
+        except RefusedError:
+            continue
+        except Problem:
+            return
+        # What this program wrote itself, and declares no more, is part of the change.
+        if there and lost and (owners := sorted(map(name, recorded_inputs.managers(there)))):
+            fields = enumerated([name(paths.show(path)) for path in lost])
+            yield (
+                f"The update of {title(after)} removes {fields}, written with {enumerated(owners)}: the program does "
+                f"not declare that. To keep it, declare it under {name('extra')} of the settings."
+            )
+
+
+def removed(resource: Resource, there: Mapping[str, Any], trial: Trial) -> list[Path]:
+    """Return the paths of a live object that its update removes: a user's, not declared, and no default."""
+    if resource.kind == kinds.SECRET.kind:
+        return []
+    mine = field_owners.owned(there)
+    declared = recorded_inputs.without_secrets({"kind": resource.kind, **resource.inputs}, there)
+    body, unchanged = (recorded_inputs.updated(there, declared, part) for part in (mine, {}))
+    if body == unchanged and not [*field_owners.items_lost(there, declared, mine)]:
+        return []
+    after = trial(body) or {}
+    fields = [path for path in _leaves(unchanged) if not _at(body, path) and not _at(after, path)]
+    return [*fields, *field_owners.items_lost(there, after, mine)]
+
+
+def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    if isinstance(value, Mapping) and value:
+        for key, item in value.items():
+            yield from _leaves(item, (*path, key))
+    elif path and path[-1] not in recorded_inputs.BOOKKEEPING:
+        yield path
+
+
+def _at(value: Any, path: tuple[str, ...]) -> bool:
+    for part in path:
+        if not isinstance(value, Mapping) or part not in value:
+            return False
+        value = value[part]
+    return True

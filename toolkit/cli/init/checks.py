@@ -1,0 +1,33 @@
+"""What the settings' own rules and the policies say of a stack, before anything is updated."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from core.errors import UserError
+from policies import exceptions
+from policies.check import configured
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import objects
+from stacks.loading import settings as stack_settings
+from toolkit.cli.shared.policy_configuration import configuration
+from toolkit.render.manifests import beside, manifests, registrations
+
+
+def faults(stack: str, root: Path) -> Iterator[str]:
+    """Yield what is wrong with the settings of a stack or, where nothing is, what mandatory policies refuse."""
+    try:
+        wanted = stack_settings.load(stack, root)
+        declared = manifests(registrations(stack, root))
+        others = manifests(beside(stack, root))
+    except UserError as error:
+        yield from str(error).splitlines()
+        return
+    found = [each for manifest in declared for each in objects(manifest)]
+    around = [each for manifest in others for each in objects(manifest)]
+    checker = configured(configuration(wanted))
+    remain = exceptions.waive(
+        checker.check(found, Inventory([*found, *around], complete=True)), exceptions.load(), datetime.now(UTC).date()
+    )
+    yield from (str(finding) for finding in remain if finding.severity is Severity.MANDATORY)

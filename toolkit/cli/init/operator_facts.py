@@ -1,0 +1,170 @@
+"""What a cluster says of its operators: what catalogues offer, and what OLM or another tool has installed."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.apis.operators import operators
+from policies.values import read
+from toolkit.cli.shared import metadata, owners, unmanaged_operators
+
+Object = Mapping[str, Any]
+ALL_NAMESPACES, OWN_NAMESPACE = "AllNamespaces", "OwnNamespace"
+_MPI_OPERATORS = ("mpi-operator", "training-operator")
+"""Images of controllers of MPIJobs."""
+
+
+@dataclass(frozen=True)
+class Package:
+    """An operator that OperatorHub offers."""
+
+    name: str
+    source: str
+    source_namespace: str
+    default_channel: str
+    channels: Mapping[str, frozenset[str]]
+    """Name -> what its head can watch: OwnNamespace, AllNamespaces and so on; empty: unknown."""
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """An operator with a Subscription."""
+
+    package: str
+    name: str
+    namespace: str
+    channel: str
+    source: str
+    source_namespace: str
+    approval: str
+    watches: tuple[str, ...] | None = None
+    """Namespaces by its OperatorGroup, empty: all; None: it has not exactly one."""
+    groups: tuple[str, ...] = ()
+    """Names of the OperatorGroups of its namespace, of which OLM needs exactly one."""
+    tool: str = ""
+    """What manages it, e.g. Argo CD application gpus; empty: no mark of a tool."""
+    plan: str = ""
+    """Name of its InstallPlan that waits for approval; empty: none does."""
+    trouble: str = ""
+    """Why it is not installed; empty: it is."""
+
+
+@dataclass(frozen=True)
+class Controller:
+    """The Deployment of an operator that OLM did not install."""
+
+    package: str
+    """Of the same operator in the catalogue."""
+    namespace: str
+    name: str
+    version: str
+    """Major and minor version by its image; empty: unknown."""
+    tool: str
+    """What manages it; empty: no mark of a tool."""
+
+
+def package(obj: Object) -> Package:
+    """Return what OperatorHub says of an operator."""
+    channels = {
+        str(channel.get("name")): frozenset(
+            str(mode.get("type")) for mode in _maps(channel, "currentCSVDesc", "installModes") if mode.get("supported")
+        )
+        for channel in _maps(obj, "status", "channels")
+    }
+    return Package(
+        name=str(read(obj, "status", "packageName") or metadata.name(obj)),
+        source=str(read(obj, "status", "catalogSource") or ""),
+        source_namespace=str(read(obj, "status", "catalogSourceNamespace") or metadata.namespace(obj)),
+        default_channel=str(read(obj, "status", "defaultChannel") or next(iter(channels), "")),
+        channels=channels,
+    )
+
+
+def subscriptions(
+    found: Iterable[Object], versions: Iterable[Object], groups: Iterable[Object]
+) -> Iterator[Subscription]:
+    """Yield the subscriptions; `versions` are the ClusterServiceVersions, `groups` the OperatorGroups."""
+    watched: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for group in groups:
+        namespaces = read(group, "spec", "targetNamespaces")
+        names = tuple(map(str, namespaces)) if isinstance(namespaces, list) else ()
+        watched.setdefault(metadata.namespace(group), []).append((metadata.name(group), names))
+    phases = {(metadata.namespace(one), metadata.name(one)): one for one in versions}
+    for obj in found:
+        installed = read(obj, "status", "installedCSV")
+        version = phases.get((metadata.namespace(obj), str(installed)))
+        own = watched.get(metadata.namespace(obj), [])
+        approval = str(read(obj, "spec", "installPlanApproval") or "Automatic")
+        pending = approval == "Manual" and read(obj, "status", "state") == "UpgradePending"
+        yield Subscription(
+            package=str(read(obj, "spec", "name") or ""),
+            name=metadata.name(obj),
+            namespace=metadata.namespace(obj),
+            channel=str(read(obj, "spec", "channel") or ""),
+            source=str(read(obj, "spec", "source") or ""),
+            source_namespace=str(read(obj, "spec", "sourceNamespace") or ""),
+            approval=approval,
+            watches=own[0][1] if len(own) == 1 else None,
+            groups=tuple(name for name, _ in own),
+            tool=next(owners.tools(obj), ""),
+            plan=str(read(obj, "status", "installPlanRef", "name") or "") if pending and not installed else "",
+            trouble=_trouble(obj, installed, version),
+        )
+
+
+def by_namespace(found: Iterable[Object]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the objects of each namespace that has some."""
+    names: dict[str, tuple[str, ...]] = {}
+    for obj in found:
+        names[metadata.namespace(obj)] = (*names.get(metadata.namespace(obj), ()), metadata.name(obj))
+    return names
+
+
+def without_subscription(found: Iterable[Object], versions: Iterable[Object]) -> Iterator[str]:
+    """Yield the versions of operators that are there without a subscription; copies of global ones are none."""
+    installed = {(metadata.namespace(one), read(one, "status", "installedCSV")) for one in found}
+    for one in versions:
+        copied = "olm.copiedFrom" in metadata.labels(one)
+        if not copied and (metadata.namespace(one), metadata.name(one)) not in installed:
+            yield f"{metadata.namespace(one)}/{metadata.name(one)}"
+
+
+def mpi_operators(deployments: Iterable[Object]) -> Iterator[str]:
+    """Yield the Deployments of controllers of MPIJobs."""
+    for one in deployments:
+        if any(unmanaged_operators.image_name(image) in _MPI_OPERATORS for image in unmanaged_operators.images(one)):
+            yield f"{metadata.namespace(one)}/{metadata.name(one)}"
+
+
+def controllers(deployments: Iterable[Object]) -> Iterator[Controller]:
+    """Yield the operators' Deployments that OLM did not make."""
+    packages = {image: operator.package for operator in operators().values() for image in operator.images}
+    for one in deployments:
+        if "olm.owner" in metadata.labels(one):
+            continue
+        for image in unmanaged_operators.images(one):
+            if package := packages.get(unmanaged_operators.image_name(image)):
+                version = unmanaged_operators.minor_version(image.rpartition(":")[2])
+                tool = next(owners.tools(one), "")
+                yield Controller(package, metadata.namespace(one), metadata.name(one), version, tool)
+                break
+
+
+def _trouble(subscription: Object, installed: Any, version: Object | None) -> str:
+    conditions = _maps(subscription, "status", "conditions")
+    truths = {one.get("type"): one for one in conditions if one.get("status") == "True"}
+    if failed := truths.get("ResolutionFailed"):
+        return str(failed.get("message") or "OLM cannot resolve it")
+    if not installed:
+        return f"it is {read(subscription, 'status', 'state') or 'not handled by OLM yet'}, and nothing is installed"
+    phase = read(version, "status", "phase") if version else None
+    if phase != "Succeeded":
+        why = read(version, "status", "message") if version else None
+        return f"its version {installed} is {phase or 'missing'}" + (f": {why}" if why else "")
+    return ""
+
+
+def _maps(tree: Object, *keys: str) -> list[Mapping[str, Any]]:
+    """Return the objects in a list; nothing else is one of them."""
+    found = read(tree, *keys)
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []

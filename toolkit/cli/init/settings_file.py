@@ -1,0 +1,87 @@
+"""The text of `Pulumi.NAME.yaml`: with the facts of a cluster, or as a copy of an example."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from core import project
+from core.wording import plural
+from core.yaml import nodes as yaml_nodes
+from stacks.loading.settings import KEY, PROJECT
+from toolkit.cli.init import places, text
+from toolkit.cli.init.composition import Composition
+from toolkit.cli.init.decision import MARK, REVIEW, Decision
+from toolkit.cli.init.examples import Example
+from toolkit.cli.init.facts import Cluster
+from toolkit.cli.shared.text import some
+from toolkit.simulator.kubeconfigs import context_name
+
+_SCHEMA = "yaml-language-server: $schema=docs/schemas/settings.json"
+_MARKS = (
+    f"Make the decisions marked {MARK}, and review the example's values marked {REVIEW}: docs/first-stack.md explains "
+    "how, and docs/settings.md describes every field."
+)
+_PLACE = ("config", f"{PROJECT}:{KEY}")
+
+
+def text_of(name: str, cluster: Cluster, context: str, example: str, found: Composition) -> str:
+    """Return the file of a stack on a cluster."""
+    lines = [
+        _SCHEMA,
+        f"Written by `./hpc init {name}` from context {context}: {'; '.join(_seen(cluster))}.",
+        f"What a cluster cannot report comes from stacks/examples/{example}.yaml.",
+        _MARKS,
+        *(f"Not read: {line}" for line in cluster.unread),
+    ]
+    return text.head(lines) + text.commented(text.dumped(_nested(found.settings)), _comments(found.decisions))
+
+
+def copied(example: Example, name: str) -> tuple[str, list[Decision]]:
+    """Return an example as the file of a stack on a simulated cluster of its own, and what is to be decided in it."""
+    own = {"kubeconfig": f".sim/{name}/kubeconfig", "context": context_name(name), "identifier": name}
+    settings = example.own
+    decisions = [*places.of_a_cluster(settings), *places.of_a_site(settings)]
+    lines = [
+        _SCHEMA,
+        f"Written by `./hpc init {name} --template {example.name}`. {_MARKS}",
+        "",
+    ]
+    body = text.commented(_renamed(example.text, own), _comments(decisions))
+    # The example's own line names the schema from its folder.
+    kept = (line for line in body.splitlines(keepends=True) if not line.startswith(f"# {_SCHEMA.partition('$')[0]}"))
+    return text.head(lines) + "".join(map(_located, kept)), decisions
+
+
+def _located(line: str) -> str:
+    return project.located(line) if line.lstrip().startswith("#") else line
+
+
+def _seen(cluster: Cluster) -> Iterator[str]:
+    simulated = " (simulated)" if cluster.simulated else ""
+    yield f"OpenShift {cluster.version}{simulated}, {plural(len(cluster.nodes), 'node')}"
+    if cluster.mtu:
+        yield f"MTU of the pod network {cluster.mtu}"
+    installed = [f"{one.package} in {one.namespace}" for one in cluster.subscriptions]
+    yield f"subscribed operators: {some(installed)}" if installed else "no subscribed operators"
+    if cluster.storage_classes:
+        yield f"storage classes {some([each.name for each in cluster.storage_classes])}"
+
+
+def _nested(settings: dict[str, Any]) -> dict[str, Any]:
+    config, key = _PLACE
+    return {config: {key: settings}}
+
+
+def _comments(decisions: Iterable[Decision]) -> Iterator[tuple[tuple[str | int, ...], str, tuple[str, ...]]]:
+    for one in decisions:
+        yield (*_PLACE, *one.path), f"{one.mark}: {one.text}", one.options
+
+
+def _renamed(content: str, values: dict[str, str]) -> str:
+    """Return settings with other values of `cluster`; comments and form stay as they are."""
+    node = yaml_nodes.value(yaml_nodes.composed(content), *_PLACE, "cluster")
+    if node is None:  # of tenants alone, whose platform has the cluster
+        return content
+    changed = [(key.value, value) for key, value in node.value if key.value in values]
+    for name, value in sorted(changed, key=lambda pair: pair[1].start_mark.index, reverse=True):
+        content = content[: value.start_mark.index] + values[name] + content[value.end_mark.index :]
+    return content

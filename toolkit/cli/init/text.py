@@ -1,0 +1,68 @@
+"""Settings as text for people: YAML, with comments above what they are about."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from textwrap import wrap
+from typing import Any
+
+import yaml
+
+from core import project
+from core.yaml import nodes as yaml_nodes
+from toolkit.cli.init.decision import Path
+from toolkit.review.sentences import visible
+
+_WIDTH = 120
+_SHORT = 80
+"""Characters of a list that is in one line."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes lists of plain values in one line, and texts of several lines as such."""
+
+    def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> Any:
+        plain = all(not isinstance(one, Mapping | list | tuple) for one in sequence)
+        short = sum(len(str(one)) + 2 for one in sequence) < _SHORT
+        return super().represent_sequence(tag, sequence, flow_style=(plain and short) or flow_style)
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:  # noqa: ARG002
+        return super().increase_indent(flow, indentless=False)
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> Any:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def dumped(content: Any) -> str:
+    """Return content as YAML, in its own order."""
+    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, width=_WIDTH, allow_unicode=True)
+
+
+def commented(text: str, comments: Iterable[tuple[Path, str, Sequence[str]]]) -> str:
+    """Return a YAML text with comments, each above the line of what its path leads to: a text, and lines as they are.
+
+    What is not there is commented above the nearest part that would hold it.
+    """
+    root, rows = yaml_nodes.composed(text), text.splitlines()
+    above: dict[int, list[str]] = {}
+    for path, words, lines in comments:
+        line = yaml_nodes.line(root, path)
+        column = len(rows[line]) - len(rows[line].lstrip())
+        above.setdefault(line, []).extend([*_folded([words], column), *(f"{' ' * column}# {each}" for each in lines)])
+    return "".join(f"{row}\n" for number, each in enumerate(rows) for row in (*above.get(number, ()), each))
+
+
+def head(lines: Sequence[str], verbatim: Sequence[str] = ()) -> str:
+    """Return comments for the beginning of a file; those that are `verbatim` stay in one line each."""
+    return "".join(f"{line}\n" for line in (*_folded(lines, 0), *(f"# {visible(line)}" for line in verbatim)))
+
+
+def _folded(lines: Sequence[str], column: int) -> Iterator[str]:
+    indent = " " * column
+    for line in lines:
+        folded = wrap(
+            visible(project.located(line)), _WIDTH - column - 2, break_on_hyphens=False, break_long_words=False
+        )
+        yield from (f"{indent}# {part}".rstrip() for part in folded or [""])

@@ -1,0 +1,141 @@
+"""How the GPUs of a node are joined, by the NVLinks that it prints, and which GPUs have lost some. Pure functions."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from core.hardware.profiles.records import Shape
+from core.wording import plural
+
+MOST_LINKS = 18
+"""NVLinks of a GPU, at most (NVLink 4 and 5): a GPU that shows more in all to the others reaches them over switches."""
+MOST_BRIDGED = 4
+"""GPUs that bridges join, at most."""
+_MOST_ODD, _MANY = 3, 16
+"""GPUs that are looked for as the odd ones, at most, of a node with so many; of larger ones, if there are any, one."""
+_REMEDY = (
+    "a fault of the node, not another machine: see `nvidia-smi nvlink -s`, Xid errors (`dmesg | grep -i xid`) and the "
+    "fabric manager's log, reset or replace what is named, and read the node again"
+)
+
+Matrix = Sequence[Sequence[int]]
+"""NVLinks between GPU i and GPU j; 0 for none."""
+
+
+@dataclass(frozen=True)
+class NvLinks:
+    """What the links of a node show."""
+
+    links: tuple[tuple[int, ...], ...] | None
+    """Those that the machine has; None where the node's faults hide them."""
+    fault: str | None = None
+    """Which GPUs have lost links, and what to do."""
+    unlike: tuple[int, ...] = ()
+    """GPUs without links where as many others have some: that is a choice of the site, or a lost bridge."""
+
+
+def examine(printed: Matrix, others: Collection[Matrix], always: int | None = None) -> NvLinks:
+    """Return what the links that a node prints show; `others` are those of known machines with the same GPUs.
+
+    `always` is how many links these GPUs have in every machine.
+
+    GPUs of one machine are alike: one that has fewer links than most others has lost them. A node on which none has any
+    is not another machine either, where such GPUs always have some.
+    """
+    links = tuple(map(tuple, printed))
+    if always and not any(map(any, links)) and len(links) > 1:
+        meant = "where that is meant, as in a virtual machine, write `nvlink: {shape: none}`"
+        return NvLinks(None, f"no GPU has an NVLink, and each has {always} in every machine: {_REMEDY}; {meant}")
+    odd = odd_gpus(links)
+    if odd == ():
+        return NvLinks(links)
+    whole = next((other for other in others if _has_lost(links, other)), None)
+    if whole is not None:
+        lost = ", ".join(_lost(links, whole))
+        return NvLinks(tuple(map(tuple, whole)), f"{lost}: {_REMEDY}")
+    if odd is None:
+        half = [gpu for gpu, row in enumerate(links) if not any(row)]
+        return NvLinks(links, unlike=tuple(half) if len(half) < len(links) else ())
+    repaired = _repaired(links, odd)
+    rest = next(gpu for gpu in range(len(links)) if gpu not in odd)
+    alike: dict[str, list[str]] = {}
+    for gpu in odd:
+        alike.setdefault(described(links[gpu]), []).append(str(gpu))
+    named = "; ".join(f"GPU {', '.join(gpus)}: {text}" for text, gpus in alike.items())
+    return NvLinks(repaired, f"{named}, and the others have {described(_without(links[rest], odd, rest))}: {_REMEDY}")
+
+
+def shape(links: Matrix) -> Shape | None:
+    """Return how GPUs are joined; None where the links do not show it."""
+    gpus = range(len(links))
+    counts = {links[one][other] for one, other in combinations(gpus, 2)}
+    if not counts or counts == {0}:
+        return "none"
+    if 0 not in counts and len(links) > 2:  # noqa: PLR2004 - two are a pair
+        return "switched" if max(map(sum, links)) > MOST_LINKS else "mesh" if len(counts) == 1 else None
+    groups = {frozenset({gpu, *(other for other in gpus if links[gpu][other])}) for gpu in gpus}
+    if sum(map(len, groups)) == len(links) and max(map(len, groups)) <= MOST_BRIDGED:
+        return "bridged"
+    return "hybrid cube mesh" if max(map(sum, links)) <= MOST_LINKS else None
+
+
+def odd_gpus(links: Matrix) -> tuple[int, ...] | None:
+    """Return the GPUs without which all others are alike, a minority; None where there is no such minority."""
+    gpus = range(len(links))
+    most = _MOST_ODD if len(links) <= _MANY else 1
+    for number in range(min(most, (len(links) - 1) // 2) + 1):
+        for odd in combinations(gpus, number):
+            rest = [gpu for gpu in gpus if gpu not in odd]
+            if len({tuple(sorted(_without(links[gpu], odd, gpu))) for gpu in rest}) == 1:
+                poorer = all(sum(links[gpu]) < max(sum(links[other]) for other in rest) for gpu in odd)
+                return odd if poorer else None
+    return None
+
+
+def _without(row: Sequence[int], odd: Collection[int], own: int) -> list[int]:
+    return [count for gpu, count in enumerate(row) if gpu not in odd and gpu != own]
+
+
+def _has_lost(links: Matrix, other: Matrix) -> bool:
+    """Return whether a node has fewer links than another with as many GPUs, and nowhere more."""
+    pairs = list(combinations(range(len(links)), 2))
+    return len(other) == len(links) and all(links[one][two] <= other[one][two] for one, two in pairs)
+
+
+def _lost(links: Matrix, whole: Matrix) -> Iterator[str]:
+    """Yield what is lost."""
+    for gpus in differing(links, whole):
+        now, then = (between(matrix, gpus) for matrix in (links, whole))
+        yield f"GPU {' to GPU '.join(map(str, gpus))}: {now}, not {then}"
+
+
+def differing(links: Matrix, whole: Matrix) -> Iterator[tuple[int, ...]]:
+    """Yield the pairs of GPUs that differ, in place of several with one GPU that GPU alone."""
+    pairs = {(one, two) for one, two in combinations(range(len(links)), 2) if links[one][two] != whole[one][two]}
+    while pairs:
+        gpu = max(range(len(links)), key=lambda each: (sum(each in pair for pair in pairs), -each))
+        own = {pair for pair in pairs if gpu in pair}
+        yield own.pop() if len(own) == 1 else (gpu,)
+        pairs = {pair for pair in pairs if gpu not in pair}
+
+
+def between(links: Matrix, gpus: Sequence[int]) -> str:
+    """Return the links of a GPU, or those between two."""
+    return described(links[gpus[0]] if len(gpus) == 1 else [links[gpus[0]][gpus[1]]], counted=len(gpus) == 1)
+
+
+def described(row: Sequence[int], *, counted: bool = True) -> str:
+    """Return the links of a GPU in words; `counted`: with the number of GPUs at their ends."""
+    counts = sorted({count for count in row if count}, reverse=True)
+    texts = [f"NV{count} to {plural(row.count(count), 'GPU')}" if counted else f"NV{count}" for count in counts]
+    return " and ".join(texts) or "no NVLink"
+
+
+def _repaired(links: Matrix, odd: Sequence[int]) -> tuple[tuple[int, ...], ...] | None:
+    """Return the links as they are without the fault, where those of the others say how they go on."""
+    rest = [gpu for gpu in range(len(links)) if gpu not in odd]
+    counts = {links[one][other] for one, other in combinations(rest, 2)}
+    if len(counts) == 1 and 0 not in counts and len(rest) > 2:  # noqa: PLR2004 - two are a pair
+        count = counts.pop()
+        return tuple(tuple(0 if one == other else count for other in range(len(links))) for one in range(len(links)))
+    return None

@@ -1,0 +1,87 @@
+"""`./hpc pulumi ...`: plain `pulumi` in the environment of a stack."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolkit.cli.pulumi import engine_options
+from toolkit.cli.shared import identity, passphrases, session
+from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.engine import Engine
+from toolkit.cli.shared.environment import SETTINGS
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.options import DEFAULT_STACK, OtherName
+from toolkit.cli.shared.stack import Stack
+
+_CONFIG = "config"
+_LOOKING = {"preview", "pre", "refresh", "destroy", "down", "dn"}
+"""What reads a cluster, or takes one that is gone for good out of the state: it can do without an answer."""
+_CHANGING = {"up", "update", "import", "watch"}
+_HELP = {"-h", "--help"}
+_VALUED = {"-C", "--cwd", "-v", "--verbose", "--color", "--tracing", "--otel-traces", "--profiling", "--memprofilerate"}
+"""Options of every command that may stand before its name, with a value of their own."""
+
+StacksOption = Annotated[
+    list[str],
+    typer.Option("--stack", "-s", help=f"Stack, as for any command; default: {DEFAULT_STACK}.", metavar="NAME"),
+]
+
+
+def command(context: typer.Context, stack: StacksOption = [], name: OtherName = None) -> None:  # noqa: B006 - Typer's way
+    """Run plain `pulumi` in the environment of a stack.
+
+    --stack and --name come first; all that follows goes to `pulumi`.
+    """
+    wanted = stacks.read(_one(stack), name)
+    running = session.engine(wanted)
+    words = [word for word in context.args if not word.startswith("-")]
+    configures = words[:1] == [_CONFIG]
+    if configures and not wanted.keeps_secrets:
+        # What is set belongs into the settings: the copy of them, for a cluster elsewhere, follows the file.
+        own = {**running.environment, SETTINGS: ""}
+        running = replace(running, environment=own)
+    else:
+        if configures and words[1:2] == ["set"] and not any(word.startswith("--secret") for word in context.args):
+            raise Problem(
+                f"{wanted.copy} accepts secrets only, and otherwise follows {wanted.file}",
+                f"Write what is not a secret into {wanted.file.name}, or set a secret with --secret.",
+            )
+        wanted.renew_copy()
+        if wanted.keeps_secrets:  # of another stack's the engine asks for what it needs
+            passphrases.make(wanted, running.environment)
+            passphrases.require(wanted, running.environment)
+    engine_options.require_same(wanted, running.environment, context.args, Path.cwd())
+    match = _checked(wanted, running, _name(context.args)) if _HELP.isdisjoint(context.args) else None
+    status = running.run_interactively(*context.args)
+    if status == 0 and match and _name(context.args) in _CHANGING:
+        identity.record(wanted, running, match)
+    raise typer.Exit(status)
+
+
+def _one(named: Sequence[str]) -> str:
+    """Return the one stack that is named, however often: the engine's command may have options of its own behind it."""
+    different = list(dict.fromkeys(named))
+    if len(different) > 1:
+        raise Problem(
+            f"--stack names {' and '.join(different)}", "Name one stack: its cluster is checked, and updated."
+        )
+    return different[0] if different else DEFAULT_STACK
+
+
+def _checked(wanted: Stack, running: Engine, command: str) -> identity.ClusterMatch | None:
+    if command in _CHANGING:
+        match = identity.require(wanted, session.cluster(wanted), wanted.backend, running)
+        if wanted.simulated:
+            session.prepare(wanted, running)
+        return match
+    return identity.require_unless_unreachable(wanted, running) if command in _LOOKING else None
+
+
+def _name(arguments: Sequence[str]) -> str:
+    """Return the name of the engine's command: the first word that is not an option, and no value of one."""
+    before = ["", *arguments]
+    words = (word for word, last in zip(arguments, before, strict=False) if word[:1] != "-" and last not in _VALUED)
+    return next(words, "")

@@ -1,0 +1,146 @@
+"""The cluster that a pod is judged against: SCCs, namespaces and RBAC, as far as files have them, else as shipped."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from core.apis.kinds import NAMESPACE, SECURITY_CONTEXT_CONSTRAINTS
+from policies.objects import Obj
+from policies.rbac import Rbac
+from policies.scc import (
+    NOT_USABLE,
+    USABLE_BY_ALL,
+    Namespace,
+    Release,
+    User,
+    Verdict,
+    admit,
+    default_sccs,
+    order,
+    running_as,
+)
+from policies.scc.constraints import ordered
+from policies.scc.roles import shipped_roles
+from policies.scc.subjects import AUTHENTICATED
+from policies.values import Path
+from policies.views.accounts import undecided
+from policies.views.admission_fields import freed
+from toolkit.cli.scc import arguments
+from toolkit.cli.scc.remedies import LeastScc, least_scc, left_out
+
+_ALWAYS_THERE = "restricted"
+"""An SCC that every cluster has: files that hold it are a cluster's SCCs, others are some to add."""
+
+
+@dataclass(frozen=True)
+class PodRequest:
+    """One pod to judge: `title` names its owner, `pod` is as the cluster hands it to the plugin, account and all.
+
+    `examples` are the annotations of the namespace that stand in for what is not known, and `open` the fields of
+    security contexts that they decide. `nameless`: the namespace itself stands in for one that no one named,
+    `exempt`: OpenShift evaluates no SCC there.
+    """
+
+    title: str
+    namespace: Namespace
+    account: str
+    user: User
+    pod: Mapping[str, Any]
+    examples: Mapping[str, str] = field(default_factory=dict)
+    open: frozenset[str] = frozenset()
+    nameless: bool = False
+    exempt: bool = False
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A pod and what becomes of it; `order` is that in which the SCCs are tried, `source` is where they are from.
+
+    Of a refused pod, `fitting` are the SCCs that would take it if they were usable, the least wide first, of which
+    `privileged` allow privileged containers; `elsewhere` is the one that would take it if the namespace had the ids
+    that the pod asks for, "" for none, and `missing` what could let its account do more and is not among the files.
+    `left_out` is a usable SCC with the fields without which it would take the pod, `least` an SCC with just what the
+    pod asks for.
+    """
+
+    request: PodRequest
+    verdict: Verdict
+    order: tuple[str, ...]
+    source: str
+    fitting: tuple[str, ...] = ()
+    elsewhere: str = ""
+    missing: str = ""
+    privileged: frozenset[str] = frozenset()
+    left_out: tuple[str, tuple[Path, ...]] | None = None
+    least: LeastScc | None = None
+
+    @property
+    def unusable(self) -> frozenset[str]:
+        """The SCCs that neither the account nor the requesting user may use, of those that were tried."""
+        return frozenset(reason.scc for reason in self.verdict.reasons if reason.message.endswith(NOT_USABLE))
+
+
+class Cluster:
+    """SCCs, namespaces and RBAC. `usable` are SCCs that are taken to be granted to the requesting user.
+
+    Raises WrongArgument when one of these does not exist, and InvalidPod for an SCC whose fields have wrong types.
+    """
+
+    def __init__(self, objects: Iterable[Mapping[str, Any]], release: Release, usable: Iterable[str] = ()) -> None:
+        found = [Obj(tree) for tree in objects]
+        given = {each.name: each.tree for each in found if _is(each, SECURITY_CONTEXT_CONSTRAINTS)}
+        shipped = {} if _ALWAYS_THERE in given else {scc["metadata"]["name"]: scc for scc in default_sccs(release)}
+        self.sccs: Mapping[str, Mapping[str, Any]] = {**shipped, **given}
+        self.source = f"OpenShift release {release}" if shipped else "the files"
+        self.namespaces = {each.name: each for each in found if _is(each, NAMESPACE)}
+        self._rbac = Rbac((each.tree for each in found), shipped_roles(release))
+        self._usable = arguments.usable(usable, self.sccs.keys())
+        self._by_all = USABLE_BY_ALL[release] & self.sccs.keys()
+
+    def explain(self, request: PodRequest) -> Explained:
+        """Judge one pod."""
+        if request.exempt:
+            return Explained(request, Verdict(True, None, request.pod, (), ""), (), self.source)
+        namespace, names = request.namespace.name, self.sccs.keys()
+        account = running_as(namespace, request.account)
+        own = self._usable | self._rbac.usable(account, namespace, names)
+        both = own | self._rbac.usable(request.user, namespace, names)
+        if AUTHENTICATED in request.user.groups:
+            both |= self._by_all
+        every = [*self.sccs.values()]
+        verdict = admit(request.pod, request.namespace, request.user, every, both, usable_by_account=own)
+        found = Explained(request, verdict, order(every), self.source)
+        if verdict.admitted:
+            return found
+        freely = admit(freed(request.pod, request.open), request.namespace, request.user, every, both)
+        usable = [self.sccs[name] for name in found.order if name not in found.unusable]
+        return replace(
+            found,
+            fitting=tuple(self._fitting(found)),
+            privileged=frozenset(name for name, scc in self.sccs.items() if scc.get("allowPrivilegedContainer")),
+            elsewhere=freely.scc or "",
+            missing=undecided(self._rbac, account, namespace, names),
+            left_out=left_out(request.pod, usable, partial(_admits, request)),
+            least=least_scc(f"{namespace}-{request.account}", request.pod, usable, partial(_admits, request)),
+        )
+
+    def _fitting(self, found: Explained) -> Iterable[str]:
+        request = found.request
+        for name in sorted(found.unusable, key=lambda each: _width(self.sccs[each])):
+            if _admits(request, request.pod, self.sccs[name]):
+                yield name
+
+
+def _admits(request: PodRequest, pod: Mapping[str, Any], scc: Mapping[str, Any]) -> bool:
+    """Return whether an SCC would admit a pod in the place of the requested one, if it were usable."""
+    return admit(pod, request.namespace, request.user, [scc], {scc["metadata"]["name"]}).admitted
+
+
+def _width(scc: Mapping[str, Any]) -> tuple[int, str]:
+    (found,) = ordered([scc])
+    return found.points, found.name
+
+
+def _is(each: Obj, kind: Any) -> bool:
+    return (each.group, each.kind) == (kind.group, kind.kind)

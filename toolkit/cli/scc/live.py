@@ -1,0 +1,93 @@
+"""What the API server says of SCCs, beside what is declared and predicted: rights of accounts, annotations of pods."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from components.tenants.mpi_scc import MpiSccArgs
+from components.tenants.tenant import ACCOUNT
+from core.apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
+from policies.scc import service_account
+from policies.scc.admission import SCC_ANNOTATION
+from policies.values import read
+from stacks.settings.platform import Settings
+from toolkit.cli.scc.cluster import Cluster as Predicted
+from toolkit.cli.scc.pods import Wanted, pod_requests
+
+_OTHER = "default"
+"""The account of pods that name none: it may use no SCC of the stack."""
+
+_BUILD = "openshift.io/build.name"
+"""Label of the pods of builds."""
+
+
+class Reviews(Protocol):
+    """What answers whether an account may do something."""
+
+    def access(self, user: str, groups: tuple[str, ...], wanted: Mapping[str, str]) -> tuple[bool, str]:
+        """Return whether it may, and why."""
+
+
+@dataclass(frozen=True)
+class Right:
+    """Whether an account may `use` the SCC of RDMA jobs: by the settings, and by the API server's answer."""
+
+    account: str
+    wanted: bool
+    allowed: bool
+    reason: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the cluster has it as the settings have."""
+        return self.wanted == self.allowed
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A pod of a tenant: the SCC that admitted it, by its annotation, and the predicted one; None: it has none."""
+
+    pod: str
+    scc: str | None
+    predicted: str | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the prediction holds."""
+        return self.scc is not None and self.scc == self.predicted
+
+
+def rights(settings: Settings, server: Reviews) -> Iterator[Right]:
+    """Yield for each tenant the right of its own account and of the default one (R-3.4.3-5); none without RDMA."""
+    if not settings.uses_rdma:
+        return
+    scc = MpiSccArgs().scc_name
+    for tenant in settings.tenants:
+        for account in (ACCOUNT, _OTHER):
+            asks = service_account(tenant.namespace, account)
+            wanted = {
+                "verb": "use",
+                "group": SECURITY_CONTEXT_CONSTRAINTS.group,
+                "resource": SECURITY_CONTEXT_CONSTRAINTS.plural,
+                "name": scc,
+                "namespace": tenant.namespace,
+            }
+            allowed, reason = server.access(asks.name, asks.groups, wanted)
+            yield Right(f"{tenant.namespace}/{account}", account == ACCOUNT and tenant.rdma, allowed, reason)
+
+
+def admitted(pods: Iterable[Mapping[str, Any]], settings: Settings, predicted: Predicted) -> Iterator[Admitted]:
+    """Yield the tenants' pods with the SCC of their annotation and the one that was predicted (R-3.4.3-6).
+
+    Pods of OpenShift's builds are left out: its controller creates them, with a right of its own.
+    """
+    tenants = {tenant.namespace for tenant in settings.tenants}
+    for pod in pods:
+        if read(pod, "metadata", "namespace") not in tenants or read(pod, "metadata", "labels", _BUILD):
+            continue
+        scc = read(pod, "metadata", "annotations", SCC_ANNOTATION)
+        # Objects of a list have neither.
+        whole = {"apiVersion": "v1", "kind": "Pod", **pod}
+        for request in pod_requests([whole], predicted, Wanted()):
+            name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+            yield Admitted(name, scc, predicted.explain(request).verdict.scc)

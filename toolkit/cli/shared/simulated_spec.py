@@ -1,0 +1,73 @@
+"""The simulated cluster that a stack's settings describe."""
+
+from components.storage.storage_class import Cache
+from core.datasets.source import DiscoverSource
+from core.hardware import profiles
+from stacks.settings.cluster import NodeSettings
+from stacks.settings.platform import Settings
+from stacks.settings.resolved_pool import Pool
+from stacks.settings.trainer import UpstreamTrainer
+from toolkit.cli.shared.backends import choice
+from toolkit.cli.shared.stack import Stack
+from toolkit.simulator.cluster import ClusterSpec, NodeSpec
+from toolkit.simulator.spec import ScaleGui
+
+
+def of(stack: Stack) -> ClusterSpec:
+    """Return the simulated cluster of a stack; raise Problem where none can be."""
+    stack.require_served()
+    settings = stack.settings
+    release, trainer = settings.version, isinstance(settings.trainer, UpstreamTrainer)
+    controllers = {"kueue": settings.queues, "jobset": settings.operators.jobset, "trainer": trainer}
+    return ClusterSpec.model_validate(
+        {
+            "name": stack.home.name,
+            "nodes": nodes(settings),
+            "release": release.simulated_as,
+            "kubernetes": release.simulated_kubernetes,
+            "openshift": settings.release,
+            "hosted": settings.cluster.hosted,
+            "storage_classes": settings.foreign_classes,
+            "storage_scale": settings.scale_pods is not None,
+            "job_controllers": tuple(name for name, used in controllers.items() if used),
+            "suite": settings.suite is not None,
+            "scale_gui": _scale_gui(settings),
+            "discover": _discover(settings),
+            "object_store": choice.recorded(stack.home) == choice.SIMULATED,
+            **({} if release.mpi_job is None else {"mpi": release.mpi_job.version}),
+        }
+    )
+
+
+def nodes(settings: Settings) -> tuple[NodeSpec, ...]:
+    """Return the nodes of settings, with their machines and the names of their ports."""
+    return tuple(_node(node, settings.pool_with(node.name), settings) for node in settings.nodes)
+
+
+def _node(node: NodeSettings, pool: Pool | None, settings: Settings) -> NodeSpec:
+    if pool is None:
+        return NodeSpec(name=node.name, roles=node.roles)
+    return NodeSpec(
+        name=node.name,
+        roles=node.roles,
+        profile=node.profile,
+        machine=profiles.to_json(node.machine) if settings.machines else None,
+        ports=pool.machine.hcas if pool.machine.hcas != node.machine.hcas else (),
+        host_driver=pool.host_driver,
+        taints=tuple(taint.manifest() for taint in pool.taints),
+    )
+
+
+def _discover(settings: Settings) -> bool:
+    sets = (each for tenant in settings.tenants for each in tenant.data_sets)
+    return any(isinstance(each.source, DiscoverSource) for each in sets)
+
+
+def _scale_gui(settings: Settings) -> ScaleGui | None:
+    """Return the GUI of the first cluster that has caches by the storage classes of a stack; None without caches."""
+    caches = [each for each in settings.storage.classes if isinstance(each.volumes, Cache)] if settings.storage else []
+    if not caches:
+        return None
+    cluster = caches[0].cluster_id
+    own = sorted({each.file_system for each in caches if each.cluster_id == cluster})
+    return ScaleGui(cluster_id=cluster, file_systems=tuple(own))

@@ -1,0 +1,144 @@
+"""`./hpc sim`: the simulated cluster alone."""
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolkit.cli.shared import simulated_release, state_checks
+from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.backends import choice
+from toolkit.cli.shared.console import Reporter, print_text
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.memory import MIB
+from toolkit.cli.shared.options import DEFAULT_NAME, DEFAULT_STACK, AnyStack, OtherName, StackOption
+from toolkit.cli.shared.tables import show_rows
+from toolkit.engine import tools
+from toolkit.engine.tools.table import DATA, MODULES
+from toolkit.simulator import cluster, home
+from toolkit.simulator.status import ProcessStatus
+
+AllOption = Annotated[bool, typer.Option("--all", help="All simulated clusters.")]
+RaiseOption = Annotated[
+    bool,
+    typer.Option("--raise", help="Upgrade a cluster of an earlier release to the stack's; its objects and data stay."),
+]
+BuiltOption = Annotated[bool, typer.Option("--built", help="Also remove the built tools (current versions).")]
+
+app = typer.Typer(help="Start, stop, inspect and remove the simulated cluster alone.", no_args_is_help=True)
+
+
+@app.command()
+def up(stack: StackOption = DEFAULT_STACK, name: OtherName = None, *, upwards: RaiseOption = False) -> None:
+    """Start the cluster with the nodes of a stack.
+
+    Restarts processes of it that have died, and installs nothing of the platform.
+    """
+    wanted = stacks.read(stack, name)
+    if not wanted.simulated and name is None:
+        raise Problem(
+            f"stack {stack} is on a real cluster", "Name the simulated one that is to have its nodes (`--name`)."
+        )
+    state_checks.require_own_cluster(wanted)
+    if upwards:
+        spec, line = simulated_release.raised(wanted)
+        print_text(line)
+    else:
+        spec = simulated_release.fitting(wanted)
+    started = cluster.up(spec, progress=Reporter())
+    choice.make_store(wanted.home)
+    name = wanted.cluster_name
+    word = "runs already" if started.reused else f"started ({', '.join(started.started)})"
+    print_text(f"simulated cluster {name} {word}: {started.server}, context {started.context}")
+    if differs := simulated_release.kubernetes(wanted):
+        print_text(differs)
+    print_text(f"export KUBECONFIG={started.kubeconfig}")
+
+
+@app.command()
+def down(stack: AnyStack = None, name: OtherName = None) -> None:
+    """Stop the cluster's processes; its data and state stay."""
+    name = _chosen(stack, name)
+    stopped = cluster.down(home.of(name))
+    print_text(f"simulated cluster {name}: {_stopped(stopped)}")
+
+
+@app.command()
+def clean(
+    stack: AnyStack = None, name: OtherName = None, *, everything: AllOption = False, built: BuiltOption = False
+) -> None:
+    """Stop and remove the cluster, with its Pulumi state."""
+    found = sorted(path.name for path in home.root().glob("*/")) if everything else [_chosen(stack, name)]
+    for one in found:
+        stopped = cluster.clean(home.of(one))
+        print_text(f"simulated cluster {one}: {_stopped(stopped)}, removed")
+    if built:
+        for folder in built_folders():
+            shutil.rmtree(folder, ignore_errors=True)
+            print_text(f"removed {folder}")
+
+
+def built_folders() -> list[Path]:
+    """Return what this checkout's versions of the tools take in the cache; other versions stay, for other checkouts."""
+    names = [*(made.cache_name() for made in MODULES), *(made.cache_name() for made in DATA)]
+    return [tools.cache_folder() / name for name in names if (tools.cache_folder() / name).is_dir()]
+
+
+@app.command()
+def kubeconfig(stack: AnyStack = None, name: OtherName = None) -> None:
+    """Print the path of the kubeconfig."""
+    name = _chosen(stack, name)
+    path = home.Layout(home.of(name)).kubeconfig
+    if not path.is_file():
+        raise Problem(f"there is no simulated cluster {name}", f"Start it: `./hpc sim up --name {name}`.")
+    print_text(str(path))
+
+
+@app.command()
+def status(stack: AnyStack = None, name: OtherName = None) -> None:
+    """Show processes, memory and nodes.
+
+    Exit status 1 unless all processes run.
+    """
+    found = cluster.status(home.of(_chosen(stack, name)))
+    print_text(f"simulated cluster {found.name}: {found.state}, {found.server or 'no server'}")
+    if found.problem:
+        print_text(found.problem)
+    show_rows("", ("process", "pid", "state", "MiB now", "MiB peak"), map(_row, found.processes))
+    if found.processes:
+        if found.object_store:
+            print_text(
+                f"state of Pulumi: in the simulated object store at {found.object_store}; "
+                f"`./hpc env --stack STACK --name {found.name}` gives its keys"
+            )
+        if found.discover:
+            print_text(f"simulated Spectrum Discover: {found.discover}, over {home.Layout(Path(found.home)).catalogue}")
+        if found.scale_gui:
+            print_text(f"simulated GUI of Storage Scale: {found.scale_gui}")
+        if found.metrics:
+            print_text(f"simulated metrics: {found.metrics} (docs/monitoring.md)")
+        print_text(f"logs: {Path(found.processes[0].log).parent}")
+    for node in found.nodes:
+        print_text(f"{node.name}: {node.state}, {', '.join(node.roles)}, {node.profile or 'no special hardware'}")
+    if found.state != "running":
+        raise typer.Exit(1)
+
+
+def _row(process: ProcessStatus) -> tuple[str, ...]:
+    amounts = (f"{amount / MIB:.0f}" for amount in (process.rss_bytes, process.peak_rss_bytes))
+    return (process.name, str(process.pid), "runs" if process.alive else "dead", *amounts)
+
+
+def _chosen(stack: str | None, name: str | None) -> str:
+    """Return the cluster that is meant: by its name, else a stack's, else the one of `make up`.
+
+    The settings are read for a stack only: a cluster can be stopped by its name whatever is wrong in them.
+    """
+    if name is not None or stack is None:
+        return name or DEFAULT_NAME
+    return stacks.read(stack).cluster_name
+
+
+def _stopped(names: tuple[str, ...]) -> str:
+    return f"stopped {', '.join(names)}" if names else "nothing ran"

@@ -1,0 +1,97 @@
+"""What Spectrum Scale's commands show of the clients' cluster, against what its settings mean (R-3.3)."""
+
+from collections.abc import Mapping
+
+from stacks.settings.site.scale import ScaleSettings
+from stacks.site.scale_facts import ScaleFacts
+from stacks.site.site import Site
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.site.comparison import Compared, Comparison, compared, labelled, of_kind
+from toolkit.evidence.model import Reading
+from toolkit.evidence.tools.mmlscluster import MmLsCluster
+from toolkit.evidence.tools.mmlsconfig import COMMON, MmLsConfig
+from toolkit.evidence.tools.mmremotecluster import MmRemoteCluster
+from toolkit.site.groups.scale.attributes import attributes
+from toolkit.site.statements import Statements
+
+_ROLES = ("quorum", "manager")
+"""What settings say of a node; other designations come with packages."""
+
+
+def _compare(reading: Reading, site: Site) -> Compared:
+    of_kind(reading, MmLsConfig, MmLsCluster, MmRemoteCluster)
+    given, facts = site.given.scale, site.scale
+    if given is None or facts is None:
+        raise Problem(
+            f"{reading.file}: {reading.tool} shows clients of Spectrum Scale, and stack {site.stack} names none",
+            "Set site.scale, or name another stack with --stack.",
+        )
+    wanted, running = _statements(reading, site, facts, given)
+    return compared(f"output of {reading.tool}", labelled(wanted), Statements(labelled(running.known), running.others))
+
+
+def _statements(
+    reading: Reading, site: Site, facts: ScaleFacts, given: ScaleSettings
+) -> tuple[Mapping[str, str], Statements]:
+    match reading:
+        case MmLsConfig():
+            wanted = _attributes(site, facts, given)
+            return wanted, _configured(reading, wanted)
+        case MmLsCluster():
+            nodes = _nodes(site, given)
+            shown = {f"node {row.admin_name}": _node(row.daemon_name, row.designation) for row in reading.rows}
+            running = {"cluster": str(reading.name), "id": str(reading.cluster_id), **shown}
+            # The driver and every volume name the cluster by its id.
+            wanted = {"cluster": given.cluster, "id": facts.cluster_id, **nodes}
+            return wanted, _of(running, {*wanted})
+        case MmRemoteCluster():
+            remote = given.remote or facts.file_system
+            mounted = f"{remote} ({given.local or remote})"
+            found = {row.name: row for row in reading.rows}
+            owner = found.pop(given.owner, None)
+            systems = () if owner is None else owner.file_systems
+            lines = {f"file system {mounted}": mounted} if mounted in systems else {}
+            contacts = {} if owner is None else {"contact nodes": ", ".join(sorted(owner.contact_nodes))}
+            others = (*(f"cluster {name}" for name in found), *(each for each in systems if each != mounted))
+            wanted = {"contact nodes": ", ".join(sorted(given.contact_nodes)), f"file system {mounted}": mounted}
+            return wanted, Statements({**contacts, **lines}, others)
+    raise AssertionError
+
+
+def _attributes(site: Site, facts: ScaleFacts, given: ScaleSettings) -> dict[str, str]:
+    found, _ = attributes(site, facts, given)
+    return {
+        "clusterName": given.cluster,
+        **{f"{name} [{given.node_class}]": value for name, value in found.of_class.items()},
+        **{f"{name} [{COMMON}]": value for name, value in found.common.items()},
+    }
+
+
+def _configured(reading: MmLsConfig, wanted: Mapping[str, str]) -> Statements:
+    """Return what is configured; an attribute of the settings counts for whichever nodes it is set."""
+    names = {key.partition(" ")[0] for key in wanted}
+    known = {f"{row.name} [{row.group}]": row.value for row in reading.rows if row.name in names}
+    known.pop(f"clusterName [{COMMON}]", None)
+    others = tuple(f"{row.name} {row.value}" for row in reading.rows if row.name not in names)
+    return Statements({"clusterName": str(reading.cluster), **known}, others)
+
+
+def _nodes(site: Site, given: ScaleSettings) -> dict[str, str]:
+    clients = {f"node {host.name}": _node(given.daemon_name(host.name), ()) for host in site.scale_clients}
+    others = {
+        f"node {node.name}": _node(given.daemon_name(node.name), [role for role in _ROLES if getattr(node, role)])
+        for node in given.nodes
+    }
+    return {**others, **clients}
+
+
+def _node(daemon: str, roles: tuple[str, ...] | list[str]) -> str:
+    return " ".join((daemon, "-".join(role for role in _ROLES if role in roles) or "client"))
+
+
+def _of(running: Mapping[str, str], keys: set[str]) -> Statements:
+    known = {key: line for key, line in running.items() if key in keys}
+    return Statements(known, tuple(key for key in running if key not in keys))
+
+
+COMPARISON = Comparison(("mmlsconfig", "mmlscluster", "mmremotecluster"), _compare)

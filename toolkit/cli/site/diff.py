@@ -1,0 +1,89 @@
+"""`./hpc site diff`: how running configurations differ from what the settings mean."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stacks.site import assembly as site
+from stacks.site.site import Site
+from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared import tables
+from toolkit.cli.shared.console import print_text
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.exit_status import Judging
+from toolkit.cli.shared.options import DEFAULT_STACK, StackOption
+from toolkit.cli.site.comparison import Compared, whole
+from toolkit.cli.site.comparisons import COMPARISONS
+from toolkit.evidence.reader import read
+from toolkit.evidence.wording import listed
+
+Files = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--file", "-f", help="Running configuration, or output of a command; repeatable. - is standard input."
+    ),
+]
+MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Further files, without -f.")]
+
+
+class KIND(Judging):
+    """A command that ends with 2 where nothing was compared, as diff(1) does."""
+
+    unjudged = 2
+
+
+_OTHERS_SHOWN = 3
+"""Statements that are named of those that no setting speaks of."""
+
+
+def command(file: Files = None, more: MoreFiles = None, *, stack: StackOption = DEFAULT_STACK) -> None:
+    """Compare running configurations with the settings.
+
+    Exit status 0 where nothing is missing, superfluous or different, 1 where something is, 2 where a file has nothing
+    to compare. What the settings do not cover is counted but not compared. Passwords and hashes in the files are
+    neither compared nor shown.
+    """
+    names = [*(file or ()), *(more or ())]
+    if not names:
+        raise typer.BadParameter("name files, or - for standard input", param_hint="-f")
+    facts = site.of(stacks.read(stack).settings, stack)
+    found = [each for name in names for each in _compared(name, facts)]
+    for name, each in found:
+        rows = [(one.kind, one.wanted, one.running) for one in each.differences]
+        tables.show_rows(f"{each.what} in {name}", ("difference", "wanted", "running"), rows)
+        if not rows:
+            print_text(f"{each.what} in {name} matches the settings of stack {stack}")
+        if each.others:
+            print_text(f"{_counted(each.others)} not compared, for no setting speaks of it: {_some(each.others)}")
+    if any(each.differences for _, each in found):
+        raise typer.Exit(1)
+
+
+def _compared(name: str, facts: Site) -> Iterator[tuple[str, Compared]]:
+    """Yield what is compared of a file; raise Problem where there is nothing."""
+    try:
+        readings = read(Path(name))
+    except OSError as error:
+        raise Problem(f"{name}: {error.strerror or error}", "Name a file that can be read.") from None
+    known = [each for each in readings if each.tool in COMPARISONS]
+    if not known:
+        others = sorted({each.tool for each in readings} - {"unknown"})
+        what = f"it is the output of {listed(others)}" if others else str(readings[-1].incomplete)
+        raise Problem(
+            f"{name}: nothing in it can be compared: {what}",
+            f"Give a running configuration, or what one of these printed: {', '.join(sorted(COMPARISONS))}.",
+        )
+    for each in known:
+        whole(each)
+        yield name, COMPARISONS[each.tool].compare(each, facts)
+
+
+def _counted(statements: Sequence[str]) -> str:
+    return f"{len(statements)} statement{'s are' if len(statements) > 1 else ' is'}"
+
+
+def _some(statements: Sequence[str]) -> str:
+    more = f" and {len(statements) - _OTHERS_SHOWN} more" if len(statements) > _OTHERS_SHOWN else ""
+    return f"{', '.join(statements[:_OTHERS_SHOWN])}{more}"

@@ -1,0 +1,97 @@
+"""The files of a stack's site: what they would be, and what is in a folder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stacks.settings.platform import Settings
+from stacks.settings.site.content import NOTHING, Content
+from stacks.site import assembly as site
+from stacks.site import jobs as site_jobs
+from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.paths import ROOT
+from toolkit.cli.site import content
+from toolkit.render.manifests import manifests, registrations
+from toolkit.site import manifest
+from toolkit.site.groups import GROUPS
+from toolkit.site.manifest import Manifest
+from toolkit.site.output import File, Group, Open, written
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the settings of a stack mean for the files around its cluster."""
+
+    groups: tuple[tuple[Group, tuple[File, ...], tuple[Open, ...]], ...]
+    manifest: Manifest
+
+    @property
+    def files(self) -> tuple[File, ...]:
+        """The files of all groups."""
+        return tuple(file for _, files, _ in self.groups for file in files)
+
+
+def wanted(stack: str, only: Sequence[str] = ()) -> Wanted:
+    """Return the files of a stack, of the groups named in `only` or of all; raise Problem for an unknown group."""
+    names = [group.name for group in GROUPS]
+    if unknown := sorted(set(only) - set(names)):
+        raise Problem(f"--only: no group is called {', '.join(unknown)}", f"Name some of: {', '.join(names)}.")
+    settings = stacks.read(stack).settings
+    facts = site.of(settings, stack, _content(settings, stack), site_jobs.of(settings))
+    groups = tuple((group, *written(group, facts)) for group in GROUPS if not only or group.name in only)
+    files = [file for _, files, _ in groups for file in files]
+    return Wanted(groups=groups, manifest=manifest.of(files, stack))
+
+
+def _content(settings: Settings, stack: str) -> Content:
+    """Return what the stack's nodes pull; found in half a second, and only where files say something of it."""
+    if settings.site is None or settings.site.mirror is None:
+        return NOTHING
+    return content.of(settings, manifests(registrations(stack, ROOT)))
+
+
+def stored(folder: Path, instead: Manifest | None = None) -> Manifest | None:
+    """Return the manifest of a folder that `./hpc site render` wrote; None for an empty or a missing one.
+
+    `instead` is returned for a manifest that is damaged. Raises Problem for that without it, and for a folder with
+    files of something else.
+    """
+    try:
+        if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+            return None
+        return manifest.from_text((folder / manifest.NAME).read_text(errors="replace"))
+    except FileNotFoundError:
+        what = f"it has no {manifest.NAME}"
+    except NotADirectoryError:
+        raise Problem(f"{folder} is a file", "Name a folder.") from None
+    except OSError as error:
+        raise Problem(f"{folder} cannot be read: {error.strerror or error}", "Correct its rights.") from None
+    except ValueError as error:
+        if instead is not None:
+            return instead
+        raise Problem(
+            f"{folder}: {error}, or it was damaged since",
+            "Name a new or an empty folder, or write this one again with `./hpc site render --force`.",
+        ) from None
+    raise Problem(
+        f"{folder} holds files that `./hpc site render` did not write: {what}", "Name a new or an empty folder."
+    )
+
+
+def present(folder: Path, paths: Sequence[str]) -> dict[str, str]:
+    """Return the digests of those files of a folder that exist, by path."""
+    return {path: manifest.digest((folder / path).read_bytes()) for path in paths if (folder / path).is_file()}
+
+
+def group_of(path: str) -> str:
+    """Return the name of the group that a file belongs to."""
+    return path.split("/", maxsplit=1)[0]
+
+
+def inside(folder: Path, path: str) -> Path:
+    """Return a file of a folder; raise Problem where a manifest that was edited names one outside of it."""
+    found = folder / path
+    if not found.resolve().is_relative_to(folder.resolve()):
+        raise Problem(f"{folder / manifest.NAME} names {path}, which is outside of the folder", "Name another folder.")
+    return found

@@ -1,0 +1,37 @@
+"""`./hpc state backup`: the state of a stack as one file."""
+
+from pathlib import Path
+from typing import Annotated
+
+from core.wording import plural
+from toolkit.cli.shared import session
+from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.checkpoints import access, backups
+from toolkit.cli.shared.console import print_text
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.options import OtherName, StackOption
+from toolkit.cli.shared.output import STANDARD_OUTPUT, file_option
+from toolkit.cli.state import selection
+
+FileOption = Annotated[Path, file_option("New file, in which secrets stay encrypted")]
+
+
+def command(
+    *,
+    stack: StackOption,
+    name: OtherName = None,
+    output: FileOption,
+) -> None:
+    """Write the state of a stack to one private file."""
+    wanted = stacks.read(stack, name)
+    running = session.engine(wanted)
+    there = wanted.backend
+    if there and not there.has(wanted.name):
+        raise Problem(
+            f"there is no state of stack {stack} in {there.url}",
+            "`./hpc state list --backend URL` lists the stacks.",
+        )
+    count = backups.write(wanted.name, access.export(running), selection.tags(wanted, there), output)
+    if output != STANDARD_OUTPUT:
+        size = output.stat().st_size / 1e6
+        print_text(f"{output}: {plural(count, 'resource')}, {size:.1f} MB, read back and whole")

@@ -1,0 +1,177 @@
+"""`./hpc state check`: the status of a backend and of a stack in it, a line for each thing."""
+
+import os
+import socket
+from pathlib import Path
+
+import typer
+
+from core.wording import plural
+from toolkit.cli.shared import passphrases
+from toolkit.cli.shared.backends import bucket_setup, choice, older_states
+from toolkit.cli.shared.backends.backend import Backend
+from toolkit.cli.shared.backends.bucket import BucketStore
+from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, PARTS, UNKNOWN, Finding, Wanted
+from toolkit.cli.shared.backends.store import FolderStore
+from toolkit.cli.shared.backends.tags import UID
+from toolkit.cli.shared.engine import Engine
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.options import OtherName
+from toolkit.cli.shared.stack import Stack
+from toolkit.cli.state import presentation, selection
+from toolkit.cli.state.selection import BackendUrl, SomeStack
+
+_PLURALS = {older_states.COPY: "copies"}
+PROBE = f".pulumi/hpc-probe-{socket.gethostname()}-{os.getpid()}"
+
+
+def command(*, backend: BackendUrl = None, stack: SomeStack = None, name: OtherName = None) -> None:
+    """Check a backend and a stack's state in it.
+
+    Exit status 1 where a check fails.
+    """
+    there, wanted = selection.meant(backend, stack, name)
+    rows = check_backend(there, wanted.options if wanted else f"--backend '{choice.without_login(there.url)}'")
+    if wanted is not None and rows[0].status == GOOD:
+        rows += check_stack(there, wanted.name, wanted.options)
+        if there.has(wanted.name):
+            rows += check_cluster(there, wanted)
+            rows.append(check_passphrase(wanted, selection.engine(wanted, there)))
+    presentation.findings(rows)
+    if any(row.status == BAD for row in rows):
+        raise typer.Exit(1)
+
+
+def check_backend(there: Backend, options: str = "--stack STACK") -> list[Finding]:
+    """Return the status of a backend: what its bucket needs, and whether it can be written; nothing is created.
+
+    `options` are those by which a command means it.
+    """
+    if not isinstance(there.store, BucketStore):
+        rows = _folder(there.store, options)
+        made = not isinstance(there.store, FolderStore) or there.store.folder.is_dir()
+        return [*rows, _probe(there)] if made else rows
+    if not bucket_setup.exists(there.store):
+        remedy = f"`./hpc state init {options}` creates it."
+        return [Finding("bucket", BAD, f"there is none on {there.store.location.where}", remedy)]
+    here = Finding("bucket", GOOD, f"{there.store.location.bucket} on {there.store.location.where}")
+    return [
+        here,
+        *(bucket_setup.inspect(there.store, part, Wanted()) for part in PARTS),
+        _probe(there),
+    ]
+
+
+def check_stack(there: Backend, name: str, options: str = "") -> list[Finding]:
+    """Return the status of a stack's state; `options` are those by which a command means it."""
+    options = options or f"--stack {name}"
+    if not there.has(name):
+        return [Finding("stack", BAD, f"there is no {name}", f"`./hpc state init {options}` creates it.")]
+    try:
+        latest = there.checkpoint(name)
+    except Problem as problem:
+        return [_wrong("stack", problem)]
+    count, size = len(older_states.resources(latest)), len(there.read(name) or b"")
+    pending = latest.get("pending_operations") or []
+    locked, busy = _locks(there, name, options)
+    unfinished = Finding("interrupted", GOOD, "nothing")
+    if pending:
+        unfinished = Finding(
+            "interrupted",
+            UNKNOWN if busy else BAD,
+            f"{len(pending)} operations {'are under way' if busy else 'were under way when an update ended'}",
+            "" if busy else f"`./hpc state repair {options}`, or the next `./hpc up {options}`, settles them.",
+        )
+    return [
+        Finding("stack", GOOD, f"{name}: {plural(count, 'resource')}, {size / 1e6:.1f} MB"),
+        locked,
+        unfinished,
+        _kept(there, name),
+    ]
+
+
+def check_passphrase(wanted: Stack, running: Engine) -> Finding:
+    """Return whether the key that a user has now opens the state; the engine tries it."""
+    try:
+        passphrases.require(wanted, running.environment)
+        running.call("stack", "export", "--show-secrets", "--stack", wanted.name)  # decrypts all, and shows none
+    except Problem as problem:
+        lines = [line for line in str(problem).splitlines() if "passphrase" in line and "warning:" not in line]
+        remedy = f"Correct {passphrases.PASSPHRASE}, or the file that {passphrases.FILE} names."
+        return Finding("key of secrets", BAD, lines[0].strip() if lines else str(problem), remedy)
+    return Finding("key of secrets", GOOD, "opens the state")
+
+
+def check_cluster(there: Backend, wanted: Stack) -> list[Finding]:
+    """Return which cluster a stack belongs to, where that is noted, and how its settings name it, too."""
+    uid = there.tags(wanted.name).get(UID)
+    if not uid or wanted.simulated:
+        return []
+    if wanted.settings.cluster.uid is None:
+        file = wanted.platform_file.name
+        more = f"; `uid: {uid}`, below `cluster:` in {file}, restricts plain `pulumi` to it, too"
+        return [Finding("cluster", GOOD, f"{uid}{more}")]
+    return [Finding("cluster", GOOD, uid)]
+
+
+def _folder(store: object, options: str) -> list[Finding]:
+    if not isinstance(store, FolderStore):
+        return []
+    folder = store.folder
+    if not folder.is_dir():
+        return [Finding("folder", BAD, f"there is no {folder}", f"`./hpc state init {options}` creates it.")]
+    open_to_all = folder.stat().st_mode & 0o022
+    if open_to_all and not _inside_private(folder):
+        return [Finding("folder", BAD, f"others may write into {folder}", f"`chmod go-w {folder}`.")]
+    return [Finding("folder", GOOD, f"{folder}, on this machine only")]
+
+
+def _inside_private(folder: Path) -> bool:
+    return any(not above.stat().st_mode & 0o011 for above in folder.parents)
+
+
+def _probe(there: Backend) -> Finding:
+    """Write, read and remove an object, as the engine will."""
+    content = os.urandom(16).hex().encode()
+    try:
+        there.store.write(PROBE, content)
+        same = there.store.read(PROBE) == content
+        there.store.remove(PROBE)
+    except Problem as problem:
+        return _wrong("write and read", problem)
+    except OSError as error:
+        return Finding("write and read", BAD, str(error), "Check permissions and free space.")
+    if not same:
+        return Finding("write and read", BAD, "what was written was not read back", "The store is not reliable.")
+    return Finding("write and read", GOOD, "an object was written, read and removed")
+
+
+def _locks(there: Backend, name: str, options: str) -> tuple[Finding, bool]:
+    """Return the row of the lock, and whether someone is at work."""
+    try:
+        locks = there.locks(name)
+    except Problem as problem:
+        return _wrong("lock", problem), False
+    if not locks:
+        return Finding("lock", GOOD, "free"), False
+    holders = "; ".join(lock.holder for lock in locks)
+    if all(there.is_dead(lock) for lock in locks):
+        remedy = f"`./hpc state repair {options}`, or the next `./hpc up {options}`, removes it."
+        return Finding("lock", BAD, f"held by {holders}, which is dead", remedy), False
+    remedy = f"If it has certainly exited: `./hpc pulumi {options} cancel`."
+    return Finding("lock", UNKNOWN, f"held by {holders}", remedy), True
+
+
+def _kept(there: Backend, name: str) -> Finding:
+    found = [one for one in older_states.kept(there, name) if not one.latest]
+    numbers = {
+        kind: sum(one.kind == kind for one in found)
+        for kind in (older_states.VERSION, older_states.UPDATE, older_states.COPY)
+    }
+    listed = ", ".join(plural(number, kind, _PLURALS.get(kind, "")) for kind, number in numbers.items() if number)
+    return Finding("older states", GOOD, listed or "none yet")
+
+
+def _wrong(name: str, problem: Problem) -> Finding:
+    what, _, remedy = str(problem).partition("\n")
+    return Finding(name, BAD, what, remedy)

@@ -1,0 +1,60 @@
+"""The output of commands of the state: lines of what was created, rows of stacks and of older states."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from toolkit.cli.shared import tables
+from toolkit.cli.shared.backends import older_states
+from toolkit.cli.shared.backends.backend import Backend
+from toolkit.cli.shared.backends.bucket_parts import BAD, GOOD, UNKNOWN, Finding
+from toolkit.cli.shared.console import print_text, print_warning, styled
+from toolkit.cli.shared.errors import Problem
+
+_COLOURS = {GOOD: "green", BAD: "red", UNKNOWN: "yellow"}
+
+
+def findings(rows: Iterable[Finding]) -> None:
+    """Print findings, and what to do where they are not good."""
+    all_rows = list(rows)
+    tables.show_rows(
+        "State",
+        ("check", "result", "details"),
+        ((row.name, styled(row.status, _COLOURS[row.status]), row.text) for row in all_rows),
+    )
+    for row in all_rows:
+        if row.status != GOOD and row.remedy:
+            print_text(f"{row.name}: {row.remedy}")
+
+
+def print_created(found: Finding, changed: bool = False) -> None:
+    """Print what was created, or was there; a warning where the service does not know it."""
+    if found.status == UNKNOWN:
+        print_warning(f"{found.name}: {found.text}\n{found.remedy}")
+        return
+    done = "set" if changed else "was so already" if found.status == GOOD else "NOT GOOD"
+    print_text(f"{found.name}: {found.text} ({done})")
+    if found.status == BAD:
+        print_text(f"  {found.remedy}")
+
+
+def stack_row(there: Backend, name: str) -> tuple[str, ...]:
+    """Return the row of a stack: name, resources, size, when it was written, who has its lock."""
+    try:
+        count = str(len(there.resources(name)))
+        locks = ", ".join(lock.holder for lock in there.locks(name))
+    except Problem as problem:
+        count, locks = "unreadable", str(problem).partition("\n")[0]
+    written = there.written(name)
+    size = len(there.read(name) or b"")
+    return name, count, f"{size / 1e6:.1f} MB", _time(written) if written else "removed", locks
+
+
+def older_rows(there: Backend, shown: tuple[older_states.Kept, ...]) -> Iterable[tuple[str, ...]]:
+    """Yield the rows of older states: id, kind, when they were written, resources."""
+    for one, found in zip(shown, older_states.read_all(there, shown), strict=True):
+        count = "removed" if one.removed else str(len(older_states.resources(found))) if found is not None else "none"
+        yield one.id, one.kind, _time(one.modified), count
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

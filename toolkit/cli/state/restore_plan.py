@@ -1,0 +1,156 @@
+"""Bringing an older state of a stack back: what speaks against it, what it changes, and doing it through the engine."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolkit.cli.shared import settings_copy
+from toolkit.cli.shared.backends import older_states
+from toolkit.cli.shared.backends.backend import Backend
+from toolkit.cli.shared.backends.tags import UID
+from toolkit.cli.shared.checkpoints import access, backups, other_stacks
+from toolkit.cli.shared.checkpoints.access import Checkpoint
+from toolkit.cli.shared.checkpoints.interrupted import Live, recover
+from toolkit.cli.shared.checkpoints.restored import Difference, Restored, difference, fit, without
+from toolkit.cli.shared.engine import Engine
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.paths import PROJECT
+from toolkit.cli.shared.stack import Stack
+from toolkit.review.titles import short
+
+_SHOWN = 12
+_VERSION = 3
+"""Of exports of the engine."""
+_CIPHER = '"ciphertext"'
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A restore that has been thought through."""
+
+    present: Checkpoint
+    """The state as the engine exports it now; of a damaged one, the newest that is stored and can be read."""
+    document: dict[str, Any]
+    """What is to be imported."""
+    restored: Restored
+    change: Difference
+
+    def lines(self) -> list[str]:
+        """Return what the restore changes, for users."""
+        groups = (
+            ("returns to the state", self.change.gained),
+            ("leaves the state", self.change.lost),
+            ("was changed since, and is applied again by the next update; secrets always are", self.change.changed),
+            ("stays, because it is on the cluster", self.restored.taken),
+            ("stays as it is, because it was another object then, or not finished", self.restored.renewed),
+            ("is left out, because it is not on the cluster any more, or another's by now", self.restored.gone),
+        )
+        lines = [line for title, urns in groups for line in _group(title, urns)]
+        others = len(self.change.reported)
+        return [*lines, f"{others} more: only what the cluster reported of them is as it was"] if others else lines
+
+
+def from_file(file: Path) -> tuple[dict[str, Any], str]:
+    """Return the deployment of a backup, and the UID of its cluster, if that is noted."""
+    if not file.exists():
+        raise Problem(f"there is no file {file}", "An id of `./hpc state list --stack STACK` goes behind --version.")
+    found = backups.read(file)
+    return found.deployment, found.cluster
+
+
+def from_version(backend: Backend, stack: str, version: str) -> tuple[dict[str, Any], str]:
+    """Return the deployment of a version that is stored, and the UID of the cluster that the stack had then."""
+    one = older_states.find(backend, stack, version)
+    found = older_states.read(backend, one)
+    if found is None:
+        raise Problem(f"version {version} of the state of stack {stack} cannot be read", "Take another.")
+    return found, backend.tags(stack, at=one.modified).get(UID, "")
+
+
+def require_own(stack: Stack, found: Mapping[str, Any], cluster: str, here: str) -> None:
+    """Raise Problem when a state is another stack's or another cluster's, or its key is not the one of today.
+
+    `cluster` and `here` are the UIDs of the state's cluster and of the present one; empty where no one knows.
+    """
+    others = {part for each in older_states.resources(found) if (part := _owner(each["urn"])) != (stack.name, PROJECT)}
+    if others:
+        name, project = sorted(others)[0]
+        raise Problem(
+            f"this is the state of stack {name} of project {project}, not of stack {stack.name} of {PROJECT}",
+            f"`./hpc state list {stack.options}` lists the states of this stack.",
+        )
+    if cluster and here and cluster != here:
+        raise Problem(
+            f"this state is about the cluster {cluster}, and stack {stack.name} is now on {here}",
+            "None of its objects is on the new cluster. Bring the stack up there; nothing needs to be restored.",
+        )
+    settings = settings_copy.read(stack.copy if stack.copied else stack.file)
+    then, now = _key(found), next(filter(None, map(settings.get, settings_copy.KEY_MARKS)), None)
+    if then and now and then != now and _CIPHER in json.dumps(found):
+        raise Problem(
+            f"the secrets in this state are encrypted with an earlier key than those of {stack.file.name}",
+            f"Take {stack.file.name} of that time (git), with the passphrase of that time, restore, and then rotate "
+            f"the key again: `./hpc state rotate {stack.options}`.",
+        )
+
+
+def plan(stack: Stack, running: Engine, backend: Backend | None, found: Mapping[str, Any], live: Live | None) -> Plan:
+    """Return what a restore of a deployment would do; without `live` it comes back as it was, fitting or not."""
+    damaged = backend.read(stack.name) if backend and _unreadable(stack.name, backend) else None
+    if backend and damaged is not None:
+        present = Checkpoint({"version": _VERSION, "deployment": _newest(stack.name, backend)}, damaged, damaged=True)
+    else:
+        present = access.read(running, backend)
+    now = present.document.get("deployment") or {}
+    others = other_stacks.of(stack.name, backend)
+    if live is None:
+        restored = without(found, others)
+    else:
+        settled = recover({"deployment": dict(found)}, live, others=others).deployment["deployment"]
+        restored = fit(settled, now, live, others)
+    document = {**present.document, "deployment": restored.deployment}
+    return Plan(present, document, restored, difference(now, restored.deployment))
+
+
+def backup_of(stack: Stack, wanted: Plan) -> Path:
+    """Return the file that the present state goes to."""
+    return backups.place(stack, "damaged" if wanted.present.damaged else "before-restore")
+
+
+def carry_out(running: Engine, backend: Backend | None, wanted: Plan, backup: Path) -> None:
+    """Write the state; raise Problem where it changed since the restore was planned."""
+    access.write(running, backend, wanted.present, wanted.document, backup)
+
+
+def _unreadable(stack: str, backend: Backend) -> bool:
+    try:
+        backend.checkpoint(stack)
+    except Problem:
+        return True
+    return False
+
+
+def _newest(stack: str, backend: Backend) -> dict[str, Any]:
+    """Return what is known of today where the state is damaged; nothing where there is no other."""
+    readable = (older_states.read(backend, one) for one in older_states.kept(backend, stack) if not one.removed)
+    return next((found for found in readable if found is not None), {})
+
+
+def _group(title: str, urns: tuple[str, ...]) -> list[str]:
+    if not urns:
+        return []
+    more = [f"  ... and {len(urns) - _SHOWN} more"] if len(urns) > _SHOWN else []
+    return [f"{title} ({len(urns)}):", *(f"  {short(urn)}" for urn in urns[:_SHOWN]), *more]
+
+
+def _owner(urn: str) -> tuple[str, str]:
+    """Return stack and project of a URN."""
+    head, _, rest = urn.removeprefix("urn:pulumi:").partition("::")
+    return head, rest.partition("::")[0]
+
+
+def _key(found: Mapping[str, Any]) -> str:
+    state = (found.get("secrets_providers") or {}).get("state") or {}
+    return str(state.get("salt") or state.get("encryptedkey") or "")

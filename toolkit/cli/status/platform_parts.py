@@ -1,0 +1,149 @@
+"""The parts of the platform: each kind of object, and what it says of itself."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.apis import kinds
+from core.apis.kinds import Kind
+from core.apis.operators import operators
+from policies.values import read
+from stacks.releases import Release
+from toolkit.cli.shared.operator_channels import Examined
+
+Object = Mapping[str, Any]
+List = Callable[[Kind], Sequence[Object]]
+State = tuple[str, bool]
+
+PENDING = "Pending"
+_UNRESOLVED = "ResolutionFailed"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the platform; `good` is False while it is not what it should be."""
+
+    kind: str
+    name: str
+    state: str
+    good: bool
+
+
+def parts(ours: List, everything: List, release: Release, pool: str) -> Iterable[Part]:
+    """Return the parts; `ours` lists a kind's objects with our label, `everything` all of them.
+
+    Of kinds that are another one in each release only that of `release` is requested: a cluster that serves both
+    versions has every object under both.
+    """
+    for kind, state in _STATES:
+        for item in ours(kind):
+            yield Part(kind.kind, name(item), *state(item))
+    for chosen in (release.node_feature_discovery, release.special_resource):
+        if chosen is not None:
+            yield from (Part(chosen.kind, name(item), *_present(item)) for item in ours(chosen))
+    for item in everything(kinds.MACHINE_CONFIG_POOL):
+        if item["metadata"]["name"] == pool:
+            updated = condition(item, "Updated")
+            yield Part("MachineConfigPool", pool, "Updated" if updated else "Updating", updated)
+
+
+def with_channels(found: Iterable[Part], operators: Iterable[Examined]) -> Iterable[Part]:
+    """Yield the parts; a Subscription whose installed version is not the declared one has both in its state."""
+    compared = {each.subscription: each for each in operators if each.difference or each.unread}
+    for part in found:
+        other = compared.get(part.name) if part.kind == kinds.SUBSCRIPTION.kind and part.good else None
+        if other is None:
+            yield part
+        elif other.unread:
+            text = f"{part.state}; not compared with channel {other.operator.channel}: {other.unread}"
+            yield replace(part, state=text)
+        else:
+            yield replace(part, state=other.difference, good=not other.late)
+
+
+def _subscription(item: Object) -> State:
+    installed = read(item, "status", "installedCSV")
+    if not installed and condition(item, _UNRESOLVED):
+        return f"{_UNRESOLVED}: {_message(item, _UNRESOLVED)}", False
+    return (str(installed), True) if installed else (str(read(item, "status", "state") or PENDING), False)
+
+
+def _replicas(*keys: str) -> Callable[[Object], State]:
+    ready, wanted = keys
+
+    def state(item: Object) -> State:
+        have, want = (int(read(item, *key.split(".")) or 0) for key in (ready, wanted))
+        return f"{have}/{want} ready", have >= want > 0
+
+    return state
+
+
+def volume(item: Object) -> State:
+    """Return the phase of a volume or claim."""
+    phase = str(read(item, "status", "phase") or PENDING)
+    return phase, phase == "Bound"
+
+
+def _present(_: Object) -> State:
+    return "present", True
+
+
+def _reported(*good: str) -> Callable[[Object], State]:
+    """Return the state of what says it in one word, as the operators of NVIDIA do."""
+
+    def state(item: Object) -> State:
+        word = str(read(item, "status", "state") or PENDING)
+        return word, word in good
+
+    return state
+
+
+def _conditions(*good: str) -> Callable[[Object], State]:
+    """Return the state of what says it in conditions: the good one where it meets that, else the last that it meets."""
+
+    def state(item: Object) -> State:
+        for kind in good:
+            if condition(item, kind):
+                return kind, True
+        met = [entry for entry in read(item, "status", "conditions") or () if entry.get("status") == "True"]
+        return (str(met[-1]["type"]), False) if met else (PENDING, False)
+
+    return state
+
+
+_STATES: tuple[tuple[Kind, Callable[[Object], State]], ...] = (
+    (kinds.MACHINE_CONFIG, _present),
+    (kinds.KUBELET_CONFIG, _conditions("Success")),
+    (kinds.NODE_NETWORK_CONFIGURATION_POLICY, _conditions("Available")),
+    (kinds.SUBSCRIPTION, _subscription),
+    (kinds.CLUSTER_POLICY, _reported("ready")),
+    (kinds.NVIDIA_DRIVER, _reported("ready")),
+    (kinds.NIC_CLUSTER_POLICY, _reported("ready")),
+    (kinds.NIC_NODE_POLICY, _reported("ready")),
+    (kinds.CSI_SCALE_OPERATOR, _present),
+    (kinds.SCALE_REMOTE_CLUSTER, _conditions("Ready")),
+    (kinds.SCALE_FILE_SYSTEM, _conditions("Success")),
+    (kinds.DAEMON_SET, _replicas("status.numberReady", "status.desiredNumberScheduled")),
+    (kinds.DEPLOYMENT, _replicas("status.availableReplicas", "spec.replicas")),
+    (kinds.SECURITY_CONTEXT_CONSTRAINTS, _present),
+    (kinds.STORAGE_CLASS, _present),
+    (kinds.PERSISTENT_VOLUME, volume),
+    *((one.kind, _conditions(one.condition)) for each in operators().values() if (one := each.instance)),
+)
+
+
+def _message(item: Object, kind: str) -> str:
+    found = read(item, "status", "conditions") or ()
+    return next((str(entry.get("message") or "") for entry in found if entry["type"] == kind), "")
+
+
+def condition(item: Object, kind: str) -> bool:
+    """Whether an object meets a condition."""
+    found = read(item, "status", "conditions") or ()
+    return any(entry["type"] == kind and entry["status"] == "True" for entry in found)
+
+
+def name(item: Object) -> str:
+    """Return an object's name, after its namespace's if it is in one."""
+    namespace = read(item, "metadata", "namespace")
+    return f"{namespace}/{item['metadata']['name']}" if namespace else str(item["metadata"]["name"])

@@ -1,0 +1,63 @@
+"""Pods of jobs of every kind and generation, and the images that the cluster builds for them (pure)."""
+
+from core.apis import kinds, names
+from policies.values import read
+from toolkit.cli.shared import metadata
+from toolkit.cli.up.waits import builds, pods, workloads
+from toolkit.cli.up.waits.verdict import Look, Object, Verdict, met, waiting
+
+_LABELS = (
+    names.JOB_NAME,
+    f"batch.kubernetes.io/{names.JOB_NAME}",
+    names.MPI_JOB_NAME,
+    names.MPI_JOB_NAME_V2BETA1,
+    "mpi-job-name",
+    names.JOBSET_NAME,
+)
+"""Labels of pods that name their job: batch, MPIJob v1alpha2, v1 and v2beta1, of v1 before it was unified; TrainJob."""
+
+
+def verdict(job: Object, look: Look) -> Verdict | None:
+    """Return why a job's pods do not run, by failure or for now; None where they run.
+
+    Containers that end are the job's own to count (backoffLimit).
+    """
+    mine = pods.alive(pod for pod in look(kinds.POD, metadata.namespace(job)) if _is_of(pod, job))
+    bad = pods.trouble(mine, restarts=False)
+    if bad is not None:
+        return builds.of_image(bad, look) or bad
+    if (refused := workloads.refused(_owners(job, look), metadata.namespace(job), look)) is not None:
+        return refused
+    text = pods.progress([pod for pod in mine if _phase(pod) in ("Pending", "")], look)
+    return waiting(text) if text else None
+
+
+def unfinished(job: Object, look: Look, *, active: object) -> Verdict:
+    """Return how far a Job or TrainJob is that has not ended; `active`: whether some of its pods run."""
+    if met(job, "Suspended") is not None or read(job, "spec", "suspend") is True:
+        return waiting("suspended: its queue has not admitted it yet")
+    return verdict(job, look) or waiting("it runs" if active else "it has not started yet")
+
+
+def _is_of(pod: Object, job: Object) -> bool:
+    return metadata.owned_by(pod, metadata.uid(job)) or metadata.name(job) in (
+        metadata.labels(pod).get(label) for label in _LABELS
+    )
+
+
+def _owners(job: Object, look: Look) -> list[str]:
+    """Return the job and what makes pods for it: StatefulSets of workers, the Job of a launcher or of a JobSet."""
+    parts = (one for kind in (kinds.STATEFUL_SET, kinds.JOB) for one in look(kind, metadata.namespace(job)))
+    return [metadata.uid(job), *(metadata.uid(one) for one in parts if _makes_pods(one, job))]
+
+
+def _makes_pods(part: Object, job: Object) -> bool:
+    if metadata.owned_by(part, metadata.uid(job)):
+        return True
+    return job.get("kind") == kinds.TRAIN_JOB.kind and metadata.labels(part).get(names.JOBSET_NAME) == metadata.name(
+        job
+    )
+
+
+def _phase(pod: Object) -> str:
+    return str((pod.get("status") or {}).get("phase") or "")

@@ -1,0 +1,23 @@
+"""InstallPlans of OLM: approved, carried out, or failed for ever."""
+
+from core.apis import kinds
+from policies.values import read
+from toolkit.cli.shared import metadata
+from toolkit.cli.shared.install_plans import approval
+from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, conditions, failed, reason_of, waiting
+
+
+def judge(obj: Object, _look: Look) -> Verdict:
+    """Return how far an InstallPlan is; OLM does not try one again whose phase is Failed."""
+    phase = str(read(obj, "status", "phase") or "")
+    if phase == "Complete":
+        return DONE
+    if phase == "Failed":
+        wrong = [reason_of(one) for one in conditions(obj).values() if one.get("status") == "False"]
+        return failed("; ".join(wrong) or str(read(obj, "status", "message") or "Failed"))
+    if phase == "RequiresApproval" or read(obj, "spec", "approved") is False:
+        return waiting(approval(metadata.namespace(obj), metadata.name(obj)))
+    return waiting(phase or "Planning")
+
+
+RULE = Rule(kinds.INSTALL_PLAN.group, (kinds.INSTALL_PLAN.kind,), judge)

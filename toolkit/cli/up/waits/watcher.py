@@ -1,0 +1,212 @@
+"""Reads, beside the engine, what it waits for: prints why, and ends the update when it has failed.
+
+It only reads, with the user's own kubeconfig. The provider waits for success alone, and would do so until its
+time-out; plain `pulumi up` still does.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from core.apis import kinds
+from core.apis.kinds import Kind
+from policies.values import read
+from toolkit.cli.shared import faults, metadata
+from toolkit.cli.shared.cluster_client import Cluster, RefusedError
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.up.waits import subject as subjects
+from toolkit.cli.up.waits.failure_duration import FailureDuration
+from toolkit.cli.up.waits.pod_logs import last_lines
+from toolkit.cli.up.waits.rules import judge_of
+from toolkit.cli.up.waits.subject import Subject
+from toolkit.cli.up.waits.verdict import Look, Object, Verdict, waiting
+
+FIRST = 4.0
+"""Seconds that the engine waits for an object before it is read: most are ready by then."""
+PAUSE, SHARE = 2.0, 4
+"""Seconds between two rounds, at least, and so many times what a round takes: this leaves a server idle in between."""
+AGAIN = 10.0
+"""Seconds between two lines about the same object, whose message may contain a counter."""
+
+
+class Watcher:
+    """Follows the engine's events, and reads what it waits for in a thread of its own.
+
+    `failure` is set when an object has failed: the update is to be ended, and why.
+    """
+
+    def __init__(self, cluster: Cluster, failed_after: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._cluster, self._failed_after, self._clock = cluster, failed_after, clock
+        self._lock = threading.Lock()
+        self._started: dict[str, tuple[Subject, float]] = {}
+        self._durations: dict[Subject, FailureDuration] = {}
+        self._printed: dict[Subject, tuple[str, float]] = {}
+        self._notes: list[str] = []
+        self._refused: set[str] = set()
+        self._faults: set[tuple[str, str]] = set()
+        self._broken: float | None = None
+        self._failed_jobs: dict[Subject, Verdict] = {}
+        self._stopped = threading.Event()
+        self.failure: str | None = None
+
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Read while the engine runs."""
+        thread = threading.Thread(target=self._run, name="waits", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._stopped.set()
+            thread.join()
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take an event of the engine in."""
+        if (diagnostic := event.get("diagnosticEvent")) and diagnostic.get("severity") == "error":
+            self._break()
+        for key in ("resourcePreEvent", "resOutputsEvent", "resOpFailedEvent"):
+            if key in event and not event[key].get("planning"):
+                self._step(key, event[key]["metadata"])
+
+    def _step(self, key: str, step: Mapping[str, Any]) -> None:
+        found = subjects.subject(step)
+        with self._lock:
+            if key == "resourcePreEvent" and found is not None:
+                self._started[f"{step['op']} {step['urn']}"] = found, self._clock()
+            elif key != "resourcePreEvent":
+                self._started.pop(f"{step['op']} {step['urn']}", None)
+        if key == "resOpFailedEvent":
+            self._break()
+        elif key == "resOutputsEvent" and found is not None and (end := subjects.failed_job(step, found)):
+            self._failed_jobs[found] = end
+            self._break()
+
+    def _break(self) -> None:
+        """Note that the update cannot succeed any more; the engine still waits for what is under way."""
+        if self._broken is None:
+            self._broken = self._clock()
+
+    def notes(self) -> list[str]:
+        """Return the messages since the last call."""
+        with self._lock:
+            notes, self._notes = self._notes, []
+            return notes
+
+    def _run(self) -> None:
+        while not self._stopped.is_set() and self.failure is None:
+            begin = time.monotonic()
+            try:
+                self.round()
+            except Problem as problem:
+                self._refuse(str(problem).splitlines()[0])
+            except Exception as error:
+                self._fault("reading what is waited for", error)
+            self._stopped.wait(max(PAUSE, SHARE * (time.monotonic() - begin)))
+
+    def round(self) -> None:
+        """Read everything that has been waited for long enough, once."""
+        now = self._clock()
+        with self._lock:
+            due = [found for found, start in self._started.values() if now - start >= FIRST]
+            there = {found for found, _ in self._started.values()}
+        self._durations = {found: duration for found, duration in self._durations.items() if found in there}
+        look = self._look()
+        for found in due:
+            verdict = self._verdict(found, look)
+            duration = self._durations.setdefault(found, FailureDuration(self._failed_after))
+            if duration.take(verdict, now):
+                self.failure = self._failure_message(found, verdict)
+                return
+            self._note(found, verdict, now)
+        if self._broken is not None and now - self._broken >= self._failed_after:
+            self.failure = self._after_another(there)
+
+    def _verdict(self, found: Subject, look: Look) -> Verdict:
+        live = self._live(found, look)
+        if live is None:
+            return waiting("" if found.deleted else "it is not on the cluster yet")
+        if found.deleted:
+            return subjects.going(live)
+        try:
+            return judge_of(found.group, found.kind)(live, look)
+        except Problem:
+            raise
+        except Exception as error:  # a fault of one rule must not hide what the others find
+            self._fault(f"judging {found}", error)
+            return waiting("")
+
+    def _live(self, found: Subject, look: Look) -> Object | None:
+        known = kinds.find(found.api_version, found.kind)
+        if known is None:
+            try:
+                return self._cluster.find(found.api_version, found.kind, found.namespace, found.name)
+            except RefusedError as error:
+                self._refuse(f"{found.kind}: {error.reason}")
+                return None
+        mine = (one for one in look(known, found.namespace) if metadata.name(one) == found.name)
+        return next(({**one, "kind": found.kind} for one in mine), None)
+
+    def _look(self) -> Look:
+        """Return how a round lists kinds: each once, and none of those that the user may not list."""
+        read: dict[tuple[Kind, str], Sequence[Object]] = {}
+
+        def look(kind: Kind, namespace: str = "") -> Sequence[Object]:
+            if (kind, namespace) not in read:
+                try:
+                    read[kind, namespace] = self._cluster.list(kind, namespace)
+                except RefusedError as error:
+                    read[kind, namespace] = ()
+                    self._refuse(f"{kind.plural}: {error.reason}")
+            return read[kind, namespace]
+
+        return look
+
+    def _refuse(self, reason: str) -> None:
+        if reason not in self._refused:
+            self._refused.add(reason)
+            with self._lock:
+                self._notes.append(f"what is waited for cannot be read in full; the update goes on: {reason}")
+
+    def _fault(self, doing: str, error: Exception) -> None:
+        """Report a fault of this program once; rules are called every few seconds."""
+        if (key := (doing, type(error).__name__)) not in self._faults:
+            self._faults.add(key)
+            note = f"{faults.recorded(error, doing)}; the update goes on"
+            with self._lock:
+                self._notes.append(note)
+
+    def _note(self, found: Subject, verdict: Verdict, now: float) -> None:
+        before, when = self._printed.get(found, ("", now - AGAIN))
+        what = verdict.key or verdict.message
+        if not verdict.message or what == before or now - when < AGAIN:
+            return
+        self._printed[found] = what, now
+        text = f"waits for {found}: {verdict.message}"
+        if verdict.bad:
+            text = f"waits at most {self._failed_after:g} s for {found} to recover: {verdict.message}"
+        with self._lock:
+            self._notes.append(text)
+
+    def _failure_message(self, found: Subject, verdict: Verdict) -> str:
+        lines = [f"{found}: {verdict.message}"]
+        if verdict.pod is not None:
+            lines += [last_lines(self._cluster, verdict.pod, verdict.container), _retry(verdict.pod)]
+        return "\n".join(filter(None, lines))
+
+    def _after_another(self, others: set[Subject]) -> str:
+        lines = [self._failure_message(found, verdict) for found, verdict in self._failed_jobs.items()]
+        names = ", ".join(sorted(map(str, others)))
+        after = f"the update has failed, and is not continued for what it still waits for: {names}" if names else ""
+        return "\n".join([*lines, *([after] if after else [])]) or "the update has failed"
+
+
+def _retry(pod: Object) -> str:
+    """Return how a pod tries again at once; the kubelet's back-off outlasts `failed_after` of a second update."""
+    if not read(pod, "metadata", "ownerReferences"):
+        return ""
+    return (
+        "It tries again by itself within 5 minutes, or at once, with the cause removed: "
+        f"`oc delete pod -n {metadata.namespace(pod)} {metadata.name(pod)}`"
+    )

@@ -1,0 +1,190 @@
+"""Collects the logs of a stack's jobs from its cluster, real or simulated, into files, and reads them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core.apis import kinds, names
+from core.progress import Step
+from policies.values import read as value
+from toolkit.cli.shared import metadata
+from toolkit.cli.shared.cluster_client import Cluster, RefusedError
+from toolkit.cli.status.jobs import Job as Seen
+from toolkit.evidence import metrics
+from toolkit.evidence.verdict import Ended, Job, Request
+from toolkit.evidence.wording import listed
+
+Object = Mapping[str, Any]
+
+ROLE = (names.MPI_ROLE, names.MPI_ROLE_V2BETA1)
+OWNER = (names.MPI_JOB_NAME, names.MPI_JOB_NAME_V2BETA1, names.JOBSET_NAME, names.JOB_NAME)
+"""Labels of pods: the role in an MPIJob, and the job, of v1alpha2, v2beta1, a TrainJob, and batch."""
+_ENDS = {"Succeeded": Ended.SUCCEEDED, "Failed": Ended.FAILED, "Running": Ended.RUNNING}
+"""State of a job -> how far it got; the phase of the pod that brought it there has the same name."""
+
+
+def collect(cluster: Cluster, wanted: Sequence[Request], seen: Iterable[Seen], folder: Path, step: Step) -> list[Job]:
+    """Return the jobs with their logs, read; each pod's log is a file `<namespace>_<job>/<pod>.log` of `folder`.
+
+    Only pods that print a job's results are read: launchers of MPIJobs, and the pods of TrainJobs and batch jobs; of
+    several the one that decided the job's state. What the server refuses is reported at the job that it concerns
+    (`why`). Raises Problem when the server cannot be reached.
+    """
+    states = {f"{one.namespace}/{one.name}": one for one in seen}
+    pods: dict[str, Sequence[Object]] = {}
+    refused: dict[str, str] = {}
+    logs = _Logs(cluster)
+    found = []
+    for number, each in enumerate(wanted):
+        step.update(number, len(wanted), each.job)
+        namespace, _, name = each.job.partition("/")
+        if namespace not in pods:
+            try:
+                pods[namespace] = cluster.list(kinds.POD, namespace)
+            except RefusedError as error:
+                pods[namespace], refused[namespace] = (), f"the pods of {namespace} cannot be read: {error.reason}"
+        job = _Job(each, states.get(each.job), pods[namespace], folder / f"{namespace}_{name}")
+        found.append(job.read(logs, refused.get(namespace)))
+    step.update(len(wanted), len(wanted))
+    return found
+
+
+def printing(pods: Iterable[Object], job: str) -> list[Object]:
+    """Return the pods of a job whose logs are its results, the oldest first."""
+    mine = [
+        pod
+        for pod in pods
+        if _is_of(pod, job) and all(metadata.labels(pod).get(role, "launcher") == "launcher" for role in ROLE)
+    ]
+    return sorted(mine, key=lambda pod: str(value(pod, "metadata", "creationTimestamp")))
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A job that is collected."""
+
+    wanted: Request
+    seen: Seen | None
+    pods: Sequence[Object]
+    """Of its namespace."""
+    folder: Path
+    """Of its logs."""
+
+    @property
+    def name(self) -> str:
+        return self.wanted.job.partition("/")[2]
+
+    def read(self, of_cluster: "_Logs", refused: str | None) -> Job:
+        """Return the job with its readings; `refused` is the server's message where it does not list its pods."""
+        mine = printing(self.pods, self.name)
+        why = [] if self.seen is None else [*self.seen.hindrances]
+        logs: dict[str, Path | None] = {}
+        for pod in mine:
+            try:
+                logs[metadata.name(pod)] = of_cluster.fetch(pod, self.folder)
+            except RefusedError as error:
+                why.append(f"the log of {metadata.name(pod)} cannot be read: {error.reason}")
+        judged = self._judged(mine)
+        file = self._one_file({metadata.name(pod): logs.get(metadata.name(pod)) for pod in judged})
+        why += [refused] if refused else self._notes(judged, [metadata.name(pod) for pod in mine], logs)
+        if self.seen is None:
+            why.insert(0, "the cluster has no such job")
+        image = str(judged[0]["spec"]["containers"][0].get("image", "")) if judged else None
+        return Job(
+            request=self.wanted.model_copy(update={"nodes": self.wanted.nodes or self._nodes(judged)}),
+            ended=Ended.ABSENT if self.seen is None else _ENDS.get(self.seen.state, Ended.WAITING),
+            why="; ".join(why) or None,
+            seconds=None if self.seen is None else self.seen.seconds,
+            readings=metrics.read_log(file, self.wanted.metrics) if file is not None else (),
+            versions={"image": image} if image is not None else {},
+        )
+
+    def _judged(self, mine: Sequence[Object]) -> Sequence[Object]:
+        """Return the newest pod that came out as the job did, of an Indexed Job one of each index.
+
+        Earlier attempts are none of its result.
+        """
+        state = self.seen.state if self.seen is not None else None
+        attempts: dict[str, list[Object]] = {}
+        for pod in mine:
+            attempts.setdefault(metadata.annotations(pod).get(names.COMPLETION_INDEX, ""), []).append(pod)
+        by_index = sorted(attempts.items(), key=lambda each: (len(each[0]), each[0]))
+        return [([pod for pod in some if value(pod, "status", "phase") == state] or some)[-1] for _, some in by_index]
+
+    def _one_file(self, logs: Mapping[str, Path | None]) -> Path | None:
+        """Return the log of the pods, of several in one file with the prefixes of `kubectl logs --prefix`."""
+        there = {name: file for name, file in logs.items() if file is not None}
+        if len(there) < 2:  # noqa: PLR2004 - one pod's log is as it is
+            return next(iter(there.values()), None)
+        whole = self.folder / "all-pods.log"
+        with whole.open("wb") as output:
+            for name, file in there.items():
+                prefix = f"[pod/{name}/{self.name}] ".encode()
+                with file.open("rb") as lines:
+                    output.writelines(prefix + line.rstrip(b"\n") + b"\n" for line in lines)
+        return whole
+
+    def _notes(self, judged: Sequence[Object], pods: Sequence[str], logs: Mapping[str, Path | None]) -> list[str]:
+        """Return what a reader has to know of the logs."""
+        if not judged:
+            return [self._gone()] if self.seen is not None and self.seen.state in ("Succeeded", "Failed") else []
+        shown = [metadata.name(pod) for pod in judged]
+        notes = []
+        if len(pods) > len(shown):
+            others = ", ".join(f"{name}.log" for name in pods if logs.get(name) and name not in shown)
+            rest = f"; {self.folder} has {others}" if others else ""
+            notes.append(f"of {len(pods)} attempts {listed(shown)} {'is' if len(shown) == 1 else 'are'} judged{rest}")
+        for pod, name in zip(judged, shown, strict=True):
+            restarts = value(pod, "status", "containerStatuses", 0, "restartCount") or 0
+            if restarts:
+                notes.append(f"{name} was restarted {restarts} times, and its log is that of the last start")
+            if self.seen is not None and self.seen.state in _ENDS and logs.get(name, judged) is None:
+                notes.append(f"{name} has no log yet")
+        return notes
+
+    def _gone(self) -> str:
+        earlier = ", ".join(sorted(file.name for file in self.folder.glob("*.log")))
+        kept = f", or judge the logs of an earlier verification in {self.folder} with -f: {earlier}" if earlier else ""
+        return f"its pods are gone: run it again (raise its `run`){kept}"
+
+    def _nodes(self, judged: Sequence[Object]) -> tuple[str, ...]:
+        """Return the nodes of the pods with GPUs, by the pods and by events; none while some pod's is not known."""
+        workers = [pod for pod in self.pods if _is_of(pod, self.name) and _role(pod) == "worker"]
+        shown = workers or [pod for pod in judged if _role(pod) is None]
+        placed = {} if self.seen is None or (shown and not workers) else dict(self.seen.placed)
+        placed |= {metadata.name(pod): str(node) for pod in shown if (node := value(pod, "spec", "nodeName"))}
+        shape = self.wanted.shape
+        return () if shape is not None and len(placed) < shape.pods else tuple(sorted({*placed.values()}))
+
+
+def _is_of(pod: Object, job: str) -> bool:
+    return job in map(metadata.labels(pod).get, OWNER)
+
+
+def _role(pod: Object) -> str | None:
+    return next((str(metadata.labels(pod)[role]) for role in ROLE if role in metadata.labels(pod)), None)
+
+
+@dataclass(frozen=True)
+class _Logs:
+    """The logs of a cluster."""
+
+    cluster: Cluster
+    silent: dict[str, RefusedError] = field(default_factory=dict)
+    """Node -> the error when it returned no log in time: a lost node takes a minute, and not one for each pod."""
+
+    def fetch(self, pod: Object, folder: Path) -> Path | None:
+        """Write the log of a pod's first container; return None for a pod that has none yet. Raises RefusedError."""
+        meta, container, node = pod["metadata"], pod["spec"]["containers"][0]["name"], value(pod, "spec", "nodeName")
+        if node in self.silent:
+            raise self.silent[node]
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{meta['name']}.log"
+        path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/log"
+        try:
+            return file if self.cluster.download(path, file, container=container) else None
+        except RefusedError as error:
+            if error.late and node:
+                self.silent[node] = error
+            raise

@@ -1,0 +1,106 @@
+"""Logs of a job that someone has as files, and what the options say of that job."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from components.jobs.layout import Layout
+from core.apis.nccl import Transport
+from core.data_files import DataFileError
+from core.hardware.profiles import PROFILES, Profile
+from stacks.programs import PROGRAMS, Program, read_program
+from toolkit.cli.shared.errors import Problem
+from toolkit.evidence import metrics
+from toolkit.evidence.model import Reading
+from toolkit.evidence.verdict import RDMA_TEST, Ended, Fabric, Job, Request, Shape
+
+
+def request(
+    names: Sequence[str],
+    *,
+    profile: str | None,
+    layout: str | None,
+    transport: Transport | None,
+    fabric: Fabric | None,
+    program: str | None,
+    nodes: Sequence[str],
+    sharp: bool,
+    own: Callable[[], Mapping[str, Program]] = dict,
+) -> Request:
+    """Return what the options of `./hpc verify` expect of the job. Raises Problem for a value that is not known.
+
+    `own` returns the programs of a stack's own, which are read where the product has none of the name.
+    """
+    machine, known = _profile(profile), _program(program, own)
+    return Request(
+        job=names[0] if len(names) == 1 else f"{len(names)} logs",
+        program=_name(program),
+        prints=known.prints if known else (),
+        metrics=known.metrics if known else (),
+        profile=profile,
+        fabric=fabric or default_fabric(machine, transport),
+        shape=shape(layout),
+        nodes=tuple(nodes),
+        transport=transport,
+        sharp=sharp,
+    )
+
+
+def job(names: Sequence[str], request: Request) -> Job:
+    """Return a job of which someone has the logs. Raises Problem for a file that cannot be read."""
+    readings: list[Reading] = []
+    for name in names:
+        try:
+            readings += metrics.read_log(Path(name), request.metrics)
+        except OSError as error:
+            raise Problem(f"{name}: {error.strerror or error}", "Name logs that can be read.") from None
+    return Job(request=request, ended=Ended.UNKNOWN, readings=tuple(readings))
+
+
+def shape(layout: str | None) -> Shape | None:
+    """Return the shape that a layout such as 02x08 means, or 16x01x02 with the nodes. Raises Problem for another."""
+    if layout is None:
+        return None
+    try:
+        found = Layout.model_validate(layout)
+    except ValueError:
+        raise Problem(f"--layout {layout!r} is not a layout", "Write pods x GPUs of each, e.g. 02x08.") from None
+    return Shape(pods=found.pods, gpus=found.gpus)
+
+
+def default_fabric(machine: Profile | None, transport: Transport | None) -> Fabric | None:
+    """Return the fabric that a machine's ports make; RDMA over Ethernet is RoCE."""
+    if machine is None:
+        return None
+    if machine.link_layer == "InfiniBand":
+        return "infiniband"
+    return "roce" if transport is not None and transport.uses_rdma else "ethernet"
+
+
+def _profile(name: str | None) -> Profile | None:
+    if name is not None and name not in PROFILES:
+        raise Problem(f"--profile {name!r} is not known", f"Known: {', '.join(sorted(PROFILES))}.")
+    return PROFILES.get(name or "")
+
+
+def _program(name: str | None, own: Callable[[], Mapping[str, Program]]) -> Program | None:
+    """Return the program of a name or file; None: none is named, or the RDMA test, which has no file."""
+    if name in (None, RDMA_TEST):
+        return None
+    if name in PROGRAMS:
+        return PROGRAMS[name]
+    if Path(name).suffix not in (".yaml", ".yml"):
+        programs = own()
+        if name in programs:
+            return programs[name]
+        known = ", ".join(sorted({*PROGRAMS, *programs, RDMA_TEST}))
+        raise Problem(
+            f"--program {name!r} is not known", f"Known: {known}. Of your own name the file, or its stack with --stack."
+        )
+    try:
+        return read_program(Path(name))
+    except DataFileError as error:
+        raise Problem(str(error)) from None
+
+
+def _name(program: str | None) -> str | None:
+    return Path(program).stem if program else None

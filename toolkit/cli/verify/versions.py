@@ -1,0 +1,25 @@
+"""Versions of a stack: what the settings request, and what the nodes report. Pure."""
+
+from collections.abc import Iterable, Mapping
+
+from stacks.resolved.versions import requested
+from stacks.settings.platform import Settings
+from toolkit.evidence.node_facts import NodeFact, NodeFacts
+from toolkit.evidence.verdict import Job
+
+
+def versions(settings: Settings, jobs: Iterable[Job]) -> Mapping[str, str]:
+    """Return part of the stack -> version; what nodes report counts before what is requested."""
+    rows = [row for job in jobs for one in job.readings if isinstance(one, NodeFacts) for row in one.nodes]
+    reported = {
+        "GPU driver": _each(rows, "driver"),
+        "kernel": _each(rows, "kernel"),
+        "system": _each(rows, "os_image"),
+        "kubelet": _each(rows, "kubelet"),
+    }
+    return {**requested(settings), **{part: version for part, version in reported.items() if version}}
+
+
+def _each(rows: Iterable[NodeFact], field: str) -> str:
+    """Return what nodes have, several where they differ."""
+    return ", ".join(sorted({str(value) for row in rows if (value := getattr(row, field))}))

@@ -1,0 +1,77 @@
+"""Two locks of a data set, compared: frames, bytes, and which classes gain and lose."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from core.datasets.lock import Chosen, Lock
+from core.model import Model
+
+
+class Moved(NamedTuple):
+    """A number before and after."""
+
+    before: int
+    after: int
+
+    @property
+    def by(self) -> int:
+        """What comes, or goes where it is less than 0."""
+        return self.after - self.before
+
+    @property
+    def factor(self) -> float:
+        """How many times as much it is as before; infinity where there was none."""
+        return self.after / self.before if self.before else math.inf
+
+
+class Difference(Model):
+    """What differs between two choices; numbers that are the same are left out."""
+
+    frames: Moved
+    files: Moved
+    bytes: Moved
+    classes: dict[str, Moved]
+    """Frames with a class, by class: those that change."""
+    same_files: bool
+    """Whether both are exactly the same files."""
+
+    @property
+    def gained(self) -> Mapping[str, Moved]:
+        """Classes with more frames, those that gain the most for what they had first."""
+        found = sorted((-moved.factor, name) for name, moved in self.classes.items() if moved.by > 0)
+        return {name: self.classes[name] for _, name in found}
+
+    @property
+    def lost(self) -> Mapping[str, Moved]:
+        """Classes with fewer frames, those that lose the most of what they had first."""
+        found = sorted((moved.factor, name) for name, moved in self.classes.items() if moved.by < 0)
+        return {name: self.classes[name] for _, name in found}
+
+    @property
+    def vanished(self) -> tuple[str, ...]:
+        """Classes of which no frame is left."""
+        return tuple(name for name, moved in self.lost.items() if moved.after == 0)
+
+
+def difference(before: Chosen, after: Chosen) -> Difference:
+    """Return what changes from one choice to another."""
+    return Difference(
+        frames=Moved(before.frames, after.frames),
+        files=Moved(before.files, after.files),
+        bytes=Moved(before.bytes, after.bytes),
+        classes={
+            name: moved
+            for name in sorted({*before.frames_by_class, *after.frames_by_class})
+            if (moved := Moved(before.frames_by_class.get(name, 0), after.frames_by_class.get(name, 0))).by
+        },
+        same_files=before.digest == after.digest,
+    )
+
+
+def differences(before: Lock, after: Lock) -> Iterator[tuple[str, Difference]]:
+    """Yield what changes of the whole set, called by an empty name, and of each split that both have."""
+    yield "", difference(before, after)
+    for name, split in after.splits.items():
+        if name in before.splits:
+            yield name, difference(before.splits[name], split)

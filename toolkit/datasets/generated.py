@@ -1,0 +1,150 @@
+"""A small data set of our own: which frames it has and how many pixels of each class; `painting` makes the images."""
+
+import random
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import Field
+
+from core.data_files import checked, read
+from core.datasets.card import CARDS, Card
+from core.model import Model
+
+FILE = Path(__file__).with_suffix(".yaml")
+LEAST = 40
+"""Frames at least: the printed ones, and as many others that the rare classes and the mean shares are on."""
+MOST = 100_000
+"""Frames at most: that many names are found at once, and twice A2D2 is not a small data set."""
+_CAMERA = "front_center"
+_FEW, _MANY = 200, 12_000
+"""Pixels of a class that is neither printed nor fills a frame."""
+_ONE_IN = 5
+"""Every fifth frame has the classes whose mean share is small."""
+_SMALL = 5.0
+"""Percent below which a mean share is on some frames only."""
+
+
+class Plan(Model):
+    """What the generated data set must show; the file of it is `toolkit/datasets/generated.yaml`."""
+
+    card: str = Field(description="card that its files follow")
+    above: str = Field(description="folder above the scenes")
+    shares: Mapping[str, float] = Field(description="mean share of a class, percent of all pixels")
+    sides: Mapping[str, tuple[int, int]] = Field(
+        description="classes that fill a frame from above, percent of its pixels"
+    )
+    rest: str = Field(description="class of all other pixels")
+    few: str = Field(description="class of `window` that few frames show")
+    bicycles: tuple[str, ...] = Field(description="scene/number of frames that show it outside of the window")
+    window: Mapping[str, tuple[int, int]] = Field(description="pixels of classes, from and to, in the window")
+    in_window: tuple[str, ...] = Field(description="scene/number of frames in the window")
+
+
+class GeneratedFrame(NamedTuple):
+    """An image of the data set, and the pixels of the classes in it."""
+
+    image: str
+    """Path below the data set's folder."""
+    camera: str
+    pixels: Mapping[str, int]
+    """By tag, of classes that it shows; they add up to the image's pixels."""
+
+
+@cache
+def plan() -> Plan:
+    """Return what the data set must show."""
+    return checked(Plan, read(FILE), FILE)
+
+
+def card() -> Card:
+    """Return the card of the data set."""
+    return CARDS[plan().card]
+
+
+def frames(number: int = 100, seed: int = 0) -> tuple[GeneratedFrame, ...]:
+    """Return the frames of a data set of `number` images, in the order of their names; the same for the same seed.
+
+    Raises ValueError for fewer than `LEAST` and more than `MOST`.
+    """
+    if not LEAST <= number <= MOST:
+        raise ValueError(f"a generated data set has {LEAST} to {MOST} frames, not {number}")
+    chance = random.Random(seed)  # noqa: S311 - for repeatable images
+    images = [*_images(number, chance)]
+    contents = [_printed(position, image.camera, chance) for position, image in enumerate(images)]
+    _add_small(contents, chance)
+    _add_shares(contents, chance)
+    made = (image._replace(pixels=_filled(content, chance)) for image, content in zip(images, contents, strict=True))
+    return tuple(sorted(made, key=lambda frame: frame.image))
+
+
+def _images(number: int, chance: random.Random) -> Iterator[GeneratedFrame]:
+    """Yield the printed frames, then others of the same scenes, of all cameras in turn."""
+    printed = [*plan().bicycles, *plan().in_window]
+    for name in printed:
+        yield _image(name, camera=_CAMERA)
+    scenes = sorted({name.split("/")[0] for name in printed})
+    cameras = [*card().cameras]
+    used = set(printed)
+    for position in range(number - len(printed)):
+        name = printed[0]
+        while name in used:
+            name = f"{chance.choice(scenes)}/{chance.randrange(100_000):09d}"
+        used.add(name)
+        yield _image(name, camera=cameras[position % len(cameras)])
+
+
+def _image(name: str, camera: str) -> GeneratedFrame:
+    scene, number = name.split("/")
+    stamp, sensor = scene.replace("_", ""), camera.replace("_", "")
+    fields = {"scene": scene, "camera": camera, "stamp": stamp, "sensor": sensor, "number": number}
+    return GeneratedFrame(f"{plan().above}/{card().naming.image(fields)}", camera, {})
+
+
+def _printed(position: int, camera: str, chance: random.Random) -> dict[str, int]:
+    """Return the pixels of the window's classes in the image of a position."""
+    window = plan().window
+    few = plan().few
+    outside = position - len(plan().bicycles)
+    if outside < 0:  # too small for the window
+        return {few: chance.randrange(_FEW, window[few][0])}
+    if outside < len(plan().in_window):
+        return {tag: chance.randint(*limits) for tag, limits in window.items()}
+    content = {tag: chance.randint(0, 4 * limits[1]) for tag, limits in window.items() if tag != few}
+    if camera != _CAMERA and not position % _ONE_IN:
+        content[few] = chance.randint(*window[few])  # found only by a query that forgets the camera
+    return content
+
+
+def _add_small(contents: list[dict[str, int]], chance: random.Random) -> None:
+    """Give every class that nothing else is said of to half of the frames, and to one at least."""
+    said = {*plan().window, *plan().shares, *plan().sides, plan().rest}
+    for position, tag in enumerate(tag for tag in card().class_tags if tag not in said):
+        for at, content in enumerate(contents):
+            if at == position % len(contents) or chance.random() < 1 / 2:
+                content[tag] = chance.randint(_FEW, _MANY)
+
+
+def _add_shares(contents: list[dict[str, int]], chance: random.Random) -> None:
+    """Give classes their mean share of all pixels, as exactly as pixels allow."""
+    for tag, percent in plan().shares.items():
+        having = contents[:: _ONE_IN if percent < _SMALL else 1]
+        total = round(percent / 100 * _frame_pixels() * len(contents))
+        weights = [chance.uniform(0.8, 1.2) for _ in having]
+        given = [int(total * weight / sum(weights)) for weight in weights]
+        given[-1] += total - sum(given)
+        for content, count in zip(having, given, strict=True):
+            content[tag] = count
+
+
+def _filled(content: dict[str, int], chance: random.Random) -> dict[str, int]:
+    sides = {tag: _frame_pixels() * chance.randint(*limits) // 100 for tag, limits in plan().sides.items()}
+    shown = {tag: count for tag, count in {**sides, **content}.items() if count}
+    return {**shown, plan().rest: _frame_pixels() - sum(shown.values())}
+
+
+def _frame_pixels() -> int:
+    size = card().frame
+    assert size is not None  # noqa: S101 - the plan's card has one
+    return size.pixels

@@ -1,0 +1,74 @@
+"""From the files of a data set to its catalogue."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from core.datasets.card import Card
+from core.datasets.catalogue import OBJECT_PLATFORMS
+from toolkit.datasets.frames import FileFacts, Frame
+from toolkit.datasets.sqlite_writer import written
+
+_NS = 10**9
+
+
+class Origin(NamedTuple):
+    """Where the files of a catalogue are, in the words of its records."""
+
+    platform: str
+    """Kind of storage, e.g. NFS, IBM COS or Spectrum Scale."""
+    datasource: str
+    """Name of the storage's bucket, export or file system."""
+
+
+def write(
+    path: Path,
+    card: Card,
+    *,
+    folder: str,
+    origin: Origin,
+    counted: Iterable[tuple[Frame, Mapping[str, int]]],
+    files: Mapping[str, FileFacts],
+    now: datetime,
+) -> int:
+    """Write the catalogue of frames with the pixels of their classes; return the number of frames.
+
+    `files` has the facts of all files of the frames; `now` is the time that the catalogue is of, and `folder` where
+    the files are. Raises CatalogueError where it cannot be written, and whatever `counted` raises; then nothing is.
+    """
+    frames = 0
+    numbers = {name: number for number, name in enumerate(sorted(files), start=1)}
+    with written(path, card, folder) as writer:
+        for frame, pixels in counted:
+            frames += 1
+            for name in (frame.image, frame.label, *frame.others):
+                # Spectrum Discover's key ends in the inode, which hard links share; the place in order is unique.
+                key = f"{origin.datasource}{numbers[name]:09d}"
+                writer.add(key, _record(name, files[name], origin, now))
+                if name == frame.image:
+                    writer.tag(key, {**dict.fromkeys(card.cameras[frame.camera], 1), **pixels})
+    return frames
+
+
+def _record(name: str, facts: FileFacts, origin: Origin, now: datetime) -> dict[str, str | int]:
+    above = str(PurePosixPath(name).parent)
+    in_folder = {"path": "" if above == "." else f"{above}/", "filename": PurePosixPath(name).name}
+    as_object = {"path": f"{origin.datasource}/", "filename": name}
+    return {
+        **(as_object if origin.platform in OBJECT_PLATFORMS else in_folder),
+        "platform": origin.platform,
+        "datasource": origin.datasource,
+        "filetype": PurePosixPath(name).suffix.removeprefix("."),
+        "size": facts.size,
+        "mtime": timestamp(facts.mtime_ns),
+        "operation": "INDEX",
+        "ingesttype": "SCAN",
+        "inserttime": timestamp(int(now.timestamp() * _NS)),
+    }
+
+
+def timestamp(ns: int) -> str:
+    """Return a time as records have it, in milliseconds: 2020-09-25T20:27:37.000Z."""
+    whole = datetime.fromtimestamp(ns // _NS, UTC)
+    return f"{whole:%Y-%m-%dT%H:%M:%S}.{ns % _NS // 10**6:03d}Z"

@@ -1,0 +1,1 @@
+"""The Pulumi engine: its tools, its plugins, and what the Kubernetes provider will do."""

@@ -1,0 +1,109 @@
+"""Building tools: `go build` of the modules here and `go mod download` of data, with progress and clear failures."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from core.progress import Step
+from toolkit.engine.errors import SimulatorError
+from toolkit.engine.tools import go
+from toolkit.engine.tools.replaced_sources import replaced_sources
+from toolkit.engine.tools.table import COMPILER_FLAGS, Binary, Data, Module, Source
+
+
+def list_packages(module: Module, step: Step, running: go.Running) -> int:
+    """Download what a module is built from; return the number of packages that it is compiled from."""
+    command = go.command_for(module)
+    step.update(what="listing its packages")
+    count = 0
+    packages = [binary.package for binary in module.binaries]
+    for line in go.lines([command, "list", "-mod=readonly", "-deps", *packages], module.folder, running):
+        if go.names_package(line):
+            count += 1
+        else:
+            step.update(what=line.removeprefix("go: "))
+    return count
+
+
+def build(module: Module, target: Path, total: int, step: Step, running: go.Running) -> None:
+    """Build every binary of a listed module, of `total` packages, into `target`; see each print its version."""
+    packages = [binary.package for binary in module.binaries]
+    arguments = ["-v", "-mod=readonly", "-buildvcs=false", COMPILER_FLAGS, "-ldflags", module.linker_flags]
+    # With one package -o names the file (else it would be called after the package: etcd's is `server`).
+    output = str(target / module.binaries[0].command) if len(packages) == 1 else f"{target}/"
+    done = 0
+    with replaced_sources(module, running) as replaced:
+        command = ["go", "build", *arguments, *replaced, "-o", output, *packages]
+        for line in go.lines(command, module.folder, running):
+            if not go.names_package(line):
+                step.update(what=line.removeprefix("go: "))
+                continue
+            done += 1
+            step.update(min(done, total), total, line)
+    for binary in module.binaries:
+        if not fits(target / binary.command, binary):
+            query = " ".join((binary.command, *binary.version_arguments))
+            fault = f"`{query}` does not print" if binary.version_arguments else "it does not record"
+            raise SimulatorError(
+                f"{binary.command} was built, but {fault} version {module.version}; this is a fault of the project's,"
+                " please report it."
+            )
+
+
+def fits(path: Path, binary: Binary) -> bool:
+    """Run the file at `path` for its version; False for one that will not start or is of another version.
+
+    One that prints none is read: a Go command has the versions of its modules in it.
+    """
+    if not binary.version_arguments:
+        return binary.fits.search(path.read_bytes().decode("latin-1")) is not None
+    environment = {**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true"}
+    try:
+        run = subprocess.run(
+            [path, *binary.version_arguments], capture_output=True, text=True, timeout=30, check=False, env=environment
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return run.returncode == 0 and binary.fits.search(run.stdout) is not None
+
+
+def fetch(data: Data, target: Path, step: Step) -> None:
+    """Copy the files of `data` out of their Go modules into the folder `target`."""
+    path = shutil.which("go")
+    if path is None:
+        raise SimulatorError(f"{data.name} must be fetched, and there is no Go on PATH: {go.remedy(go.FETCHING_GO)}.")
+    for source in data.sources:
+        step.update(what=source.module)
+        folder = _download(path, source) / source.folder
+        for name in source.files:
+            shutil.copyfile(folder / name, target / name)
+
+
+def _download(command: str, source: Source) -> Path:
+    path, _, _ = source.module.partition("@")
+    # The sum is compared with ours below, so a closed network needs no reachable checksum database.
+    environment = {**os.environ, "GONOSUMDB": path, "GOWORK": "off", "GOFLAGS": ""}
+    with tempfile.TemporaryDirectory() as empty:
+        run = subprocess.run(
+            [command, "mod", "download", "-json", source.module],
+            capture_output=True,
+            text=True,
+            cwd=empty,
+            env=environment,
+            check=False,
+        )
+    try:
+        answer = json.loads(run.stdout)
+    except json.JSONDecodeError:
+        answer = {"Error": run.stderr.strip()}
+    if run.returncode or "Error" in answer:
+        raise go.failure(f"downloading the Go module {source.module}", [str(answer.get("Error", run.stderr))])
+    if answer["Sum"] != source.checksum:
+        raise SimulatorError(
+            f"the Go module {source.module} has checksum {answer['Sum']}, and {source.checksum} was expected:"
+            " what GOPROXY serves is not the published module."
+        )
+    return Path(answer["Dir"])

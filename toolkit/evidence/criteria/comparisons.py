@@ -1,0 +1,134 @@
+"""Between jobs: what twice the GPUs bring, and what pods of one GPU cost."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import permutations
+from statistics import median
+
+from core.apis.nccl import Transport
+from toolkit.evidence.criterion import Comparison, Found, lines_of, of, passed
+from toolkit.evidence.reference import ELAPSED, RATES, Training, trainings
+from toolkit.evidence.tools.deeplearningexamples import DeepLearningExamples
+from toolkit.evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks
+from toolkit.evidence.verdict import Ended, Job, Proof, Request, Shape, Status
+from toolkit.evidence.wording import listed
+
+SCALING = 1.9
+SPEED_UP = 1.7
+PENALTY = 0.17
+"""The Redpaper has 16.6 % on one node and 15.4 % on two."""
+
+
+_Figure = Callable[[Job], float | None]
+_Judge = Callable[[float, float], tuple[Status, str]]
+
+
+def _compare(
+    jobs: Sequence[Job],
+    among: Sequence[Training],
+    are_pair: Callable[[Shape, Shape], bool],
+    figure: tuple[str, _Figure],
+    judge: _Judge,
+) -> Iterator[tuple[str, Found]]:
+    """Yield the verdicts on jobs that differ in their shape alone, and of which the documents have figures."""
+    what, measure = figure
+    known = [
+        (job, job.request.shape) for job in jobs if job.request.shape is not None and _is_documented(job.request, among)
+    ]
+    for (one, first), (two, second) in permutations(known, 2):
+        if not are_pair(first, second) or _requested(one.request) != _requested(two.request):
+            continue
+        before, after = measure(one), measure(two)
+        names = f"{one.request.job} to {two.request.job}"
+        if before and after:
+            status, measured = judge(before, after)
+            yield names, Found(status, measured, proofs=_totals(one, two))
+        else:
+            lacking = listed(job.request.job for job, found in ((one, before), (two, after)) if not found)
+            yield names, Found(Status.MISSING, f"no {what} of {lacking}")
+
+
+def _is_documented(request: Request, among: Sequence[Training]) -> bool:
+    """Return whether the documents have a figure of a job, whose transport is theirs, or was not requested."""
+    same_transport = request.transport in (None, Transport.GPUDIRECT)
+    return same_transport and any(one.shape == request.shape for one in trainings(among, request))
+
+
+def _requested(request: Request) -> tuple[str | None, ...]:
+    return request.program, request.profile, request.fabric
+
+
+def _is_twice(small: Shape, large: Shape) -> bool:
+    return Shape(pods=small.pods * 2, gpus=small.gpus) == large
+
+
+def _is_split(whole: Shape, single: Shape) -> bool:
+    """Return whether each GPU of the one is in a pod of its own."""
+    return whole.gpus > 1 and single.gpus == 1 and whole.total == single.total
+
+
+def _images(job: Job) -> float | None:
+    rates = [one.total_images_per_s for one in of(job, TfCnnBenchmarks) if one.total_images_per_s]
+    return median(rates) if rates else None
+
+
+def _seconds(job: Job) -> float | None:
+    """Return how long a job that ended trained by the stamps of its own log; without any, how long its program ran."""
+    if job.ended is not Ended.SUCCEEDED:
+        return None
+    stamped = [one.elapsed_s for one in of(job, DeepLearningExamples) if one.elapsed_s]
+    return median(stamped) if stamped else job.seconds
+
+
+def _totals(*jobs: Job) -> tuple[Proof, ...]:
+    return lines_of((one.file, one.totals[0]) for job in jobs for one in of(job, TfCnnBenchmarks) if one.totals)
+
+
+def _scaling(one: float, two: float) -> tuple[Status, str]:
+    return passed(two / one >= SCALING), f"{two / one:.3f} ({one:,.0f} to {two:,.0f} images/s)"
+
+
+def _penalty(one: float, two: float) -> tuple[Status, str]:
+    lost = 1 - two / one
+    return Status.PASS if lost <= PENALTY else Status.WARN, f"{lost:.1%} ({one:,.0f} to {two:,.0f} images/s)"
+
+
+def _speed_up(one: float, two: float) -> tuple[Status, str]:
+    gain = one / two
+    return passed(gain >= SPEED_UP), f"{gain:.3f} ({one:.0f} s to {two:.0f} s), efficiency {gain / 2:.1%}"
+
+
+_RATE, _TIME = ("images/s", _images), ("run time to the end", _seconds)
+
+
+COMPARISONS = (
+    Comparison(
+        name="scaling",
+        title="Two nodes train nearly twice as fast as one",
+        limit=f">= {SCALING:g}",
+        unit="ratio of images/s",
+        tolerance="5 % of the ideal 2; the median of repeats",
+        applies="ResNet-50 in the same pods on one node and on two, over GPUDirect, where the Redpaper has figures",
+        source="R-4.5-4, R-4.5-8",
+        look=lambda jobs: _compare(jobs, RATES, _is_twice, _RATE, _scaling),
+    ),
+    Comparison(
+        name="single-gpu-penalty",
+        title="Single-GPU pods train only slightly slower than whole-node pods",
+        limit=f"<= {PENALTY:.0%} fewer images/s",
+        unit="share of images/s",
+        tolerance="the Redpaper's loss; more is a warning; the median of repeats",
+        applies="ResNet-50 on the same GPUs in pods of eight and in pods of one, where the Redpaper has figures",
+        source="R-4.5-8",
+        look=lambda jobs: _compare(jobs, RATES, _is_split, _RATE, _penalty),
+    ),
+    Comparison(
+        name="speed-up",
+        title="Training on two nodes takes little more than half the time",
+        limit=f">= {SPEED_UP:g}, an efficiency of {SPEED_UP / 2:.0%}",
+        unit="ratio of seconds",
+        tolerance="15 % of the ideal 2",
+        applies="A2D2 on one node and on two, over GPUDirect, where the Redpaper has run times",
+        source="R-5.2-6, E-31",
+        look=lambda jobs: _compare(jobs, ELAPSED, _is_twice, _TIME, _speed_up),
+    ),
+)

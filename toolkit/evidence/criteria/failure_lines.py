@@ -1,0 +1,84 @@
+"""Lines in which a program, mpirun or the kernel reports a failure, whatever else the log shows."""
+
+import re
+from collections.abc import Iterator
+
+from core.wording import plural
+from toolkit.evidence.criteria.logs import recognised
+from toolkit.evidence.criterion import Criterion, Found, texts_of
+from toolkit.evidence.failure_facts import facts
+from toolkit.evidence.failure_wording import is_failure, is_pytorch_warning, is_unreached
+from toolkit.evidence.model import Unread
+from toolkit.evidence.tools.perftest import Perftest
+from toolkit.evidence.tools.torch_distributed.model import TorchDistributed
+from toolkit.evidence.verdict import Ended, Job, Status
+
+_WARNED = re.compile(
+    # NCCL: work that came to no end, and not what it does without
+    r"\b[Gg]ot (?:completion|async event)\b|error (?:4|5|9|10|11|12|13)\b|\b(?:CUDA|Cuda) failure\b"
+    r"|unhandled (?:cuda|system)|failed with error|ibv_\w+ (?:failed|error)|\b[Tt]imed? ?out\b"
+    r"|Connection (?:closed|refused|reset)"
+)
+_KEPT = 5
+
+
+def _failures(job: Job) -> Iterator[tuple[str, Unread]]:
+    """Yield lines that report a failure; those of SSH only where nothing shows that a launcher got there in the end."""
+    is_known = bool(recognised(job))
+    for one in job.readings:
+        # Those of nccl-tests are the criterion test-ran's.
+        kept = one.failures if isinstance(one, Perftest | TorchDistributed) else ()
+        warnings = one.nccl.warnings if one.nccl is not None else ()
+        yield from ((one.file, line) for line in kept)
+        for line in one.unread:
+            if is_failure(line.text) or (not is_known and is_unreached(line.text)):
+                yield one.file, line
+        yield from ((one.file, line) for line in warnings if _WARNED.search(line.text))
+
+
+def _warnings(job: Job) -> Iterator[tuple[str, Unread]]:
+    """Yield warnings of NCCL and of PyTorch."""
+    for one in job.readings:
+        yield from ((one.file, line) for line in one.unread if is_pytorch_warning(line.text))
+        yield from ((one.file, line) for line in (one.nccl.warnings if one.nccl is not None else ()))
+
+
+def _no_failure(job: Job) -> Found | None:
+    failures = list(_failures(job))
+    if failures:
+        # The job succeeded, as the cluster reports: it was perhaps no failure to it.
+        status = Status.WARN if job.ended is Ended.SUCCEEDED else Status.FAIL
+        said = facts(_texts(job))
+        measured = "; ".join((plural(len(failures), "such line"), *said))
+        return Found(status, measured, proofs=texts_of(_telling(failures)[:_KEPT]))
+    if not recognised(job):
+        return None
+    if warnings := list(_warnings(job)):
+        measured = f"{plural(len(warnings), 'warning')} of NCCL or PyTorch"
+        return Found(Status.WARN, measured, proofs=texts_of(warnings[:_KEPT]))
+    return Found(Status.PASS, "none")
+
+
+def _texts(job: Job) -> Iterator[str]:
+    for one in job.readings:
+        yield from (line.text for line in one.unread)
+        yield from (line.text for line in (one.nccl.warnings if one.nccl is not None else ()))
+
+
+def _telling(failures: list[tuple[str, Unread]]) -> list[tuple[str, Unread]]:
+    """Return lines of a failure, those first that name a rank, a peer or a port."""
+    return sorted(failures, key=lambda failure: not facts([failure[1].text]))
+
+
+CRITERIA = (
+    Criterion(
+        name="no-failure-lines",
+        title="No line reports a failure",
+        limit="no failure reported by mpirun, the program, NCCL or the driver",
+        unit="lines",
+        tolerance="a warning where the cluster reports success, and for other NCCL and PyTorch warnings",
+        applies="all jobs with logs: of unknown programs those that report a failure",
+        source="R-4.1-2, R-4.3-1, R-4.4-8, S-7.4",
+        look=_no_failure,
+    ),
+)

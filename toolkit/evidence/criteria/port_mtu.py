@@ -1,0 +1,63 @@
+"""Whether RoCE has large packets: the MTU of the pod's interfaces over the ports, and what RDMA makes of it (N-1.3)."""
+
+from toolkit.evidence.criterion import Criterion, Found, at, begins, of
+from toolkit.evidence.tools.net_devices import NetDevices
+from toolkit.evidence.tools.perftest.model import Perftest
+from toolkit.evidence.verdict import RDMA_TEST, Job, Status
+from toolkit.evidence.wording import listed
+
+RDMA_MTUS = (4096, 2048, 1024, 512, 256)
+"""Bytes of payload that a packet of RDMA may have; a port uses the largest that fits (IB specification)."""
+AROUND_BYTES = 96
+"""Bytes that Linux reserves around the payload of RoCE (iboe_get_mtu in include/rdma/ib_addr.h)."""
+LEAST_BYTES = RDMA_MTUS[0] + AROUND_BYTES
+POD_NETWORK = frozenset({"lo", "eth0"})
+
+
+def rdma_mtu(mtu: int) -> int:
+    """Return the payload, bytes, of RDMA's packets on an Ethernet port of an MTU; 0 where none fits."""
+    return next((size for size in RDMA_MTUS if size + AROUND_BYTES <= mtu), 0)
+
+
+def _look(job: Job) -> Found | None:
+    wanted = job.request.port_mtu
+    least = wanted or LEAST_BYTES
+    ports = [
+        (f"{row.name}: {row.mtu}", row.mtu >= least, at(one.file, row.line))
+        for one in of(job, NetDevices)
+        for row in one.rows
+        if row.mtu is not None and row.name not in POD_NETWORK
+    ]
+    packets = [
+        (f"RDMA: {one.mtu_bytes}", one.mtu_bytes >= rdma_mtu(least), begins([one]))
+        for one in of(job, Perftest)
+        if one.mtu_bytes is not None
+    ]
+    found = ports + packets
+    small = [one for one in found if not one[1]]
+    limit = f">= {least} bytes, of RDMA's packets {rdma_mtu(least)}"
+    proofs = tuple(proof for _, _, lines in small or found for proof in lines)
+    measured = listed(text for text, _, _ in small or found)
+    if small:
+        return Found(Status.FAIL if wanted is not None else Status.WARN, measured, limit, proofs)
+    if not ports:
+        # A packet shows what fits, and not the MTU: 4096 bytes are what it has from 4192 on.
+        what = f"no MTU of the ports{f'; {measured}' if packets else ''}"
+        return Found(Status.MISSING, what, limit, proofs) if wanted is not None else None
+    return Found(Status.PASS, measured, limit, proofs)
+
+
+CRITERIA = (
+    Criterion(
+        name="port-mtu",
+        title="RoCE ports carry large packets",
+        limit=f"`fabric.ports.mtu` of the settings, else >= {LEAST_BYTES} bytes, which RDMA's largest packet needs",
+        unit="bytes",
+        tolerance="a warning where the settings do not set the ports' MTU",
+        applies="the measuring side of the RDMA test over RoCE",
+        source="N-1.3",
+        needs=("net-devices", "perftest"),
+        look=_look,
+        when=lambda request: request.fabric == "roce" and request.is_rdma_test and request.side == RDMA_TEST,
+    ),
+)

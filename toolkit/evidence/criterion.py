@@ -1,0 +1,155 @@
+"""What a criterion is: of one job, or between jobs."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from toolkit.evidence.model import NcclLog, Reading, Unread
+from toolkit.evidence.verdict import Job, Proof, Request, Shape, Status, Verdict
+
+NCCL = "nccl"
+"""In `needs`: messages of NCCL_DEBUG=INFO, of whichever program."""
+
+Kind = TypeVar("Kind", bound=Reading)
+
+
+class Row(Protocol):
+    """What was read from a line of a file."""
+
+    @property
+    def line(self) -> int | None:
+        """Return its number; None: it is not known."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a criterion found in the readings of a job."""
+
+    status: Status
+    measured: str
+    limit: str = ""
+    """For this job, where the limit depends on it; else the criterion's."""
+    proofs: tuple[Proof, ...] = ()
+    short: bool = False
+    """Whether nothing is wrong but that something is not there, which in a log that was cut is not a failure."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What criteria of one job and between jobs have in common."""
+
+    name: str
+    """In kebab case; docs/criteria.md lists it."""
+    title: str
+    limit: str
+    """What is required, for a reader."""
+    unit: str = ""
+    """Of what is measured; empty: none."""
+    tolerance: str = ""
+    """What is forgiven, and by whose rule; empty: nothing."""
+    applies: str
+    """To which jobs, for a reader."""
+    source: str
+    """Inventory ids, and public records."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Criterion(Described):
+    """Judges one job. Where no document gives a number for its profile, fabric and shape it does not apply."""
+
+    needs: tuple[str, ...] = ()
+    """Names of tools, any of which is enough, or NCCL; empty: none, or beside a parser the parser's tool."""
+    look: Callable[[Job], Found | None]
+    """Returns what the readings show; None: the criterion does not apply to them."""
+    when: Callable[[Request], bool] = lambda _: True
+    """Whether the criterion applies to such a request."""
+    missed: bool = True
+    """Whether a job lacks evidence that shows nothing of what is needed; no: others of the same needs report it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Described):
+    """Judges jobs against each other."""
+
+    look: Callable[[Sequence[Job]], Iterable[tuple[str, Found]]]
+    """Yields what was compared, by the names of the jobs, with what was found."""
+
+    def verdicts(self, jobs: Sequence[Job]) -> Iterator[Verdict]:
+        """Yield a verdict for each comparison that the jobs allow."""
+        for names, found in self.look(jobs):
+            judged = verdict_of(self, names, found)
+            if judged is not None:
+                yield judged
+
+
+def verdict_of(by: Described, job: str, found: Found | None) -> Verdict | None:
+    """Return what was found as a verdict."""
+    if found is None:
+        return None
+    return Verdict(
+        criterion=by.name,
+        job=job,
+        status=found.status,
+        measured=found.measured,
+        limit=found.limit or by.limit,
+        source=by.source,
+        proofs=found.proofs,
+    )
+
+
+def of(job: Job, kind: type[Kind]) -> list[Kind]:
+    """Return the readings of one kind."""
+    return [one for one in job.readings if isinstance(one, kind)]
+
+
+def nccl_logs(job: Job) -> list[tuple[str, NcclLog]]:
+    """Return the messages of NCCL, with the file that they are in, and channels placed by the layout of the job."""
+    return [(one.file, placed(one.nccl, job.request.shape)) for one in job.readings if one.nccl is not None]
+
+
+def placed(log: NcclLog, shape: Shape | None) -> NcclLog:
+    """Return a log without the channels between nodes that a layout shows to be within a pod."""
+    within = [ends for ends in log.one_end if shape is not None and ends.rank // shape.gpus == ends.other // shape.gpus]
+    if not within:
+        return log
+    between = Counter(log.between_nodes)
+    for ends in within:
+        between[ends.transport] -= ends.channels
+    direct = log.gpudirect_between_nodes - sum(ends.gpudirect for ends in within)
+    return log.model_copy(update={"between_nodes": dict(+between), "gpudirect_between_nodes": direct})
+
+
+def at(file: str, *lines: int | None) -> tuple[Proof, ...]:
+    """Return lines of a file as proofs without their text, which is read when it is shown."""
+    return tuple(Proof(file=file, line=line, text="") for line in lines if line)
+
+
+def lines_of(rows: Iterable[tuple[str, Row]]) -> tuple[Proof, ...]:
+    """Return the lines that rows were read from, each given with its file."""
+    return tuple(proof for file, row in rows for proof in at(file, row.line))
+
+
+def texts_of(lines: Iterable[tuple[str, Unread | None]]) -> tuple[Proof, ...]:
+    """Return lines that readings kept, each given with its file."""
+    return tuple(proof for file, line in lines for proof in quoted(file, line))
+
+
+def begins(some: Iterable[Reading]) -> tuple[Proof, ...]:
+    """Return the first line of each reading."""
+    return tuple(proof for one in some for proof in at(one.file, one.first_line))
+
+
+def ends(some: Iterable[Reading]) -> tuple[Proof, ...]:
+    """Return the last line of each reading."""
+    return tuple(proof for one in some for proof in at(one.file, one.last_line))
+
+
+def quoted(file: str, *lines: Unread | None) -> tuple[Proof, ...]:
+    """Return lines that a reading kept as proofs."""
+    return tuple(Proof(file=file, line=one.line, text=one.text) for one in lines if one is not None)
+
+
+def passed(good: bool) -> Status:
+    """Return PASS or FAIL."""
+    return Status.PASS if good else Status.FAIL

@@ -1,0 +1,114 @@
+"""Why a job failed, as far as its logs show it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from toolkit.evidence.diagnosis.cause import Cause
+from toolkit.evidence.diagnosis.cause_table import CAUSES
+from toolkit.evidence.diagnosis.facts import contradicted
+from toolkit.evidence.diagnosis.measured_causes import SEEN
+from toolkit.evidence.model import Reading, Unread
+from toolkit.evidence.verdict import Job, Proof
+
+PROOFS_KEPT = 3
+"""Lines that are kept of those that show a cause."""
+_FAILURES = ("failed", "failure", "failures")
+"""Fields of readings in which a parser stores the messages of a failure."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A cause with the lines that show it."""
+
+    cause: Cause
+    proofs: tuple[Proof, ...]
+    places: tuple[tuple[str, int], ...] = ()
+    """File and line of all of them: `proofs` are the first."""
+
+
+_SHOWS = [(re.compile(cause.shows, re.IGNORECASE), cause) for cause in CAUSES if cause.shows]
+_ANY = re.compile("|".join(f"(?:{cause.shows})" for cause in CAUSES if cause.shows), re.IGNORECASE)
+
+
+def diagnose(job: Job) -> tuple[Diagnosis, ...]:
+    """Return the causes that the job's logs show, by a line or by their figures, in the order of the table.
+
+    A line shows the first cause of the table that nothing else in the logs contradicts.
+    """
+    found: dict[str, list[Proof]] = {}
+    possible: list[tuple[re.Pattern[str], Cause]] | None = None
+    for proof in _lines(job):
+        if _ANY.search(proof.text):
+            if possible is None:
+                possible = [(shows, cause) for shows, cause in _SHOWS if not contradicted(cause.contradicted_by, job)]
+            cause = next((cause for shows, cause in possible if shows.search(proof.text)), None)
+            if cause is not None:
+                found.setdefault(cause.name, []).append(proof)
+    for name, seen in SEEN.items():
+        if proofs := list(seen(job)):
+            found.setdefault(name, []).extend(proofs)
+    return tuple(_of(cause, found[cause.name]) for cause in CAUSES if cause.name in found)
+
+
+def _of(cause: Cause, seen: Sequence[Proof]) -> Diagnosis:
+    return Diagnosis(cause, _firsts(seen), tuple((proof.file, proof.line) for proof in seen))
+
+
+def _firsts(proofs: Sequence[Proof]) -> tuple[Proof, ...]:
+    """Return the first lines, each once: a reading may have one as a warning and as the first of its kind."""
+    return tuple({(proof.file, proof.line): proof for proof in proofs}.values())[:PROOFS_KEPT]
+
+
+def reasons(why: str | None) -> tuple[Cause, ...]:
+    """Return the causes that a cluster's message shows."""
+    return tuple(cause for shows, cause in _SHOWS if why and shows.search(why))
+
+
+def explaining(diagnoses: Sequence[Diagnosis], criterion: str, *, ended_early: bool = False) -> Iterator[Diagnosis]:
+    """Yield what explains the failure of a criterion; `ended_early`: the criterion is that there is an end."""
+    found = [one for one in diagnoses if criterion in one.cause.explains or (ended_early and one.cause.ends)]
+    known = [one for one in found if not one.cause.last_resort]
+    yield from known or found
+
+
+def ended(job: Job, diagnoses: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
+    """Return the causes that ended what was cut: figures that came after them show that the program went on.
+
+    Ranks that wait for one that ended may each print a line more.
+    """
+    last: dict[str, int] = {}
+    for one in job.readings:
+        if not one.complete:
+            last[one.file] = max(last.get(one.file, 0), _last_row(one))
+    ranks = job.request.shape.total if job.request.shape else 0
+    return tuple(
+        one
+        for one in diagnoses
+        if one.cause.ends and any(line > last.get(file, 0) - ranks for file, line in one.places)
+    )
+
+
+def _last_row(reading: Reading) -> int:
+    values = (getattr(reading, name) for name in type(reading).model_fields)
+    rows = (row for value in values if isinstance(value, tuple) for row in value if not isinstance(row, Unread))
+    return max((line for row in rows if isinstance(line := getattr(row, "line", None), int)), default=0)
+
+
+def _lines(job: Job) -> Iterator[Proof]:
+    """Yield the lines that no parser understood, those in which a tool reports a failure, and NCCL's warnings."""
+    for reading in job.readings:
+        for one in (*reading.unread, *_failures(reading)):
+            yield Proof(file=reading.file, line=one.line, text=one.text)
+
+
+def _failures(reading: Reading) -> Iterator[Unread]:
+    for name in _FAILURES:
+        value = getattr(reading, name, None)
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, Unread):
+                yield one
+            elif isinstance(one, str):
+                yield Unread(line=reading.first_line, text=one)
+    if (log := reading.nccl) is not None:
+        yield from (*log.warnings, *log.gdr_unavailable, *log.proofs.values())

@@ -1,0 +1,129 @@
+"""Known causes of a node that is not fit, by what the test of a node (program preflight) printed."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from core.apis.nccl import Transport
+from core.hardware.measured import MEASURED_GPUS
+from toolkit.evidence.criterion import lines_of, nccl_logs, of, quoted
+from toolkit.evidence.diagnosis.cause import Cause
+from toolkit.evidence.tools.nccl_tests.model import NcclTests
+from toolkit.evidence.tools.nccl_tests.speed import slow_between_nodes
+from toolkit.evidence.tools.preflight.parser import NOT_REPORTED, Preflight, Tested
+from toolkit.evidence.verdict import Job, Proof
+
+EXPLAINED_CLOCKS = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
+"""Reasons of lower clocks that say why: power cap, and slow-down by hardware, temperature and power brake."""
+_NOT_READY = r"error[_ ]802|system[_ ]not[_ ]yet[_ ]initialized|cudaErrorSystemNotReady"
+_RING = ("bus-bandwidth", "average-bus-bandwidth", "public-bus-bandwidth")
+
+NODE_CAUSES: tuple[Cause, ...] = (
+    Cause(
+        name="fabric-manager",
+        shows=_NOT_READY,
+        why="the GPUs are joined by NVSwitches, and the Fabric Manager, which configures them, is not running",
+        remedy="start it on the node, in the same version as the driver: see `systemctl status nvidia-fabricmanager`, "
+        "or the log of the GPU operator's driver pod, which starts it (`gpu`)",
+        explains=frozenset({"preflight-tests", "preflight-links", "ranks-initialised"}),
+        source="docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html",
+    ),
+    Cause(
+        name="pcie-lanes",
+        shows="",
+        why="a GPU's PCIe link came up with fewer lanes, or slower, than GPU and slot support",
+        remedy="drain the node, reseat the board or its riser, and compare LnkSta with LnkCap in `lspci -vv`; a slot "
+        "wired that way is not a fault: record it in the machine's file",
+        explains=frozenset({"preflight-links", "preflight-speed"}),
+        ends=False,
+    ),
+    Cause(
+        name="nvlinks-down",
+        shows="",
+        why="NVLinks of a GPU are down: they are in recovery, or recovery was abandoned",
+        remedy="`nvidia-smi nvlink -s` and `-e` on the node list the links and count recoveries; drain and reboot the "
+        "node; if links are still down, replace the board or its switch",
+        explains=frozenset({"preflight-links", "preflight-speed"}),
+        ends=False,
+    ),
+    Cause(
+        name="clock-capped",
+        shows="",
+        why="a GPU's clock under load is below that of its model, and neither power nor temperature is the reason",
+        remedy="check for locked clocks (`nvidia-smi -q -d CLOCK`), and reset them with `nvidia-smi -rgc` on the node",
+        explains=frozenset({"preflight-speed"}),
+        ends=False,
+    ),
+    Cause(
+        name="pcie-redirected",
+        shows="",
+        why="GPUDirect and all HCAs are in use, yet transfers between nodes are slow: PCIe bridges of a node may route "
+        "GPU-to-HCA traffic through the CPU (ACS)",
+        remedy="run `lspci -vvv | grep ACSCtl` as root on each node: bridges above GPUs and HCAs must show SrcValid-; "
+        "disable ACS in the BIOS or with setpci; `./hpc verify --nodes` narrows down the node",
+        explains=frozenset(_RING),
+        ends=False,
+        last_resort=True,
+    ),
+)
+
+
+def _rows(job: Job, what: str, bad: Callable[[Tested], bool]) -> Iterator[Proof]:
+    runs = of(job, Preflight)
+    yield from lines_of((run.file, row) for run in runs for row in run.of_kind(what) if bad(row))
+
+
+def _not_ready(job: Job) -> Iterator[Proof]:
+    shows = re.compile(_NOT_READY, re.IGNORECASE)
+    yield from _rows(job, "failed", lambda row: shows.search(row.found.get("why", "")) is not None)
+
+
+def _fewer_lanes(job: Job) -> Iterator[Proof]:
+    pairs = (("pcie", "pcie_most"), ("width", "width_most"))
+    yield from _rows(job, "load", lambda row: any(row.number(now) != row.number(most) for now, most in pairs))
+
+
+def not_registered(job: Job, error: str) -> Iterator[Proof]:
+    """Yield the lines in which an adapter could not register memory of a GPU, with this error of ibv_reg_mr."""
+    yield from _rows(job, "gpudirect", lambda row: error in row.found.get("why", NOT_REPORTED))
+
+
+def _links_down(job: Job) -> Iterator[Proof]:
+    wanted = job.request.machine.nvlink.of_a_gpu if job.request.machine else 0
+    if wanted:
+        yield from _rows(job, "gpu", lambda row: row.links is not None and row.links < wanted)
+
+
+def _capped(job: Job) -> Iterator[Proof]:
+    known = MEASURED_GPUS.get(job.request.machine.gpu.model) if job.request.machine else None
+    if known is None:
+        return
+    least = known.loaded_mhz * known.share
+
+    def is_capped(row: Tested) -> bool:
+        clock, reasons = row.number("sm_mhz"), row.found.get("reasons", NOT_REPORTED)
+        known_reasons = reasons.startswith("0x") and int(reasons, 16) & EXPLAINED_CLOCKS
+        return clock is not None and clock < least and not known_reasons
+
+    yield from _rows(job, "load", is_capped)
+
+
+def _redirected(job: Job) -> Iterator[Proof]:
+    if job.request.transport is not Transport.GPUDIRECT or not slow_between_nodes(job):
+        return
+    logs = nccl_logs(job)
+    whole = all(job.request.hcas <= {*devices} for _, log in logs for devices in log.devices_by_host.values())
+    direct = all(log.gpudirect and not log.gdr_unavailable for _, log in logs)
+    if logs and whole and direct:
+        for file, log in logs:
+            yield from quoted(file, log.proofs.get("NET/IB : Using"))
+        yield from lines_of((one.file, one.rows[-1]) for one in of(job, NcclTests) if one.rows)
+
+
+SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
+    "fabric-manager": _not_ready,
+    "pcie-lanes": _fewer_lanes,
+    "nvlinks-down": _links_down,
+    "clock-capped": _capped,
+    "pcie-redirected": _redirected,
+}
+"""Cause -> what yields the lines that show it, as in measured_causes."""

@@ -1,0 +1,102 @@
+"""Judges jobs: every criterion that applies, the lines behind it and, where it failed, the causes that they show."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from toolkit.evidence.criteria import COMPARISONS, CRITERIA
+from toolkit.evidence.criteria.logs import recognised
+from toolkit.evidence.diagnosis import Diagnosis, diagnose, ended, explaining, reasons
+from toolkit.evidence.evaluation import evaluate
+from toolkit.evidence.secrets import masked
+from toolkit.evidence.text import clean, opened, raw_lines
+from toolkit.evidence.verdict import Job, Proof, Status, Verdict
+
+PASSED, FAILED, NOT_ENOUGH = 0, 1, 2
+"""Exit statuses."""
+_ALWAYS = frozenset({"job-ended", "complete-logs", "no-failure-lines"})
+"""Criteria of a job without logs, or with those of unknown programs, too."""
+_ENDS = _ALWAYS | {"test-ran"}
+"""Criteria that fail by what ended the program."""
+_EXPLAINED = frozenset({Status.FAIL, Status.MISSING, Status.WARN})
+
+
+def judge(jobs: Sequence[Job]) -> tuple[Verdict, ...]:
+    """Return the verdicts on each job, in its order, then those between jobs."""
+    each = [verdict for job in jobs for verdict in _of(job)]
+    between = [verdict for comparison in COMPARISONS for verdict in comparison.verdicts(jobs)]
+    return with_texts([*each, *between])
+
+
+def exit_status(verdicts: Iterable[Verdict]) -> int:
+    """Return 1 when something failed, 2 when evidence is missing or nothing was judged, else 0."""
+    found = {verdict.status for verdict in verdicts}
+    if Status.FAIL in found:
+        return FAILED
+    return PASSED if Status.PASS in found and Status.MISSING not in found else NOT_ENOUGH
+
+
+def with_texts(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """Return verdicts with the text of the lines behind them, which readings do not contain; a file is read once."""
+    wanted: dict[str, set[int]] = defaultdict(set)
+    for verdict in verdicts:
+        for proof in verdict.proofs:
+            if not proof.text:
+                wanted[proof.file].add(proof.line)
+    texts = {file: proofs(file, lines) for file, lines in wanted.items()}
+
+    def with_text(proof: Proof) -> Proof:
+        return proof if proof.text else texts[proof.file].get(proof.line, proof)
+
+    return tuple(
+        verdict.model_copy(update={"proofs": tuple(with_text(proof) for proof in verdict.proofs)})
+        for verdict in verdicts
+    )
+
+
+def proofs(file: str, lines: Iterable[int]) -> Mapping[int, Proof]:
+    """Return lines of a file by their numbers, with their texts; none of a pipe, which cannot be read again."""
+    wanted = set(lines)
+    found: dict[int, Proof] = {}
+    if not wanted or not Path(file).is_file():
+        return found
+    last = max(wanted)
+    try:
+        with opened(Path(file)) as log:
+            for number, raw in enumerate(raw_lines(log), 1):
+                if number in wanted:
+                    found[number] = Proof(file=file, line=number, text=masked(clean(number, raw).text))
+                if number >= last:
+                    break
+    except OSError:
+        return found
+    return found
+
+
+def _of(job: Job) -> list[Verdict]:
+    criteria = CRITERIA if recognised(job) else [one for one in CRITERIA if one.name in _ALWAYS]
+    found = [verdict for criterion in criteria if (verdict := evaluate(criterion, job)) is not None]
+    diagnoses = diagnose(job)
+    return [_explained(verdict, job, diagnoses) for verdict in found]
+
+
+def _explained(verdict: Verdict, job: Job, diagnoses: Sequence[Diagnosis]) -> Verdict:
+    if verdict.status not in _EXPLAINED:
+        return verdict
+    cut = verdict.criterion == "complete-logs"
+    shown = ended(job, diagnoses) if cut else diagnoses
+    causes = list(explaining(shown, verdict.criterion, ended_early=verdict.criterion in _ENDS))
+    by_cluster = [str(cause) for cause in reasons(job.why)] if verdict.criterion == "job-ended" else []
+    return verdict.model_copy(
+        update={
+            # A cut log of a program that reported why it cannot go on is a failure, and no missing evidence.
+            "status": Status.FAIL if cut and causes else verdict.status,
+            "proofs": _unique(verdict.proofs, (proof for one in causes for proof in one.proofs)),
+            "causes": tuple(dict.fromkeys([*by_cluster, *(str(one.cause) for one in causes)])),
+        }
+    )
+
+
+def _unique(*some: Iterable[Proof]) -> tuple[Proof, ...]:
+    by_place = {(proof.file, proof.line): proof for proofs in some for proof in proofs}
+    return tuple(by_place.values())

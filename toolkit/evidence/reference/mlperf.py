@@ -1,0 +1,21 @@
+"""The minutes of MLPerf Training v0.6 that a run is compared with."""
+
+from core.hardware.measured import submission
+
+
+def benchmark(name: str) -> str | None:
+    """Return the benchmark that a program of docs/programs.md is, or that a log names; None: none that is compared.
+
+    Programs and logs write its name with a hyphen, an underscore or neither.
+    """
+    known = name.replace("-", "").replace("_", "")
+    return known if known in submission().minutes else None
+
+
+def published_minutes(name: str) -> float | None:
+    """Return the minutes that document S compares a benchmark of its own with; None: it is none of its four.
+
+    `name` is a program of docs/programs.md, or what a log calls it.
+    """
+    known = benchmark(name)
+    return submission().minutes[known] if known is not None else None

@@ -1,0 +1,53 @@
+"""Training rates and times of the documents."""
+
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from core.hardware import measured
+from core.model import Model
+from toolkit.evidence.verdict import Fabric, Request, Shape
+
+
+class Training(Model):
+    """The median of five runs of a training, as a document measured it."""
+
+    source: str = Field(description="source id (docs/sources.md)")
+    program: str = Field(description="as docs/programs.md lists it")
+    profile: str
+    fabric: Fabric
+    shape: Shape
+    figure: float = Field(description="images/s of the whole job, or seconds to its end")
+
+
+def _measured(unit: str) -> tuple[Training, ...]:
+    return tuple(
+        Training(
+            source=one.source,
+            program=one.program,
+            profile=measured.REDPAPER_MACHINE,
+            fabric="infiniband",
+            shape=Shape(pods=one.pods, gpus=one.gpus),
+            figure=one.figure,
+        )
+        for one in measured.TRAINED
+        if one.unit == unit
+    )
+
+
+RATES = _measured("images/s")
+"""Images/s.
+
+The rates of NVIDIA AI Enterprise (N-8.3) are not here: its log was edited (E-50).
+"""
+ELAPSED = _measured("s")
+"""Seconds, on one and on two nodes."""
+
+
+def trainings(among: Iterable[Training], request: Request) -> tuple[Training, ...]:
+    """Return those of the program and machine of a job, of any shape; a job whose fabric is not known has any."""
+    return tuple(
+        one
+        for one in among
+        if (one.program, one.profile) == (request.program, request.profile) and request.fabric in (None, one.fabric)
+    )

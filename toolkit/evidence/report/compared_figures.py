@@ -1,0 +1,110 @@
+"""The figures of jobs that are compared between runs: mean times of nccl-tests by message size, rates, bandwidths."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import geometric_mean
+from typing import NamedTuple
+
+from toolkit.evidence.metrics import Metrics
+from toolkit.evidence.report.bars import results
+from toolkit.evidence.report.sweeps import nccl_runs
+from toolkit.evidence.tools.mllog import MlLog
+from toolkit.evidence.tools.perftest.model import Perftest
+from toolkit.evidence.verdict import Job
+from toolkit.evidence.wording import size
+
+
+class Band(NamedTuple):
+    """Message sizes with the same behaviour, so that their figures are one figure: their geometric mean.
+
+    `noise`: what it may differ by from run to run where it was not repeated. Twice the largest difference between the
+    two halves, out-of-place and in-place, of the paper's three tables (R-4.4-4, R-4.4-8, R-4.4-13), since runs differ
+    more than the halves of one; twice is this project's choice. Halves differ by 6.0 %, 1.7 % and 1.5 %.
+    """
+
+    first: int
+    last: int
+    noise: float
+
+    def __str__(self) -> str:
+        """Return the sizes."""
+        return f"{size(self.first)} to {size(self.last)}"
+
+
+BANDS = (Band(1, 1 << 14, 0.12), Band((1 << 14) + 1, 1 << 20, 0.034), Band((1 << 20) + 1, 1 << 40, 0.030))
+ROUNDING = 0.005
+"""What figures of three digits may differ by and be the same: no noise is less."""
+OTHER_NOISE = 0.02
+"""Of rates and bandwidths without repeats: what a total may differ by from the sum of its ranks (E-50)."""
+_TABLES = (
+    "mean times over a range of sizes: twice the largest difference between the out-of-place and in-place halves of "
+    "the paper's tables (R-4.4-4, R-4.4-8, R-4.4-13)"
+)
+_RATES = "rates and bandwidths: 2 %, by which a job's total may differ from the sum of its ranks (E-50)"
+
+
+class Figure(NamedTuple):
+    """A figure in its repeats; `least` is best for a time. `noise` is assumed, by `whence`, for too few repeats."""
+
+    values: tuple[float, ...]
+    unit: str
+    least: bool
+    noise: float
+    whence: str
+
+
+def tables(jobs: Sequence[Job]) -> Mapping[str, list[Mapping[int, float]]]:
+    """Return the out-of-place times by size of each repeat of each test."""
+    found: dict[str, list[Mapping[int, float]]] = defaultdict(list)
+    for job in jobs:
+        for reading in nccl_runs(job):
+            found[reading.test or "nccl-tests"].append(
+                {row.bytes: time for row in reading.rows if 0 < (time := row.out_of_place.time_us) < math.inf}
+            )
+    return found
+
+
+def figure_of(band: Band, some: Sequence[Mapping[int, float]], sizes: Sequence[int]) -> Figure:
+    """Return the mean time of some sizes, of each table."""
+    values = tuple(geometric_mean([table[count] for count in sizes]) for table in some)
+    return Figure(values, "µs", True, band.noise, _TABLES)
+
+
+def name_of(test: str, sizes: Sequence[int]) -> str:
+    """Return what a mean time of sizes is called."""
+    return f"{test}, mean time of {Band(sizes[0], sizes[-1], 0)}"
+
+
+def figures(jobs: Sequence[Job]) -> Mapping[str, Figure]:
+    """Return rates, run times, bandwidths and users' own metrics of repeats of a job, by what they are called."""
+    found: dict[tuple[str, str, bool], list[float]] = defaultdict(list)
+    for job in jobs:
+        lower = {metric.name for metric in job.request.metrics if metric.better == "lower"}
+        values, kind = results(job)
+        if values:
+            found["training", kind, kind == "s"] += values
+        for reading in job.readings:
+            if isinstance(reading, MlLog) and reading.minutes is not None:
+                found[f"{reading.benchmark or 'benchmark'} to its target", "min", True].append(reading.minutes)
+            if isinstance(reading, Perftest):
+                for what, unit, least, value in _of_perftest(reading):
+                    found[what, unit, least].append(value)
+            if isinstance(reading, Metrics):
+                for row in reading.rows:
+                    if row.figure is not None:
+                        found[row.name, row.unit, row.name in lower].append(row.figure)
+    return {
+        what: Figure(tuple(values), unit, least, OTHER_NOISE, _RATES)
+        for (what, unit, least), values in found.items()
+        if all(map(math.isfinite, values))
+    }
+
+
+def _of_perftest(reading: Perftest) -> Iterator[tuple[str, str, bool, float]]:
+    name = " ".join(word for word in (reading.program or reading.tool, reading.device, reading.role) if word)
+    if reading.bandwidth:
+        row = reading.bandwidth[-1]
+        yield f"{name}, {size(row.bytes)}", "MB/s", False, row.average_mb_s
+    if reading.latency and (typical := reading.latency[0].typical_us) is not None:
+        yield f"{name}, {size(reading.latency[0].bytes)}", "µs", True, typical

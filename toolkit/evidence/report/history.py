@@ -1,0 +1,173 @@
+"""Rounds of a suite over time: the median of each figure, and whether the newest one is worse beyond noise (D-6.1).
+
+A round is compared with those before it since the last change of a version: an upgrade that makes a job slower shows
+in the first round after it, and the rounds after that have a level of their own.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+from core.wording import plural
+from toolkit.evidence.records import Run
+from toolkit.evidence.repeats import faster, spread
+from toolkit.evidence.report.changes import REPEATS
+from toolkit.evidence.report.compared_figures import BANDS, ROUNDING, Figure, figure_of, figures, name_of, tables
+from toolkit.evidence.report.run_summary import versions, when
+from toolkit.evidence.verdict import Status, Verdict
+from toolkit.evidence.wording import figure
+
+CRITERION = "as-fast-as-before"
+WINDOW = 10
+"""Earlier rounds that a round is compared with, at most; a choice: ten weeks of a suite that runs weekly."""
+_OUTLIER = 3.5
+"""Modified z-score of an outlier (Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993, 3.3)."""
+_SIGMA = 1.4826
+"""Standard deviations of a normal distribution in one median absolute deviation: 1 / 0.6745."""
+
+
+class Point(NamedTuple):
+    """A figure in one round."""
+
+    time: datetime
+    values: tuple[float, ...]
+    versions: Mapping[str, str]
+
+    @property
+    def median(self) -> float:
+        """The figure of the round."""
+        return median(self.values)
+
+
+class Noise(NamedTuple):
+    """What a figure may be worse by, as a share, and what that is from."""
+
+    share: float
+    source: str
+    measured: bool
+
+
+class Course(NamedTuple):
+    """One figure of one job, the oldest round first."""
+
+    job: str
+    what: str
+    unit: str
+    least: bool
+    assumed: float
+    """Noise, as a share, where there are too few repeats to measure it."""
+    points: tuple[Point, ...]
+
+    def before(self, index: int) -> tuple[Point, ...]:
+        """Return the rounds that one is compared with: the last ones of one version of everything."""
+        earlier = self.points[max(index - WINDOW, 0) : index]
+        same = [place for place, point in enumerate(earlier) if dict(point.versions) != dict(earlier[-1].versions)]
+        return earlier[same[-1] + 1 :] if same else earlier
+
+    def worse(self, index: int) -> float:
+        """Return the share by which a round is worse than those before it; negative: better. There must be some."""
+        level = median(point.median for point in self.before(index))
+        return -faster(self.points[index].median, level, "less" if self.least else "more")
+
+    def noise(self, index: int) -> Noise:
+        """Return what a round may be worse by: 3.5 scaled median absolute deviations of all repeats before it."""
+        before = self.before(index)
+        repeats = [value for point in before for value in point.values]
+        if len(repeats) < REPEATS:
+            return Noise(self.assumed, f"assumed for {plural(len(repeats), 'repeat')}", measured=False)
+        level = median(repeats)
+        apart = median(abs(value - level) for value in repeats) * _SIGMA * _OUTLIER / abs(level)
+        source = f"of {plural(len(repeats), 'repeat')} in {plural(len(before), 'round')}"
+        return Noise(max(apart, ROUNDING), source, measured=True)
+
+
+def courses(rounds: Sequence[Run]) -> tuple[Course, ...]:
+    """Return every figure of the newest round in all rounds, which come with the oldest first.
+
+    Simulated rounds and measured ones are not repeats of each other: those of the other kind are left out.
+    """
+    same = [each for each in rounds if each.simulated == rounds[-1].simulated]
+    found: dict[tuple[str, str], list[tuple[Point, Figure]]] = defaultdict(list)
+    for each in same:
+        known = versions(each)
+        for job, what, values in _figures(each):
+            found[job, what].append((Point(each.time, values.values, known), values))
+    newest = {key for key, some in found.items() if some[-1][0].time == same[-1].time} if same else set()
+    return tuple(
+        Course(job, what, some[-1][1].unit, some[-1][1].least, some[-1][1].noise, tuple(point for point, _ in some))
+        for (job, what), some in found.items()
+        if (job, what) in newest
+    )
+
+
+def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
+    for job in run.jobs:
+        for test, some in tables([job]).items():
+            common = set.intersection(*(set(table) for table in some))
+            for band in BANDS:
+                if sizes := sorted(count for count in common if band.first <= count <= band.last):
+                    yield job.request.job, name_of(test, sizes), figure_of(band, some, sizes)
+        for what, found in figures([job]).items():
+            if min(found.values) > 0:
+                yield job.request.job, what, found
+
+
+def judged(found: Sequence[Course]) -> tuple[Verdict, ...]:
+    """Return whether each figure of the newest round is as good as before; a first round is not evidence of that."""
+    return tuple(_verdict(each) for each in found)
+
+
+def _verdict(course: Course) -> Verdict:
+    index = len(course.points) - 1
+    now = f"{course.what}: {figure(course.points[index].median)} {course.unit}"
+    if not index:
+        return _of(course, Status.MISSING, f"{now}, in the first round", "an earlier round")
+    worse, noise = course.worse(index), course.noise(index)
+    before = median(point.median for point in course.before(index))
+    word = "worse" if worse > 0 else "better"
+    status = Status.PASS if worse <= noise.share else Status.FAIL if noise.measured else Status.WARN
+    measured = f"{now}, {abs(worse):.1%} {word} than {figure(before)} {course.unit}"
+    changed = _changed(course.points[index - 1].versions, course.points[index].versions)
+    if status is not Status.PASS and changed:
+        measured += f"; since then {changed}"
+    return _of(course, status, measured, f"at most {noise.share:.1%} worse, noise {noise.source}")
+
+
+def _of(course: Course, status: Status, measured: str, limit: str) -> Verdict:
+    return Verdict(
+        criterion=CRITERION, job=course.job, status=status, measured=measured, limit=limit, source="D-6.1, R-5.2-5"
+    )
+
+
+def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """Return which versions changed, and from what."""
+    parts = [part for part in {**before, **after} if before.get(part) != after.get(part)]
+    return ", ".join(f"{part} {before.get(part, 'unknown')} became {after.get(part, 'unknown')}" for part in parts)
+
+
+def changes(rounds: Sequence[Run]) -> Mapping[datetime, str]:
+    """Return the versions that changed, by the time of the first round that has them."""
+    known = [(each.time, versions(each)) for each in rounds]
+    steps = ((time, _changed(before, after)) for (_, before), (time, after) in pairwise(known))
+    return {time: text for time, text in steps if text}
+
+
+HEADS = ("job", "figure", "medians of the last rounds", "spread", "latest change")
+"""Of `rows`."""
+
+
+def rows(found: Sequence[Course], shown: int = 5) -> Iterator[tuple[str, ...]]:
+    """Yield job, figure, medians of the last rounds, spread of the newest one's repeats and its difference, as text."""
+    for each in found:
+        medians = " → ".join(figure(point.median) for point in each.points[-shown:])
+        index = len(each.points) - 1
+        difference = f"{-each.worse(index):+.1%}".replace("-0.0%", "+0.0%") if index else "first round"
+        yield each.job, each.what, f"{medians} {each.unit}", f"±{spread(each.points[index].values):.1%}", difference
+
+
+def title(rounds: Sequence[Run]) -> str:
+    """Return how many rounds there are, and from when to when."""
+    return f"{plural(len(rounds), 'round')}, {when(rounds[0])} to {when(rounds[-1])}"

@@ -1,0 +1,136 @@
+"""A run as Markdown, short enough for a pull request."""
+
+from collections.abc import Iterator, Sequence
+
+from core import project
+from core.markdown import table
+from core.wording import plural
+from toolkit.evidence.records import Run
+from toolkit.evidence.report.changes import Comparison, as_text, assumptions, turn
+from toolkit.evidence.report.job_figures import figures_by_job
+from toolkit.evidence.report.run_summary import (
+    SIMULATED,
+    about,
+    by_job,
+    counted,
+    counts,
+    gaps,
+    layouts,
+    named_counts,
+    notable,
+    outcome,
+    versions,
+)
+from toolkit.evidence.verdict import Status, Verdict
+from toolkit.evidence.wording import printable, short
+
+_MARKS = {Status.PASS: "✅", Status.FAIL: "❌", Status.WARN: "⚠️", Status.MISSING: "❔"}
+_MISSING_SHOWN, _LINES = 20, 3
+
+
+def markdown(run: Run, against: Comparison | None = None) -> str:
+    """Return the summary of a run; `against` is what changed since earlier ones."""
+    return "\n".join([*_lines(run, against), ""])
+
+
+def _lines(run: Run, against: Comparison | None) -> Iterator[str]:
+    found = outcome(run)
+    yield f"# {_MARKS[found.status]} {escaped(found.text)}"
+    yield ""
+    if run.simulated:
+        yield f"> **{SIMULATED.partition(': ')[0]}**: {SIMULATED.partition(': ')[2]}"
+        yield ""
+    yield f"{escaped(about(run))}: {counts(run)}."
+    groups = notable(run, {Status.FAIL, Status.MISSING, Status.WARN})
+    for group in groups:
+        yield from _verdicts(group)
+    if against is not None:
+        yield from _changes(against)
+    yield from _jobs(run)
+    if parts := versions(run):
+        lines = _rows(("part", "version"), [*parts.items()])
+        yield from ("", "<details><summary>Versions</summary>", *lines, "", "</details>")
+    lacks = list(gaps(run))
+    if lacks:
+        yield from ("", "## Missing evidence", "")
+        yield from (f"- {escaped(text)}" for text in lacks[:_MISSING_SHOWN])
+        if len(lacks) > _MISSING_SHOWN:
+            yield f"- and {len(lacks) - _MISSING_SHOWN} more on the page"
+    if groups:
+        yield from ("", project.located("docs/sources.md explains the source ids."))
+
+
+def _verdicts(group: Sequence[Verdict]) -> Iterator[str]:
+    """Yield the verdicts that have one cause, and below the last the cause and the lines that show it."""
+    yield ""
+    for one in group:
+        yield (
+            f"- {_MARKS[one.status]} **{escaped(one.criterion)}** of {escaped(one.job)}: "
+            f"{escaped(one.measured or 'nothing measured')}; limit: {escaped(one.limit)} ({escaped(one.source)})"
+        )
+    yield from (f"  - {_quoted(cause)}" for cause in group[-1].causes)
+    each = max(1, _LINES // len(group))
+    for proof in dict.fromkeys(proof for one in group for proof in one.proofs[:each]):
+        yield f"  - {escaped(proof.where(short(proof.file)))} {code(proof.text)}".rstrip()
+
+
+def _changes(against: Comparison) -> Iterator[str]:
+    yield from ("", "## Changes", "")
+    yield f"{plural(against.regressions, 'regression')} against {escaped(against.name)}."
+    turned = [[_MARKS[one.after], one.job, one.criterion, turn(one)] for one in against.turned]
+    yield from _rows(("", "job", "criterion", "change"), turned)
+    rows = [[_MARKS[one.status], *as_text(one)] for one in against.beyond]
+    yield from _rows(("", "job", "figure", "before", "now", "difference", "noise", "result"), rows)
+    if against.within:
+        yield from ("", f"{plural(len(against.within), 'figure')} within the noise.")
+    notes = (" ".join(assumptions(against)), *against.notes)
+    for note in filter(None, notes):
+        yield from ("", escaped(note))
+
+
+def _jobs(run: Run) -> Iterator[str]:
+    figures = figures_by_job(run)
+    machines = layouts(run)
+    rows = []
+    for job, verdicts in by_job(run).items():
+        found = counted(verdicts)
+        rows.append([_MARKS[found[0][0]], job, machines.get(job, ""), named_counts(found), figures.get(job, "")])
+    if rows:
+        yield from ("", "## Jobs", *_rows(("", "job", "layout", "criteria", "figures"), rows))
+
+
+def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    if rows:
+        yield from ("", table(heads, [[escaped(cell) for cell in row] for row in rows]))
+
+
+def _quoted(text: str) -> str:
+    """Return text in which what stands between backquotes is code."""
+    parts = _flat(text).split("`")
+    if len(parts) % 2 == 0:
+        return escaped(text)
+    return "`".join(part if place % 2 else _literal(part) for place, part in enumerate(parts))
+
+
+def escaped(text: str) -> str:
+    """Return text in which nothing is Markdown or HTML, on one line."""
+    return _literal(_flat(text))
+
+
+def _literal(flat: str) -> str:
+    return "".join(f"\\{each}" if each in "\\`*_[]<>|#~" else each for each in flat).replace("@", "@\u200b")
+
+
+def _flat(text: str) -> str:
+    return " ".join(printable(text).split())
+
+
+def code(text: str) -> str:
+    """Return a line of a log as code, whatever backquotes are in it."""
+    flat = _flat(text)
+    if not flat:
+        return ""
+    fence = "`"
+    while fence in flat:
+        fence += "`"
+    return f"{fence} {flat} {fence}"

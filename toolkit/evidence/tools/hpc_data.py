@@ -1,0 +1,246 @@
+"""The reader of data sets, in stagings, before programs, and in slices: what pods see of a locked set (R-5.4-6)."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pydantic import Field
+
+from core.apis.data_sets import TOOL
+from core.model import Model
+from core.wording import plural
+from toolkit.evidence.criterion import Criterion, Found, lines_of, of, quoted
+from toolkit.evidence.model import Reading, Unread
+from toolkit.evidence.parser import Common, Parser, Taken, ending
+from toolkit.evidence.text import Line
+from toolkit.evidence.verdict import Data, Job, Status
+from toolkit.evidence.wording import listed, some
+
+_LINE = re.compile(rf"{TOOL} (?:(stage|slice|reduced|error) )?((?:[a-z]+=\S{{0,1000}} ?)+)", re.ASCII)
+_PART = re.compile(r"(\d{1,6})/(\d{1,6})", re.ASCII)
+_WHOLE = 100.0
+
+
+class DataLine(Model):
+    """One line of the reader."""
+
+    what: str = Field(description="check (a pod sees the set), stage, slice, or reduced (all slices are proved)")
+    name: str = Field(description="of the data set")
+    digest: str = Field(description="SHA-256 of its list, hex")
+    files: int = Field(description="of the set, or of the slice")
+    bytes: int = Field(description="of these files")
+    cached: float | None = Field(default=None, description="percent of the bytes that are here; None: not looked at")
+    host: str | None = Field(default=None, description="the pod; None: not printed")
+    part: int | None = Field(default=None, description="number of the slice, from 0; None: of no slice")
+    parts: int | None = Field(default=None, description="slices; None: of no slice")
+    seconds: float | None = Field(default=None, description="seconds that reading took; None: nothing was read")
+    line: int
+
+
+class DataLog(Reading):
+    """What the pods of a job printed."""
+
+    rows: tuple[DataLine, ...]
+    failures: tuple[Unread, ...] = Field(description="lines in which the reader refuses")
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        sets = dict.fromkeys(_set(row.name, row.digest) for row in self.rows)
+        return f"{some(sets)}: {plural(len(self.rows), 'line')}" if sets else plural(len(self.failures), "refusal")
+
+
+class HpcDataParser(Parser):
+    """Reads the lines of all pods, in any order."""
+
+    tool = TOOL
+    kind = DataLog
+    starts = rf"{TOOL} "
+
+    def __init__(self) -> None:
+        self._rows: list[DataLine] = []
+        self._failures: list[Unread] = []
+
+    def feed(self, line: Line) -> Taken:
+        """Read a line of a pod."""
+        if not line.text.startswith(f"{TOOL} "):
+            return Taken.NO
+        if (found := _LINE.fullmatch(line.text)) is None:
+            return Taken.DAMAGED
+        if found[1] == "error":
+            self._failures.append(Unread(line=line.number, text=line.text))
+            return Taken.YES
+        try:
+            self._rows.append(_row(found[1] or "check", dict(word.split("=", 1) for word in found[2].split()), line))
+        except (KeyError, ValueError):
+            return Taken.DAMAGED
+        return Taken.YES
+
+    def reading(self, common: Common) -> DataLog:
+        """Return what was printed."""
+        return DataLog(**ending(None), rows=tuple(self._rows), failures=tuple(self._failures), **common)
+
+
+def _row(what: str, figures: dict[str, str], line: Line) -> DataLine:
+    """Return a line; raise KeyError or ValueError for one that was cut."""
+    part = _PART.fullmatch(figures["slice"]) if what in ("stage", "slice") else None
+    return DataLine(
+        what=what,
+        name=figures["name"],
+        digest=figures["digest"],
+        files=int(figures["files"]),
+        bytes=int(figures["bytes"]),
+        cached=float(figures["cached"]) if what in ("check", "stage") else None,
+        host=figures["host"] if what == "check" else None,
+        part=int(part[1]) if part else None,
+        parts=int(part[2]) if part else int(figures["slices"]) if what == "reduced" else None,
+        seconds=float(figures["seconds"]) if what == "stage" else None,
+        line=line.number,
+    )
+
+
+def _set(name: str, digest: str) -> str:
+    return f"{name} {digest[:10]}"
+
+
+def _rows(job: Job, *whats: str) -> list[tuple[str, DataLine]]:
+    return [(log.file, row) for log in of(job, DataLog) for row in log.rows if row.what in whats]
+
+
+def _wanted(job: Job, rows: Sequence[tuple[str, DataLine]]) -> Data:
+    """Return what the job's set is to be: its lock's, or where that is not known the first line's."""
+    first = rows[0][1]
+    known = job.request.data
+    return known or Data(name=first.name, digest=first.digest, files=first.files, bytes=first.bytes, role="reads")
+
+
+def _refused(job: Job) -> Found | None:
+    """Return the refusals of the reader, None where there is none."""
+    bad = [(log.file, each) for log in of(job, DataLog) for each in log.failures]
+    if not bad:
+        return None
+    shown = listed((each.text.removeprefix(f"{TOOL} error ") for _, each in bad), 2)
+    return Found(Status.FAIL, shown, proofs=tuple(proof for file, each in bad for proof in quoted(file, each)))
+
+
+def _lack(job: Job, *roles: str) -> Found | None:
+    """Return that nothing was printed, for a job that is to print it."""
+    asked = job.request.data is not None and job.request.data.role in roles
+    return Found(Status.MISSING, "no pod printed what it sees") if asked else None
+
+
+def _seen(job: Job) -> Found | None:
+    if refused := _refused(job):
+        return refused
+    rows = _rows(job, "check")
+    if not rows:
+        return _lack(job, "reads", "slices")
+    wanted = _wanted(job, rows)
+    limit = f"{plural(wanted.files, 'file')}, {wanted.bytes:,} bytes, {_set(wanted.name, wanted.digest)}"
+    key = (wanted.digest, wanted.files, wanted.bytes)
+    if bad := [(file, row) for file, row in rows if (row.digest, row.files, row.bytes) != key]:
+        what = listed(f"{row.host}: {plural(row.files, 'file')}, {_set(row.name, row.digest)}" for _, row in bad)
+        return Found(Status.FAIL, what, limit, proofs=lines_of(bad))
+    pods = len({row.host for _, row in rows})
+    expected = job.request.shape.pods if job.request.shape else pods
+    cached = min(row.cached or 0.0 for _, row in rows)
+    measured = f"{plural(wanted.files, 'file')} seen by {plural(pods, 'pod')}, {cached:g} % cached"
+    if pods < expected:
+        return Found(Status.MISSING, f"{measured}; the job has {expected}", limit, short=True)
+    away = [(file, row) for file, row in rows if (row.cached or 0.0) < _WHOLE]
+    return Found(Status.WARN if away else Status.PASS, measured, limit, proofs=lines_of(away))
+
+
+def _parts(rows: Iterable[tuple[str, DataLine]], wanted: Data) -> str | None:
+    """Return why slices are not disjoint and complete, None where they are; those of a Job of one slice are one."""
+    found = {row.part: row for _, row in rows}
+    counts = {row.parts for row in found.values()}
+    if len(counts) != 1 or (wanted.slices and counts != {wanted.slices}):
+        return f"slices of {', '.join(map(str, sorted(counts, key=str)))}"
+    (count,) = counts
+    wholes = set(range(count or 0)) if wanted.slice is None else {wanted.slice}
+    if lacks := sorted(wholes - found.keys(), key=str):
+        return f"no slice {listed(map(str, lacks))} of {count}"
+    if wanted.slice is not None:
+        return None
+    sums = sum(row.files for row in found.values()), sum(row.bytes for row in found.values())
+    if sums != (wanted.files, wanted.bytes):
+        return f"slices have {sums[0]:,} files and {sums[1]:,} bytes, the set {wanted.files:,} and {wanted.bytes:,}"
+    return None
+
+
+def _staged(job: Job) -> Found | None:
+    rows = _rows(job, "stage")
+    data = job.request.data
+    if refused := _refused(job) if rows or (data and data.role == "stages") else None:
+        return refused
+    if not rows:
+        return _lack(job, "stages")
+    if data is None:
+        total = [sum(getattr(row, field) for _, row in rows) for field in ("files", "bytes")]
+        data = Data(name=rows[0][1].name, digest=rows[0][1].digest, files=total[0], bytes=total[1], role="stages")
+    if bad := [(file, row) for file, row in rows if row.digest != data.digest]:
+        return Found(Status.FAIL, listed(_set(row.name, row.digest) for _, row in bad), proofs=lines_of(bad))
+    if why := _parts(rows, data):
+        return Found(Status.FAIL, why, proofs=lines_of(rows), short=True)
+    cached = min(row.cached or 0.0 for _, row in rows)
+    seconds = max(row.seconds or 0.0 for _, row in rows)
+    read = f"{plural(sum(row.files for _, row in rows), 'file')} read whole in {seconds:g} s, {cached:g} % cached then"
+    away = [(file, row) for file, row in rows if (row.cached or 0.0) < _WHOLE]
+    return Found(Status.WARN if away else Status.PASS, read, proofs=lines_of(away))
+
+
+def _sliced(job: Job) -> Found | None:
+    rows, data = _rows(job, "slice"), job.request.data
+    reduced = _rows(job, "reduced")
+    if refused := _refused(job) if rows or reduced or (data and data.role in ("slices", "reduces")) else None:
+        return refused
+    if not rows and not reduced:
+        return _lack(job, "slices", "reduces")
+    if reduced:
+        whole = data or _wanted(job, reduced)
+        key = (whole.digest, whole.files, whole.bytes)
+        bad = [(file, row) for file, row in reduced if (row.digest, row.files, row.bytes) != key]
+        if bad:
+            return Found(Status.FAIL, listed(_set(row.name, row.digest) for _, row in bad), proofs=lines_of(bad))
+        return Found(
+            Status.PASS, f"{plural(reduced[-1][1].parts or 0, 'slice')} disjoint and complete by their digests"
+        )
+    if data is None:
+        checks = _rows(job, "check")
+        data = _wanted(job, checks) if checks else None
+    why = "no pod printed the set's counts" if data is None else _parts(rows, data)
+    if why:
+        return Found(Status.FAIL, why, proofs=lines_of(rows), short=True)
+    return Found(Status.PASS, f"{plural(len({row.part for _, row in rows}), 'slice')} with all files once")
+
+
+CRITERIA = (
+    Criterion(
+        name="data-set",
+        title="Every pod sees exactly the files in the lock",
+        limit="digest, files and bytes of the lock, 100 % cached",
+        unit="files",
+        tolerance="files that are not cached are a warning: the job reads them from their source",
+        applies="jobs with a `data_set`",
+        source="R-5.4-6, R-5.4-7",
+        look=_seen,
+    ),
+    Criterion(
+        name="data-staged",
+        title="Every file of a data set was read completely before jobs start",
+        limit="all slices, with the files and bytes of the lock",
+        unit="files",
+        tolerance="files that are evicted again while others are read are a warning: the cache is too small",
+        applies="jobs of kind stage-data",
+        source="R-5.4-6",
+        look=_staged,
+    ),
+    Criterion(
+        name="data-slices",
+        title="The slices of a data set are disjoint and complete",
+        limit="each file in one slice",
+        unit="slices",
+        applies="jobs of kind indexed, and their reducers, which compare the digest of every slice",
+        source="R-5.3-11",
+        look=_sliced,
+    ),
+)

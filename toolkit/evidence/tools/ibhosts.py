@@ -1,0 +1,171 @@
+"""ibhosts: the channel adapters that the subnet shows (R-4.1-7)."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from pydantic import Field
+
+from core.apis.logs import NO_HOSTS
+from core.model import Model
+from core.wording import plural
+from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
+from toolkit.evidence.parser import Taken
+from toolkit.evidence.text import Line
+from toolkit.evidence.verdict import RDMA_TEST, Job, Request, Status
+from toolkit.evidence.wording import listed
+
+
+class ChannelAdapter(Model):
+    """An adapter of a host, or the aggregation node of a switch."""
+
+    guid: str = Field(description="node GUID, e.g. 0x248a0703001f0426")
+    ports: int
+    name: str = Field(description="node description, e.g. node02 HCA-3")
+    line: int
+
+    @property
+    def aggregation_node(self) -> bool:
+        """Return whether it is the part of a switch that reduces (SHARP)."""
+        return "Aggregation Node" in self.name
+
+
+class IbHosts(HostReading):
+    """The subnet as one HCA sees it."""
+
+    hca: str | None = Field(description="through which the subnet was queried (-C), e.g. mlx5_0; None: unknown")
+    rows: tuple[ChannelAdapter, ...]
+    failed: tuple[str, ...] = Field(description="errors that the tool printed")
+    excuse: str | None = Field(default=None, description="why there is no list, as the RDMA test prints it")
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        return f"{plural(len(self.rows), 'CA')}{f' from {self.hca}' if self.hca else ''}"
+
+    def refusal(self) -> str | None:
+        """Return why there is no list."""
+        return self.excuse
+
+
+_ROW = re.compile(r'Ca\s*: (?P<guid>0x[0-9a-f]{16}) ports (?P<ports>\d+) "(?P<name>.*)"$')
+_FAILED = re.compile(
+    r"ibwarn: |ibpanic: |.*\bibnetdisc\w*[.: ].*fail|.*[Ff]ailed to .*(?:umad|UMAD|MAD)|discover failed"
+)
+_EXCUSE = re.compile(r"[\w.-]+: no list of hosts, ")
+"""What the RDMA test prints where the tool is not permitted, or failed."""
+
+
+class IbHostsParser(RowsParser):
+    """Reads ibhosts; a GUID that comes again begins another run."""
+
+    tool = "ibhosts"
+    kind = IbHosts
+    rdma_test = frozenset({RDMA_TEST})
+    excuse = NO_HOSTS
+    starts = rf"Ca\s*: 0x|{typed('ibhosts')}\b"
+    command = re.compile(typed(r"ibhosts\b"))
+    argument = re.compile(r"(?:-C|--Ca)[ =]?(?P<hca>[\w.-]+)")
+    traced = True
+    no_rows = "no adapter"
+
+    @classmethod
+    def is_expected(cls, request: Request) -> bool:
+        """Return whether a job was to print it: InfiniBand alone has such a list."""
+        return request.is_infiniband and super().is_expected(request)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._failed: list[str] = []
+        self._excuse: str | None = None
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        if (row := _ROW.match(line.text)) is not None:
+            return self.add(row["guid"], record(ChannelAdapter, row, line))
+        if _FAILED.match(line.text):
+            self._failed.append(line.text)
+            return Taken.YES
+        if _EXCUSE.match(line.text):
+            self._excuse = line.text
+            return Taken.YES
+        return Taken.DAMAGED if re.match(r"Ca\s*:", line.text) else Taken.NO
+
+    def facts(self) -> Mapping[str, object]:
+        """Return the errors, and why there is no list."""
+        return {"failed": tuple(self._failed), "excuse": self._excuse}
+
+    def missing(self) -> Iterable[str]:
+        """Return the errors."""
+        return self._failed
+
+
+def _consistent(job: Job) -> Found | None:
+    views = [one for one in of(job, IbHosts) if one.rows]
+    if not views:
+        return Found(Status.MISSING, "no list of hosts")
+    sets = [frozenset(row.guid for row in one.rows) for one in views]
+    everywhere = frozenset.intersection(*sets)
+    differing = [one for one, guids in zip(views, sets, strict=True) if guids != frozenset.union(*sets)]
+    lacking = [f"{one.hca or 'one HCA'} sees {len(one.rows)}" for one in differing]
+    queried = sorted({one.hca for one in views if one.hca})
+    missing = sorted(job.request.hcas - {*queried}) if queried else []
+    if missing and not lacking:
+        return Found(Status.MISSING, f"no list from {listed(missing)}", proofs=begins(views))
+    measured = listed(lacking) if lacking else f"{plural(len(everywhere), 'CA')} from each of {len(views)}"
+    return Found(passed(not lacking), measured, proofs=begins(differing or views), short=True)
+
+
+def _all_there(job: Job) -> Found | None:
+    profile = job.request.known_machine
+    rows = {row.guid: (one.file, row) for one in of(job, IbHosts) for row in one.rows}
+    if not rows:
+        return Found(Status.MISSING, "no list of hosts")
+    hosts = Counter(_host(row) for _, row in rows.values() if not row.aggregation_node)
+    reducing = [(file, row) for file, row in rows.values() if row.aggregation_node]
+    each, known = profile.ports.count, (*job.request.nodes, *job.request.peers)
+    lacking = [f"{name}: {hosts[_short(name)]} CAs" for name in known if hosts[_short(name)] < each]
+    # Where the nodes are not known: two machines; storage and further ones may be there, too.
+    whole = [name for name, count in hosts.items() if count >= each]
+    lacking += [f"{plural(len(whole), 'host')} with {plural(each, 'CA')}"] if len(whole) < max(2, len(known)) else []
+    lacking += ["no Aggregation Node"] if job.request.sharp and not reducing else []
+    limit = f">= {plural(each, 'CA')} of {f'each of {listed(known)}' if known else 'each of 2 hosts'}"
+    limit += ", and an Aggregation Node" if job.request.sharp else ""
+    proofs = lines_of(reducing)
+    measured = f"{plural(hosts.total(), 'CA')} of {plural(len(hosts), 'host')}, {len(reducing)} Aggregation Nodes"
+    shown = f"{listed(lacking, 4)} ({measured})" if lacking else measured
+    return Found(passed(not lacking), shown, limit, proofs or begins(of(job, IbHosts)), short=True)
+
+
+def _host(row: ChannelAdapter) -> str:
+    """Return the host of `node02 HCA-3`, as drivers describe nodes."""
+    return _short(row.name.partition(" ")[0])
+
+
+def _short(name: str) -> str:
+    return name.partition(".")[0]
+
+
+CRITERIA = (
+    Criterion(
+        name="fabric-consistent",
+        title="Every HCA sees the same subnet",
+        limit="the same CAs from every HCA",
+        unit="CAs",
+        applies="jobs that list InfiniBand hosts; not where only root may use umad devices, as on RHCOS",
+        source="R-4.1-7",
+        look=_consistent,
+        when=lambda request: request.is_infiniband,
+    ),
+    Criterion(
+        name="fabric-complete",
+        title="The subnet has every HCA of the nodes, and with SHARP an Aggregation Node",
+        limit="the profile's HCAs of each participating node; where the nodes are unknown, of two hosts",
+        unit="CAs",
+        tolerance="additional CAs, of storage and of other machines; a host is the first word of a node description",
+        applies="jobs that list InfiniBand hosts, of a known profile",
+        source="R-4.1-7, D-3.8",
+        look=_all_there,
+        when=lambda request: request.is_infiniband and request.machine is not None,
+    ),
+)

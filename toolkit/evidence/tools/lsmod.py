@@ -1,0 +1,126 @@
+"""lsmod: kernel modules, with those that use them (R-3.2.3-3)."""
+
+import re
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from core.model import Model
+from toolkit.evidence.criterion import Criterion, Found, at, begins, lines_of, of, passed
+from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
+from toolkit.evidence.parser import Taken
+from toolkit.evidence.text import Line
+from toolkit.evidence.verdict import Job, Proof, Request
+
+
+class Module(Model):
+    """A loaded module."""
+
+    name: str
+    size_bytes: int
+    users: int = Field(description="references, of modules and others; -1 or -2: the kernel cannot count them")
+    used_by: tuple[str, ...] = Field(description="modules")
+    line: int
+
+
+class LsMod(HostReading):
+    """Loaded modules."""
+
+    rows: tuple[Module, ...]
+    filtered: bool = Field(description="whether a part was shown (grep): a module that is not there may be loaded")
+
+    def module(self, name: str) -> Module | None:
+        """Return a module, None when it is not shown."""
+        return next((row for row in self.rows if row.name == name), None)
+
+
+_HEADER = re.compile(r"Module\s+Size\s+Used by$")
+_ROW = re.compile(
+    r"(?P<name>[a-z0-9][\w-]*)\s+(?P<size_bytes>\d+)\s+(?P<users>-?\d+)(?:\s+(?P<used_by>[A-Za-z0-9][\w,-]*))?$",
+    re.IGNORECASE,
+)
+_KNOWN = r"(?:nv_peer_mem|nvidia\w*|gdrdrv|ib_\w+|iw_cm|rdma_\w+|mlx[45]_\w+|mlx_compat|mlxfw)"
+"""Modules that show without a heading what a list is: those that are looked for."""
+
+
+class LsModParser(RowsParser):
+    """Reads lsmod, whole or filtered."""
+
+    tool = "lsmod"
+    kind = LsMod
+    starts = rf"Module\s+Size\s+Used by$|{_KNOWN}\s+\d+\s+-?\d+(?:\s+[\w,-]+)?$|{typed('lsmod')}\b"
+    command = re.compile(typed(r"lsmod\b"))
+    contiguous = True
+    no_rows = "no module"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._headed = False
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        if _HEADER.match(line.text):
+            again = self._headed or bool(self.rows)
+            self._headed = True
+            return Taken.AGAIN if again else Taken.YES
+        if (row := _ROW.match(line.text)) is None:
+            return Taken.DAMAGED if re.match(rf"{_KNOWN}\s+\d+(?:\s+\S|$)", line.text) else Taken.NO
+        used_by = tuple(one for one in (row["used_by"] or "").split(",") if one and one != "-")
+        return self.add(row["name"], record(Module, row, line, used_by=used_by))
+
+    def facts(self) -> Mapping[str, object]:
+        """Return whether a part was shown."""
+        return {"filtered": not self._headed}
+
+
+PEER_MEMORY = ("nv_peer_mem", "nvidia_peermem")
+
+
+def _peer_memory(job: Job) -> Found | None:
+    found = of(job, LsMod)
+    bad: list[LsMod] = []
+    lines: list[Proof] = []
+    for one in found:
+        loaded = next((module for name in PEER_MEMORY if (module := one.module(name)) is not None), None)
+        if loaded is None:
+            bad.append(one)
+        else:
+            lines += at(one.file, loaded.line)
+    measured = f"not on {len(bad)} of {len(found)}" if bad else "loaded"
+    return Found(passed(not bad), measured, proofs=begins(bad) or tuple(lines), short=True)
+
+
+def _by_module(request: Request) -> bool:
+    """Return whether an HCA reaches the GPUs' memory by a module of its own; newer ones need none (dma-buf)."""
+    profile = request.machine
+    return request.has_rdma_fabric and (profile is None or profile.architecture.peer_memory == "nvidia-peermem")
+
+
+def _nouveau(job: Job) -> Found | None:
+    whole = [one for one in of(job, LsMod) if one.module("nouveau") is not None or not one.filtered]
+    bad = [(one.file, module) for one in whole if (module := one.module("nouveau")) is not None]
+    if not whole:
+        return None
+    proofs = lines_of(bad)
+    return Found(passed(not bad), "loaded" if bad else "not loaded", proofs=proofs or begins(whole))
+
+
+CRITERIA = (
+    Criterion(
+        name="peer-memory",
+        title="The kernel module for GPUDirect is loaded",
+        limit=" or ".join(PEER_MEMORY),
+        applies="nodes on InfiniBand and RoCE with lsmod output, whose GPUs do not use dma-buf",
+        source="R-3.2.3-3, E-05, E-63",
+        look=_peer_memory,
+        when=_by_module,
+    ),
+    Criterion(
+        name="nouveau-absent",
+        title="The nouveau driver is not loaded",
+        limit="not loaded",
+        applies="nodes with complete lsmod output",
+        source="R-3.4.1-7, S-6.1",
+        look=_nouveau,
+    ),
+)

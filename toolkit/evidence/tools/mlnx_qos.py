@@ -1,0 +1,113 @@
+"""mlnx_qos: how a RoCE port of a host classes its packets, and for which it stops rather than loses them (N-1.1)."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from pydantic import Field
+
+from toolkit.evidence.criterion import Criterion, Found, begins, of, passed
+from toolkit.evidence.host_parser import HostParser, HostReading, typed
+from toolkit.evidence.parser import Taken
+from toolkit.evidence.text import Line
+from toolkit.evidence.verdict import Job, Status
+from toolkit.evidence.wording import listed
+
+ROCE_DSCP = 26
+ROCE_PRIORITY = 3
+"""Of RoCE, as the switches have it by default (N-1.1)."""
+
+
+class MlnxQos(HostReading):
+    """The state of one interface."""
+
+    interface: str | None = Field(description="of the command; None: unknown")
+    trust: str | None = Field(description="dscp or pcp; None: not printed")
+    priorities: Mapping[int, int] = Field(description="DSCP -> priority")
+    pfc: tuple[int, ...] | None = Field(description="priorities with PFC; None: not printed")
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        return f"trust {self.trust}, PFC on {listed(map(str, self.pfc or ())) or 'none'}"
+
+
+_COMMAND = typed(r"mlnx_qos\b")
+_TRUST = re.compile(r"Priority trust state:\s*(dscp|pcp)$")
+_MAP = re.compile(r"\s+prio:([0-7]) dscp:((?:\d\d,)+)$")
+_PFC = re.compile(r"\s+enabled((?:\s+[01]){8})$")
+_OTHER = re.compile(
+    r"DCBX mode:|dscp2prio mapping:|default priority:|Receive buffer size|Cable len:|PFC configuration:|\s+priority[: ]"
+    r"|\s+buffer\s+\d|tc: ?\d"
+)
+
+
+class MlnxQosParser(HostParser):
+    """Reads what is printed without other options than -i."""
+
+    tool = "mlnx-qos"
+    kind = MlnxQos
+    starts = rf"DCBX mode:|Priority trust state:|{_COMMAND}"
+    command = re.compile(_COMMAND)
+    argument = re.compile(r"(?:-i|--interface)[ =]?(?P<interface>[\w.-]+)")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._trust: str | None = None
+        self._map: dict[int, int] = {}
+        self._pfc: tuple[int, ...] | None = None
+        self._dcbx = False
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        text = line.text
+        if (trust := _TRUST.match(text)) is not None:
+            if self._trust is not None:
+                return Taken.AGAIN
+            self._trust = trust[1]
+        elif (row := _MAP.match(text)) is not None:
+            self._map |= {int(dscp): int(row[1]) for dscp in row[2].split(",") if dscp}
+        elif (pfc := _PFC.match(text)) is not None:
+            self._pfc = tuple(number for number, on in enumerate(pfc[1].split()) if on == "1")
+        elif text.startswith("DCBX mode:"):
+            again, self._dcbx = self._dcbx, True
+            return Taken.AGAIN if again else Taken.YES
+        else:
+            return Taken.YES if _OTHER.match(text) else Taken.NO
+        return Taken.YES
+
+    def facts(self) -> Mapping[str, object]:
+        """Return the state."""
+        return {"trust": self._trust, "priorities": self._map, "pfc": self._pfc}
+
+    def missing(self) -> Iterable[str | None]:
+        """Return what is not there."""
+        return (None if self._trust else "no trust state", None if self._pfc is not None else "no PFC configuration")
+
+
+def _lossless(job: Job) -> Found | None:
+    found = [one for one in of(job, MlnxQos) if one.trust and one.pfc is not None]
+    if not found:
+        return Found(Status.MISSING, "no trust state, or no PFC configuration")
+    faults = [text for one in found for text in _faults(one)]
+    return Found(passed(not faults), listed(faults, 4) or "as the switches", proofs=begins(found))
+
+
+def _faults(one: MlnxQos) -> Iterable[str]:
+    name = one.interface or "port"
+    if one.trust != "dscp":
+        yield f"{name}: trust {one.trust}"
+    if one.pfc != (ROCE_PRIORITY,):
+        yield f"{name}: PFC on {listed(map(str, one.pfc or ())) or 'none'}"
+    if one.priorities and one.priorities.get(ROCE_DSCP) != ROCE_PRIORITY:
+        yield f"{name}: DSCP {ROCE_DSCP} has priority {one.priorities.get(ROCE_DSCP)}"
+
+
+CRITERIA = (
+    Criterion(
+        name="host-lossless",
+        title="RoCE ports of hosts classify packets as the switches do",
+        limit=f"trust dscp, PFC on {ROCE_PRIORITY} alone, DSCP {ROCE_DSCP} to priority {ROCE_PRIORITY}",
+        applies="hosts with mlnx_qos output",
+        source="N-1.1",
+        look=_lossless,
+    ),
+)

@@ -1,0 +1,234 @@
+"""mlxconfig: settings of an HCA's firmware, of which ATS_ENABLED is one (N-3.6, N-3.7)."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from core.model import Model
+from toolkit.evidence.criterion import Criterion, Found, Row, begins, lines_of, of, passed
+from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
+from toolkit.evidence.parser import Taken
+from toolkit.evidence.text import Line
+from toolkit.evidence.verdict import Job, Status
+from toolkit.evidence.wording import listed
+
+Ats = Literal["absent", "off", "on"]
+
+
+class FirmwareSetting(Model):
+    """A setting, in the columns that were printed. Values are as printed, e.g. False(0)."""
+
+    name: str
+    values: tuple[str, ...] = Field(description="one for each column")
+    line: int
+
+
+class Mismatch(Model):
+    """A setting that is not as it was to be, by `validate_system_conf`."""
+
+    name: str
+    expected: str
+    actual: str
+    line: int
+
+
+class MlxConfig(HostReading):
+    """Settings of one HCA."""
+
+    device: str | None = Field(description="e.g. /dev/mst/mt4123_pciconf0; None: unknown")
+    kind: str | None = Field(description="device type, e.g. ConnectX6")
+    columns: tuple[str, ...] = Field(description="e.g. Next Boot, New; empty when only lines of settings are there")
+    rows: tuple[FirmwareSetting, ...]
+    reboot_needed: bool = Field(description="whether settings were applied, which count from the next boot on")
+    failed: str | None = Field(description="error that it printed")
+    mismatches: tuple[Mismatch, ...] = Field(default=(), description="settings that are not as they were to be")
+    matches: bool | None = Field(
+        default=None, description="the result of `validate_system_conf`; None: another command"
+    )
+
+    @property
+    def pending(self) -> tuple[FirmwareSetting, ...]:
+        """Settings that the next boot changes, by `-e query`, which prints what is in force beside it."""
+        if not {"Current", "Next Boot"} <= {*self.columns}:
+            return ()
+        now, then = self.columns.index("Current"), self.columns.index("Next Boot")
+        return tuple(row for row in self.rows if row.values[now] != row.values[then])
+
+    @property
+    def ats(self) -> Ats | None:
+        """Return whether address translation is on, in the last column: `absent` is firmware without it (N-3.6).
+
+        None when that could not be determined: of a query of which nothing else was printed, or not all of it.
+        """
+        found = next((row.values[-1] for row in self.rows if row.name == "ATS_ENABLED"), None)
+        if found is not None:
+            return "on" if found == "True(1)" else "off"
+        return "absent" if self.complete else None
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        if self.matches is not None:
+            return "as it was to be" if self.matches else f"{len(self.mismatches)} settings differ"
+        return f"ATS {self.ats or 'unknown'}"
+
+
+_COMMAND = typed(r"(?:mlxconfig|mstconfig)\b")
+_ROW = re.compile(r"(?:\s{2,}|\s*\*\s+)?(?:RO\s+)?([A-Z][A-Z0-9_]{2,}(?:\[[\d.]+\])?)\s{2,}(\S.*)$")
+_COLUMNS = re.compile(r"Configurations:\s+(\S.*)$")
+_HEAD = re.compile(r"(Device type|Name|Description|Device):\s+(\S.*)$")
+_VALUE = re.compile(r"[\w.+-]+(?:\([\w]+\))?|Array\[[\d.]+\]|N/A")
+_KNOWN = re.compile(r"(?:\s*\*)?\s*ATS_ENABLED\b")
+_ERROR = re.compile(r"-E- (.+)")
+_MISMATCH = re.compile(
+    r"\s*MISMATCH:\s+(?P<name>[A-Z]\w+(?:\[[\d.]+\])?):?\s+Expected:\s*(?P<expected>[\w().-]+),?\s+Actual:\s*(?P<actual>[\w().-]+)$"
+)
+_RESULT = re.compile(r"\s*Result: Device configuration (MATCHES|does NOT match)\b")
+_OTHER = re.compile(
+    r"\s*OK:\s|Device #\d+:|-+$|\s*Apply new Configuration\?|Applying\.\.\.|The '\*' shows|-I- |\s*-I- |"
+    r"Continue with|Failed to "
+)
+
+
+class MlxConfigParser(RowsParser):
+    """Reads query and set, also filtered."""
+
+    tool = "mlxconfig"
+    kind = MlxConfig
+    starts = (
+        rf"Device #\d+:$|Device type:\s+ConnectX|\s*(?:\*\s*)?ATS_ENABLED\s+(?:True|False)\(|"
+        rf"\s*(?:MISMATCH|Result: Device conf)|{_COMMAND}"
+    )
+    command = re.compile(_COMMAND)
+    argument = re.compile(r"-d\s+(?P<device>\S+)")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._head: dict[str, str] = {}
+        self._columns: tuple[str, ...] = ()
+        self._reboot = False
+        self._failed: str | None = None
+        self._mismatches: list[Mismatch] = []
+        self._matches: bool | None = None
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        text = line.text
+        if text.startswith("Device #") and (self._columns or self.rows):
+            return Taken.AGAIN
+        if (head := _HEAD.match(text)) is not None:
+            self._head[head[1]] = head[2]
+        elif (columns := _COLUMNS.match(text)) is not None:
+            self._columns = tuple(re.split(r"\s{2,}", columns[1]))
+        elif (mismatch := _MISMATCH.match(text)) is not None:
+            self._mismatches.append(record(Mismatch, mismatch, line))
+        elif (result := _RESULT.match(text)) is not None:
+            self._matches = result[1] == "MATCHES"
+        elif (error := _ERROR.match(text)) is not None:
+            self._failed = error[1]
+        elif (row := _ROW.match(text)) is not None:
+            return self._row(row[1], row[2].split(), line.number)
+        elif _OTHER.match(text):
+            self._reboot = self._reboot or "Please reboot" in text
+        else:
+            return Taken.DAMAGED if _KNOWN.match(text) else Taken.NO
+        return Taken.YES
+
+    def _row(self, name: str, values: list[str], line: int) -> Taken:
+        if not self._columns and not _KNOWN.match(name):
+            return Taken.NO
+        expected = len(self._columns) or len(values)
+        if len(values) != expected or not all(map(_VALUE.fullmatch, values)):
+            return Taken.DAMAGED
+        if name == "ATS_ENABLED" and not all(re.fullmatch(r"True\(1\)|False\(0\)", value) for value in values):
+            return Taken.DAMAGED
+        return self.add(name, FirmwareSetting(name=name, values=tuple(values), line=line), Taken.DAMAGED)
+
+    def facts(self) -> Mapping[str, object]:
+        """Return the HCA, and what the command did."""
+        return {
+            "device": self._head.get("Device", self.arguments["device"]),
+            "kind": self._head.get("Device type"),
+            "columns": self._columns,
+            "reboot_needed": self._reboot,
+            "failed": self._failed,
+            "mismatches": tuple(self._mismatches),
+            "matches": self._matches,
+        }
+
+    def missing(self) -> Iterable[str | None]:
+        """Return the error, and whether there is nothing."""
+        return (self._failed, None if self.rows or self._matches is not None else "no setting")
+
+
+_LINK_TYPE = re.compile(r"LINK_TYPE_P\d$")
+
+
+def _ats_firmware(job: Job) -> Found | None:
+    found = [one for one in of(job, MlxConfig) if one.matches is None and not _is_of_links_alone(one)]
+    if not found:
+        return None
+    if any(one.ats is None for one in found):
+        return Found(Status.MISSING, "output is not whole", proofs=begins(found))
+    waits = any(one.reboot_needed for one in found)
+    seen = sorted({str(one.ats) for one in found})
+    measured = f"{listed(seen)}{', from the next boot on' if waits else ''}"
+    return Found(passed(seen == ["on"] and not waits), measured, proofs=begins(found))
+
+
+def _is_of_links_alone(one: MlxConfig) -> bool:
+    return bool(one.rows) and all(_LINK_TYPE.match(row.name) for row in one.rows)
+
+
+def _ethernet(job: Job) -> Found | None:
+    """Return whether ports are set to Ethernet; those of adapters for Ethernet alone have no such setting."""
+    rows = [(one.file, row) for one in of(job, MlxConfig) for row in one.rows if _LINK_TYPE.match(row.name)]
+    if not rows or job.request.fabric in (None, "infiniband"):
+        return None
+    wrong = [(file, row) for file, row in rows if row.values[-1] != "ETH(2)"]
+    measured = listed(sorted({row.values[-1] for _, row in rows}))
+    return Found(passed(not wrong), measured, proofs=lines_of(wrong or rows))
+
+
+def _in_force(job: Job) -> Found | None:
+    """Return whether a comparison found no difference, and whether no setting waits for the next boot."""
+    checked = [one for one in of(job, MlxConfig) if one.matches is not None or "Current" in one.columns]
+    if not checked:
+        return None
+    waits = [(one.file, row, f"{row.name}: from the next boot on") for one in checked for row in one.pending]
+    others = [
+        (one.file, row, f"{row.name}: {row.actual}, not {row.expected}") for one in checked for row in one.mismatches
+    ]
+    bad: list[tuple[str, Row, str]] = [*waits, *others]
+    good = not bad and all(one.matches is not False for one in checked)
+    measured = listed((text for *_, text in bad), 4) or ("all" if good else "does not match")
+    return Found(passed(good), measured, proofs=lines_of((file, row) for file, row, _ in bad) or begins(checked))
+
+
+CRITERIA = (
+    Criterion(
+        name="ports-in-ethernet-mode",
+        title="Adapters are in Ethernet mode",
+        limit="LINK_TYPE ETH(2)",
+        applies="machines on RoCE or Ethernet with mlxconfig output of adapters that have a LINK_TYPE setting",
+        source="B-2.2",
+        look=_ethernet,
+    ),
+    Criterion(
+        name="firmware-in-force",
+        title="The adapter's firmware settings are in effect",
+        limit="no difference, and no setting that waits for a reboot",
+        applies="machines with output of mlxconfig -e query or validate_system_conf",
+        source="N-3.8, github.com/Mellanox/nic-configuration-operator",
+        look=_in_force,
+    ),
+    Criterion(
+        name="ats-firmware",
+        title="ATS is enabled in the adapter's firmware",
+        limit="ATS_ENABLED on, without a pending reboot",
+        applies="machines with mlxconfig output",
+        source="N-3.6, N-3.7",
+        look=_ats_firmware,
+    ),
+)

@@ -1,0 +1,134 @@
+"""mmlscluster: nodes of a Spectrum Scale cluster (R-3.3-2)."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from pydantic import Field
+
+from core.model import Model
+from core.wording import plural
+from toolkit.evidence.block_parser import Block, compiled
+from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
+from toolkit.evidence.parser import Taken
+from toolkit.evidence.text import Line
+from toolkit.evidence.verdict import Job
+from toolkit.evidence.wording import listed
+
+
+class ScaleNode(Model):
+    """A node."""
+
+    number: int
+    daemon_name: str
+    address: str = Field(description="IP address")
+    admin_name: str
+    designation: tuple[str, ...] = Field(description="e.g. quorum, manager, perfmon; empty: a client")
+    line: int
+
+
+class MmLsCluster(HostReading):
+    """The cluster."""
+
+    name: str | None
+    cluster_id: str | None = Field(description="e.g. 16217308676014575381, as storage classes and volumes name it")
+    repository: str | None = Field(description="e.g. CCR")
+    shortened: bool = Field(description="whether nodes were left out manually, as `[ ... ]`")
+    rows: tuple[ScaleNode, ...]
+
+
+_COMMAND = typed(r"mmlscluster\b")
+_FORMS = compiled(
+    {
+        "GPFS cluster name": r"(?P<name>\S+)",
+        "GPFS cluster id": r"(?P<cluster_id>\d+)",
+        "GPFS UID domain": r"\S+",
+        "Remote shell command": r"\S.*",
+        "Remote file copy command": r"\S.*",
+        "Repository type": r"(?P<repository>\S.*)",
+    }
+)
+_HEADER = re.compile(r"\s*Node\s+Daemon node name\s+IP address\s+Admin node name\s+Designation$")
+_ROW = re.compile(
+    r"\s*(?P<number>\d+)\s+(?P<daemon_name>[A-Za-z0-9][\w.-]*)"
+    r"\s+(?P<address>\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:]*:[0-9a-f:]+)\s+(?P<admin_name>[A-Za-z0-9][\w.-]*)"
+    r"(?:\s+(?P<designation>[a-z]+(?:-[a-z]+)*))?$"
+)
+_RULE = re.compile(r"\s*[-=]{5,}$")
+
+
+class MmLsClusterParser(RowsParser):
+    """Reads the block and the table under it."""
+
+    tool = "mmlscluster"
+    kind = MmLsCluster
+    starts = rf"GPFS cluster information$|{_COMMAND}"
+    command = re.compile(_COMMAND)
+    contiguous = True
+    no_rows = "no node"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._block = Block(_FORMS, 1)
+        self._begins = self._headed = self._short = False
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        text = line.text
+        if text == "GPFS cluster information":
+            again, self._begins = self._begins, True
+            return Taken.AGAIN if again else Taken.YES
+        if _HEADER.match(text):
+            self._headed = True
+        elif self._headed and re.match(r"\[\s*\.\.\.", text):
+            self._short = True
+        elif not (self._begins and _RULE.match(text)):
+            return self._row(line) if self._headed else self._block.take(text)
+        return Taken.YES
+
+    def _row(self, line: Line) -> Taken:
+        row = _ROW.match(line.text)
+        if row is None:
+            return Taken.DAMAGED if re.match(r"\s*\d+\s+\S", line.text) else Taken.NO
+        designation = tuple(row["designation"].split("-")) if row["designation"] else ()
+        return self.add(int(row["number"]), record(ScaleNode, row, line, designation=designation), Taken.DAMAGED)
+
+    def facts(self) -> Mapping[str, object]:
+        """Return the cluster."""
+        return {**self._block.groups(), "shortened": self._short}
+
+    def missing(self) -> Iterable[str]:
+        """Yield what the cluster lacks, and that nodes were left out."""
+        yield from (f"no {key}" for key in self._block.lacks("GPFS cluster name", "GPFS cluster id"))
+        if self._short:
+            yield "nodes left out"
+
+
+def _members(job: Job) -> Found | None:
+    found, wanted = of(job, MmLsCluster), job.request.nodes
+    rows = [(one.file, row) for one in found for row in one.rows]
+    known = [(file, row, (row.admin_name, row.daemon_name)) for file, row in rows]
+    absent = [name for name in wanted if not any(_same(name, other) for *_, names in known for other in names)]
+    ours = ((file, row) for file, row, names in known if any(_same(name, one) for name in wanted for one in names))
+    measured = f"{listed(absent)} absent" if absent else f"{len(wanted)} of {plural(len(rows), 'node')}"
+    return Found(passed(not absent), measured, listed(wanted), begins(found) if absent else lines_of(ours), short=True)
+
+
+def _same(name: str, other: str) -> bool:
+    """Return whether two names are one machine's: Scale has a network, and so a domain, of its own."""
+    return name == other or name.partition(".")[0] == other.partition(".")[0]
+
+
+CRITERIA = (
+    Criterion(
+        name="scale-members",
+        title="The nodes are in the Spectrum Scale cluster",
+        limit="every node of the job",
+        unit="nodes",
+        tolerance="names are compared without their domain: Spectrum Scale has a separate network",
+        applies="machines with mmlscluster output, where the nodes are known",
+        source="R-3.3-2",
+        look=_members,
+        when=lambda request: bool(request.nodes),
+    ),
+)

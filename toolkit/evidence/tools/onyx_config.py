@@ -1,0 +1,153 @@
+"""`show running-config` of Onyx (MLNX-OS): commands of an InfiniBand or Ethernet switch (R-3.1-2, N-1)."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from pydantic import Field
+
+from core.model import Model
+from toolkit.evidence.configuration import MOST, ConfigurationParser, ConfigurationReading
+from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.parser import Taken
+from toolkit.evidence.text import Line
+from toolkit.evidence.verdict import Job
+from toolkit.evidence.wording import listed
+
+
+class OnyxCommand(Model):
+    """A command of the configuration."""
+
+    text: str = Field(description="as printed")
+    line: int
+
+
+class OnyxConfig(ConfigurationReading):
+    """The configuration of one switch."""
+
+    release: str | None = Field(description="product release, e.g. 3.9.0300; None: not printed")
+    rows: tuple[OnyxCommand, ...]
+
+    @property
+    def jumbo_by_default(self) -> bool | None:
+        """Whether ports have an MTU of 9216 without a command (N-1.3); None: the release is not known."""
+        parts = re.findall(r"\d{1,6}", self.release or "")[: len(_WITH_JUMBO)]
+        return tuple(map(int, parts)) >= _WITH_JUMBO if len(parts) == len(_WITH_JUMBO) else None
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        return f"{self.host or 'a switch'}: {len(self.rows)} commands"
+
+
+PROMPT = r"(?:[\w.-]+ )?(?:\[[^\]]+\] )?(?:\(config[^)]*\) )?[#>] ?"
+_COMMAND = rf"(?:{PROMPT})?show running-config\b"
+_BANNER = re.compile(r"## (Hostname|Product release): +(\S+)$")
+_LINE = re.compile(
+    r" *(?:no )?(?:aaa|access-list|arp|banner|class-map|cli|clock|configure|crypto|dcb|docker|email|enable|exit|fae"
+    r"|feature|file|hostname|ib|interface|ip|ipv6|job|json-gw|lacp|ldap|license|lldp|logging|mlag|ntp|policy-map|port-channel"
+    r"|protocol|qos|radius-server|reload|roce|router|snmp-server|spanning-tree|ssh|stats|storm-control|switchport|system"
+    r"|tacacs-server|telnet-server|traffic|username|virtual-machine|vlan|vrf|web|write|xml-gw)(?: .*)?$"
+)
+
+
+class OnyxConfigParser(ConfigurationParser):
+    """Reads the configuration as the switch prints it, and as `./hpc site render` writes it."""
+
+    tool = "onyx-config"
+    kind = OnyxConfig
+    starts = (
+        rf"{_COMMAND}|## (?:Running database|Generated at|Hostname:|Product release:)|(?:no )?ib (?:smnode \S+|sm) \w"
+        r"|username \S+ (?:password|nopassword|capability)"
+    )
+    leads = "##"
+    command = re.compile(_COMMAND)
+    prompt = re.compile(rf"(?:[\w.-]+ |\[[^\]]+\] ?){PROMPT}\w|[\w.-]+ [#>] ?\w")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._head: dict[str, str] = {}
+        self._rows: list[OnyxCommand] = []
+        self._more = False
+
+    def statement(self, line: Line) -> Taken:
+        """Read a line."""
+        text = line.text
+        if text.startswith("#"):
+            if (banner := _BANNER.match(text)) is not None:
+                if banner[1] in self._head:
+                    return Taken.AGAIN
+                self._head[banner[1]] = banner[2]
+            return Taken.YES
+        if _LINE.match(text) is None:
+            return Taken.NO
+        self._more = len(self._rows) >= MOST
+        if not self._more:
+            self._rows.append(OnyxCommand(text=text.strip(), line=line.number))
+        return Taken.YES
+
+    def facts(self) -> Mapping[str, object]:
+        """Return the commands, and whose they are."""
+        named = (row.text.removeprefix("hostname ") for row in self._rows if row.text.startswith("hostname "))
+        host = self._head.get("Hostname") or next(named, None)
+        return {
+            "host": host,
+            "release": self._head.get("Product release"),
+            "rows": tuple(self._rows),
+            "hidden": self.hidden,
+        }
+
+    def missing(self) -> Iterable[str | None]:
+        """Return whether there are commands, and all of them."""
+        return (None if self._rows else "no command", f"more than {MOST} commands" if self._more else None)
+
+
+MTU = 9216
+_MTU = re.compile(r"interface (?:ethernet|port-channel) (\S+) mtu (\d{1,6})\b")
+_MANAGER = re.compile(r"ib smnode (\S+) (create|enable)$")
+_WITH_JUMBO = (3, 9, 2110)
+"""The first release whose ports have an MTU of 9216 without a command (N-1.3)."""
+
+
+def _created(job: Job) -> Found | None:
+    """Return whether every subnet manager that is on was made before: `enable` alone does nothing (E-07)."""
+    rows = [(one, row, _MANAGER.match(row.text)) for one in of(job, OnyxConfig) for row in one.rows]
+    made = {(one.file, found[1]) for one, _, found in rows if found and found[2] == "create"}
+    on = [(one, row, found[1]) for one, row, found in rows if found and found[2] == "enable"]
+    if not on:
+        return None
+    wrong = [(one, row, name) for one, row, name in on if (one.file, name) not in made]
+    measured = listed(f"{name}: not created" for *_, name in wrong) if wrong else listed(name for *_, name in on)
+    return Found(passed(not wrong), measured, proofs=lines_of((one.file, row) for one, row, _ in wrong or on))
+
+
+def _jumbo(job: Job) -> Found | None:
+    found = [one for one in of(job, OnyxConfig) if any(row.text.split()[0] == "roce" for row in one.rows)]
+    if not found:
+        return None
+    sizes = [(one, row, size) for one in found for row in one.rows if (size := _MTU.match(row.text)) is not None]
+    wrong = [(one, row, f"{size[1]}: {size[2]}") for one, row, size in sizes if int(size[2]) < MTU]
+    plain = [one for one in found if not any(one is with_ for with_, *_ in sizes) and one.jumbo_by_default is False]
+    if not wrong and not plain:
+        return Found(passed(True), f"{MTU} or the default" if sizes else "the default", proofs=begins(found))
+    measured = listed([*(text for *_, text in wrong), *(f"{one.host}: the default of {one.release}" for one in plain)])
+    return Found(passed(False), measured, proofs=lines_of((one.file, row) for one, row, _ in wrong) or begins(plain))
+
+
+CRITERIA = (
+    Criterion(
+        name="subnet-manager-created",
+        title="Every enabled subnet manager was created",
+        limit="`ib smnode ... create` beside `enable`",
+        applies="configurations of InfiniBand switches",
+        source="R-3.1-1, R-3.1-2",
+        look=_created,
+    ),
+    Criterion(
+        name="switch-mtu",
+        title="Ports of a RoCE switch pass jumbo frames",
+        limit=f"{MTU}",
+        unit="bytes",
+        applies="configurations of Ethernet switches with `roce`",
+        source="N-1.3",
+        look=_jumbo,
+    ),
+)

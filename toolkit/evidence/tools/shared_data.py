@@ -1,0 +1,117 @@
+"""The program shared-data: whether what one pod writes into the tenant's volume is what the others read (R-5.2-4)."""
+
+import re
+
+from pydantic import Field
+
+from core.model import Model
+from core.wording import plural
+from toolkit.evidence.criterion import Criterion, Found, lines_of, of
+from toolkit.evidence.model import Reading
+from toolkit.evidence.parser import Common, Parser, Taken, ending
+from toolkit.evidence.text import Line
+from toolkit.evidence.verdict import Job, Status
+from toolkit.evidence.wording import listed
+
+SAME = "same"
+_LINE = re.compile(
+    r"shared-data: rank (?P<rank>\d{1,7}) of (?P<ranks>\d{1,7}) on (?P<host>\S{1,253}) "
+    r"(?:wrote (?P<mib>\d{1,7}) MiB|read rank (?P<other>\d{1,7}): (?P<result>same|different|not seen))",
+    re.ASCII,
+)
+
+
+class SharedRead(Model):
+    """What a rank read of another one's file."""
+
+    rank: int = Field(description="that read")
+    host: str = Field(description="its pod")
+    other: int = Field(description="rank whose file it is")
+    result: str = Field(description="same, different (by their checksums), or not seen (for two minutes)")
+    line: int
+
+
+class SharedData(Reading):
+    """A run of the program."""
+
+    ranks: int = Field(description="of the job")
+    writers: int = Field(description="ranks that wrote their file")
+    rows: tuple[SharedRead, ...]
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        same = sum(row.result == SAME for row in self.rows)
+        return f"{same} of {plural(self.ranks * (self.ranks - 1), 'file')} read as written"
+
+
+class SharedDataParser(Parser):
+    """Reads the lines of all ranks, in any order."""
+
+    tool = "shared-data"
+    kind = SharedData
+    starts = r"shared-data: rank "
+
+    def __init__(self) -> None:
+        self._ranks = 0
+        self._writers: set[int] = set()
+        self._rows: dict[tuple[int, int], SharedRead] = {}
+
+    def feed(self, line: Line) -> Taken:
+        """Read a line of a rank."""
+        if (found := _LINE.fullmatch(line.text)) is None:
+            return Taken.DAMAGED if line.text.startswith("shared-data: ") else Taken.NO
+        rank, ranks = int(found["rank"]), int(found["ranks"])
+        again = rank in self._writers if found["mib"] else (rank, int(found["other"])) in self._rows
+        if again or (self._ranks and ranks != self._ranks):
+            return Taken.AGAIN
+        self._ranks = ranks
+        if found["mib"]:
+            self._writers.add(rank)
+        else:
+            other = int(found["other"])
+            self._rows[rank, other] = SharedRead(
+                rank=rank, host=found["host"], other=other, result=found["result"], line=line.number
+            )
+        return Taken.YES
+
+    def ignores(self, text: str) -> bool:
+        """Return whether a line is not a rank's."""
+        return not text.startswith("shared-data: ")
+
+    def reading(self, common: Common) -> SharedData:
+        """Return who read what."""
+        missing = self._ranks * (self._ranks - 1) - len(self._rows)
+        return SharedData(
+            **ending(f"{plural(missing, 'file')} not read" if missing > 0 else None),
+            ranks=self._ranks,
+            writers=len(self._writers),
+            rows=tuple(self._rows.values()),
+            **common,
+        )
+
+
+def _shared(job: Job) -> Found | None:
+    runs = of(job, SharedData)
+    bad = [(run.file, row) for run in runs for row in run.rows if row.result != SAME]
+    if bad:
+        what = listed(f"rank {row.rank} read rank {row.other}: {row.result}" for _, row in bad)
+        return Found(Status.FAIL, what, proofs=lines_of(bad))
+    if any(run.ranks < 2 or not run.complete for run in runs):  # noqa: PLR2004 - no other rank wrote
+        return Found(Status.MISSING, listed(run.figures() for run in runs))
+    apart = len(job.request.nodes) != 1
+    where = "" if apart else ", all on one node"
+    return Found(Status.PASS if apart else Status.WARN, listed(f"{run.figures()}{where}" for run in runs))
+
+
+CRITERIA = (
+    Criterion(
+        name="shared-data",
+        title="Files written on one node can be read on another",
+        limit="every file as written",
+        unit="files",
+        tolerance="pods on a single node are a warning: nothing passed between nodes",
+        applies="runs of the program shared-data",
+        source="R-5.2-4",
+        look=_shared,
+    ),
+)

@@ -1,0 +1,108 @@
+"""What a job's processes must show together."""
+
+import signal
+from collections import Counter
+from collections.abc import Iterator
+
+from core.wording import plural
+from toolkit.evidence.criterion import Criterion, Found, ends, of
+from toolkit.evidence.tools.torch_distributed.model import Exit, Meeting, TorchDistributed, ranks_behind
+from toolkit.evidence.verdict import Ended, Job, Proof, Shape, Status
+from toolkit.evidence.wording import listed
+
+_SHOWN = 8
+"""Ranks, processes and lines that are named."""
+_OPERATIONS = 3
+"""Operations, and ranks that printed nothing, of which more are not named."""
+
+
+def _together(job: Job) -> Found | None:
+    readings = of(job, TorchDistributed)
+    facts = [fact for one in readings for fact in _facts(one)]
+    facts += [fact for one in readings for fact in _silent(one, job.request.shape)]
+    if not facts:
+        ended = [one for one in readings if one.succeeded]
+        return Found(Status.PASS, "all processes ended well", proofs=ends(ended)) if ended else None
+    ended_well = job.ended is Ended.SUCCEEDED or all(one.succeeded for one in readings)
+    status = Status.WARN if ended_well else Status.FAIL
+    proofs = tuple(dict.fromkeys(proof for _, proof in facts))[:_SHOWN]
+    return Found(status, "; ".join(dict.fromkeys(text for text, _ in facts)), proofs=proofs)
+
+
+def _facts(one: TorchDistributed) -> Iterator[tuple[str, Proof]]:
+    """Yield what failed, the most telling first, with the line that shows it."""
+
+    def at(line: int) -> Proof:
+        return Proof(file=one.file, line=line, text="")
+
+    for behind in ranks_behind(one.progress)[:_SHOWN]:
+        yield str(behind), at(behind.progress.line)
+    for named in one.named[:_SHOWN]:
+        yield (
+            f"PyTorch names {plural(len(named.ranks), 'rank')} as behind: {listed(map(str, named.ranks))}",
+            at(named.line),
+        )
+    for exited in sorted(one.exits, key=lambda row: not row.first)[:_SHOWN]:
+        yield _exit(exited), at(exited.line)
+    for row in one.meetings[:_SHOWN]:
+        yield _meeting(row), at(row.line)
+    if one.stuck:
+        yield f"the watchdog of rank {listed(map(str, one.stuck))} is stuck", at(one.failures[0].line)
+    for (operation, work), count in Counter((row.operation, row.work) for row in one.timed_out).most_common(
+        _OPERATIONS
+    ):
+        first = next(row for row in one.timed_out if (row.operation, row.work) == (operation, work))
+        after = f" after {first.seconds:.0f} s" if first.seconds is not None else ""
+        yield f"{operation} {work} timed out{after} on {plural(count, 'rank')}", at(first.line)
+    if one.failures and not (one.exits or one.meetings or one.stuck or one.timed_out or one.behind):
+        yield plural(len(one.failures), "line that reports a failure"), at(one.failures[0].line)
+
+
+def _silent(one: TorchDistributed, shape: Shape | None) -> Iterator[tuple[str, Proof]]:
+    """Yield the few ranks of the job that printed nothing, where several others waited and none is behind."""
+    heard = {row.rank for row in one.timed_out if row.rank is not None} | {row.rank for row in one.progress}
+    every_rank = {*range(shape.total)} if shape is not None else set()
+    # Ranks beyond the layout show that it is another job's.
+    silent = every_rank - heard if len(heard) > 1 and heard < every_rank and not one.behind else set()
+    if 0 < len(silent) <= _OPERATIONS:
+        line = max([*(row.line for row in one.timed_out), *(row.line for row in one.progress)])
+        ranks = f"no time-out of rank {listed(map(str, sorted(silent)))}, for which the others may wait"
+        yield ranks, Proof(file=one.file, line=line, text="")
+
+
+def _exit(row: Exit) -> str:
+    who = f"rank {row.rank}" if row.rank is not None else f"local rank {row.local_rank} of a pod"
+    where = f" on {row.host}" if row.host else ""
+    return f"{who}{where} " + (f"was ended by {_signal(-row.code)}" if row.code < 0 else f"exited with {row.code}")
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _meeting(row: Meeting) -> str:
+    if row.kind == "clients":
+        waited = f" in {row.seconds} s" if row.seconds is not None else ""
+        return f"{row.joined} of {row.expected} processes joined{waited}"
+    if row.kind == "connect":
+        return f"no answer from {row.host}, port {row.port}"
+    if row.kind == "listen":
+        port = f"port {row.port}" if row.port is not None else "the port"
+        return f"{port} could not be opened{f': {row.why}' if row.why else ''}"
+    return f"rendezvous failed: {row.why}"
+
+
+CRITERIA = (
+    Criterion(
+        name="processes-together",
+        title="PyTorch's processes found each other, kept together, and ended well",
+        limit="no process absent, behind, stuck or failed",
+        tolerance="a warning where torchrun or the cluster reports that the job succeeded, as after a restart",
+        applies="jobs in whose logs PyTorch reports a failure of its processes, or torchrun their end",
+        source="docs.pytorch.org/docs/stable/elastic/errors.html",
+        look=_together,
+    ),
+)

@@ -1,0 +1,84 @@
+"""docs/coverage.md and docs/coverage/: every row of the source documents, what does it, and what proves that."""
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from toolkit.render.reference import markdown, tables
+from toolkit.render.reference.coverage_data import DOCUMENTS, FOLDER, VERDICTS, Document, Entry, rows, sections
+from toolkit.render.reference.proof_layers import layers
+
+INTRODUCTION = """# Coverage
+
+What the source documents require, row by row, and what of it is here. Each document has a page, and so have their
+faults; ids are those of [sources](sources.md). Written from the files in `coverage/` by `make docs`; tests hold them to
+the rows of the documents, and to the files, tests, criteria and rules that they name.
+
+| verdict | meaning |
+|---|---|
+| done | files do all of it, and a test would fail without them |
+| partly | files do a part of it, which a test proves; what is missing is said |
+| site-file | `./hpc site render` writes it for whoever administers the site, tested; nothing here applies it |
+| not | nothing does it; what would have to be there is said, and why it is not |
+| out | nothing here can do it, or it asks for nothing |
+"""
+_DOCUMENT = """Generated from `{name}.yaml`; the [overview](../coverage.md) explains the verdicts. `judged by` names
+criteria of `./hpc verify` and policies; the layer of a test is `unit` (no cluster), `engine` (real programs) or
+`cluster` (the simulated cluster)."""
+_GAPS = (
+    "Rows that are done in part or not at all; those that are out of reach are on the documents' pages with the reason."
+)
+_HEADS = ("id", "what it asks for", "verdict", "done by", "judged by", "proved by", "missing, or why; notes")
+
+
+def pages() -> dict[Path, str]:
+    """Return the text of the pages, by their files."""
+    overview = "\n\n".join((INTRODUCTION.rstrip(), _summary(), f"## What is missing\n\n{_GAPS}\n\n{_gaps()}"))
+    return {FOLDER.parent / "coverage.md": overview + "\n"} | {
+        FOLDER / f"{document.name}.md": "\n\n".join(_page(document)) + "\n" for document in DOCUMENTS
+    }
+
+
+def counts(document: Document) -> Counter[str]:
+    """Return the number of a document's rows by verdict."""
+    return Counter(entry.verdict for section in sections(document.name).values() for entry in section.values())
+
+
+def _summary() -> str:
+    total: Counter[str] = Counter()
+    lines = []
+    for document in DOCUMENTS:
+        mine = counts(document)
+        total += mine
+        lines.append((f"[{document.title}](coverage/{document.name}.md)", *_numbers(mine)))
+    return markdown.table(("document", "rows", *VERDICTS), (*lines, ("together", *_numbers(total))))
+
+
+def _numbers(found: Counter[str]) -> tuple[str, ...]:
+    return (str(found.total()), *(str(found[verdict]) for verdict in VERDICTS))
+
+
+def _gaps() -> str:
+    lines = ((name, entry.asks, entry.verdict, entry.missing) for name, entry in rows() if entry.missing)
+    return markdown.table(("id", "what it asks for", "verdict", "missing"), lines)
+
+
+def _page(document: Document) -> Iterator[str]:
+    yield f"# Coverage: {document.title}"
+    yield _DOCUMENT.format(name=document.name)
+    for title, section in sections(document.name).items():
+        yield f"## {title}\n\n{markdown.table(_HEADS, (_row(*row) for row in section.items()))}"
+
+
+def _row(name: str, entry: Entry) -> tuple[str, ...]:
+    judged = (*entry.criteria, *(f"[{rule}](../policies/{rule}.md)" for rule in entry.rules))
+    proved = (f"[{file}](../../{file}) ({', '.join(_layers(file))})" for file in entry.proof)
+    said = filter(None, (entry.missing, entry.why, entry.note))
+    done = (f"[{file}](../../{file})" for file in entry.by)
+    return name, entry.asks, entry.verdict, ", ".join(done), ", ".join(judged), ", ".join(proved), "; ".join(said)
+
+
+@cache
+def _layers(file: str) -> tuple[str, ...]:
+    return layers(tables.ROOT / file)

@@ -1,0 +1,66 @@
+"""Pieces of Markdown, and the ids of sources in prose."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from core import markdown
+
+_RANGE = r"(?: to (?:[RSNDBE]-\d[\d.]*(?:-\d+)?|-\d+))?"
+_ID = rf"\b(?:[RSNDB]-\d[\d.]*\d(?:-\d+)?[a-z]?{_RANGE}|[RSNDB]-\d+{_RANGE}|E-\d+[a-z]?|platform-facts \d+(?:\.\d+)?)"
+_SOURCE = re.compile(_ID)
+_ONLY_SOURCES = re.compile(rf" ?\((?:{_ID}|[,; ])+\)")
+_VALUE_OF_SOURCE = re.compile(rf"(?:{_ID}): (.*)")
+_CONSTANTS = re.compile(r"\b(?:None|True|False)\b")
+_YAML = {"None": "`null`", "True": "`true`", "False": "`false`"}
+_NUMBERS = re.compile(r"(\d+)")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table; cells may have line breaks and bars."""
+    return markdown.table(heads, ([cell(text) for text in row] for row in rows))
+
+
+def cell(text: str) -> str:
+    """Return text escaped for a table's cell."""
+    return prose(text).replace("|", "\\|").replace("\n", " ")
+
+
+def prose(text: str) -> str:
+    """Return a docstring or a description as Markdown: no HTML, and Python's constants as YAML has them."""
+    parts = text.split("`")
+    return "`".join(part if index % 2 else _outside_of_code(part) for index, part in enumerate(parts))
+
+
+def _outside_of_code(text: str) -> str:
+    return _CONSTANTS.sub(lambda match: _YAML[match[0]], text.replace("<", "\\<"))
+
+
+def anchor(heading: str) -> str:
+    """Return the fragment by which a heading of words is linked."""
+    return re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-")
+
+
+def sources(*texts: str) -> list[str]:
+    """Return the ids of source rows in the texts, each once, in their natural order."""
+    found = {match.group() for text in texts for match in _SOURCE.finditer(text)}
+    return sorted(found, key=natural)
+
+
+def natural(name: str) -> list[int | str]:
+    """Return the key by which ids are sorted naturally: 2 before 10."""
+    return [int(part) if part.isdecimal() else part for part in _NUMBERS.split(name)]
+
+
+def without_sources(text: str) -> str:
+    """Return the text without brackets that hold nothing but ids; empty for a text that is an id."""
+    if _SOURCE.fullmatch(text):
+        return ""
+    if value := _VALUE_OF_SOURCE.fullmatch(text):
+        return f"in the source: {value[1]}"
+    return _ONLY_SOURCES.sub("", text)
+
+
+def flowing(text: str) -> str:
+    """Return paragraphs of a docstring, each in one line."""
+    paragraphs = re.split(r"\n\s*\n", text.strip())
+    return prose("\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs))

@@ -1,0 +1,48 @@
+"""docs/settings.md: every setting of a stack."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from stacks.loading.settings import KEY, PROJECT, Settings
+from stacks.settings.layers import TENANTS_PART, Place, PlatformLayer, TenantsFile
+from toolkit.render.reference import markdown, tables
+
+FILE = tables.ROOT / "docs" / "settings.md"
+
+
+def pages() -> dict[Path, str]:
+    """Return the text of the page, by its file."""
+    return {FILE: _page()}
+
+
+def _page() -> str:
+    return f"""# Settings
+
+A stack is one object, `{PROJECT}:{KEY}`, under `config` in `Pulumi.<stack>.yaml`. Unknown fields are errors, and all
+errors of a file are reported at once. Paths below begin at that object; `[]` stands for each entry of a list, `.*` for
+each of a map. Where a field takes one of several forms, each form has a table, with the value that chooses it. This
+page is written from the code by `make docs`.
+
+{markdown.flowing(Settings.__doc__ or "")}
+
+{tables.document(Settings, level=2)}
+
+## In layers
+
+{markdown.flowing(f"{PlatformLayer.__doc__} {TenantsFile.__doc__} [How to divide one](layers.md).")}
+
+The platform's file has `layer: platform`, and none of {_listed(TENANTS_PART)}. A file of tenants has those, `adopted`,
+as `cluster` a [Place](#place) or nothing, and:
+
+{tables.fields(TenantsFile, tables.link, without=Settings)}
+
+### Place
+
+{markdown.flowing(Place.__doc__ or "")}
+
+{tables.fields(Place, tables.link)}
+"""
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -1,0 +1,172 @@
+"""A model as tables of its fields: one for itself, and one for each model inside it."""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+
+from components.base.model import merging_keys
+from core.project import PRODUCT
+from toolkit.render.reference import markdown, type_text, value_types
+from toolkit.render.reference.value_types import ValueType
+
+ROOT = PRODUCT
+PACKAGES = tuple(ROOT / name for name in ("components", "stacks", "core"))
+HEADS = ("field", "type", "default", "what it is", "source")
+
+
+@dataclass
+class Part:
+    """A model, and the paths of the fields that hold it."""
+
+    model: type[BaseModel]
+    paths: list[str] = field(default_factory=list)
+    variants: list[str] = field(default_factory=list)
+
+
+@cache
+def named() -> Mapping[int, ValueType]:
+    """Return the named value types of the program, by identity."""
+    return value_types.by_identity(PACKAGES)
+
+
+def parts(model: type[BaseModel]) -> list[Part]:
+    """Return a model and all models inside it, each once, in the order in which a reader meets them."""
+    found: dict[type[BaseModel], Part] = {}
+
+    def visit(current: type[BaseModel], path: str, variant: str) -> None:
+        known = current in found
+        part = found.setdefault(current, Part(current))
+        if path and path not in part.paths:
+            part.paths.append(path)
+        if variant and variant not in part.variants:
+            part.variants.append(variant)
+        if known:
+            return
+        for name, annotation in annotations(current).items():
+            discriminator = current.model_fields[name].discriminator or _discriminator(annotation)
+            below = f"{path}.{name}".lstrip(".") + _repeated(annotation)
+            for inner in type_text.models(annotation):
+                by = discriminator if isinstance(discriminator, str) else None
+                value = type_text.variant(inner, by)
+                visit(inner, below, f"{by}: {value}" if value else "")
+
+    visit(model, "", "")
+    return list(found.values())
+
+
+def annotations(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the annotations of a model's fields as they are written, those of base classes first."""
+    written: dict[str, Any] = {}
+    for base in reversed(model.__mro__):
+        written |= inspect.get_annotations(base)
+    return {name: written[name] for name in model.model_fields}
+
+
+def fields(model: type[BaseModel], link: type_text.Link, without: type[BaseModel] = BaseModel) -> str:
+    """Return the table of a model's fields, but for those that it has from another."""
+    own = {name: each for name, each in annotations(model).items() if name not in without.model_fields}
+    return markdown.table(HEADS, (_row(model, name, annotation, link) for name, annotation in own.items()))
+
+
+def link(model: type[BaseModel]) -> str:
+    """Return the link to a model's heading on the same page."""
+    return f"[{model.__name__}](#{markdown.anchor(model.__name__)})"
+
+
+def document(model: type[BaseModel], *, level: int) -> str:
+    """Return the table of `model` without a heading, and under headings of `level` those of the models inside."""
+    found = parts(model)
+    sections = [fields(model, link)]
+    for part in found[1:]:
+        sections.append(f"{'#' * level} {part.model.__name__}\n\n{_lead(part)}\n\n{fields(part.model, link)}")
+    values = _values([part.model for part in found])
+    if values:
+        sections.append(f"{'#' * level} Values\n\n{values}")
+    return "\n\n".join(sections)
+
+
+def undescribed(model: type[BaseModel]) -> list[str]:
+    """Return the fields, as Model.field, of which a table can only give name and type.
+
+    A field whose model has a description needs none, nor does one that only distinguishes variants.
+    """
+    return [
+        f"{part.model.__name__}.{name}"
+        for part in parts(model)
+        for name, annotation in annotations(part.model).items()
+        if not part.model.model_fields[name].description
+        and not _about_the_only(type_text.models(annotation))
+        and not any(f"{name}: " in variant for variant in part.variants)
+    ]
+
+
+def _lead(part: Part) -> str:
+    places = ", ".join(f"`{path}`" for path in part.paths)
+    which = "".join(f", with `{variant}`" for variant in part.variants)
+    about = markdown.flowing(part.model.__doc__ or "")
+    return f"At {places}{which}. {about}".rstrip()
+
+
+def _row(model: type[BaseModel], name: str, annotation: Any, link: type_text.Link) -> tuple[str, ...]:
+    info = model.model_fields[name]
+    description = info.description or _about_the_only(type_text.models(annotation))
+    titles = {identity: each.title for identity, each in named().items()}
+    by = info.discriminator if isinstance(info.discriminator, str) else None
+    plain = type_text.plain(annotation, titles, link, by)
+    unit = type_text.unit(name, annotation, description)
+    merging = f"merged by {' and '.join(f'`{key}`' for key in keys)}" if (keys := merging_keys(info)) else ""
+    type_ = ", ".join(filter(None, (plain, unit if unit not in plain else "", type_text.bounds(info), merging)))
+    shown = markdown.without_sources(description)
+    return (f"`{name}`", type_, type_text.default(info), shown, ", ".join(markdown.sources(description)))
+
+
+def _about_the_only(models: list[type[BaseModel]]) -> str:
+    """Return the first sentence about a field's model, for a field without a description."""
+    if len(models) != 1:
+        return ""
+    first = " ".join(inspect.cleandoc(models[0].__doc__ or "").partition("\n\n")[0].split())
+    return first.partition(". ")[0].removesuffix(".")
+
+
+def _values(models: list[type[BaseModel]]) -> str:
+    used = {
+        id(each): named()[id(each)]
+        for model in models
+        for annotation in annotations(model).values()
+        for each in _inside(annotation)
+        if id(each) in named()
+    }
+    rows = [
+        (each.title, each.text, f"`{each.pattern}`" if each.pattern else "")
+        for each in sorted(used.values(), key=lambda each: each.title.lower())
+    ]
+    return markdown.table(("type", "what it is", "pattern"), rows) if rows else ""
+
+
+def _inside(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    if id(annotation) not in named():
+        for part in get_args(annotation):
+            yield from _inside(part)
+
+
+def _discriminator(annotation: Any) -> Any:
+    found = (getattr(item, "discriminator", None) for item in _inside(annotation))
+    return next((item for item in found if item), None)
+
+
+def _repeated(annotation: Any) -> str:
+    """Return `[]` for a list and `.*` for a map, as the path of what is in it goes on."""
+    bare = type_text.unannotated(annotation)
+    origin = get_origin(bare)
+    if origin in type_text.SEVERAL:
+        return "[]"
+    if origin is dict or origin is Mapping:
+        return ".*"
+    return (
+        next((mark for part in get_args(bare) if (mark := _repeated(part))), "") if type_text.is_union(origin) else ""
+    )

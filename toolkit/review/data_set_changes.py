@@ -1,0 +1,80 @@
+"""What a change of a data set means: which classes gain and lose frames, in sentences for a reviewer."""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from core.datasets.lock import Chosen, Lock
+from core.wording import plural
+from toolkit.datasets import comparison
+from toolkit.datasets.comparison import Difference, Moved
+from toolkit.review.section import Line
+from toolkit.review.sentences import name, names
+
+_GB = 10**9
+_SHOWN = 40
+"""Classes of a card, nearly all of which a reviewer sees."""
+
+
+def size(number: int) -> str:
+    """Return bytes as people read them; those of small sets in full."""
+    return f"{number / _GB:,.1f} GB" if number >= _GB else plural(number, "byte")
+
+
+def counted(chosen: Chosen) -> str:
+    """Return how much was chosen."""
+    return f"{plural(chosen.frames, 'frame')}, {plural(chosen.files, 'file')}, {size(chosen.bytes)}"
+
+
+def lines(what: str, before: Lock, after: Lock) -> Iterator[Line]:
+    """Yield what changes from one lock of a data set, which is called `what`, to another; nothing for equal ones."""
+    if before == after:
+        return
+    for split, found in comparison.differences(before, after):
+        yield from _lines(f"{what}, split {name(split)}" if split else what, found)
+    came, went = set(after.splits) - set(before.splits), set(before.splits) - set(after.splits)
+    if came or went:
+        moved = [
+            *(f"{name(each)} is new" for each in sorted(came)),
+            *(f"{name(each)} is gone" for each in sorted(went)),
+        ]
+        yield Line(f"{what}: splits change: {', '.join(moved)}", alarm=bool(went))
+    if others := sorted(
+        field for field in {*before.choice, *after.choice} if before.choice.get(field) != after.choice.get(field)
+    ):
+        yield Line(f"{what} is chosen by other {names(others)}", tuple(_settings(before.choice, after.choice, others)))
+    if before.as_of != after.as_of:
+        yield Line(f"{what} is of the catalogue of {after.as_of.isoformat()} (was {before.as_of.isoformat()})")
+
+
+def _settings(before: Mapping[str, object], after: Mapping[str, object], fields: list[str]) -> Iterator[str]:
+    for field in fields:
+        yield f"{field}: {_value(after.get(field))} (was {_value(before.get(field))})"
+
+
+def _value(value: object) -> str:
+    return "not set" if value is None else name(json.dumps(value, ensure_ascii=False))
+
+
+def _lines(what: str, found: Difference) -> Iterator[Line]:
+    if found.same_files:
+        return
+    details = tuple(_class(each, moved) for each, moved in {**found.lost, **found.gained}.items())
+    parts = ((found.lost, "fewer"), (found.gained, "more"))
+    summary = [f"{words} of {plural(len(part), 'class', 'classes')}" for part, words in parts if part]
+    classes = f"; {' and '.join(summary)}" if summary else "; as many of each class"
+    yield Line(f"{what} has {_moved(found)}{classes}", details)
+    if gone := found.vanished:
+        yield Line(f"{what} has no frame any more with {names(gone, _SHOWN)}", alarm=True)
+
+
+def _moved(found: Difference) -> str:
+    if found.frames.by or found.bytes.by:
+        return f"{plural(found.frames.after, 'frame')} (was {found.frames.before:,}), {size(found.bytes.after)} " + (
+            f"(was {size(found.bytes.before)})"
+        )
+    return f"other files, as many as before ({plural(found.frames.after, 'frame')})"
+
+
+def _class(each: str, moved: Moved) -> str:
+    part = f", {moved.factor - 1:+.0%}" if moved.before and moved.after else ""
+    return f"{name(each)}: {moved.after:,} (was {moved.before:,}{part})"

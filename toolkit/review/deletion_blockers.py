@@ -1,0 +1,155 @@
+"""What blocks the deletion of an object: an update that deletes it hangs until its timeout."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.apis.kinds import NAMESPACE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, Kind
+from core.wording import plural
+from policies.values import entries, read
+from toolkit.review.indexed_review import IndexedReview
+from toolkit.review.job_status import finished
+from toolkit.review.model import Change, Op, Resource
+from toolkit.review.section import Line
+from toolkit.review.sentences import enumerated, name, names
+from toolkit.review.titles import path, title
+
+_ENDS = (Op.DELETE, Op.REPLACE)
+_SHOWN = 6
+_OWN = frozenset({"kubernetes.io/pv-protection", "kubernetes.io/pvc-protection", "foregroundDeletion", "orphan"})
+"""Finalizers of Kubernetes itself: what they wait for is known."""
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """What blocks the deletion of one object."""
+
+    resource: Resource
+    by: str
+    """A sentence's part that names it."""
+    command: str = ""
+    """The command that unblocks it; empty where none does."""
+
+
+def lines(indexed: IndexedReview) -> Iterator[Line]:
+    """Yield what blocks deletions, one line for each reason."""
+    if indexed.review.drift:
+        return
+    volumes, claims, spaces = (list(find(indexed)) for find in (_volumes, _claims, _namespaces))
+    if volumes:
+        why = "a volume is deleted after its claim (pv-protection), and the claim stays"
+        yield _line(f"{_hanging(volumes, 'volume')}: {why}", volumes, _volume_first(volumes, indexed))
+    if claims:
+        why = "a claim is deleted when no pod mounts it any more (pvc-protection), and some do"
+        remedy = "to unblock it: remove what mounts the claim first, in an update of its own"
+        yield _line(f"{_hanging(claims, 'claim')}: {why}", claims, remedy)
+    if spaces:
+        text = f"the deletion of {plural(len(spaces), 'namespace')} waits until finalizers in it are removed"
+        yield _line(
+            text, spaces, "their owners have to run until then: remove an operator that set them in a later update"
+        )
+
+
+def _hanging(held: list[Blocker], one: str) -> str:
+    return f"the update will hang on {plural(len(held), one)} until its timeout and leave what it deletes Terminating"
+
+
+def _line(text: str, held: list[Blocker], remedy: str) -> Line:
+    kept = (f"{title(each.resource)} is blocked by {each.by}" for each in held)
+    return Line(text, (*kept, remedy), alarm=True)
+
+
+def _volume_first(held: list[Blocker], indexed: IndexedReview) -> str:
+    commands = enumerated([name(each.command) for each in held], 2)
+    return (
+        "to unblock it: remove claim and volume in one update, and declare them again in the next; or, once no pod "
+        f"mounts the claim, {commands}, and {name(f'./hpc up --stack {indexed.review.stack}')} again"
+    )
+
+
+def _ending(indexed: IndexedReview, *kinds: Kind) -> Iterator[tuple[Change, Resource]]:
+    for change in indexed.changed(*kinds):
+        if change.op in _ENDS and change.before and not change.before.retain_on_delete:
+            yield change, change.before
+
+
+def _volumes(indexed: IndexedReview) -> Iterator[Blocker]:
+    ends = list(_ending(indexed, PERSISTENT_VOLUME))
+    if not ends:
+        return
+    gone = {resource.object_name for _, resource in _ending(indexed, NAMESPACE)}
+    going = {path(resource) for _, resource in _ending(indexed, PERSISTENT_VOLUME_CLAIM)}
+    claims: dict[str, list[str]] = defaultdict(list)
+    pending = set()
+    for claim in indexed.before.of(PERSISTENT_VOLUME_CLAIM):
+        bound = read(claim.inputs, "spec", "volumeName")
+        if isinstance(bound, str):
+            claims[bound].append(path(claim))
+        if read(claim.live, "status", "phase") not in (None, "Bound"):
+            pending.add(path(claim))
+    for _, volume in ends:
+        for each in claims[volume.object_name] or _referred(volume, indexed):
+            space, _, short = each.partition("/")
+            if each not in going and each not in pending and space not in gone:
+                yield Blocker(volume, f"claim {name(each)}", f"kubectl delete pvc {short} -n {space}")
+                break
+
+
+def _referred(volume: Resource, indexed: IndexedReview) -> Iterator[str]:
+    """Yield the claim that a volume names, where it is one of the stack's or the cluster says that it is bound."""
+    space, short = (read(volume.inputs, "spec", "claimRef", key) for key in ("namespace", "name"))
+    if isinstance(space, str) and isinstance(short, str):
+        known = {path(claim) for claim in indexed.before.of(PERSISTENT_VOLUME_CLAIM)}
+        if f"{space}/{short}" in known or read(volume.live, "status", "phase") == "Bound":
+            yield f"{space}/{short}"
+
+
+def _claims(indexed: IndexedReview) -> Iterator[Blocker]:
+    ends = list(_ending(indexed, PERSISTENT_VOLUME_CLAIM))
+    if not ends:
+        return
+    gone = {resource.object_name for _, resource in _ending(indexed, NAMESPACE)}
+    mounts: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for change in indexed.review.changes:
+        # What is created has no pods yet, and what is deleted or replaced ends its own.
+        resource = change.after or change.before
+        if change.op in (*_ENDS, Op.CREATE) or not change.before or not resource or not resource.is_object:
+            continue
+        if not resource.is_patch and finished(change.before) is not True:
+            for mounted in _mounted(indexed, resource):
+                mounts[resource.namespace, mounted].append(title(resource))
+    for _, claim in ends:
+        found = mounts.get((claim.namespace, claim.object_name))
+        if found and claim.namespace not in gone:
+            yield Blocker(claim, f"pods of {enumerated(found, _SHOWN)}")
+
+
+def _mounted(indexed: IndexedReview, resource: Resource) -> set[str]:
+    found = set()
+    for pod in indexed.seen(resource).pods:
+        for volume in pod.entries("volumes"):
+            claim = read(volume, "persistentVolumeClaim", "claimName")
+            if isinstance(claim, str):
+                found.add(claim)
+    return found
+
+
+def _namespaces(indexed: IndexedReview) -> Iterator[Blocker]:
+    ends = [resource for _, resource in _ending(indexed, NAMESPACE)]
+    if not ends:
+        return
+    inside: dict[str, dict[str, None]] = defaultdict(dict)
+    for resource in indexed.before.objects:
+        space = resource.object_name if resource.kind == NAMESPACE.kind else resource.namespace
+        for finalizer in _finalizers(resource):
+            inside[space][finalizer] = None
+    for end in ends:
+        if found := inside.get(end.object_name):
+            yield Blocker(end, f"{'finalizer' if len(found) == 1 else 'finalizers'} {names(found, _SHOWN)}")
+
+
+def _finalizers(resource: Resource) -> Iterator[str]:
+    for side in (resource.live, resource.inputs):
+        for each in entries(side, "metadata", "finalizers"):
+            if isinstance(each, str) and each not in _OWN:
+                yield each

@@ -1,0 +1,63 @@
+"""Lines that report the same of several objects, grouped: one of them, and the names of the others."""
+
+from collections import defaultdict
+
+from core.wording import plural
+from toolkit.review.section import Line
+from toolkit.review.sentences import CLOSE, OPEN, parts, ranges
+
+_FEW = 3
+"""Up to so many similar lines are not grouped."""
+_CHUNK = 12
+_MOST_NAMES = 30
+_SEAT = "\ue002"
+"""Stands for the name in what similar lines have in common."""
+
+
+def grouped(lines: list[Line]) -> list[Line]:
+    """Return the lines with similar ones grouped, in the place of the first of them.
+
+    Similar are lines that are equal once one name in each, alone or as a part of a path, is left out.
+    """
+    if len(lines) <= _FEW:
+        return lines
+    groups: dict[tuple[bool, str], dict[int, str]] = defaultdict(dict)
+    for index, line in enumerate(lines):
+        text = "\n".join((line.text, *line.details))
+        names = dict.fromkeys(part for marked, whole in parts(text) if marked for part in whole.split("/"))
+        for key in list(names)[:_MOST_NAMES]:
+            groups[line.alarm, _without(text, key)][index] = key
+    gone: set[int] = set()
+    found = dict(enumerate(lines))
+    for members in sorted(groups.values(), key=lambda each: (-len(each), min(each))):
+        left = {index: key for index, key in members.items() if index not in gone}
+        if len(left) <= _FEW or len(set(left.values())) < len(left):
+            continue
+        gone |= left.keys()
+        first, *others = sorted(left)
+        found[first] = _line(lines[first], [left[index] for index in others])
+        for index in others:
+            del found[index]
+    return list(found.values())
+
+
+def _line(line: Line, others: list[str]) -> Line:
+    more = plural(len(others), "other")
+    shown = ranges(others, len(others))
+    if shown.count(OPEN) <= _CHUNK:
+        return Line(f"{line.text}; likewise for {more}: {shown}", line.details, line.alarm)
+    ordered = sorted(others)
+    chunks = (ordered[start : start + _CHUNK] for start in range(0, len(ordered), _CHUNK))
+    listed = (f"so for {ranges(chunk, _CHUNK)}" for chunk in chunks)
+    return Line(f"{line.text}; likewise for {more}", (*line.details, *listed), line.alarm)
+
+
+def _without(text: str, key: str) -> str:
+    pieces = []
+    for marked, part in parts(text):
+        if marked:
+            named = "/".join(_SEAT if piece == key else piece for piece in part.split("/"))
+            pieces.append(f"{OPEN}{named}{CLOSE}")
+        else:
+            pieces.append(part)
+    return "".join(pieces)

@@ -1,0 +1,85 @@
+"""Return the commands for what others have added beside what is declared: the owner of the cluster decides on it."""
+
+import json
+import shlex
+from dataclasses import replace
+from typing import Any
+
+from toolkit.review import live, paths
+from toolkit.review.model import Change, Resource
+from toolkit.review.paths import Path
+
+
+def added(change: Change) -> tuple[Path, ...]:
+    """Return the paths of a drifted object that others have added: entries of lists, keys of maps that are one value.
+
+    None for an object that is gone.
+    """
+    if change.before is None or change.after is None:
+        return ()
+    return live.repaired(change.before, change.after.live).removed
+
+
+def only(change: Change) -> bool:
+    """Whether an object has everything that is declared, and differs by what others have added alone."""
+    found = added(change)
+    if not found or change.before is None or change.after is None:
+        return False
+    seen = live.as_live(replace(change.before, live=change.after.live))
+    rest = live.as_live(replace(change.before, live=_without(change.after.live, found)))
+    return seen == change.after.inputs and rest == change.before.inputs
+
+
+def command(change: Change, kubectl: str) -> str:
+    """Return the command that removes what others have added, and nothing else; `kubectl` is how it is called."""
+    assert change.after is not None  # noqa: S101 - of what is gone nothing is added
+    steps = [step for path in _last_first(added(change)) for step in _steps(change.after.live, path)]
+    patch = shlex.quote(json.dumps(steps, separators=(",", ":")))
+    return f"{_call(change.after, kubectl, 'patch')} --type json -p {patch}"
+
+
+def deletion(resource: Resource, kubectl: str) -> str:
+    """Return the command that deletes an object."""
+    return _call(resource, kubectl, "delete")
+
+
+def _call(resource: Resource, kubectl: str, verb: str) -> str:
+    group, _, version = resource.api_version.rpartition("/")
+    kind = f"{resource.kind.lower()}.{version}.{group}" if group else resource.kind.lower()
+    space = f" -n {shlex.quote(resource.namespace)}" if resource.namespace else ""
+    return f"{kubectl}{space} {verb} {kind} {shlex.quote(resource.object_name)}"
+
+
+def _steps(content: Any, path: Path) -> list[dict[str, Any]]:
+    """Return the steps of a JSON patch that removes one path; an entry of a list only if it is still the same."""
+    pointer = "".join(f"/{_escaped(str(step))}" for step in path)
+    value = paths.value(content, path)
+    if isinstance(path[-1], int):
+        return [{"op": "test", "path": pointer, "value": value}, {"op": "remove", "path": pointer}]
+    empty: Any = False if value is True else [] if isinstance(value, list) else None
+    if empty is not None:  # fields that a definition may require
+        return [{"op": "replace", "path": pointer, "value": empty}]
+    return [{"op": "remove", "path": pointer}]
+
+
+def _escaped(step: str) -> str:
+    return step.replace("~", "~0").replace("/", "~1")
+
+
+def _last_first(found: tuple[Path, ...]) -> list[Path]:
+    """Sort paths so that removing one does not move another: the last entries of a list first."""
+    return sorted(found, key=lambda path: [(isinstance(step, int), step) for step in path], reverse=True)
+
+
+def _without(content: Any, found: tuple[Path, ...]) -> Any:
+    for path in _last_first(found):
+        content = _removed(content, path)
+    return content
+
+
+def _removed(content: Any, path: Path) -> Any:
+    step, rest = path[0], path[1:]
+    if isinstance(content, list) and isinstance(step, int):
+        return [*content[:step], *([_removed(content[step], rest)] if rest else []), *content[step + 1 :]]
+    kept = {key: value for key, value in content.items() if key != step}
+    return {**kept, step: _removed(content[step], rest)} if rest else kept

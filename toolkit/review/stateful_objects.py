@@ -1,0 +1,65 @@
+"""Which objects hold data or credentials, so that their end is more than the end of an object."""
+
+from collections import defaultdict
+
+from core.apis.kinds import (
+    NAMESPACE,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    SCALE_CLUSTER,
+    SCALE_FILE_SYSTEM,
+    SECRET,
+    STORAGE_CLASS,
+)
+from core.wording import plural
+from policies.values import read
+from toolkit.review.indexed_review import IndexedReview, group
+from toolkit.review.model import Op, Resource
+
+_DELETE = "Delete"
+
+
+class StatefulObjects:
+    """The claims and volumes of both sides, by where they are."""
+
+    def __init__(self, indexed: IndexedReview) -> None:
+        self.claims: dict[str, dict[str, Resource]] = defaultdict(dict)
+        self.volumes: dict[str, Resource] = {}
+        self.classes: dict[str, Resource] = {}
+        self.ending = {
+            change.resource.object_name for change in indexed.changed(NAMESPACE) if change.op in (Op.DELETE, Op.REPLACE)
+        }
+        for side in (indexed.after, indexed.before):
+            for claim in side.of(PERSISTENT_VOLUME_CLAIM):
+                self.claims[claim.namespace][claim.object_name] = claim
+            self.volumes.update((volume.object_name, volume) for volume in side.of(PERSISTENT_VOLUME))
+            self.classes.update((each.object_name, each) for each in side.of(STORAGE_CLASS))
+
+    def of(self, resource: Resource) -> str:
+        """Return what an object holds; empty when it holds nothing."""
+        where = group(resource), resource.kind
+        if resource.is_patch:
+            return ""
+        if where in _PLAIN:
+            return _PLAIN[where]
+        if where == (NAMESPACE.group, NAMESPACE.kind) and (claims := self.claims.get(resource.object_name)):
+            return plural(len(claims), "claim")
+        if where == (STORAGE_CLASS.group, STORAGE_CLASS.kind) and reclaim(resource) == _DELETE:
+            return "volumes that are deleted with their claims"
+        return ""
+
+
+_PLAIN = {
+    (PERSISTENT_VOLUME.group, PERSISTENT_VOLUME.kind): "a volume",
+    (PERSISTENT_VOLUME_CLAIM.group, PERSISTENT_VOLUME_CLAIM.kind): "a claim",
+    (SECRET.group, SECRET.kind): "credentials",
+    (SCALE_FILE_SYSTEM.group, SCALE_FILE_SYSTEM.kind): "a mounted file system",
+    (SCALE_CLUSTER.group, SCALE_CLUSTER.kind): "clients of a file system",
+}
+
+
+def reclaim(resource: Resource) -> str:
+    """Return the reclaim policy of a volume or of a class, with the API server's default where none is written."""
+    if resource.kind == PERSISTENT_VOLUME.kind:
+        return str(read(resource.inputs, "spec", "persistentVolumeReclaimPolicy") or "Retain")
+    return str(resource.inputs.get("reclaimPolicy") or _DELETE)

@@ -1,0 +1,105 @@
+"""GPUs and RDMA devices: what jobs claim and quotas promise, against what the nodes have."""
+
+from collections.abc import Iterator
+
+from core.apis.kinds import CLUSTER_QUEUE, JOB, JOB_SET, MPI_JOB_V1, RESOURCE_QUOTA, TRAIN_JOB
+from core.apis.names import GPU_RESOURCE, RDMA_PREFIX
+from core.wording import plural
+from policies.views.devices import copies, each_demand
+from toolkit.review.indexed_review import IndexedReview, Side
+from toolkit.review.model import Change, Resource
+from toolkit.review.quotas import gpu_quota, queue_quota
+from toolkit.review.section import Line, Section, section
+from toolkit.review.sentences import name, names
+from toolkit.review.titles import title
+
+_FEW = 2
+JOBS = (JOB, MPI_JOB_V1, JOB_SET, TRAIN_JOB)
+
+
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which claims and promises change."""
+    lines = [line for change in indexed.changed(*JOBS) if (line := _job(change, indexed)) is not None]
+    lines += _quotas(indexed)
+    if not lines:
+        return None
+    facts = indexed.facts
+    with_gpus = sum(node.gpus > 0 for node in facts.nodes)
+    title_ = f"GPUs and RDMA ({facts.gpus:,} GPUs on {plural(with_gpus, 'node')})" if facts.gpus else "GPUs and RDMA"
+    return section(title_, lines)
+
+
+def claims(resource: Resource, indexed: IndexedReview) -> dict[str, int]:
+    """Return how many of each device all pods of a job claim together."""
+    seen = indexed.seen(resource)
+    found: dict[str, int] = {}
+    for pod, demand in each_demand(seen):
+        number = copies(seen, pod)
+        for device, amount in demand.items():
+            found[device] = found.get(device, 0) + amount * number
+    return found
+
+
+def worded(found: dict[str, int]) -> str:
+    """Write claims: `16 GPUs and 8 of rdma/shared_ib0`, the many devices of a fabric together."""
+    gpus = sum(number for device, number in found.items() if not device.startswith(RDMA_PREFIX))
+    rdma = {device: number for device, number in sorted(found.items()) if device.startswith(RDMA_PREFIX)}
+    parts = [plural(gpus, "GPU")] if gpus else []
+    if rdma:
+        numbers = sorted(set(rdma.values()))
+        each = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
+        devices = list(rdma)
+        many = f"each of {len(devices):,} RDMA devices, {name(devices[0])} to {name(devices[-1])}"
+        parts.append(f"{each} of {many if len(devices) > _FEW else names(devices)}")
+    return " and ".join(parts) or "none"
+
+
+def _job(change: Change, indexed: IndexedReview) -> Line | None:
+    was = claims(change.before, indexed) if change.before else {}
+    will = claims(change.after, indexed) if change.after else {}
+    if was == will:
+        return None
+    facts = indexed.facts
+    text = f"{title(change.resource)} claims {worded(will)}" + (f" (was {worded(was)})" if was else "")
+    faults = []
+    gpus = will.get(GPU_RESOURCE, 0)
+    if facts.nodes and gpus > facts.gpus:
+        faults.append(f"the nodes have {facts.gpus:,}: it never starts")
+    missing = [device for device in will if device.startswith(RDMA_PREFIX) and device not in facts.rdma]
+    if facts.nodes and missing:
+        faults.append(f"no node offers {names(sorted(missing), 4)}")
+    if not faults and not (was and will):
+        return None  # what starts and ends is reported with the jobs
+    return Line("; ".join([text, *faults]), alarm=bool(faults))
+
+
+def _quotas(indexed: IndexedReview) -> Iterator[Line]:
+    if not indexed.changed(RESOURCE_QUOTA, CLUSTER_QUEUE):
+        return
+    was, will = (_promised(side) for side in (indexed.before, indexed.after))
+    if was == will:
+        return
+    total = sum(will.values())
+    have = indexed.facts.gpus
+    moved = [
+        f"{name(who)} {will.get(who, 0):,} (was {was.get(who, 0):,})"
+        for who in sorted({*was, *will})
+        if was.get(who) != will.get(who)
+    ]
+    text = f"quotas promise {plural(total, 'GPU')} (was {sum(was.values()):,})"
+    if not have:
+        yield Line(text, tuple(moved))
+    elif total > have:
+        yield Line(f"{text} of {have:,} that the nodes have: not all can be had at once", tuple(moved), alarm=True)
+    else:
+        rest = f"; {have - total:,} are promised to no one" if have > total else ""
+        yield Line(f"{text} of {have:,} that the nodes have{rest}", tuple(moved))
+
+
+def _promised(side: Side) -> dict[str, int]:
+    """Return the GPUs promised to each queue; without queues, to each namespace."""
+    queues = {queue.object_name: queue_quota(queue) for queue in side.of(CLUSTER_QUEUE)}
+    if queues:
+        return queues
+    found = {quota.namespace: gpu_quota(quota) for quota in side.of(RESOURCE_QUOTA)}
+    return {namespace: number for namespace, number in found.items() if number is not None}

@@ -1,0 +1,74 @@
+"""Images of pods and builds that change, and whether they are pinned by digest."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from core.apis.kinds import BUILD_CONFIG
+from core.wording import plural
+from policies.values import read
+from policies.views.images import parse
+from toolkit.review.indexed_review import IndexedReview
+from toolkit.review.model import UNKNOWN, Change, Resource
+from toolkit.review.section import Line, Section, section
+from toolkit.review.sentences import name
+from toolkit.review.titles import title
+
+
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which images change, each with what runs them."""
+    moved: Mapping[tuple[str, str], set[str]] = defaultdict(set)
+    for change in indexed.review.changed:
+        if not change.resource.is_object or change.after is None:
+            continue
+        for pair in _pairs(change, indexed):
+            moved[pair].add(title(change.resource))
+    if any(not was for was, _ in moved):
+        known = _all(indexed.before.objects, indexed)
+        moved = {pair: users for pair, users in moved.items() if pair[0] or pair[1] not in known}
+    lines = [_line(was, will, sorted(users)) for (was, will), users in sorted(moved.items())]
+    return section("Images", lines)
+
+
+def images(resource: Resource, indexed: IndexedReview) -> Mapping[str, str]:
+    """Return the images of an object, by where they stand."""
+    if resource.is_patch:
+        return {}
+    if resource.kind == BUILD_CONFIG.kind:
+        strategy = read(resource.inputs, "spec", "strategy", "dockerStrategy", "from", "name")
+        return {"base": strategy} if isinstance(strategy, str) else {}
+    found = {}
+    for pod in indexed.seen(resource).pods:
+        for container in pod.containers:
+            image = container.text("image")
+            if image and image != UNKNOWN:
+                found[f"{pod.role}/{container.group}/{container.name}"] = image
+    return found
+
+
+def _all(resources: list[Resource], indexed: IndexedReview) -> set[str]:
+    return {image for resource in resources for image in images(resource, indexed).values()}
+
+
+def _pairs(change: Change, indexed: IndexedReview) -> set[tuple[str, str]]:
+    before = images(change.before, indexed) if change.before else {}
+    after = images(change.after, indexed) if change.after else {}
+    return {(before.get(place, ""), image) for place, image in after.items() if before.get(place) != image}
+
+
+def _line(was: str, will: str, users: list[str]) -> Line:
+    new, old = parse(will), parse(was) if was else None
+    if old is None:
+        text = f"{name(will)} is new"
+    elif old.home == new.home:
+        text = f"{name(new.path)}: {name(_version(will))} (was {name(_version(was))})"
+    else:
+        text = f"{name(will)} (was {name(was)})"
+    lost = old is not None and bool(old.digest) and not new.digest
+    pinned = "pinned by digest" if new.digest else "no longer pinned by digest" if lost else "not pinned by digest"
+    by = users[0] if len(users) == 1 else plural(len(users), "object")
+    return Line(f"{text}, {pinned}, for {by}", tuple(users) if len(users) > 1 else (), alarm=lost)
+
+
+def _version(reference: str) -> str:
+    found = parse(reference)
+    return found.digest or found.tag or "latest"

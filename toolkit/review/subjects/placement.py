@@ -1,0 +1,84 @@
+"""Levels of the fabric by which Kueue places jobs, and nodes whose place in it changes."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from core.apis.kinds import CLUSTER_QUEUE, NODE, RESOURCE_FLAVOR, TOPOLOGY
+from core.apis.topology import HOSTNAME, LABELS
+from core.wording import plural
+from policies.values import entries, mapping, read
+from toolkit.review.indexed_review import IndexedReview, Side
+from toolkit.review.model import Change, Resource
+from toolkit.review.section import Line, Section, section
+from toolkit.review.sentences import enumerated, name, names
+
+_SHOWN = 8
+
+
+def find(indexed: IndexedReview) -> Section | None:
+    """Report queues whose jobs are placed by other levels than before, and nodes that move in the fabric."""
+    before, after = (_levels(side) for side in (indexed.before, indexed.after))
+    lines = [
+        _queue(queue, before[queue], after[queue])
+        for queue in sorted(before.keys() & after.keys())
+        if before[queue] != after[queue]
+    ]
+    labels = {*LABELS.values(), *(label for side in (before, after) for found in side.values() for label in found)}
+    lines += _moved(indexed.review.changed, labels)
+    return section("Topology-aware placement", lines)
+
+
+def _queue(queue: str, was: Sequence[str], will: Sequence[str]) -> Line:
+    if not will:
+        text = f"jobs of {name(queue)} are admitted by quotas alone (was by {_shown(was)}), not by room on nodes"
+    else:
+        text = f"jobs of {name(queue)} are admitted when their pods fit on nodes, by {_shown(will)} ({_before(was)})"
+    return Line(text, ("the flavor is another one; jobs that run were admitted on the former",))
+
+
+def _before(was: Sequence[str]) -> str:
+    return f"was by {_shown(was)}" if was else "was by quotas alone"
+
+
+def _shown(labels: Sequence[str]) -> str:
+    return enumerated([name(label) for label in labels], _SHOWN)
+
+
+def _moved(changes: Sequence[Change], labels: set[str]) -> Iterator[Line]:
+    """Yield where nodes that had a place get another one, those with the same ones together."""
+    moves: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for change in changes:
+        if change.resource.kind != NODE.kind or not change.before or not change.after:
+            continue
+        was, will = (mapping(each.inputs, "metadata", "labels") for each in (change.before, change.after))
+        for label in sorted(labels & was.keys()):
+            if was[label] != will.get(label):
+                moves[label, str(was[label]), str(will.get(label, "none"))].append(change.resource.object_name)
+    for (label, before, after), nodes in sorted(moves.items()):
+        text = f"{plural(len(nodes), 'node')} of {name(label)} {name(before)}: {name(after)} now"
+        yield Line(text, (names(sorted(nodes), _SHOWN),))
+
+
+def _levels(side: Side) -> Mapping[str, tuple[str, ...]]:
+    """Return the labels of the levels of each ClusterQueue, of all its flavors, from the widest.
+
+    None of one that counts quotas alone.
+    """
+    topologies = {each.object_name: _labels(each) for each in side.of(TOPOLOGY)}
+    flavors = {each.object_name: read(each.inputs, "spec", "topologyName") for each in side.of(RESOURCE_FLAVOR)}
+    return {queue.object_name: _of(queue, flavors, topologies) for queue in side.of(CLUSTER_QUEUE)}
+
+
+def _labels(topology: Resource) -> tuple[str, ...]:
+    return tuple(str(read(level, "nodeLabel")) for level in entries(topology.inputs, "spec", "levels"))
+
+
+def _of(queue: Resource, flavors: Mapping[str, object], topologies: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    named = [
+        flavors.get(str(read(flavor, "name")))
+        for group in entries(queue.inputs, "spec", "resourceGroups")
+        for flavor in entries(group, "flavors")
+    ]
+    labels = dict.fromkeys(label for each in named if each for label in topologies.get(str(each), ()))
+    # Pools have levels of their own, and all of them hosts as the last.
+    return tuple(sorted(labels, key=HOSTNAME.__eq__))

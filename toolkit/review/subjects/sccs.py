@@ -1,0 +1,138 @@
+"""SecurityContextConstraints themselves: what they come to give, to whom, and which are tried first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from core.apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
+from policies.scc import InvalidPod, order
+from policies.scc.volumes import HOST_PATH, SOURCES
+from policies.values import brief
+from policies.views.constraints import differing, meanings, shipped
+from toolkit.review.indexed_review import IndexedReview
+from toolkit.review.model import Change, Resource
+from toolkit.review.scc_privileges import ORDINARY, powers, ranked
+from toolkit.review.section import Line, Section, section
+from toolkit.review.sentences import enumerated, name, names
+from toolkit.review.titles import title
+
+_POWERS = frozenset(
+    {
+        *("allowPrivilegedContainer", "allowHostDirVolumePlugin", "allowHostIPC", "allowHostNetwork", "allowHostPID"),
+        *("allowHostPorts", "allowedCapabilities", "defaultAddCapabilities"),
+    }
+)
+"""Fields that the privileges include already."""
+_LISTS = {
+    "users": ("is given to users", "is taken from users"),
+    "groups": ("is given to groups", "is taken from groups"),
+    "volumes": ("allows volumes of type", "no longer allows volumes of type"),
+    "seccompProfiles": ("allows seccomp profiles", "no longer allows seccomp profiles"),
+    "requiredDropCapabilities": ("takes away capabilities", "no longer takes away capabilities"),
+    "allowedUnsafeSysctls": ("allows unsafe sysctls", "no longer allows unsafe sysctls"),
+    "forbiddenSysctls": ("forbids sysctls", "no longer forbids sysctls"),
+}
+_FLAGS = {
+    "allowPrivilegeEscalation": ("allows privilege escalation", "no longer allows privilege escalation"),
+    "readOnlyRootFilesystem": (
+        "requires read-only root file systems",
+        "no longer requires read-only root file systems",
+    ),
+}
+_ALL_BUT_HOST = frozenset(SOURCES.values()) - {HOST_PATH}
+_WIDER_WHEN_LOST = frozenset({"requiredDropCapabilities", "forbiddenSysctls"})
+
+
+def find(indexed: IndexedReview) -> Section | None:
+    """Report what becomes of each SCC."""
+    changes = indexed.changed(SECURITY_CONTEXT_CONSTRAINTS)
+    if not changes:
+        return None
+    own = [side.of(SECURITY_CONTEXT_CONSTRAINTS) for side in (indexed.before, indexed.after)]
+    orders = _order(indexed, own[0]), _order(indexed, own[1])
+    lines = [line for change in changes if (line := _line(change, indexed, orders)) is not None]
+    return section("SecurityContextConstraints", lines, vital=True)
+
+
+def _line(change: Change, indexed: IndexedReview, orders: tuple[Sequence[str], Sequence[str]]) -> Line | None:
+    before, after = (indexed.seen(each).tree if each else None for each in (change.before, change.after))
+    scc = change.resource
+    if before is None or after is None:
+        given = ranked(powers(after or before or {}))
+        lets = f"gives pods {enumerated(given, 12)}" if given else "gives pods nothing that restricted does not"
+        alarm = before is None and not ORDINARY.issuperset(given)
+        details = () if after is None else (*_whom(after), *_every_volume(after))
+        return Line(f"{title(scc)} is {'new' if before is None else 'deleted'}: it {lets}", details, alarm=alarm)
+    was, will = powers(before), powers(after)
+    effects = [f"it gives pods {enumerated(ranked(will - was), 12)}"] if will - was else []
+    effects += [f"it no longer gives pods {enumerated(ranked(was - will), 12)}"] if was - will else []
+    alarm = not will - was <= ORDINARY
+    for field in differing(before, after):
+        if field in _POWERS:
+            continue
+        words, wider = _field(field, before, after, orders, scc.object_name)
+        effects += words
+        alarm |= wider
+    return Line(title(scc), tuple(effects), alarm=alarm) if effects else None
+
+
+def _whom(scc: Mapping[str, Any]) -> Iterator[str]:
+    for field in ("users", "groups"):
+        entries = scc.get(field)
+        if isinstance(entries, list) and entries:
+            yield f"it {_LISTS[field][0]} {names(sorted(set(map(_entry, entries))))}"
+    if priority := scc.get("priority"):
+        yield f"its priority is {name(brief(priority))}"
+
+
+def _every_volume(scc: Mapping[str, Any]) -> Iterator[str]:
+    found = meanings(scc).get("volumes")
+    if isinstance(found, frozenset) and "*" in found:
+        yield "it allows volumes of every type"
+    elif isinstance(found, frozenset) and found >= _ALL_BUT_HOST:
+        yield "it allows volumes of every type but hostPath"
+
+
+def _field(
+    field: str,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    orders: tuple[Sequence[str], Sequence[str]],
+    scc: str,
+) -> tuple[list[str], bool]:
+    """Return what a field's change means, and whether the SCC gives more by it."""
+    was, will = (meanings(side).get(field) for side in (before, after))
+    if field in _LISTS and isinstance(was, frozenset) and isinstance(will, frozenset):
+        more, less = (sorted(set(map(_entry, found))) for found in (will - was, was - will))
+        effects = [f"it {_LISTS[field][0]} {names(more)}"] if more else []
+        effects += [f"it {_LISTS[field][1]} {names(less)}"] if less else []
+        return effects, bool(less if field in _WIDER_WHEN_LOST else more)
+    if field in _FLAGS:
+        return [f"it {_FLAGS[field][0 if will else 1]}"], bool(will) is (field == "allowPrivilegeEscalation")
+    if field == "priority":
+        places = [found.index(scc) + 1 if scc in found else 0 for found in orders]
+        tried = f": it is tried at place {places[1]} of {len(orders[1])} (was {places[0]})" if all(places) else ""
+        return [f"its priority is {_value(after.get(field))} (was {_value(before.get(field))}){tried}"], False
+    return [f"{name(field)} is {_value(after.get(field))} (was {_value(before.get(field))})"], _any(after.get(field))
+
+
+def _entry(value: object) -> str:
+    """Return an entry of a list; what is not text is another rule's matter, and has no order of its own."""
+    return value if isinstance(value, str) else "(no name)"
+
+
+def _any(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.get("type") == "RunAsAny"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping) and isinstance(value.get("type"), str) and len(value) == 1:
+        return name(value["type"])
+    return "not set" if value is None else name(brief(value))
+
+
+def _order(indexed: IndexedReview, own: list[Resource]) -> Sequence[str]:
+    found = {**shipped(indexed.release), **{each.object_name: indexed.seen(each).tree for each in own}}
+    try:
+        return order(list(found.values()))
+    except InvalidPod:
+        return ()

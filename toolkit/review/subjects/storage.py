@@ -1,0 +1,115 @@
+"""Storage that comes or changes: volumes, claims and classes; what is deleted is reported with the data in it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from core.apis.kinds import (
+    CSI_SCALE_OPERATOR,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    SCALE_CLUSTER,
+    SCALE_FILE_SYSTEM,
+    SCALE_REMOTE_CLUSTER,
+    STORAGE_CLASS,
+)
+from policies.values import brief, read
+from toolkit.review.indexed_review import IndexedReview
+from toolkit.review.model import Change, Op, Resource
+from toolkit.review.section import Line, Section, section
+from toolkit.review.sentences import enumerated, name
+from toolkit.review.stateful_objects import reclaim
+from toolkit.review.titles import title
+
+_SCALE = (SCALE_CLUSTER, SCALE_REMOTE_CLUSTER, SCALE_FILE_SYSTEM)
+_KINDS = (PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS, CSI_SCALE_OPERATOR, *_SCALE)
+_GIVES = {
+    PERSISTENT_VOLUME.kind: (
+        ("capacity", ("spec", "capacity", "storage")),
+        ("where", ("spec", "csi", "volumeHandle")),
+        ("for claim", ("spec", "claimRef", "name")),
+        ("reclaim policy", ("spec", "persistentVolumeReclaimPolicy")),
+        ("access", ("spec", "accessModes")),
+        ("class", ("spec", "storageClassName")),
+    ),
+    PERSISTENT_VOLUME_CLAIM.kind: (
+        ("size", ("spec", "resources", "requests", "storage")),
+        ("volume", ("spec", "volumeName")),
+        ("access", ("spec", "accessModes")),
+        ("class", ("spec", "storageClassName")),
+    ),
+    STORAGE_CLASS.kind: (
+        ("reclaim policy", ("reclaimPolicy",)),
+        ("provisioner", ("provisioner",)),
+        ("binding", ("volumeBindingMode",)),
+        ("expansion", ("allowVolumeExpansion",)),
+        ("file system", ("parameters", "volBackendFs")),
+        ("cluster", ("parameters", "clusterId")),
+        ("file set", ("parameters", "filesetType")),
+        ("parameters", ("parameters",)),
+    ),
+    SCALE_CLUSTER.kind: (
+        ("edition", ("spec", "license", "license")),
+        ("RDMA", ("spec", "daemon", "clusterProfile", "verbsRdma")),
+        ("ports", ("spec", "daemon", "clusterProfile", "verbsPorts")),
+        ("clients' requests", ("spec", "daemon", "roles")),
+    ),
+    SCALE_REMOTE_CLUSTER.kind: (
+        ("GUIs", ("spec", "gui", "hosts")),
+        ("contact nodes", ("spec", "contactNodes")),
+    ),
+    SCALE_FILE_SYSTEM.kind: (
+        ("storage cluster", ("spec", "remote", "cluster")),
+        ("file system", ("spec", "remote", "fs")),
+    ),
+    CSI_SCALE_OPERATOR.kind: (("file system clusters", ("spec", "clusters")),),
+}
+_MANY = ("spec", "clusters"), ("parameters",), ("spec", "daemon", "roles")
+"""Too long to be shown: only that they change."""
+
+
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which storage comes and changes."""
+    lines = [line for change in indexed.changed(*_KINDS) if (line := _line(change)) is not None]
+    return section("Storage", lines)
+
+
+def _line(change: Change) -> Line | None:
+    after = change.after
+    if after is None or change.op is Op.FORGET:
+        return None
+    alarm = after.kind == STORAGE_CLASS.kind and reclaim(after) == "Delete"
+    if change.before is None:
+        given = [f"{words} {_value(read(after.inputs, *path))}" for words, path in _fields(after) if path not in _MANY]
+        danger = "; its volumes are deleted with their claims" if alarm else ""
+        return Line(f"{title(after)} is new{': ' if given else ''}{', '.join(given)}{danger}", alarm=alarm)
+    moved = list(_moved(change.before, after))
+    if not moved:
+        return None
+    again = ", and is recreated" if change.op is Op.REPLACE else ""
+    return Line(
+        f"{title(after)} changes: {', '.join(moved)}{again}", alarm=alarm and reclaim(change.before) != "Delete"
+    )
+
+
+def _fields(resource: Resource) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for words, path in _GIVES.get(resource.kind, ()):
+        if read(resource.inputs, *path) is not None:
+            yield words, path
+
+
+def _moved(before: Resource, after: Resource) -> Iterator[str]:
+    shown = False
+    for words, path in _GIVES.get(after.kind, ()):
+        was, will = (read(each.inputs, *path) for each in (before, after))
+        if was == will or (path in _MANY and shown):
+            continue
+        shown = True
+        yield words if path in _MANY else f"{words} {_value(will)} (was {_value(was)})"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, list):
+        return enumerated([_value(each) for each in value]) or "none"
+    return name(value if isinstance(value, str) else brief(value))

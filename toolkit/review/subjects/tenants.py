@@ -1,0 +1,113 @@
+"""Tenants: who comes, who goes, and what they are given."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from core.apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE, PERSISTENT_VOLUME_CLAIM, RESOURCE_QUOTA
+from core.wording import plural
+from policies.values import read
+from toolkit.review.indexed_review import IndexedReview, Side
+from toolkit.review.model import Resource
+from toolkit.review.quotas import gpu_quota, queue_quota
+from toolkit.review.section import Line, Section, section
+from toolkit.review.sentences import name, names
+
+TYPE = "hpc:tenants:Tenant"
+_SIZE = 10_000
+_FACTS = (
+    "user ids",
+    "SELinux level",
+    "GPUs at most",
+    "guaranteed GPUs",
+    "queue",
+    "data",
+    "default resources of containers",
+    "reachable from",
+)
+
+
+class Tenants:
+    """The tenants of one side, by namespace, each with what it is given, in words."""
+
+    def __init__(self, side: Side) -> None:
+        self._claims = _by_namespace(side.of(PERSISTENT_VOLUME_CLAIM))
+        self._quotas = _by_namespace(side.of(RESOURCE_QUOTA))
+        self._queues = _by_namespace(side.of(LOCAL_QUEUE))
+        self._cluster_queues = {queue.object_name: queue for queue in side.of(CLUSTER_QUEUE)}
+        self.found = {
+            str(tenant.inputs.get("namespace") or tenant.name): tenant for tenant in side.components.get(TYPE, ())
+        }
+
+    def facts(self, namespace: str) -> dict[str, str]:
+        """Return what a tenant is given; empty where there is no such tenant."""
+        tenant = self.found.get(namespace)
+        if tenant is None:
+            return {}
+        given = dict(zip(_FACTS, self._given(namespace, tenant.inputs), strict=True))
+        return {fact: words for fact, words in given.items() if words}
+
+    def _given(self, namespace: str, inputs: Mapping[str, Any]) -> Iterator[str]:
+        start, size = (read(inputs, "uid_range", key) for key in ("start", "size"))
+        yield f"{name(start)} and the {size or _SIZE:,} from it" if isinstance(start, int) and _number(size) else ""
+        yield _named(inputs.get("mcs"))
+        quotas = [found for quota in self._quotas.get(namespace, ()) if (found := gpu_quota(quota)) is not None]
+        yield f"{min(quotas):,}" if quotas else ""
+        queues = [str(read(queue.inputs, "spec", "clusterQueue")) for queue in self._queues.get(namespace, ())]
+        guaranteed = [queue_quota(self._cluster_queues[queue]) for queue in queues if queue in self._cluster_queues]
+        yield f"{sum(guaranteed):,}" if guaranteed else ""
+        yield names(queue.object_name for queue in self._queues.get(namespace, ()))
+        yield names(map(_claim, self._claims.get(namespace, ())), 3)
+        resources = inputs.get("container_resources")
+        yield name(", ".join(f"{key} {resources[key]}" for key in resources)) if isinstance(resources, Mapping) else ""
+        yield self._reachable(inputs)
+
+    def _reachable(self, inputs: Mapping[str, Any]) -> str:
+        if not inputs.get("isolated"):
+            return "everywhere"
+        others = inputs.get("reachable_from")
+        return f"itself and {names(others)}" if isinstance(others, list) and others else "itself"
+
+
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which tenants come, go and change."""
+    if not indexed.review.changed:
+        return None
+    old, new = Tenants(indexed.before), Tenants(indexed.after)
+    lines = []
+    for namespace in sorted({*old.found, *new.found}):
+        was, will = old.facts(namespace), new.facts(namespace)
+        given = [f"{fact}: {words}" for fact, words in will.items() if words != was.get(fact)]
+        if not was:
+            lines.append(Line(f"{name(namespace)} is new", tuple(given)))
+        elif not will:
+            lines.append(Line(f"{name(namespace)} goes", alarm=True))
+        elif was != will:
+            moved = [
+                f"{fact}: {will.get(fact, 'none')} (was {was.get(fact, 'none')})"
+                for fact in _FACTS
+                if will.get(fact) != was.get(fact)
+            ]
+            grave = any(was.get(fact) != will.get(fact) for fact in ("user ids", "SELinux level"))
+            lines.append(Line(f"{name(namespace)} changes: {'; '.join(moved)}", alarm=grave))
+    title = f"Tenants ({plural(len(new.found), 'tenant')}, before {len(old.found):,})"
+    return section(title if len(new.found) != len(old.found) else "Tenants", lines)
+
+
+def _claim(claim: Resource) -> str:
+    size = read(claim.inputs, "spec", "resources", "requests", "storage")
+    return f"{claim.object_name}, {size}" if size else claim.object_name
+
+
+def _by_namespace(resources: list[Resource]) -> dict[str, list[Resource]]:
+    found: dict[str, list[Resource]] = {}
+    for resource in resources:
+        found.setdefault(resource.namespace, []).append(resource)
+    return found
+
+
+def _named(value: Any) -> str:
+    return name(value) if isinstance(value, str) and value else ""
+
+
+def _number(value: Any) -> bool:
+    return value is None or isinstance(value, int)

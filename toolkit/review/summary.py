@@ -1,0 +1,158 @@
+"""The summary: how much changes, and how much of it is protected or holds data."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from core.wording import plural
+from toolkit.review.indexed_review import IndexedReview
+from toolkit.review.model import Change, Ending, Op, Resource, Review
+from toolkit.review.sentences import enumerated, name, quoted
+from toolkit.review.stateful_objects import StatefulObjects
+from toolkit.review.titles import ORDER, done, title
+
+_COMMIT = 12
+FAILED = 1_500
+"""Characters of an error that are shown."""
+_ITEM = 300
+"""Characters of one of several errors."""
+_ENDING = 3
+"""Objects being deleted, or to be deleted, that are named."""
+_INDENT = "  "
+
+
+def heading(review: Review) -> str:
+    """Return the title of a review."""
+    between = " to ".join(name(commit[:_COMMIT]) for commit in review.compared if commit)
+    return f"{'Drift' if review.drift else 'Change'} of stack {name(review.stack)}" + (
+        f", {between}" if between else ""
+    )
+
+
+def failure(review: Review) -> tuple[str, tuple[str, ...]]:
+    """Return why there is no whole answer: a sentence, and its items where there are several reasons; else nothing.
+
+    Items are the indented lines of an error, as those of settings, and what follows them.
+    """
+    lines = review.failed.splitlines()
+    first = next((index for index, line in enumerate(lines) if line.startswith(_INDENT)), len(lines))
+    if not review.failed or not first:
+        return (f"The result is incomplete: {quoted(_sentences(lines), FAILED)}" if review.failed else "", ())
+    items = list(dict.fromkeys(quoted(line, _ITEM) for line in lines[first:] if line.strip()))
+    shown, room = [], FAILED
+    for item in items:
+        room -= len(item)
+        if room < 0:
+            break
+        shown.append(item)
+    if rest := len(items) - len(shown):
+        shown.append(f"… {rest:,} more")
+    return f"The result is incomplete: {quoted(_sentences(lines[:first]), FAILED // 2)}", (*shown,)
+
+
+def _sentences(lines: list[str]) -> str:
+    """Join lines of which each may be a sentence of its own, as a remedy is."""
+    text = ""
+    for line in filter(None, map(str.strip, lines)):
+        ends = not text or text[-1] in ".:;,!?" or not (line[0].isupper() or line[0] == "`")
+        text += f"{'' if ends else '.'}{' ' if text else ''}{line}"
+    return text
+
+
+def cautions(review: Review) -> Iterator[str]:
+    """Yield what to know before all else."""
+    if review.unanswered:
+        reason = quoted(_sentences(review.unanswered.splitlines())).rstrip(".")
+        yield (
+            f"The cluster was not queried: {reason}. This is from the state of the last update. Unknown: what the "
+            "cluster holds now, whether it accepts the objects, and what it would replace."
+        )
+    yield from review.cautions
+    if review.leftovers:
+        left = enumerated([title(each) for each in review.leftovers], _ENDING)
+        yield f"An interrupted replacement left what the next update deletes: {left}."
+    for each in review.ending[:_ENDING]:
+        yield f"{name(each.kind, 60)} {name(each.path)} is being deleted{_awaited(each)}."
+    if rest := len(review.ending[_ENDING:]):
+        yield f"{plural(rest, 'more object')} of the stack {'is' if rest == 1 else 'are'} being deleted."
+
+
+def _awaited(ending: Ending) -> str:
+    if not ending.finalizers:
+        return ""
+    finalizers = enumerated([name(each, 60) for each in ending.finalizers], 3)
+    return f"; it waits for {'finalizer' if len(ending.finalizers) == 1 else 'finalizers'} {finalizers}"
+
+
+def not_queried(review: Review) -> str:
+    """Return what is not known because two commits are compared; empty where the cluster was to be queried."""
+    if review.cluster_queried or review.unanswered:
+        return ""
+    return (
+        "The cluster was not queried: this compares what two commits declare. Unknown: what the cluster holds and how "
+        "it differs, which objects the update would replace where the API server alone decides, which jobs run, and "
+        "whether the API server accepts the objects."
+    )
+
+
+def counts(indexed: IndexedReview) -> str:
+    """Return the summary."""
+    review = indexed.review
+    objects = [change for change in review.changed if change.resource.is_object]
+    if not objects and review.failed:
+        return f"What {'drifted' if review.drift else 'changes'} could not be determined."
+    if not review.changed and any(map(_less_kept, review.changes)):
+        return "No object changes, but the protection of some does."
+    if not review.changed:
+        return _unchanged(review)
+    if not objects:
+        others = plural(len(review.changed), "component or provider", "components or providers")
+        return f"No object changes, only {others} of the program."
+    number = Counter(change.op for change in objects)
+    text = f"{plural(len(objects), 'object')}: {_numbers(number, drift=review.drift)}."
+    holdings = StatefulObjects(indexed)
+    protected: Counter[Op] = Counter()
+    holding: Counter[Op] = Counter()
+    for change in objects:
+        resource = change.before or change.resource
+        protected[change.op] += resource.protect
+        holding[change.op] += bool(holdings.of(resource))
+    for words, found in (("protected", protected), ("holding data or credentials", holding)):
+        if shown := _numbers(found, drift=review.drift):
+            text += f" Of these {words}: {shown}."
+    if not any(number[op] for op in (Op.DELETE, Op.REPLACE)):
+        text += " Nothing is deleted or replaced."
+    return text
+
+
+def counted(number: Counter[Op]) -> str:
+    """Return what became of the objects of a stack: `objects on the cluster: 2 created and 51 unchanged`."""
+    parts = [f"{number[op]:,} {done(op)}" for op in (*ORDER, Op.SAME) if number[op]]
+    return f"objects on the cluster: {enumerated(parts, len(parts)) or 'none'}"
+
+
+def _unchanged(review: Review) -> str:
+    if not review.drift:
+        return "Nothing else changes." if review.leftovers else "Nothing changes."
+    if review.unsettled:
+        return (
+            "Nothing that the state records has drifted. What the update did beyond that could not be determined until "
+            "it is completed."
+        )
+    if review.ending:
+        return "Otherwise the cluster is as the last update left it."
+    return "No drift: the cluster is as the last update left it."
+
+
+def _less_kept(change: Change) -> bool:
+    """Return whether an object's protection changes, which the engine takes for no change."""
+    before, after = change.before, change.after
+    return bool(before and after) and _kept(before) != _kept(after)
+
+
+def _kept(resource: Resource | None) -> tuple[bool, bool] | None:
+    return (resource.protect, resource.retain_on_delete) if resource else None
+
+
+def _numbers(number: Counter[Op], *, drift: bool) -> str:
+    shown = [f"{number[op]:,} {done(op, drift=drift)}" for op in ORDER if number[op]]
+    return enumerated(shown, len(ORDER))

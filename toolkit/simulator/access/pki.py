@@ -1,0 +1,145 @@
+"""Keys and certificates of one cluster, made once and kept in its home."""
+
+import datetime
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from core.files import write_atomically
+
+LIFETIME = datetime.timedelta(days=3650)
+CLOCK_SKEW = datetime.timedelta(hours=1)
+Usage = x509.ObjectIdentifier
+
+
+@dataclass(frozen=True)
+class Pki:
+    """Where the files are; all of them are readable by their owner only."""
+
+    folder: Path
+
+    @property
+    def ca(self) -> Path:
+        """Certificate that everything here is signed by."""
+        return self.folder / "ca.crt"
+
+    def certificate(self, name: str) -> Path:
+        """Certificate called `name`: server, etcd or kubelet."""
+        return self.folder / f"{name}.crt"
+
+    def key(self, name: str) -> Path:
+        """Private key called `name`: server, etcd, kubelet or service-account."""
+        return self.folder / f"{name}.key"
+
+    @property
+    def tokens(self) -> Path:
+        """The API server's static tokens."""
+        return self.folder / "tokens.csv"
+
+    @property
+    def complete(self) -> bool:
+        """True once everything is there: the CA's certificate is written last."""
+        return self.ca.exists()
+
+
+# etcd calls itself as a client of itself, and the API server uses the same certificate as its client.
+CERTIFICATES: dict[str, tuple[Usage, ...]] = {
+    "server": (ExtendedKeyUsageOID.SERVER_AUTH,),
+    "etcd": (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH),
+    "kubelet": (ExtendedKeyUsageOID.SERVER_AUTH,),
+}
+
+
+def create(folder: Path, cluster: str) -> Pki:
+    """Make the keys and certificates of `cluster` in `folder`, unless they are there."""
+    pki = Pki(folder)
+    if pki.complete:
+        return pki
+    authority = Authority.create(f"hpc-sim-{cluster}-ca")
+    for name, usages in CERTIFICATES.items():
+        addresses = (x509.DNSName("localhost"), x509.IPAddress(ipaddress.IPv4Address("127.0.0.1")))
+        certificate, key = authority.issue(f"hpc-sim-{cluster}-{name}", addresses, usages)
+        write_atomically(pki.key(name), key)
+        write_atomically(pki.certificate(name), certificate)
+    write_atomically(pki.key("service-account"), _pem(rsa.generate_private_key(public_exponent=65537, key_size=2048)))
+    write_atomically(pki.ca, authority.certificate)
+    return pki
+
+
+@dataclass(frozen=True)
+class Authority:
+    """A certificate authority: its key, and its certificate in PEM."""
+
+    private_key: ec.EllipticCurvePrivateKey
+    certificate: bytes
+
+    @classmethod
+    def create(cls, name: str) -> "Authority":
+        """Make one."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        made = (
+            _builder(_name(name), _name(name), key.public_key())
+            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .sign(key, hashes.SHA256())
+        )
+        return cls(key, made.public_bytes(serialization.Encoding.PEM))
+
+    @classmethod
+    def stored(cls, folder: Path, name: str) -> "Authority":
+        """Return the one whose key and certificate are in `folder`; it is made, and stored, at the first call."""
+        certificate, key = folder / f"{name}.crt", folder / f"{name}.key"
+        if not certificate.exists():
+            made = cls.create(f"hpc-sim-{name}")
+            write_atomically(key, _pem(made.private_key))
+            write_atomically(certificate, made.certificate)
+        found = serialization.load_pem_private_key(key.read_bytes(), None)
+        assert isinstance(found, ec.EllipticCurvePrivateKey)  # noqa: S101 - it was written above
+        return cls(found, certificate.read_bytes())
+
+    def issue(
+        self,
+        common_name: str,
+        addresses: Iterable[x509.GeneralName],
+        usages: Iterable[Usage] = (ExtendedKeyUsageOID.SERVER_AUTH,),
+    ) -> tuple[bytes, bytes]:
+        """Return a certificate that serves `addresses`, and its key, both in PEM."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        issuer = x509.load_pem_x509_certificate(self.certificate).subject
+        made = (
+            _builder(_name(common_name), issuer, key.public_key())
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(x509.ExtendedKeyUsage(usages), critical=False)
+            .add_extension(x509.SubjectAlternativeName(addresses), critical=False)
+            .sign(self.private_key, hashes.SHA256())
+        )
+        return made.public_bytes(serialization.Encoding.PEM), _pem(key)
+
+
+def _name(common_name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
+
+
+def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+    now = datetime.datetime.now(datetime.UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - CLOCK_SKEW)
+        .not_valid_after(now + LIFETIME)
+    )
+
+
+def _pem(key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> bytes:
+    # The API server reads keys in the traditional form; PKCS8 would do for it too, etcd takes either.
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+    )

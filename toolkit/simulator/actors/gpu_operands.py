@@ -1,0 +1,227 @@
+"""What the GPU operator makes from a ClusterPolicy: a DaemonSet for each of its states, as pure functions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.apis import kinds
+from core.apis.names import GPU_DEPLOY
+from toolkit.simulator.actors import grants, images, sim_kinds
+from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors.devices import MIG_STRATEGY
+from toolkit.simulator.actors.gpus import MODULE_TYPE
+from toolkit.simulator.actors.mofed import WAIT
+from toolkit.simulator.actors.package import PRIVILEGED
+from toolkit.simulator.actors.rbac import READ, Rule
+from toolkit.simulator.manifests import daemon_set, manifest
+from toolkit.simulator.metrics.dcgm_exporter import COLLECTORS
+
+BY = "GPU operator"
+VALIDATOR_IMAGE = "nvcr.io/nvidia/cloud-native/gpu-operator-validator:v26.7.0"
+TOOLKIT_IMAGE = "nvcr.io/nvidia/k8s/container-toolkit:v1.20.0"
+PLUGIN_IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
+DCGM_IMAGE = "nvcr.io/nvidia/cloud-native/dcgm:4.6.0"
+EXPORTER_IMAGE = "nvcr.io/nvidia/k8s/dcgm-exporter:4.6.0-4.8.3"
+MIG_MANAGER_IMAGE = "nvcr.io/nvidia/cloud-native/k8s-mig-manager"
+EXPORTER = "nvidia-dcgm-exporter"
+METRICS_FILE = "dcgm-metrics.csv"
+"""Key of the ConfigMap that a ClusterPolicy names for the exporter."""
+METRICS_PORT = "gpu-metrics"
+SYSTEM = "rhcos4.20"
+"""What the operator appends to the driver's tag."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One state of the operator: its name there, its part of the node's labels, its DaemonSet."""
+
+    state: str
+    part: str
+    daemon_set: str
+    enabled: Callable[[Object], bool]
+    pod: Callable[[Object], Object]
+    nodes: tuple[Rule, ...] = ()
+    """Rights on nodes."""
+
+    @property
+    def label(self) -> str:
+        """The node label that the DaemonSet selects."""
+        return GPU_DEPLOY + self.part
+
+
+def _section(name: str, *, default: bool) -> Callable[[Object], bool]:
+    return lambda spec: bool((spec.get(name) or {}).get("enabled", default))
+
+
+def _pod(image: str, name: str, validations: tuple[str, ...] = (), **container: object) -> Object:
+    whole = {"name": name, "image": image, "securityContext": {"privileged": True}, **container}
+    checks = [{"name": each, "image": VALIDATOR_IMAGE, "securityContext": {"privileged": True}} for each in validations]
+    return {"containers": [whole]} | ({"initContainers": checks} if checks else {})
+
+
+DEFAULT_DRIVER = "nvcr.io/nvidia/driver:580.105.08"
+"""What the operator brings where the policy names no part of an image (DRIVER_IMAGE of its Deployment)."""
+_AFTER = ("toolkit-validation",)
+
+
+def _driver(spec: Object) -> Object:
+    driver = spec.get("driver") or {}
+    repository, name, version = (str(driver.get(part) or "") for part in ("repository", "image", "version"))
+    image = f"{repository}/{name}" + (f"@{version}" if version.startswith("sha256:") else f":{version}-{SYSTEM}")
+    if not (repository or name or version):
+        image = f"{DEFAULT_DRIVER}-{SYSTEM}"
+    module = [{"name": MODULE_TYPE, "value": driver.get("kernelModuleType") or "auto"}]
+    pod = _pod(image, "nvidia-driver-ctr", env=module)
+    more = {
+        "nvidia-peermem-ctr": _rdma(spec),
+        "nvidia-fs-ctr": _section("gds", default=False)(spec),
+        "nvidia-gdrcopy-ctr": _section("gdrcopy", default=False)(spec),
+    }
+    pod["containers"] += [
+        {"name": name, "image": image, "securityContext": {"privileged": True}}
+        for name, wanted in more.items()
+        if wanted
+    ]
+    pod["hostPID"] = True
+    if _rdma(spec) and not (driver["rdma"]).get("useHostMofed"):
+        pod["nodeSelector"] = {WAIT: "false"}
+    return pod
+
+
+def _rdma(spec: Object) -> bool:
+    return bool(((spec.get("driver") or {}).get("rdma") or {}).get("enabled"))
+
+
+def _exporter(spec: Object) -> Object:
+    name = ((spec.get("dcgmExporter") or {}).get("config") or {}).get("name")
+    pod = _pod(EXPORTER_IMAGE, EXPORTER, _AFTER)
+    if name:
+        (container,) = pod["containers"]
+        path = f"/etc/dcgm-exporter/{METRICS_FILE}"
+        container["env"] = [{"name": COLLECTORS, "value": path}]
+        container["volumeMounts"] = [{"name": "metrics-config", "mountPath": path, "subPath": METRICS_FILE}]
+        pod["volumes"] = [{"name": "metrics-config", "configMap": {"name": name}}]
+    return pod
+
+
+def _strategy(spec: Object) -> list[Object]:
+    return [{"name": MIG_STRATEGY, "value": (spec.get("mig") or {}).get("strategy") or "none"}]
+
+
+_NODES = (Rule(("",), ("nodes",), (*READ, "patch", "update")),)
+
+
+def _drives(spec: Object) -> bool:
+    """Return whether the policy itself brings the driver, not objects of kind NVIDIADriver."""
+    objects = (spec.get("driver") or {}).get("useNvidiaDriverCRD")
+    return _section("driver", default=True)(spec) and not objects
+
+
+DRIVER = Operand("state-driver", "driver", "nvidia-driver-daemonset", _drives, _driver)
+OPERANDS = (
+    DRIVER,
+    Operand(
+        "state-container-toolkit",
+        "container-toolkit",
+        "nvidia-container-toolkit-daemonset",
+        _section("toolkit", default=True),
+        lambda _: _pod(TOOLKIT_IMAGE, "nvidia-container-toolkit-ctr", ("driver-validation",)),
+    ),
+    Operand(
+        "state-operator-validation",
+        "operator-validator",
+        "nvidia-operator-validator",
+        lambda _: True,
+        lambda _: _pod(
+            VALIDATOR_IMAGE,
+            "nvidia-operator-validator",
+            ("driver-validation", "toolkit-validation", "plugin-validation"),
+        ),
+    ),
+    Operand(
+        "state-device-plugin",
+        "device-plugin",
+        "nvidia-device-plugin-daemonset",
+        _section("devicePlugin", default=True),
+        lambda spec: _pod(PLUGIN_IMAGE, "nvidia-device-plugin", _AFTER, env=_strategy(spec)),
+    ),
+    Operand(
+        "state-dcgm",
+        "dcgm",
+        "nvidia-dcgm",
+        _section("dcgm", default=False),
+        lambda _: _pod(DCGM_IMAGE, "nvidia-dcgm-ctr", _AFTER),
+    ),
+    Operand(
+        "state-dcgm-exporter",
+        "dcgm-exporter",
+        EXPORTER,
+        _section("dcgmExporter", default=True),
+        _exporter,
+    ),
+    Operand(
+        "gpu-feature-discovery",
+        "gpu-feature-discovery",
+        "gpu-feature-discovery",
+        _section("gfd", default=True),
+        lambda spec: _pod(
+            PLUGIN_IMAGE, "gpu-feature-discovery", _AFTER, command=[images.FEATURE_DISCOVERY], env=_strategy(spec)
+        ),
+    ),
+    Operand(
+        "state-mig-manager",
+        "mig-manager",
+        "nvidia-mig-manager",
+        _section("migManager", default=True),
+        lambda _: _pod(MIG_MANAGER_IMAGE, "nvidia-mig-manager", _AFTER),
+        _NODES,
+    ),
+    Operand(
+        "state-node-status-exporter",
+        "node-status-exporter",
+        "nvidia-node-status-exporter",
+        _section("nodeStatusExporter", default=False),
+        lambda _: _pod(VALIDATOR_IMAGE, "nvidia-node-status-exporter", command=["nvidia-validator", "metrics"]),
+    ),
+)
+
+
+def manifests(operand: Operand, namespace: str, spec: Object) -> grants.Grant:
+    """Return account, rights and DaemonSet of a state."""
+    common = spec.get("daemonsets") or {}
+    pod = operand.pod(spec)
+    pod["serviceAccountName"] = operand.daemon_set
+    pod["nodeSelector"] = {operand.label: "true", **pod.get("nodeSelector", {})}
+    pod["tolerations"] = common.get("tolerations") or []
+    if priority := common.get("priorityClassName"):
+        pod["priorityClassName"] = priority
+    kind, body = daemon_set(namespace, operand.daemon_set, pod, BY)
+    upgrade = ((spec.get("driver") or {}).get("upgradePolicy") or {}).get("autoUpgrade")
+    if operand.part == "driver" and not upgrade:
+        # The new driver comes with the pod's next start: a change must not take the GPUs from jobs that run.
+        body["spec"]["updateStrategy"] = {"type": "OnDelete"}
+    wide = grants.cluster_wide(operand.daemon_set, namespace, operand.daemon_set, operand.nodes)
+    return [
+        *grants.account(namespace, operand.daemon_set, (PRIVILEGED,)),
+        *(wide if operand.nodes else []),
+        (kind, body),
+        *(_scraped(namespace, spec) if operand.daemon_set == EXPORTER else []),
+    ]
+
+
+def _scraped(namespace: str, spec: Object) -> grants.Grant:
+    """Return the exporter's Service, and where the policy wants it what the cluster's Prometheus finds it by."""
+    ports = [{"name": METRICS_PORT, "port": 9400, "targetPort": 9400}]
+    service = manifest(
+        sim_kinds.SERVICE,
+        EXPORTER,
+        namespace,
+        labels={"app": EXPORTER},
+        spec={"selector": {"app": EXPORTER}, "ports": ports},
+    )
+    made: grants.Grant = [(sim_kinds.SERVICE, service)]
+    if not (((spec.get("dcgmExporter") or {}).get("serviceMonitor") or {}).get("enabled")):
+        return made
+    selector = {"matchLabels": {"app": EXPORTER}}
+    endpoints = [{"port": METRICS_PORT, "path": "/metrics", "interval": "15s"}]
+    monitor = manifest(kinds.SERVICE_MONITOR, EXPORTER, namespace, spec={"selector": selector, "endpoints": endpoints})
+    return [*made, *grants.prometheus(namespace, f"{EXPORTER}-prometheus"), (kinds.SERVICE_MONITOR, monitor)]

@@ -1,0 +1,138 @@
+"""NVIDIA's GPU operator: labels nodes with GPUs, and makes DaemonSets of the one ClusterPolicy and of NVIDIADrivers."""
+
+from collections.abc import Iterable
+from itertools import chain
+
+from core.apis import kinds
+from core.apis.names import GPU_DEPLOY, GPU_OPERANDS
+from toolkit.simulator import names
+from toolkit.simulator.actors import gpu_driver_objects, gpu_operands, pods
+from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.features import PREFIX as FEATURE
+from toolkit.simulator.actors.gpu_driver_objects import OWNER, Owners
+from toolkit.simulator.actors.gpu_operands import OPERANDS, Operand
+from toolkit.simulator.actors.podactor import HERE, Operator, settled
+
+PRESENT = "nvidia.com/gpu.present"
+HAS_GPU = tuple(f"{FEATURE}pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
+ENABLED = GPU_OPERANDS
+"""A user's label of a node: false keeps the operands away from it."""
+MIG_CAPABLE = "nvidia.com/mig.capable"
+PRE_INSTALLED = "pre-installed"
+"""Value of the driver's label on nodes whose system has a driver."""
+
+
+class GpuOperator(Operator):
+    """Acts on the oldest ClusterPolicy alone, and on NVIDIADrivers where that leaves the drivers to them."""
+
+    kind = kinds.CLUSTER_POLICY
+    watched = ((kind, None), (kinds.NVIDIA_DRIVER, None), (kinds.NODE, None), (kinds.DAEMON_SET, HERE))
+
+    def start(self) -> None:
+        """Watch, with no NVIDIADriver applied yet."""
+        self._driven: dict[str, tuple[str, int]] = {}
+        super().start()
+
+    def reconcile(self) -> None:
+        """Label the nodes, and reconcile the DaemonSets of the policy and of NVIDIADrivers."""
+        there = self.there(self.kind)
+        for other in there[1:]:
+            self.api.set_status(self.kind, other, {"state": "ignored"})
+        nodes = list(self.caches[kinds.NODE].items())
+        spec = there[0]["spec"] if there else None
+        drivers = self.there(kinds.NVIDIA_DRIVER)
+        used = drivers if gpu_driver_objects.in_use(spec) else []
+        owners = gpu_driver_objects.owners(used, filter(has_gpu, nodes))
+        self._label(nodes, spec, owners)
+        self._drive(drivers, used, owners)
+        if there:
+            self._install(there[0], nodes)
+
+    def _drive(self, drivers: Iterable[Object], used: Iterable[Object], owners: Owners) -> None:
+        """Make the DaemonSet of each NVIDIADriver with nodes; what is in conflict stays as it is."""
+        for driver in drivers:
+            name = gpu_driver_objects.daemon_set_name(driver)
+            there = self.own(kinds.DAEMON_SET, name)
+            if driver not in used:
+                if there:
+                    self.api.delete(kinds.DAEMON_SET, name, self.namespace)
+                self.api.set_status(kinds.NVIDIA_DRIVER, driver, gpu_driver_objects.disabled(driver))
+                continue
+            meta = driver["metadata"]
+            version = (meta["uid"], meta["generation"])
+            driven = meta["name"] in owners.by_node.values() and meta["name"] not in owners.wrong
+            if driven and (there is None or self._driven.get(meta["name"]) != version):
+                self.make(gpu_driver_objects.manifests(driver, self.namespace), driver)
+                self._driven[meta["name"]] = version
+            self.api.set_status(kinds.NVIDIA_DRIVER, driver, gpu_driver_objects.status(driver, owners, there))
+
+    def _label(self, nodes: Iterable[Object], spec: Object | None, owners: Owners) -> None:
+        for node in nodes:
+            wanted = node_labels(node, spec, owners.by_node.get(node["metadata"]["name"]))
+            if any(pods.labels(node).get(name) != value for name, value in wanted.items()):
+                self.api.patch(kinds.NODE, node["metadata"]["name"], {"metadata": {"labels": wanted}})
+
+    def _install(self, policy: Object, nodes: list[Object]) -> None:
+        spec = policy["spec"]
+        found = any(has_gpu(node) for node in nodes)
+        enabled = [operand for operand in OPERANDS if operand.enabled(spec)]
+        sets = {operand.state: self.own(kinds.DAEMON_SET, operand.daemon_set) for operand in enabled}
+        for operand in OPERANDS:
+            if operand not in enabled and self.own(kinds.DAEMON_SET, operand.daemon_set):
+                self.api.delete(kinds.DAEMON_SET, operand.daemon_set, self.namespace)
+        if found:
+            made = (gpu_operands.manifests(operand, self.namespace, spec) for operand in enabled)
+            self.settle(policy, lambda: chain.from_iterable(made), missing=None in sets.values())
+        self.api.set_status(self.kind, policy, status(policy, sets, nodes))
+
+
+def has_gpu(node: Object) -> bool:
+    """Return whether node feature discovery found a GPU on a node."""
+    return any(pods.labels(node).get(label) == "true" for label in HAS_GPU)
+
+
+def node_labels(node: Object, spec: Object | None, owner: str | None = None) -> dict[str, str | None]:
+    """Return what the operator's labels on a node become; None takes one away.
+
+    `owner`: the NVIDIADriver that drives the node, if any.
+    """
+    ours = (PRESENT, OWNER)
+    have = {name for name in pods.labels(node) if name.startswith(GPU_DEPLOY) or name in ours} - {ENABLED}
+    if spec is None or not has_gpu(node):
+        return dict.fromkeys(have)
+    enabled = pods.labels(node).get(ENABLED) != "false"
+    wanted = {operand.label: value for operand in OPERANDS if enabled and (value := _place(operand, node))}
+    gone: dict[str, str | None] = dict.fromkeys(have - wanted.keys() - {PRESENT})
+    return gone | wanted | {PRESENT: "true"} | ({OWNER: owner} if owner else {})
+
+
+def _place(operand: Operand, node: Object) -> str | None:
+    if operand.part == "mig-manager":
+        return "true" if pods.labels(node).get(MIG_CAPABLE) == "true" else None
+    host = pods.annotations(node).get(names.HOST_DRIVER) == "true"
+    return PRE_INSTALLED if host and operand.part == "driver" else "true"
+
+
+def status(policy: Object, sets: dict[str, Object | None], nodes: list[Object]) -> Object:
+    """Return the status of a policy whose enabled states have these DaemonSets.
+
+    Without a node that has a GPU nothing is made and nothing can fail: the policy is ready, with the reason.
+    """
+    if not any(name.startswith(FEATURE) for node in nodes for name in pods.labels(node)):
+        return _status(policy, ready=True, reason="NFDLabelsMissing", message="No NFD labels found")
+    if not any(has_gpu(node) for node in nodes):
+        return _status(policy, ready=True, reason="NoGPUNodes", message="No GPU node found")
+    waiting = [state for state, one in sets.items() if not settled(one)]
+    if waiting:
+        message = f"ClusterPolicy is not ready, states not ready: [{' '.join(waiting)}]"
+        return _status(policy, ready=False, reason="OperandNotReady", message=message)
+    return _status(policy, ready=True, reason="Reconciled", message="ClusterPolicy is ready as all states are ready")
+
+
+def _status(policy: Object, *, ready: bool, reason: str, message: str) -> Object:
+    wanted = {
+        "Ready": (str(ready), reason if ready else "Error", message if ready else ""),
+        "Error": (str(not ready), "Ready" if ready else reason, "" if ready else message),
+    }
+    return {"state": "ready" if ready else "notReady", "conditions": stated(policy, wanted)}

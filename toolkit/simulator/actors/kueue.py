@@ -1,0 +1,171 @@
+"""Red Hat's operator for Kueue, simulated: what it makes for the object `cluster` is Kueue's own, of its Go module."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from core.apis import kinds
+from toolkit.simulator.actors import grants, job_manifests, kueue_settings, pods, sim_kinds
+from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.podactor import HERE, Operator
+from toolkit.simulator.actors.rbac import OWN, READ, Rule
+from toolkit.simulator.manifests import deployment, manifest, simulated_by
+from toolkit.simulator.processes.ports import LOOPBACK
+
+NAME = "cluster"
+BY = "Kueue's operator"
+PREFIX = "kueue-"
+MANAGER = "kueue-controller-manager"
+MANAGER_IMAGE = "registry.redhat.io/kueue/kueue-rhel9:v1.3.0"
+CONFIG = "kueue-manager-config"
+CONFIG_FILE = "controller_manager_config.yaml"
+SERVICE = "kueue-webhook-service"
+SECRET = "kueue-webhook-server-cert"  # noqa: S105 - its name
+CONVERTED = frozenset({"clusterqueues", "cohorts", "localqueues", "multikueueclusters", "workloads"})
+"""Kinds of which v1beta1 has other fields: config/components/crd/patches of Kueue; the manager puts its CA there."""
+AGAIN_SECONDS = 1.0
+GROUP = kinds.CLUSTER_QUEUE.group
+_RBAC = (kinds.ROLE.group,)
+OPERATOR_RULES = (
+    *job_manifests.MAKING,
+    Rule(("",), ("secrets",), OWN),
+    # It gives the manager the rights that Kueue publishes, which are more than its own.
+    Rule(_RBAC, ("clusterroles", "roles"), ("escalate", "bind")),
+)
+
+
+class KueueOperator(Operator):
+    """For the Kueue `cluster`: definitions, webhooks and manager, once cert-manager and the kinds of jobs are there."""
+
+    watched = ((kinds.KUEUE, None), (kinds.DEPLOYMENT, HERE))
+
+    def reconcile(self) -> float | None:
+        """Keep what is made for it, or remove that with it."""
+        resource = self.caches[kinds.KUEUE].get(NAME)
+        if resource is None or pods.deleting(resource):
+            self._remove()
+            return None
+        if self._definition(job_manifests.ISSUERS) is None:
+            self.say("E please make sure that cert-manager is installed")
+            return AGAIN_SECONDS
+        lost = [each.integration for each in kueue_settings.frameworks(resource) if not self._served(each)]
+        if lost:
+            self._show(resource, available=False, why=f"{lost[0]} of spec.config.integrations is not served")
+            return AGAIN_SECONDS
+        folder = self.runtime.settings.tools.get("kueue-manifests")
+        if folder is None:
+            self._show(resource, available=False, why="the simulated cluster was started without the kueue tool")
+            return None
+        manager = self.own(kinds.DEPLOYMENT, MANAGER)
+        self.settle(resource, lambda: self._made(resource, folder), missing=manager is None)
+        available = manager is not None and pods.condition(manager, "Available")
+        self._show(resource, available=available, why="")
+        return None
+
+    def _remove(self) -> None:
+        """Let no job be held any more, and stop the manager."""
+        if self.own(kinds.DEPLOYMENT, MANAGER) is not None:
+            for kind in job_manifests.WEBHOOKS.values():
+                self.api.delete(kind, PREFIX + job_manifests.CONFIGURATIONS[kind.kind])
+            self.api.delete(kinds.DEPLOYMENT, MANAGER, self.namespace)
+        self.installed = None
+
+    def _made(self, resource: Object, folder: Path) -> grants.Grant:
+        """Make Kueue's kinds, which stay when the object goes; return the rest, which goes with it.
+
+        The webhooks may not outlive the manager's maker: jobs would be held, and nothing would admit them.
+        """
+        port = self.runtime.settings.ports["kueue"]
+        for definition in definitions(folder, self.namespace, port):
+            self.api.apply(kinds.CUSTOM_RESOURCE_DEFINITION, definition)
+        return operands(resource, folder, self.namespace, port)
+
+    def _definition(self, name: str) -> Object | None:
+        return self.api.find(kinds.CUSTOM_RESOURCE_DEFINITION, name)
+
+    def _served(self, framework: kueue_settings.Framework) -> bool:
+        if framework.built_in:
+            return True
+        found = self._definition(framework.definition)
+        versions = found["spec"]["versions"] if found else []
+        return any(one["name"] == framework.version and one["served"] for one in versions)
+
+    def _show(self, resource: Object, *, available: bool, why: str) -> None:
+        reason = "AsExpected" if available else "Progressing"
+        conditions = {
+            "Available": (str(available), reason, why),
+            "Degraded": ("False", "AsExpected", ""),
+            "Progressing": (str(not available), reason, why),
+        }
+        status = {"conditions": stated(resource, conditions), "readyReplicas": int(available)}
+        self.api.set_status(kinds.KUEUE, resource, status)
+
+
+def definitions(folder: Path, namespace: str, port: int) -> list[Object]:
+    """Return Kueue's kinds, whose versions its manager converts."""
+    client = {"service": {**_service(namespace, port), "path": "/convert"}}
+    return [
+        job_manifests.converted(each, client) if each["spec"]["names"]["plural"] in CONVERTED else each
+        for each in job_manifests.definitions(folder)
+    ]
+
+
+def operands(resource: Object, folder: Path, namespace: str, port: int) -> grants.Grant:
+    """Return the manager with its account, rights, configuration and webhooks."""
+    configuration = kueue_settings.configuration(resource, namespace, SERVICE, SECRET)
+    text = json.dumps(configuration)
+    chosen = kueue_settings.frameworks(resource)
+    role = manifest(kinds.CLUSTER_ROLE, MANAGER, rules=job_manifests.rules(folder, PREFIX))
+    secrets = (Rule(("",), (kinds.SECRET.plural,), (*READ, "update")),)
+    # The API server reaches it by the name of a service, as on a real cluster, and so on loopback.
+    service = {"type": "ExternalName", "externalName": LOOPBACK}
+    return [
+        *grants.account(namespace, MANAGER, secrets),
+        (kinds.CLUSTER_ROLE, role),
+        grants.cluster_wide(MANAGER, namespace, MANAGER, ())[1],
+        (kinds.CONFIG_MAP, manifest(kinds.CONFIG_MAP, CONFIG, namespace, data={CONFIG_FILE: text})),
+        (kinds.SECRET, manifest(kinds.SECRET, SECRET, namespace)),
+        (sim_kinds.SERVICE, manifest(sim_kinds.SERVICE, SERVICE, namespace, spec=service)),
+        _manager(namespace, text),
+        *webhooks(folder, namespace, port, chosen),
+    ]
+
+
+def webhooks(folder: Path, namespace: str, port: int, chosen: Iterable[kueue_settings.Framework]) -> grants.Grant:
+    """Return Kueue's webhooks for its own kinds, and for jobs of the chosen kinds where it manages namespaces."""
+    jobs = {(each.group, each.plural) for each in chosen}
+
+    def fitted(webhook: Object) -> Object | None:
+        asked = job_manifests.resources(webhook)
+        own = {group for group, _ in asked} == {GROUP}
+        if not own and not asked <= jobs:
+            return None
+        client = {"service": {**_service(namespace, port), "path": job_manifests.path(webhook)}}
+        selected = {} if own else {"namespaceSelector": kueue_settings.SELECTOR}
+        return {**webhook, "clientConfig": client, **selected}
+
+    return job_manifests.webhooks(folder, PREFIX, fitted)
+
+
+def _service(namespace: str, port: int) -> Object:
+    return {"name": SERVICE, "namespace": namespace, "port": port}
+
+
+def _manager(namespace: str, configuration: str) -> tuple[kinds.Kind, Object]:
+    container = {
+        "name": "manager",
+        "image": MANAGER_IMAGE,
+        "command": ["/manager"],
+        "args": [f"--config=/{CONFIG_FILE}"],
+        "volumeMounts": [{"name": "config", "mountPath": f"/{CONFIG_FILE}", "subPath": CONFIG_FILE}],
+    }
+    volumes = [{"name": "config", "configMap": {"name": CONFIG}}]
+    pod = {"serviceAccountName": MANAGER, "containers": [container], "volumes": volumes}
+    kind, body = deployment(namespace, MANAGER, pod, BY)
+    # Another configuration is another pod, and not beside this one: there is one port.
+    digest = hashlib.sha256(configuration.encode()).hexdigest()[:16]
+    body["spec"]["template"]["metadata"]["annotations"] = {**simulated_by(BY), "kueue.openshift.io/config": digest}
+    body["spec"]["strategy"] = {"type": "Recreate"}
+    return kind, body

@@ -1,0 +1,140 @@
+"""NVIDIA's network operator: the one NicClusterPolicy, NicNodePolicies, and networks that pods can join."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+from core.apis import kinds
+from core.apis.kinds import Kind
+from toolkit.simulator.actors import images, network_operands, nic_node_policies, pods
+from toolkit.simulator.actors.api import ApiError, Object
+from toolkit.simulator.actors.informer import Informer, Key
+from toolkit.simulator.actors.mofed import ADAPTER, WAIT
+from toolkit.simulator.actors.network_operands import DRIVER, STATES, State
+from toolkit.simulator.actors.podactor import HERE, Operator, nodes_where, ready
+
+NAME = "nic-cluster-policy"
+NETWORKS = (kinds.MACVLAN_NETWORK, kinds.HOST_DEVICE_NETWORK)
+LATER = 1.0
+"""Seconds after which a network whose namespace is not there is tried again."""
+
+
+class NetworkOperator(Operator):
+    """Acts on the NicClusterPolicy of its name, and on every NicNodePolicy, MacvlanNetwork and HostDeviceNetwork."""
+
+    kind = kinds.NIC_CLUSTER_POLICY
+    watched = ((kind, None), (kinds.NIC_NODE_POLICY, None), (kinds.NODE, None), (kinds.DAEMON_SET, HERE))
+    _networks: dict[Kind, Informer]
+
+    def start(self) -> None:
+        """Watch custom resources, nodes and the DaemonSets of this namespace, with no policy applied yet."""
+        self._applied: dict[str, int] = {}
+        super().start()
+        networks = self.loop(self._network)
+        self._networks = {
+            kind: Informer(self.api, kind, lambda key, *_, kind=kind: networks.add((kind.kind, key[1])))
+            for kind in NETWORKS
+        }
+        for informer in self._networks.values():
+            self._running.append(informer.start())
+        # The driver's pods are DaemonSet pods, whose readiness the DaemonSet's status has for all nodes together.
+        self.runtime.pods.on_change(lambda *changed: self._pod_changed(*changed[1:]))
+
+    def _pod_changed(self, old: Object | None, pod: Object | None) -> None:
+        some = pod or old
+        if some is not None and not self.stopped.is_set() and _is_driver(some):
+            self.wake()
+
+    def reconcile(self) -> None:
+        """Label the nodes, and reconcile what the policies ask for."""
+        there = {one["metadata"]["name"]: one for one in self.there(self.kind)}
+        policy = there.pop(NAME, None)
+        for other in there.values():
+            reason = f"Unsupported NicClusterPolicy instance {other['metadata']['name']}. Only {NAME} is supported"
+            self.api.set_status(self.kind, other, {"state": "ignore", "reason": reason})
+        of_pools = self.there(kinds.NIC_NODE_POLICY)
+        nodes = list(self.caches[kinds.NODE].items())
+        self._label(nodes, policy, of_pools)
+        if policy:
+            self.api.set_status(self.kind, policy, status(self._install(policy, STATES)))
+        wrong = nic_node_policies.wrong(policy, of_pools, nodes)
+        for one in of_pools:
+            name = one["metadata"]["name"]
+            if name in wrong:
+                self.api.set_status(kinds.NIC_NODE_POLICY, one, {"state": "error", "reason": wrong[name]})
+                continue
+            sets = self._install(one, [state.of_pool(name) for state in STATES])
+            self.api.set_status(kinds.NIC_NODE_POLICY, one, status(sets) | {"reason": ""})
+
+    def _label(self, nodes: Sequence[Object], policy: Object | None, of_pools: Sequence[Object]) -> None:
+        """Label every node that has an adapter with whether others must wait for the driver there."""
+        drivers = nodes_where(self.runtime, images.ADAPTER_DRIVERS)
+        wanted = policy is not None and bool(policy["spec"].get(DRIVER.field))
+        driving = [one for one in of_pools if one["spec"].get(DRIVER.field)]
+        for node in nodes:
+            name = node["metadata"]["name"]
+            own = next((one for one in driving if nic_node_policies.selects(one, node)), None)
+            value = waits(node, own or policy, wanted=wanted or own is not None, ready=name in drivers)
+            if pods.labels(node).get(WAIT) != value:
+                self.api.patch(kinds.NODE, name, {"metadata": {"labels": {WAIT: value}}})
+
+    def _install(self, policy: Object, states: Sequence[State]) -> dict[str, Object | None]:
+        """Make what a policy asks for, if it has changed since or is gone; return the DaemonSets of its states."""
+        spec, meta = policy["spec"], policy["metadata"]
+        requested = [state for state in states if spec.get(state.field)]
+        sets = {state.name: self.own(kinds.DAEMON_SET, state.daemon_set) for state in requested}
+        for state in states:
+            if state not in requested and self.own(kinds.DAEMON_SET, state.daemon_set):
+                self.api.delete(kinds.DAEMON_SET, state.daemon_set, self.namespace)
+        if None in sets.values() or self._applied.get(meta["uid"]) != meta["generation"]:
+            self.make(chain.from_iterable(state.manifests(self.namespace, spec) for state in requested), policy)
+            self._applied[meta["uid"]] = meta["generation"]
+        return sets
+
+    def _network(self, key: Key) -> float | None:
+        kind = next(each for each in NETWORKS if each.kind == key[0])
+        resource = self._networks[kind].get(key[1])
+        if resource is None or pods.deleting(resource):
+            return None
+        try:
+            made = network_operands.network(resource)
+            self.make([made], resource)
+        except ValueError as error:
+            self.api.set_status(kind, resource, {"state": "error", "reason": f"ipam: {error}"})
+            return None
+        except ApiError as error:
+            if not error.missing:
+                raise
+            self.api.set_status(kind, resource, {"state": "notReady", "reason": error.message})
+            return LATER
+        meta = made[1]["metadata"]
+        where = f"/apis/{made[0].api_version}/namespaces/{meta['namespace']}/{made[0].plural}/{meta['name']}"
+        field = "macvlanNetworkAttachmentDef" if kind == kinds.MACVLAN_NETWORK else "hostDeviceNetworkAttachmentDef"
+        self.api.set_status(kind, resource, {"state": "ready", "reason": "", field: where})
+        return None
+
+
+def _is_driver(pod: Object) -> bool:
+    return pods.basename(pods.image(pod)) in images.ADAPTER_DRIVERS
+
+
+def waits(node: Object, policy: Object | None, *, wanted: bool, ready: bool) -> str | None:
+    """Return the value of the label `mofed.wait` of a node, None where it has none.
+
+    `wanted`: the policy asks for a driver; `ready`: it runs on this node.
+    """
+    if policy is None or pods.labels(node).get(ADAPTER) != "true":
+        return None
+    return str(wanted and not ready).lower()
+
+
+def status(sets: dict[str, Object | None]) -> Object:
+    """Return the status of a policy whose states have these DaemonSets; states that it does not ask for are ignored."""
+    states = {state.name: _state(sets, state.name) for state in STATES}
+    whole = "notReady" if "notReady" in states.values() else "ready"
+    return {"state": whole, "appliedStates": [{"name": name, "state": state} for name, state in states.items()]}
+
+
+def _state(sets: dict[str, Object | None], name: str) -> str:
+    if name not in sets:
+        return "ignore"
+    return "ready" if ready([sets[name]]) else "notReady"

@@ -1,0 +1,99 @@
+"""IBM Spectrum Scale CSI."""
+
+from core.apis import kinds
+from toolkit.simulator.actors import images
+from toolkit.simulator.actors.package import (
+    COMMON,
+    FLAG,
+    TEXT,
+    Bundle,
+    Definition,
+    Package,
+    list_of,
+    operates,
+    structure,
+)
+from toolkit.simulator.actors.rbac import OWN, READ, Rule
+from toolkit.simulator.actors.scale_csi import SIDECAR_ACCOUNTS, ScaleCsiOperator
+from toolkit.simulator.actors.scale_provisioner import RULES, ScaleProvisioner
+
+_SELECTOR = list_of(structure({"key": TEXT, "value": TEXT}, "key", "value"))
+_CLUSTER = structure(
+    {
+        "id": TEXT,
+        "secrets": TEXT,
+        "secureSslMode": FLAG,
+        "cacert": TEXT,
+        "restApi": list_of(structure({"guiHost": TEXT}, "guiHost")),
+        "primary": structure({"primaryFs": TEXT, "primaryFset": TEXT}),
+    },
+    "id",
+    "restApi",
+    "secrets",
+    "secureSslMode",
+)
+_RULES = (
+    *COMMON,
+    *operates(kinds.CSI_SCALE_OPERATOR),
+    Rule((kinds.SECURITY_CONTEXT_CONSTRAINTS.group,), (kinds.SECURITY_CONTEXT_CONSTRAINTS.plural,), OWN),
+    Rule(("",), ("secrets", "nodes"), READ),
+    *RULES,
+    Rule(("storage.k8s.io",), ("csidrivers",), OWN),
+    Rule(("storage.k8s.io",), ("storageclasses", "volumeattachments"), READ),
+)
+TWO = Bundle(
+    versions=("ibm-spectrum-scale-csi-operator.v2.0.0",),
+    definitions=(
+        Definition(
+            kinds.CSI_SCALE_OPERATOR,
+            structure(
+                {
+                    "clusters": list_of(_CLUSTER),
+                    "scaleHostpath": TEXT,
+                    "attacherNodeSelector": _SELECTOR,
+                    "provisionerNodeSelector": _SELECTOR,
+                    "pluginNodeSelector": _SELECTOR,
+                },
+                "clusters",
+                "scaleHostpath",
+            ),
+        ),
+    ),
+    account="ibm-spectrum-scale-csi-operator",
+    rules=_RULES,
+    image="quay.io/ibm-spectrum-scale/ibm-spectrum-scale-csi-operator:v2.0.0",
+)
+THREE = Bundle(
+    versions=("ibm-spectrum-scale-csi-operator.v3.1.0",),
+    definitions=(
+        Definition(
+            kinds.CSI_SCALE_OPERATOR,
+            structure(
+                {
+                    "clusters": list_of(_CLUSTER),
+                    "localScaleCluster": TEXT,
+                    "tolerations": list_of(structure()),
+                    **{f"{part}NodeSelector": _SELECTOR for part in ("plugin", *SIDECAR_ACCOUNTS)},
+                },
+                "clusters",
+                "localScaleCluster",
+            ),
+        ),
+    ),
+    account="ibm-spectrum-scale-csi-operator",
+    rules=_RULES,
+    image="icr.io/cpopen/ibm-spectrum-scale-csi-operator:v3.1.0",
+)
+
+PACKAGES = (
+    Package(
+        name="ibm-spectrum-scale-csi-operator",
+        title="IBM Spectrum Scale CSI Plugin Operator",
+        sources=("certified-operators", "community-operators"),
+        channels={"stable": TWO, "v3.1": THREE},
+    ),
+)
+ACTORS = (
+    (images.CSI_OPERATORS, "", ScaleCsiOperator),
+    (images.CSI_PROVISIONERS, "", ScaleProvisioner),
+)

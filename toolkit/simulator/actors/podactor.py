@@ -1,0 +1,182 @@
+"""What simulated operators have in common: they live as long as their pod runs, as that pod's service account."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+from core.apis.kinds import Kind
+from toolkit.simulator.actors import pods
+from toolkit.simulator.actors.api import Api, ApiError, Object
+from toolkit.simulator.actors.informer import Informer, Key, Loop
+from toolkit.simulator.actors.podlogs import PodLogs
+from toolkit.simulator.actors.runtime import Runtime
+from toolkit.simulator.manifests import owner_reference
+
+log = logging.getLogger(__name__)
+
+EVERY: Key = ("", "")
+"""The one key of a queue whose work is about everything at once."""
+HERE = "the operator's own namespace"
+
+
+class PodActor:
+    """Simulates the program of one pod; `start` and `stop` are called when its containers start and end."""
+
+    def __init__(self, runtime: Runtime, logs: PodLogs, pod: Object) -> None:
+        self.runtime = runtime
+        self.pod = pod
+        self.namespace: str = pod["metadata"]["namespace"]
+        self.api: Api = runtime.account(pod)
+        self._logs = logs
+        self._running: list[Informer | Loop] = []
+        self.stopped = threading.Event()
+
+    def start(self) -> None:
+        """Begin to act."""
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """Cease to act, without waiting for work in hand."""
+        self.stopped.set()
+        for running in self._running:
+            running.stop()
+
+    def say(self, line: str) -> None:
+        """Write a line to the pod's log."""
+        self._logs.append(self.pod, line)
+
+    def watch(self, kind: Kind, loop: Loop, *, namespace: str | None = None, key: Key | None = None) -> Informer:
+        """Cache a kind; every change adds `key`, or the changed object's own, to `loop`."""
+        informer = Informer(
+            self.api,
+            kind,
+            lambda changed, *_: loop.add(key or changed),
+            namespace=namespace,
+            listed=lambda: loop.add(key) if key else None,
+        )
+        self._running.append(informer)
+        return informer.start()
+
+    def loop(self, work: Callable[[Key], float | None]) -> Loop:
+        """Return a started queue whose refusals also go to the pod's log."""
+
+        def tried(key: Key) -> float | None:
+            if self.stopped.is_set():
+                return None
+            try:
+                return work(key)
+            except ApiError as error:
+                if error.forbidden:
+                    self.say(f"E {error}")
+                raise
+
+        queue = Loop(f"{type(self).__name__} {self.pod['metadata']['name']}", tried).start()
+        self._running.append(queue)
+        return queue
+
+    def make(self, objects: Iterable[tuple[Kind, Object]], owner: Object | None = None) -> None:
+        """Apply objects in order; `owner` takes them along when it is deleted, if it is cluster-wide or beside them."""
+        for kind, body in objects:
+            meta = body["metadata"]
+            if owner is not None and owner["metadata"].get("namespace") in (None, meta.get("namespace")):
+                meta["ownerReferences"] = [owner_reference(owner)]
+            self.api.apply(kind, body)
+
+
+class Operator(PodActor):
+    """Does all of its work at every change of what it watches, once it has seen the whole of that."""
+
+    watched: tuple[tuple[Kind, str | None], ...]
+    """Kinds, each with the namespace in which it is watched: HERE is the operator's own, None all of them."""
+    installed: tuple[str, int] | None = None
+    """UID and generation of the custom resource whose operands were applied last."""
+    caches: Mapping[Kind, Informer] = MappingProxyType({})
+
+    def start(self) -> None:
+        """Watch."""
+        self._work = self.loop(self._when_synced)
+        self.caches = {
+            kind: self.watch(kind, self._work, namespace=self.namespace if where == HERE else where, key=EVERY)
+            for kind, where in self.watched
+        }
+        self.wake()  # what was listed before all caches were known
+
+    def wake(self) -> None:
+        """Do the work again soon."""
+        self._work.add(EVERY)
+
+    def reconcile(self) -> float | None:
+        """Compare desired and existing objects; return the seconds after which to do it again, if any."""
+        raise NotImplementedError
+
+    def _when_synced(self, _key: Key) -> float | None:
+        # The last list to come wakes it.
+        known = all(kind in self.caches and self.caches[kind].synced for kind, _ in self.watched)
+        return self.reconcile() if known else None
+
+    def there(self, kind: Kind) -> list[Object]:
+        """Return the objects of a kind that are not being deleted, oldest first."""
+        found = [one for one in self.caches[kind].items() if not pods.deleting(one)]
+        return sorted(found, key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]))
+
+    def settle(
+        self, resource: Object, made: Callable[[], Iterable[tuple[Kind, Object]]], *, missing: bool = False
+    ) -> None:
+        """Make what a custom resource asks for, if it has changed since, or `missing` says that some of it is gone."""
+        wanted = (resource["metadata"]["uid"], resource["metadata"]["generation"])
+        if missing or self.installed != wanted:
+            self.make(made(), resource)
+            self.installed = wanted
+
+    def own(self, kind: Kind, name: str) -> Object | None:
+        """Return an object of the operator's own namespace, as last seen."""
+        return self.caches[kind].get(name, self.namespace)
+
+
+def ready(daemon_sets: Iterable[Object | None]) -> bool:
+    """Return whether all DaemonSets are there and have a pod ready on each of their nodes, at least one.
+
+    None may have an earlier template.
+    """
+    return all(
+        one is not None
+        and (status := one.get("status") or {}).get("desiredNumberScheduled", 0) > 0
+        and status.get("numberReady", 0) == status["desiredNumberScheduled"]
+        and status.get("observedGeneration") == one["metadata"]["generation"]
+        and _replaced(one, status)
+        for one in daemon_sets
+    )
+
+
+def settled(one: Object | None) -> bool:
+    """Return whether a DaemonSet is there, and none of its pods is missing or, with OnDelete, of an earlier template.
+
+    Without a node to be on, none is missing.
+    """
+    if one is None:
+        return False
+    status = one.get("status") or {}
+    current: bool = status.get("observedGeneration") == one["metadata"]["generation"]
+    available: bool = status.get("numberAvailable", 0) == status.get("desiredNumberScheduled", 0)
+    return current and available and _replaced(one, status)
+
+
+def _replaced(one: Object, status: Object) -> bool:
+    """Return whether no pod has an earlier template, of a DaemonSet whose pods stay until they are deleted.
+
+    Both of NVIDIA's operators wait for that (gpu-operator, controllers/object_controls.go; network-operator,
+    pkg/state/state_skel.go).
+    """
+    if ((one.get("spec") or {}).get("updateStrategy") or {}).get("type") != "OnDelete":
+        return True
+    return bool(status.get("updatedNumberScheduled", 0) == status.get("desiredNumberScheduled", 0))
+
+
+def nodes_where(runtime: Runtime, images: frozenset[str], part: str = "") -> dict[str, list[Object]]:
+    """Return node -> pods running there of one of the images, whose command contains `part`."""
+    found: dict[str, list[Object]] = {}
+    for pod in runtime.pods.items():
+        if pods.runs(pod) and pods.basename(pods.image(pod)) in images and part in pods.command(pod):
+            found.setdefault(pods.node_name(pod), []).append(pod)
+    return found

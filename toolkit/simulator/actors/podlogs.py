@@ -1,0 +1,91 @@
+"""Pod logs: one file per container in the runtime's own form (CRI), and the `Logs` object by which kwok serves it."""
+
+import logging
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from toolkit.simulator.actors import pods, services, sim_kinds, workload
+from toolkit.simulator.actors.api import ApiError, Object
+from toolkit.simulator.actors.informer import Key, Loop, key_of
+from toolkit.simulator.actors.runtime import Runtime
+from toolkit.simulator.manifests import manifest
+
+log = logging.getLogger(__name__)
+
+
+def cri(lines: Iterable[str], now: datetime) -> str:
+    """Return lines in the form that the kubelet reads: time, stream, F for a full line, text."""
+    stamp = now.strftime("%Y-%m-%dT%H:%M:%S.%f") + "000Z"
+    return "".join(f"{stamp} stdout F {line}\n" for line in lines)
+
+
+class PodLogs:
+    """Writes the log of a pod when its containers start, and one that ends when its end is decided."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._loop = Loop("pod logs", self._publish)
+        self._published: dict[Key, str] = {}
+        self._served = True
+
+    def start(self) -> None:
+        """Start; the runtime's caches must be in."""
+        self._loop.start()
+        self._runtime.pods.on_change(self._changed)
+
+    def _changed(self, key: Key, _old: Object | None, pod: Object | None) -> None:
+        if pod is None:
+            self._published.pop(key, None)
+        elif pods.phase(pod) == "Running" and self._published.get(key) != pod["metadata"]["uid"]:
+            self._loop.add(key)
+
+    def folder(self, pod: Object) -> Path:
+        """Return where the log files of a pod are."""
+        meta = pod["metadata"]
+        return self._runtime.settings.home / "pods" / f"{meta['namespace']}_{meta['name']}_{meta['uid']}"
+
+    def set_lines(self, pod: Object, lines: Iterable[str]) -> None:
+        """Write the log of a pod's containers; a restarted container begins a new one."""
+        folder = self.folder(pod)
+        folder.mkdir(parents=True, exist_ok=True)
+        text = cri(lines, datetime.now(UTC))
+        for container in pod["spec"]["containers"]:
+            (folder / f"{container['name']}.log").write_text(text)
+
+    def append(self, pod: Object, line: str) -> None:
+        """Add a line to the log of a pod's first container: what a simulated operator has to say."""
+        file = self.folder(pod) / f"{pod['spec']['containers'][0]['name']}.log"
+        if not file.exists():
+            self.set_lines(pod, workload.introduction(pod))
+        with file.open("a") as stream:
+            stream.write(cri([line], datetime.now(UTC)))
+
+    def serve(self, pod: Object) -> None:
+        """Serve the log of a pod before its end: the queue of a large cluster's pods may be longer than a job."""
+        self._publish(key_of(pod))
+
+    def _publish(self, key: Key) -> None:
+        namespace, name = key
+        pod = self._runtime.pods.get(name, namespace)
+        if pod is None or pods.deleting(pod):
+            return
+        meta = pod["metadata"]
+        folder = self.folder(pod)
+        if not folder.exists():
+            self.set_lines(pod, (*workload.introduction(pod), *services.first_lines(pod, self._runtime)))
+        self._published[key] = meta["uid"]
+        if not self._served:
+            return
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": meta["uid"]}
+        containers = [container["name"] for container in pod["spec"]["containers"]]
+        entries = [{"containers": [one], "logsFile": str(folder / f"{one}.log"), "follow": False} for one in containers]
+        body = manifest(sim_kinds.LOGS, name, namespace, owners=[owner], spec={"logs": entries})
+        try:
+            self._runtime.kubelet.apply(sim_kinds.LOGS, body)
+        except ApiError as error:
+            if error.missing and "could not find the requested resource" in error.message:
+                self._served = False
+                log.warning("%s: pod logs are in files only", error)
+            elif not (error.missing or error.forbidden):
+                raise

@@ -1,0 +1,73 @@
+"""Volumes that are created for claims: what an external provisioner does with a StorageClass."""
+
+import logging
+from collections.abc import Callable
+
+from core.apis import kinds
+from toolkit.simulator.actors import pods
+from toolkit.simulator.actors.api import Api, ApiError, Object
+from toolkit.simulator.manifests import manifest, simulated_by
+
+log = logging.getLogger(__name__)
+
+PROVISIONER_ANNOTATIONS = ("volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner")
+"""By these annotations of a claim the controller-manager asks a provisioner for a volume."""
+BY = "pv.kubernetes.io/provisioned-by"
+
+
+def asked_of(claim: Object) -> str | None:
+    """Return the provisioner that a claim without a volume waits for, None if it waits for none."""
+    if claim["spec"].get("volumeName") or pods.deleting(claim):
+        return None
+    have = pods.annotations(claim)
+    return next((have[name] for name in PROVISIONER_ANNOTATIONS if name in have), None)
+
+
+def volume_name(claim: Object) -> str:
+    """Return the name of the volume that is made for a claim."""
+    return f"pvc-{claim['metadata']['uid']}"
+
+
+def persistent_volume(claim: Object, storage_class: Object, provisioner: str, source: Object) -> Object:
+    """Return the volume for a claim; `source` says where its files are."""
+    meta = claim["metadata"]
+    spec = {
+        "accessModes": claim["spec"]["accessModes"],
+        "capacity": {"storage": claim["spec"]["resources"]["requests"]["storage"]},
+        "persistentVolumeReclaimPolicy": storage_class.get("reclaimPolicy", "Delete"),
+        "storageClassName": storage_class["metadata"]["name"],
+        "claimRef": {
+            "apiVersion": "v1",
+            "kind": kinds.PERSISTENT_VOLUME_CLAIM.kind,
+            "name": meta["name"],
+            "namespace": meta["namespace"],
+            "uid": meta["uid"],
+        },
+        **source,
+    }
+    marks = {BY: provisioner, **simulated_by("provisioner")}
+    return manifest(kinds.PERSISTENT_VOLUME, volume_name(claim), annotations=marks, spec=spec)
+
+
+def provision(api: Api, claim: Object, provisioner: str, source: Callable[[Object, Object], Object]) -> None:
+    """Make the volume of a claim that asks `provisioner` for one; `source` gets the claim and its class."""
+    if asked_of(claim) != provisioner:
+        return
+    storage_class = api.get(kinds.STORAGE_CLASS, claim["spec"]["storageClassName"])
+    body = persistent_volume(claim, storage_class, provisioner, source(claim, storage_class))
+    try:
+        api.create(kinds.PERSISTENT_VOLUME, body)
+    except ApiError as error:
+        if not error.conflict:
+            raise
+    else:
+        log.info("%s for %s/%s", volume_name(claim), claim["metadata"]["namespace"], claim["metadata"]["name"])
+
+
+def reclaim(api: Api, volume: Object, provisioner: str) -> bool:
+    """Delete a volume that `provisioner` made, and whose claim is gone, where its class says so; return whether."""
+    made = pods.annotations(volume).get(BY) == provisioner
+    if made and pods.phase(volume) == "Released" and volume["spec"]["persistentVolumeReclaimPolicy"] == "Delete":
+        api.delete(kinds.PERSISTENT_VOLUME, volume["metadata"]["name"])
+        return True
+    return False

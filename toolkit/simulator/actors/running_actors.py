@@ -1,0 +1,73 @@
+"""The actors that run now: one for each running pod of an image that has an actor."""
+
+import logging
+
+from toolkit.simulator.actors import images, packages, pods
+from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors.informer import Key, Loop
+from toolkit.simulator.actors.packages import Factory
+from toolkit.simulator.actors.podactor import PodActor
+from toolkit.simulator.actors.podlogs import PodLogs
+from toolkit.simulator.actors.runtime import Runtime
+
+log = logging.getLogger(__name__)
+
+
+def actor_of(pod: Object) -> Factory | None:
+    """Return the actor of a pod, None where it has none.
+
+    Plugins and drivers have no actor: their pods' running is what counts (`devices`, `volumes`).
+    """
+    name = pods.basename(pods.image(pod))
+    for known, part, factory in packages.actors():
+        if name in known and part in pods.command(pod):
+            return factory
+    return None
+
+
+def _acts(pod: Object) -> bool:
+    """Return whether a pod's actor is to run: it is what lets some pods pass their probes."""
+    return pods.runs(pod) or (pods.started(pod) and pods.basename(pods.image(pod)) in images.PROBED)
+
+
+class RunningActors:
+    """Starts an actor when its pod's containers start, and stops it when they end."""
+
+    def __init__(self, runtime: Runtime, logs: PodLogs) -> None:
+        self._runtime = runtime
+        self._logs = logs
+        self._actors: dict[Key, tuple[tuple[str, int], PodActor]] = {}
+        self._loop = Loop("actors of pods", self._reconcile)
+
+    def start(self) -> None:
+        """Start; the runtime's caches must be in."""
+        self._loop.start()
+        self._runtime.pods.on_change(self._changed)
+
+    def stop(self) -> None:
+        """Stop all actors."""
+        self._loop.stop()
+        for _, actor in self._actors.values():
+            actor.stop()
+
+    def _changed(self, key: Key, old: Object | None, pod: Object | None) -> None:
+        if any(one is not None and actor_of(one) for one in (old, pod)):
+            self._loop.add(key)
+
+    def _reconcile(self, key: Key) -> None:
+        pod = self._runtime.pods.get(key[1], key[0])
+        wanted = None
+        if pod is not None and _acts(pod):
+            wanted = (pod["metadata"]["uid"], pods.restarts(pod))
+        have = self._actors.get(key)
+        if have and have[0] != wanted:
+            have[1].stop()
+            del self._actors[key]
+            log.info("%s/%s stopped", *key)
+            have = None
+        factory = actor_of(pod) if pod else None
+        if have is None and wanted and pod and factory:
+            actor = factory(self._runtime, self._logs, pod)
+            self._actors[key] = (wanted, actor)
+            log.info("%s/%s started: %s", *key, type(actor).__name__)
+            actor.start()

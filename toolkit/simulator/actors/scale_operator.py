@@ -1,0 +1,169 @@
+"""IBM's operator of container-native Storage Scale: core pods, the remote file system, and the CSI driver.
+
+The storage cluster is not simulated: its GUI takes any account, and it has every file system that is requested.
+"""
+
+from collections.abc import Mapping
+
+from core.apis import kinds
+from core.apis.names import SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
+from toolkit.simulator import names
+from toolkit.simulator.actors import ignition, pods, scale_core, scale_csi, sim_kinds
+from toolkit.simulator.actors.api import Object
+from toolkit.simulator.actors.conditions import stated
+from toolkit.simulator.actors.podactor import Operator
+from toolkit.simulator.manifests import manifest
+
+NAME = "ibm-spectrum-scale"
+OWN_ACCOUNT = "ibm-spectrum-scale-gui-csiadmin"
+"""Secret with which the CSI driver calls the GUI of the workers' cluster."""
+QUORUM = 3
+AGAIN_SECONDS = 1.0
+_KEYS = {"username", "password"}
+_DRIVER = "cp.icr.io/cp/gpfs/csi/ibm-spectrum-scale-csi-driver:v2.14.1"
+
+
+class ScaleOperator(Operator):
+    """For the first Cluster: a core pod on every labelled node; then the file systems; with the first, the driver."""
+
+    watched = (
+        (kinds.SCALE_CLUSTER, None),
+        (kinds.SCALE_REMOTE_CLUSTER, SCALE_NAMESPACE),
+        (kinds.SCALE_FILE_SYSTEM, SCALE_NAMESPACE),
+        (sim_kinds.SCALE_DAEMON, SCALE_NAMESPACE),
+        (kinds.NODE, None),
+        (kinds.POD, SCALE_NAMESPACE),
+    )
+
+    def reconcile(self) -> float | None:
+        """Bring everything up to date; again soon while something is missing."""
+        clusters = self.there(kinds.SCALE_CLUSTER)
+        troubles = self._cores(clusters[0]) if clusters else ["there is no Cluster"]
+        remotes = {each["metadata"]["name"]: self._remote(each) for each in self.there(kinds.SCALE_REMOTE_CLUSTER)}
+        mounted = [self._mount(each, troubles, remotes) for each in self.there(kinds.SCALE_FILE_SYSTEM)]
+        if clusters and any(mounted):
+            self._driver(clusters[0])
+        return None if clusters and not troubles and all(mounted) else AGAIN_SECONDS
+
+    def _cores(self, cluster: Object) -> list[str]:
+        """Make and remove core pods, report how far they are; return why a file system cannot be mounted yet."""
+        selector = {"matchLabels": (cluster["spec"].get("daemon") or {}).get("nodeSelector") or {}}
+        nodes = {
+            each["metadata"]["name"]: each
+            for each in self.there(kinds.NODE)
+            if ignition.selected(selector, pods.labels(each))
+        }
+        there = {each["metadata"]["name"]: each for each in self.caches[kinds.POD].items()}
+        wanted = {scale_core.name_of(name): name for name in nodes}
+        for pod in there.keys() - wanted.keys():
+            self.api.delete(kinds.POD, pod, SCALE_NAMESPACE)
+        self.make(
+            ((kinds.POD, scale_core.pod(wanted[pod], cluster["spec"])) for pod in wanted.keys() - there.keys()), cluster
+        )
+        late = [
+            _late(pod, there.get(pod), nodes[wanted[pod]])
+            for pod in sorted(wanted)
+            if pod not in there or not pods.condition(there[pod], "Ready")
+        ]
+        few = (
+            [f"{len(nodes)} nodes have the label of core pods, and {QUORUM} make a quorum"]
+            if len(nodes) < QUORUM
+            else []
+        )
+        troubles = [*few, *late]
+        self._show(kinds.SCALE_CLUSTER, cluster, "Success", troubles, "Configured")
+        daemon = self._daemon(cluster)
+        if daemon is not None:
+            running = {"running": str(len(wanted) - len(late)), "starting": str(len(late))}
+            identity = {} if troubles else {"clusterID": names.SCALE_CLUSTER_ID, "clusterName": NAME}
+            self.api.set_status(sim_kinds.SCALE_DAEMON, daemon, {"podsStatus": running, **identity})
+        return troubles
+
+    def _daemon(self, cluster: Object) -> Object | None:
+        """Return the Daemon, which has the cluster's id; make it where it is missing."""
+        found = self.caches[sim_kinds.SCALE_DAEMON].get(NAME, SCALE_NAMESPACE)
+        if found is None:
+            body = manifest(sim_kinds.SCALE_DAEMON, NAME, SCALE_NAMESPACE, spec={})
+            self.make([(sim_kinds.SCALE_DAEMON, body)], cluster)
+        return found
+
+    def _remote(self, remote: Object) -> str | None:
+        """Report whether the storage cluster can be called; return why not."""
+        gui = remote["spec"].get("gui") or {}
+        why = (
+            self._account(gui.get("secretName", ""), SCALE_NAMESPACE)
+            or (gui.get("csiSecretName") and self._account(gui["csiSecretName"], SCALE_CSI_NAMESPACE))
+            or self._certificate(gui)
+            or self._addresses(remote["spec"], gui)
+            or None
+        )
+        self._show(kinds.SCALE_REMOTE_CLUSTER, remote, "Ready", [why] if why else [], "AuthCreated")
+        return why
+
+    def _account(self, secret: str, namespace: str) -> str | None:
+        found = self.runtime.secrets.get(secret, namespace)
+        if found is None:
+            return f"secret {namespace}/{secret} not found"
+        lacking = sorted(_KEYS - {*(found.get("data") or {})})
+        return f"secret {namespace}/{secret} has no key {lacking[0]}" if lacking else None
+
+    def _certificate(self, gui: Object) -> str | None:
+        name = gui.get("cacert")
+        if not name or self.runtime.config_maps.get(name, SCALE_NAMESPACE):
+            return None
+        return f"configmap {SCALE_NAMESPACE}/{name} with the CA of the GUI not found"
+
+    def _addresses(self, spec: Object, gui: Object) -> str | None:
+        if not (gui.get("hosts") or gui.get("host")):
+            return "gui.hosts names no GUI"
+        # A real operator takes three nodes that the GUI shows; here no GUI does.
+        return None if spec.get("contactNodes") else "contactNodes names no node of the storage cluster"
+
+    def _mount(self, file_system: Object, troubles: list[str], remotes: Mapping[str, str | None]) -> bool:
+        """Report whether a file system is mounted on every core pod's node; return it."""
+        remote = (file_system["spec"].get("remote") or {}).get("cluster", "")
+        found = list(troubles)
+        if remote not in remotes:
+            found.append(f"RemoteCluster {remote} not found")
+        elif why := remotes[remote]:
+            found.append(f"RemoteCluster {remote} is not ready: {why}")
+        self._show(kinds.SCALE_FILE_SYSTEM, file_system, "Success", found, "FilesystemEstablished")
+        return not found
+
+    def _show(self, kind: kinds.Kind, obj: Object, condition: str, troubles: list[str], good: str) -> None:
+        state = ("False", "Waiting", "; ".join(troubles)) if troubles else ("True", good, "")
+        conditions = stated(obj, {condition: state})
+        self.api.set_status(kind, obj, {"conditions": conditions})
+
+    def _driver(self, cluster: Object) -> None:
+        """Make what the CSI operator beside it installs the driver from; claims of its volumes are bound from then."""
+        secret = manifest(
+            kinds.SECRET, OWN_ACCOUNT, SCALE_CSI_NAMESPACE, stringData=dict.fromkeys(sorted(_KEYS), "simulated")
+        )
+        self.settle(cluster, lambda: [(kinds.SECRET, secret), (kinds.CSI_SCALE_OPERATOR, self._csi(cluster))])
+
+    def _csi(self, cluster: Object) -> Object:
+        remote = self.there(kinds.SCALE_REMOTE_CLUSTER)[0]["spec"]["gui"]
+        selector = [{"key": key, "value": value} for key, value in cluster["spec"]["daemon"]["nodeSelector"].items()]
+        known = {
+            names.SCALE_CLUSTER_ID: OWN_ACCOUNT,
+            names.SCALE_STORAGE_ID: remote.get("csiSecretName") or OWN_ACCOUNT,
+        }
+        spec = {
+            "clusters": [
+                {"id": id_, "secrets": secret, "secureSslMode": False, "restApi": [{"guiHost": f"{NAME}-gui"}]}
+                for id_, secret in known.items()
+            ],
+            "localScaleCluster": names.SCALE_CLUSTER_ID,
+            "spectrumScale": _DRIVER,
+            **{f"{part}NodeSelector": selector for part in ("plugin", *scale_csi.SIDECAR_ACCOUNTS)},
+        }
+        return manifest(kinds.CSI_SCALE_OPERATOR, scale_csi.NAME, SCALE_CSI_NAMESPACE, spec=spec)
+
+
+def _late(name: str, pod: Object | None, node: Object) -> str:
+    """Return why a core pod does not run, as far as its node is the reason."""
+    where = f"core pod {name}"
+    if pod is None or not pods.node_name(pod):
+        return f"{where} is not on its node yet"
+    return f"{where}: {why}" if (why := scale_core.fault(node)) else f"{where} is starting"

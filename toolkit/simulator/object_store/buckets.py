@@ -1,0 +1,181 @@
+"""moto's buckets, kept on disk: what a request has changed is written before its answer is sent.
+
+Stored are objects with their versions, metadata and checksums, and the settings of a bucket. Not stored, because no
+state backend uses them: tags, access lists and locks of single objects, and uploads in parts that were not completed.
+"""
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from moto.core.model_instances import reset_model_data
+from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.s3.models import FakeBucket, FakeDeleteMarker, FakeKey, S3Backend, s3_backends
+
+from toolkit.simulator.object_store import lifecycle
+from toolkit.simulator.object_store.files import Files, Kept, Version
+
+CREATED = "created"
+"""Setting of a bucket that is always there: its region."""
+LIFECYCLE = "lifecycle"
+_FIELDS = (
+    *("encryption", "kms_key_id", "bucket_key_enabled", "contentsize", "_etag", "_storage_class", "_is_versioned"),
+    *("checksum_algorithm", "checksum_value", "checksum_type", "checksum_parts"),
+)
+_NULL = "null"
+
+
+class Buckets:
+    """All buckets of the process, in moto's memory and below a folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.files = Files(root)
+        self._kept: dict[str, dict[str, list[tuple[object, Kept]]]] = {}
+        self._order = 0
+
+    @property
+    def memory(self) -> S3Backend:
+        """What moto has in memory."""
+        return s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
+
+    def load(self, bucket: str) -> None:
+        """Put a bucket that is on disk into moto's memory, with its objects; contents stay on the disk."""
+        region = self.files.settings(bucket)[CREATED].decode()
+        made = self.memory.create_bucket(bucket, region)
+        self._kept[bucket] = {}
+        for versions in self.files.versions(bucket):
+            for kept in versions:
+                self._order = max(self._order, kept.version.order)
+                self._put(made, kept)
+
+    def _put(self, bucket: FakeBucket, kept: Kept) -> None:
+        key = kept.version.key
+        known = self._kept[bucket.name].setdefault(key, [])
+        if kept.version.id == _NULL and any(before.version.id == _NULL for _, before in known):
+            # Killed between writing the next content of an object without versions and removing the one before.
+            for _, before in known:
+                before.file.unlink(missing_ok=True)
+            known.clear()
+            bucket.keys.pop(key)
+        item = self._mark(bucket, kept) if kept.version.deleted else self._key(bucket, kept)
+        bucket.keys[key] = item
+        known.append((item, kept))
+
+    def _mark(self, bucket: FakeBucket, kept: Kept) -> FakeDeleteMarker:
+        known = self._kept[bucket.name][kept.version.key]
+        before = known[-1][0] if known else FakeKey(kept.version.key, b"", DEFAULT_ACCOUNT_ID, bucket.region_name)
+        mark = FakeDeleteMarker(cast("FakeKey", before))
+        mark._version_id = kept.version.id
+        mark.last_modified = _moment(kept.version.written)
+        return mark
+
+    def _key(self, bucket: FakeBucket, kept: Kept) -> FakeKey:
+        attributes = kept.version.attributes
+        key = FakeKey(
+            kept.version.key,
+            b"",
+            DEFAULT_ACCOUNT_ID,
+            bucket.region_name,
+            version_id=kept.version.id,
+            bucket_name=bucket.name,
+        )
+        for name in _FIELDS:
+            setattr(key, name, attributes.get(name))
+        key.set_metadata(dict(attributes["metadata"]))
+        key.last_modified = _moment(kept.version.written)
+        key._value_buffer = cast("Any", OnDisk(kept))
+        return key
+
+    def store(self, bucket: str) -> None:
+        """Write what has changed in a bucket, then expire old versions by its lifecycle."""
+        held = self.memory.buckets.get(bucket)
+        if held is None:
+            if self._kept.pop(bucket, None) is not None:
+                self.files.drop(bucket)
+            return
+        if bucket not in self._kept:
+            self._kept[bucket] = {}
+            self.files.set(bucket, CREATED, held.region_name.encode())
+        changed = self._write(held)
+        self._expire(held, changed)
+        reset_model_data()  # moto's dashboard would reference every object that there ever was
+
+    def _write(self, bucket: FakeBucket) -> list[str]:
+        known = self._kept[bucket.name]
+        changed = []
+        for key in {*known, *bucket.keys}:
+            now = bucket.keys.getlist(key) or []
+            before = known.get(key, [])
+            if len(now) == len(before) and all(one is other for one, (other, _) in zip(now, before, strict=True)):
+                continue
+            changed.append(key)
+            files = {id(item): kept for item, kept in before}
+            known[key] = [(item, files.get(id(item)) or self._keep(bucket.name, item)) for item in now]
+            for item, kept in before:
+                if not any(item is other for other in now):
+                    kept.file.unlink(missing_ok=True)
+            if not now:
+                del known[key]
+                bucket.keys.pop(key) if key in bucket.keys else None
+        return changed
+
+    def _keep(self, bucket: str, item: FakeKey | FakeDeleteMarker) -> Kept:
+        self._order = max(self._order + 1, time.time_ns())
+        at = item.last_modified.replace(tzinfo=UTC).timestamp()
+        if isinstance(item, FakeDeleteMarker):
+            mark = Version(item.name, item.version_id, self._order, at, deleted=True)
+            return self.files.write(bucket, mark, b"")
+        item.etag  # noqa: B018 - moto counts it out of the content at the first access
+        attributes = {name: getattr(item, name) for name in _FIELDS}
+        metadata = dict(item.metadata)
+        version = Version(item.name, item.version_id, self._order, at, attributes={**attributes, "metadata": metadata})
+        kept = self.files.write(bucket, version, item.value)
+        item._value_buffer.close()
+        item._value_buffer = cast("Any", OnDisk(kept))
+        if item.multipart:
+            item.multipart.dispose()
+            item.multipart = None
+        return kept
+
+    def _expire(self, bucket: FakeBucket, keys: list[str] | None = None) -> None:
+        configuration = self.files.settings(bucket.name).get(LIFECYCLE)
+        rules = lifecycle.read(configuration) if configuration else ()
+        known = self._kept[bucket.name]
+        for key in list(known) if keys is None else keys:
+            versions = [kept.version for _, kept in known.get(key, [])]
+            gone = {version.id for version in lifecycle.expired(rules, versions, time.time())} if versions else set()
+            if gone:
+                left = [item for item, kept in known[key] if kept.version.id not in gone]
+                bucket.keys.setlist(key, left)
+        self._write(bucket)
+
+    def expire_all(self) -> None:
+        """Delete what has expired meanwhile."""
+        for bucket in self.memory.buckets.values():
+            self._expire(bucket)
+
+
+class OnDisk:
+    """What moto needs of an object's buffer: it reads the whole content, then nothing is left."""
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept, self._read = kept, False
+
+    def seek(self, _: int) -> None:
+        """Delete everything."""
+        self._read = False
+
+    def read(self, _: int = -1) -> bytes:
+        """Return the content, the first time."""
+        if self._read:
+            return b""
+        self._read = True
+        return self._kept.content()
+
+    def close(self) -> None:
+        """Have no content, as before."""
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)

@@ -1,0 +1,172 @@
+"""Fits curves to measured tables: `python -m toolkit.simulator.performance.fit` writes curves.py and its page."""
+
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from core.hardware.measured import NVLINK_COLLECTIVES
+from core.markdown import table
+from core.project import PRODUCT
+from toolkit.simulator.performance import model, paper
+from toolkit.simulator.performance.curves import CURVES, NVLINK, Curve, Segment
+
+SEGMENTS = 4
+NVLINK_SEGMENTS = 3
+"""Of a curve over NVLink, for which there are half as many sizes."""
+FITTED = ("all_reduce", "all_gather", "alltoall")
+"""Collectives whose times over NVLink are fitted; the others follow from them."""
+LEAST = 3
+"""Sizes of a segment."""
+ROOT = PRODUCT
+PAGE = ROOT / "docs" / "performance-model.md"
+DATA = Path(__file__).with_name("curves.py")
+
+TEMPLATE = Path(__file__).with_name("fit.md")
+
+Points = Sequence[tuple[int, float]]
+
+
+def line(points: Points) -> tuple[float, float]:
+    """Return latency (us) and time per byte (us) with the least squares of relative errors; neither is below 0."""
+    weights = [(size, time, 1 / time**2) for size, time in points]
+    total = sum(weight for _, _, weight in weights)
+    mean_size = sum(size * weight for size, _, weight in weights) / total
+    mean_time = sum(time * weight for _, time, weight in weights) / total
+    spread = sum(weight * (size - mean_size) ** 2 for size, _, weight in weights)
+    slope = sum(weight * (size - mean_size) * (time - mean_time) for size, time, weight in weights) / spread
+    latency = mean_time - slope * mean_size
+    if latency < 0:
+        return 0.0, sum(w * s * t for s, t, w in weights) / sum(w * s * s for s, _, w in weights)
+    return latency, slope
+
+
+def fitted(points: Points, segments: int = SEGMENTS) -> Curve:
+    """Return the best curve of so many segments: every way to divide the sizes is compared."""
+    sizes = sorted({size for size, _ in points})
+    best: dict[tuple[int, int], tuple[float, Curve]] = {(0, 0): (0.0, ())}
+    for count in range(1, segments + 1):
+        for end in range(LEAST * count, len(sizes) + 1):
+            options = []
+            for start in range(end - LEAST + 1):
+                if (count - 1, start) not in best:
+                    continue
+                inside = [(size, time) for size, time in points if sizes[start] <= size <= sizes[end - 1]]
+                latency, slope = line(inside)
+                if slope > 0:
+                    error = sum(((latency + slope * size) / time - 1) ** 2 for size, time in inside)
+                    before, curve = best[count - 1, start]
+                    rounded = round(latency, 2), float(f"{1e-3 / slope:.4g}")
+                    segment = Segment(sizes[end - 1], *rounded, sizes[start])
+                    options.append((before + error, (*curve, segment)))
+            if options:
+                best[count, end] = min(options, key=lambda option: option[0])
+    return best[segments, len(sizes)][1]
+
+
+def residuals(curve: Curve, points: Points) -> list[float]:
+    """Return the relative errors of a curve, without sign."""
+    return [abs(model.curve_us(curve, size) / time - 1) for size, time in points]
+
+
+def nvlink_points(collective: str) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+    """Return size and time over NVLink of every second size, which are fitted, and of those between them."""
+    known = sorted(NVLINK_COLLECTIVES.times_us[collective].items())
+    return known[::2], known[1::2]
+
+
+def data(text: str, name: str, curves: dict[str, Curve]) -> str:
+    """Return the text of curves.py with other curves of a name."""
+    rows = "".join(
+        f'        "{layout}": (\n'
+        + "".join(f"            Segment({one.up_to}, {one.latency_us}, {one.gb_s}, {one.least}),\n" for one in curve)
+        + "        ),\n"
+        for layout, curve in curves.items()
+    )
+    table = f"{name}: Mapping[str, Curve] = MappingProxyType(\n    {{\n{rows}    }}\n)\n"
+    return re.sub(rf"^{name}: .*?^\)\n", lambda _: table, text, count=1, flags=re.DOTALL | re.MULTILINE)
+
+
+def page() -> str:
+    """Return docs/performance-model.md: the template with the tables in its fields."""
+    errors = {layout: residuals(curve, paper.points(layout)) for layout, curve in CURVES.items()}
+    heads = [f"up to {size:,} B" for size in model.CLASSES]
+    columns = [column for name in CURVES for column in (f"{name} measured, us", "model, us")]
+    return TEMPLATE.read_text().format(
+        fit=table(
+            ("layout", "sizes up to", "latency, us", "algorithm bandwidth, GB/s"),
+            (
+                (layout, f"{one.up_to:,} B", f"{one.latency_us:g}", f"{one.gb_s:g}")
+                for layout, curve in CURVES.items()
+                for one in curve
+            ),
+        ),
+        residuals=table(
+            ("layout", "median", "worst"),
+            ((layout, f"{median(found):.1%}", f"{max(found):.1%}") for layout, found in errors.items()),
+        ),
+        spreads=table(
+            ("layout", *heads, "above"),
+            ((layout, *(f"{one:.1%}" for one in found)) for layout, found in model.SPREADS.items()),
+        ),
+        nvlink_source=NVLINK_COLLECTIVES.source,
+        nvlink=table(
+            ("collective", "sizes up to", "latency, us", "algorithm bandwidth, GB/s"),
+            (
+                (name, f"{one.up_to:,} B", f"{one.latency_us:g}", f"{one.gb_s:g}")
+                for name, curve in NVLINK.items()
+                for one in curve
+            ),
+        ),
+        nvlink_errors=table(("collective", "fitted", "sizes", "median error", "worst"), nvlink_errors()),
+        sizes=table(("size", *columns), map(_sizes, range(len(paper.TABLES["1x8"])))),
+        effects=table(
+            ("effect", "figure", "of what", "source"),
+            ((one.name, f"{one.value:g}", one.meaning, one.source) for one in model.EFFECTS),
+        ),
+    )
+
+
+def nvlink_errors() -> list[tuple[str, ...]]:
+    """Return rows: the errors of each collective, of the sizes that were fitted and the others, and of all others."""
+    rows, every = [], []
+    for name in NVLINK_COLLECTIVES.times_us:
+        curve = NVLINK[model.nvlink_curve(name)]
+        fitted_to, others = nvlink_points(name)
+        if name not in FITTED:
+            fitted_to, others = [], [*fitted_to, *others]
+        for some, said in ((fitted_to, "yes"), (others, "no")):
+            if some:
+                found = residuals(curve, some)
+                rows.append((name, said, str(len(some)), f"{median(found):.1%}", f"{max(found):.1%}"))
+        every += residuals(curve, others)
+    return [*rows, ("all together", "no", str(len(every)), f"{median(every):.1%}", f"{max(every):.1%}")]
+
+
+def _sizes(index: int) -> list[str]:
+    """Return a row: a size, and what was measured of it and follows from each curve."""
+    size = paper.SMALLEST << index
+    cells = [f"{size:,}"]
+    for name, curve in CURVES.items():
+        measured = math.fsum(paper.TABLES[name][index]) / 2
+        cells += [f"{measured:,.1f}", f"{model.segment(curve, size).us(size):,.1f}"]
+    return cells
+
+
+def main() -> None:
+    """Write the data, then, with it, the page."""
+    if sys.argv[1:] != ["page"]:
+        text = data(DATA.read_text(), "CURVES", {layout: fitted(paper.points(layout)) for layout in paper.TABLES})
+        over_nvlink = {name: fitted(nvlink_points(name)[0], NVLINK_SEGMENTS) for name in FITTED}
+        DATA.write_text(data(text, "NVLINK", over_nvlink))
+        # The page shows what is imported, and this process has the old curves.
+        subprocess.run([sys.executable, "-m", "toolkit.simulator.performance.fit", "page"], check=True)
+        return
+    PAGE.write_text(page())
+
+
+if __name__ == "__main__":
+    main()

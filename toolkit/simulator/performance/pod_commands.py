@@ -1,0 +1,82 @@
+"""Simulates what a pod runs: its command, or what shells and interpreters start for it."""
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from toolkit.simulator.performance import data_set, shell, training
+from toolkit.simulator.performance.job import Launched
+from toolkit.simulator.performance.mpirun import mpirun
+from toolkit.simulator.performance.printed import Printed
+from toolkit.simulator.performance.programs import IMAGES, PROGRAMS
+from toolkit.simulator.performance.torchrun import torchrun
+
+SHELLS = frozenset({"sh", "bash", "dash", "ash"})
+INTERPRETERS = frozenset({"python", "python3"})
+_NAMED = re.compile(r"\b\w+\.py\b")
+LAUNCHERS = frozenset({"mpirun", "mpiexec", "horovodrun"})
+
+
+def simulate(job: Launched) -> Printed:
+    """Return what the pod's command prints, and how it ends."""
+    if job.words:
+        try:
+            return program(job.words, job)
+        except RecursionError:
+            return Printed()  # a shell in a shell in a shell ...
+    found = IMAGES.get(basename(job.image))
+    return found((), job) if found else Printed()
+
+
+def program(words: Sequence[str], job: Launched) -> Printed:
+    """Return what one command line prints; one that is not simulated prints nothing and succeeds.
+
+    The reader of data sets is really run (`data_set`). Of a user's own Python script there is what NCCL prints while
+    its ranks join, as if it used all GPUs of the job.
+    """
+    name = PurePosixPath(words[0]).name
+    if name in SHELLS:
+        return _shell(words, job)
+    if name in LAUNCHERS:
+        return mpirun(words, job, program)
+    if name == "torchrun":
+        return torchrun(words, job, program)
+    if name in INTERPRETERS:
+        return _interpreted([*words[1:]], job)
+    if (found := PROGRAMS.get(name)) is not None:
+        return found(words, job)
+    return training.joined(job) if name.endswith(".py") else Printed()
+
+
+def _interpreted(rest: list[str], job: Launched) -> Printed:
+    if rest[:1] == ["-c"]:
+        return _text(rest[1:], job)
+    # The script is what comes after the interpreter's own options.
+    while rest and rest[0].startswith("-"):
+        del rest[: 2 if rest[0] == "-m" and len(rest) == 1 else 1]
+    return program(rest, job) if rest else Printed()
+
+
+def _text(words: Sequence[str], job: Launched) -> Printed:
+    """Return what a script prints that the command line holds: its first lines show its own command line."""
+    if words and data_set.is_reader(words[0]):
+        return data_set.data_set(words, job)
+    named = _NAMED.search(words[0]) if words else None
+    found = PROGRAMS.get(named[0]) if named else None
+    return found(words, job) if found else Printed()
+
+
+def basename(image: str) -> str:
+    """Return the last part of an image's repository: `cuda-sample` of `host/k8s/cuda-sample:tag@digest`."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
+
+
+def _shell(words: Sequence[str], job: Launched) -> Printed:
+    letters = ""
+    for at, word in enumerate(words[1:], 1):
+        if not word.startswith("-"):
+            return Printed()  # a script file, whose text is in the image
+        letters += "" if word.startswith("--") else word[1:]
+        if word.startswith("-") and not word.startswith("--") and "c" in word:
+            return shell.run(words[at + 1], letters, job, program) if at + 1 < len(words) else Printed()
+    return Printed()

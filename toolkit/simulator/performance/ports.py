@@ -1,0 +1,153 @@
+"""Ports of the simulated fabric: their identifiers, what ibstatus says of each, and which hosts ibhosts sees."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeVar
+
+from core.hardware.profiles import Device, Hca
+from toolkit.simulator.performance import random_draws
+from toolkit.simulator.performance.job import Launched, Machine
+from toolkit.simulator.performance.printed import Printed
+
+D = TypeVar("D", bound=Device)
+SUBNET_MANAGER_LID = 0x9
+FIRST_LID = 0xB
+"""R-4.1-6: the subnet manager's switch has 0x9, the first machine's ports follow from 0xb on."""
+STORAGE_MANAGER_LID = 0x1
+"""Of the fabric for storage, where machines have HCAs for it (D-3.2): another number, as it is another manager."""
+VENDOR = 0xEC0D9A03 << 32
+"""Beginning of the GUIDs of a Mellanox adapter, as in R-4.1-6; the other 32 bits follow from machine and port."""
+SPEEDS = {10: "4X SDR", 25: "1X EDR", 40: "4X QDR", 50: "2X EDR", 56: "4X FDR"} | {
+    100: "4X EDR",
+    200: "4X HDR",
+    400: "4X NDR",
+}
+"""Gb/s -> lanes and generation, as the kernel's sysfs says it."""
+AGGREGATION_NODE = "Mellanox Technologies Aggregation Node"
+STORAGE = tuple((f"fscc-fab3-3-{server}", port) for server in "ab" for port in range(2, 6))
+"""The paper's ESS 3000 (R-4.1-7): its two servers and their ports. No setting gives those of another storage."""
+RATE_WITHOUT_LINK = 10
+"""Gb/s that sysfs has for a port that is down: the slowest that there is."""
+NOT_OPENED = (
+    "ibwarn: [1] mad_rpc_open_port: can't open UMAD port ({hca}:0)",
+    "/usr/sbin/ibnetdiscover: iberror: failed: discover failed",
+)
+
+
+def guid(machine: str, hca: str) -> int:
+    """Return the GUID of a port."""
+    return VENDOR | random_draws.number(32, machine, hca)
+
+
+def in_order(hcas: Iterable[D]) -> list[D]:
+    """Return ports as the kernel numbers them, mlx5_4 before mlx5_6, whatever they are for."""
+    return sorted(hcas, key=lambda hca: (len(hca.name), hca.name))
+
+
+def host(machine: Machine) -> str:
+    """Return the name that a machine has on the fabric: without its domain."""
+    return machine.name.partition(".")[0]
+
+
+def lid(machines: Iterable[Machine], machine: Machine, hca: Hca) -> int:
+    """Return the local identifier of a port: all ports of all machines count, up or down."""
+    known = {each.name: each for each in (*machines, machine)}
+    every = [(name, port.name) for name, each in known.items() for port in each.hcas]
+    return FIRST_LID + every.index((machine.name, hca.name))
+
+
+def default_gid(machine: Machine, hca: Hca) -> str:
+    """Return the first address of a port as ibstatus writes it: fe80:, and its GUID."""
+    text = f"{guid(machine.name, hca.name):016x}"
+    return "fe80:0000:0000:0000:" + ":".join(text[at : at + 4] for at in range(0, 16, 4))
+
+
+def is_storage(machine: Machine, hca: Hca) -> bool:
+    """Whether a port is on the fabric for storage."""
+    return machine.profile is not None and hca in machine.profile.storage_hcas
+
+
+def link_layer(machine: Machine, device: Device) -> Literal["InfiniBand", "Ethernet"]:
+    """Return what a port speaks: what its interface is called says it, where that is known."""
+    named = device.named_link_layer if isinstance(device, Hca) and device in machine.storage_and_inband else None
+    if named:
+        return named
+    return "Ethernet" if machine.ethernet and isinstance(device, Hca) else "InfiniBand"
+
+
+def adapter_model(machine: Machine, device: Device) -> str:
+    """Return the model of a device's adapter, as the machine's data has it; that of the compute ports for a bridge."""
+    if machine.profile is None:
+        return ""
+    profile = machine.profile
+    for hcas, given in ((profile.storage_hcas, profile.storage_ports), (profile.inband_hcas, profile.inband_ports)):
+        if given is not None and device in hcas:
+            return given.adapter
+    return profile.ports.adapter
+
+
+def status(job: Launched, hca: Hca) -> list[str]:
+    """Return what ibstatus prints of one port of the pod's machine."""
+    machine = job.me.machine
+    up, ethernet = machine.is_up(hca.name), machine.ethernet
+    addressed = up and not ethernet
+    rate = hca.rate_gbps if up else RATE_WITHOUT_LINK
+    manager = STORAGE_MANAGER_LID if is_storage(machine, hca) else SUBNET_MANAGER_LID
+    return [
+        f"Infiniband device '{hca.name}' port 1 status:",
+        f"\tdefault gid:\t {default_gid(machine, hca)}",
+        f"\tbase lid:\t {lid(job.machines, machine, hca) if addressed else 0:#x}",
+        f"\tsm lid:\t\t {manager if addressed else 0:#x}",
+        f"\tstate:\t\t {'4: ACTIVE' if up else '1: DOWN'}",
+        f"\tphys state:\t {'5: LinkUp' if up else '2: Polling'}",
+        f"\trate:\t\t {rate} Gb/sec ({SPEEDS[rate]})" if rate in SPEEDS else f"\trate:\t\t {rate} Gb/sec",
+        f"\tlink_layer:\t {'Ethernet' if ethernet else 'InfiniBand'}",
+        "",
+    ]
+
+
+def ibstatus(words: Sequence[str], job: Launched) -> Printed:
+    """Simulate ibstatus: of the ports that it is given, or of all of the machine, since sysfs hides none from a pod."""
+    requested = {word.partition(":")[0] for word in words[1:]}
+    known = [hca for hca in in_order(job.me.machine.hcas) if not requested or hca.name in requested]
+    if unknown := requested - {hca.name for hca in known}:
+        why = f"Fatal error:  device '{min(unknown)}': sys files not found (/sys/class/infiniband/{min(unknown)}/ports)"
+        return Printed((why,), 1, why)
+    return Printed(tuple(line for hca in known for line in status(job, hca)))
+
+
+def seen(job: Launched, hca: Hca) -> list[tuple[int, str]]:
+    """Return GUID and description of every channel adapter that a port sees, its own last as in R-4.1-7.
+
+    No host sees ports without a link. Compute ports and storage ports of a machine that has both are two fabrics
+    (D-3.2). Switches are two, as in the paper, and one of them aggregates.
+    """
+    machine = job.me.machine
+    storage = is_storage(machine, hca)
+    found = []
+    for each in job.machines:
+        if each.profile is None or each.ethernet:
+            continue
+        ports = each.profile.storage_hcas if storage else each.profile.hcas
+        found += [
+            (guid(each.name, port.name), f"{host(each)} HCA-{number}")
+            for number, port in enumerate(ports, 1)
+            if each.is_up(port.name)
+        ]
+    sharing = (each for each in job.machines if each.storage_shared and each.profile)
+    if not storage and any(each.profile and not each.profile.storage_hcas for each in sharing):
+        found += [(guid(server, f"HCA-{port}"), f"{server} HCA-{port}") for server, port in STORAGE]
+    found.append((guid("switch", "aggregation"), AGGREGATION_NODE))
+    mine = guid(machine.name, hca.name)
+    return sorted(found, key=lambda one: (one[0] == mine, random_draws.number(16, one[0])))
+
+
+def ibhosts(words: Sequence[str], job: Launched) -> Printed:
+    """Simulate ibhosts -C: it needs a port with a link, and leave to send management datagrams."""
+    machine = job.me.machine
+    names = [hca.name for hca in in_order(job.me.ports)]
+    name = words[words.index("-C") + 1] if "-C" in words[:-1] else (names[0] if names else "(null)")
+    hca = machine.hca(name)
+    if hca is None or name not in names or machine.ethernet or not (machine.umad_for_all or not job.me.uid):
+        lines = tuple(line.format(hca=name) for line in NOT_OPENED)
+        return Printed(lines, 1, lines[-1])
+    return Printed(tuple(f'Ca\t: {number:#018x} ports 1 "{what}"' for number, what in seen(job, hca)))

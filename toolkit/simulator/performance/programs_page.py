@@ -1,0 +1,131 @@
+"""Writes docs/performance-model-programs.md: `python -m toolkit.simulator.performance.programs_page`."""
+
+import textwrap
+from pathlib import Path
+
+from core.hardware import profiles
+from core.hardware.measured import MLPERF_BAND, REDPAPER_MACHINE, SUPERMICRO_MACHINE, trained
+from core.hardware.profiles import Profile
+from core.project import PRODUCT
+from toolkit.simulator.performance import examples, link, mlperf, nvidia_smi, tf_cnn, training
+from toolkit.simulator.performance.job import Launched, Machine, Worker
+
+PAGE = PRODUCT / "docs" / "performance-model-programs.md"
+
+TEMPLATE = Path(__file__).with_name("programs_page.md")
+
+
+def _job(pods: int, gpus: int, nodes: int, profile: str = REDPAPER_MACHINE, **environment: str) -> Launched:
+    """Return a job as the Redpaper ran it."""
+    machine = profiles.profile(profile)
+    there = [
+        Machine(f"node{number}", machine, memlock_unlimited=True, has_driver=True, gpudirect=True)
+        for number in range(nodes)
+    ]
+    each = pods // nodes
+    devices = tuple(hca.name for hca in machine.hcas)
+    workers = [
+        Worker(f"w{pod}", there[pod // each], tuple(range(pod % each * gpus, (pod % each + 1) * gpus)), devices)
+        for pod in range(pods)
+    ]
+    return Launched(
+        me=workers[0],
+        image="nvcr.io/nvidia/tensorflow:20.03-tf2-py3",
+        words=(),
+        run="page",
+        workers=tuple(workers),
+        processes=tuple(one for one in workers for _ in range(gpus)),
+        environment={"NCCL_NET_GDR_LEVEL": "1", **environment},
+        machines=tuple(there),
+    )
+
+
+def _images(job: Launched, *, xla: bool = False) -> float:
+    network = training.NETWORKS["resnet50"]
+    rate = training.images_per_second(job, network, "fp16", training.BATCH, xla=xla)
+    return rate * len(job.processes)
+
+
+def _resnet() -> list[str]:
+    rows = ["| pods x GPUs, nodes | measured, images/s | model | model over TCP |", "|---|---|---|---|"]
+    for one in trained("resnet50"):
+        tcp = _images(_job(one.pods, one.gpus, one.nodes, NCCL_IB_DISABLE="1"))
+        model = _images(_job(one.pods, one.gpus, one.nodes))
+        rows.append(f"| {one.pods} x {one.gpus}, {one.nodes} | {one.figure:,.0f} | {model:,.0f} | {tcp:,.0f} |")
+    for other in _others():
+        job, gpu = _job(1, other.gpus, 1, other.name), other.gpu.model
+        figures = f"{_images(job):,.0f}, with XLA {_images(job, xla=True):,.0f}"
+        rows.append(f"| 1 x {other.gpus}, 1, {gpu} | none | {figures} | |")
+    return rows
+
+
+def _others() -> list[Profile]:
+    """Return a machine of each other GPU of which the speed can be calculated."""
+    own = profiles.profile(REDPAPER_MACHINE)
+    there = (machine for machine in profiles.PROFILES.values() if machine.gpus == own.gpus and machine.gpu.memory_gbs)
+    found = {machine.gpu.architecture: machine for machine in there}
+    return [machine for name, machine in found.items() if name != own.gpu.architecture]
+
+
+def _a2d2() -> list[str]:
+    rows = ["| GPUs | measured, s | model |", "|---|---|---|"]
+    for one in trained("a2d2"):
+        step = training.step_seconds(_job(one.pods, 1, one.nodes), examples.A2D2_STEP, examples.A2D2_PARAMETERS)
+        seconds = examples.A2D2_START + examples.A2D2_STEPS / one.pods * step
+        rows.append(f"| {one.pods} | {one.figure:.0f} | {seconds:.0f} |")
+    return rows
+
+
+def _perftest() -> list[str]:
+    rows = ["| port | large messages, MB/s of 2^20 bytes | Gb/s |", "|---|---|---|"]
+    for what, ethernet, gbps in (
+        ("EDR, 100 Gb/s (R-4.1-8)", False, 100),
+        ("HDR, 200 Gb/s", False, 200),
+        ("RoCE, 100 Gb/s", True, 100),
+        ("RoCE, 25 Gb/s", True, 25),
+    ):
+        machine = Machine(
+            "node", profiles.profile(SUPERMICRO_MACHINE if ethernet else REDPAPER_MACHINE), ethernet=ethernet
+        )
+        average = link.average(machine, gbps, link.payload(machine, ""))
+        rows.append(f"| {what} | {average:,.2f} | {average * (1 << 20) * 8 / 1e9:.1f} |")
+    return rows
+
+
+def _mlperf() -> list[str]:
+    rows = ["| benchmark | published, minutes | faster on document S's machine | epochs |", "|---|---|---|---|"]
+    for one in mlperf.BENCHMARKS.values():
+        rows.append(f"| {one.name} | {one.minutes:g} | {one.faster:+.2%} | {one.epochs} |")
+    return rows
+
+
+def page() -> str:
+    """Return the page: the template with figures in its fields, its lists in lines of 116 characters."""
+    fp32, fp16 = (8 * training.NETWORKS["resnet50v1.5"].rates[precision] for precision in ("fp32", "fp16"))
+    text = TEMPLATE.read_text().format(
+        **{module.__name__.rpartition(".")[2]: module for module in (examples, link, nvidia_smi, tf_cnn, training)},
+        MLPERF_BAND=MLPERF_BAND,
+        perftest="\n".join(_perftest()),
+        resnet="\n".join(_resnet()),
+        a2d2="\n".join(_a2d2()),
+        mlperf="\n".join(_mlperf()),
+        mtu=link.payload(Machine("node", ethernet=True), ""),
+        last_branch=nvidia_smi.CUDA[-1][0],
+        resnet50=training.NETWORKS["resnet50"].rates["fp32"],
+        resnet101=training.NETWORKS["resnet101"].rates["fp32"],
+        a2d2_step_ms=examples.A2D2_STEP * 1000,
+        a2d2_parameters=examples.A2D2_PARAMETERS / 1e6,
+        fp32=fp32,
+        fp16=fp16,
+    )
+    return "\n".join(map(_wrapped, text.splitlines())) + "\n"
+
+
+def _wrapped(line: str) -> str:
+    if not line.startswith("- "):
+        return line
+    return textwrap.fill(line, 116, subsequent_indent="  ", break_on_hyphens=False)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

@@ -1,0 +1,294 @@
+"""The command line of every process of a cluster, with the reason for each flag that is not obvious."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from core.apis import kinds
+from core.files import digest
+from toolkit.simulator import stages
+from toolkit.simulator.access.pki import Pki
+from toolkit.simulator.home import REPOSITORY, SERVICE_SOCKET, Layout
+from toolkit.simulator.processes.ports import LOOPBACK
+from toolkit.simulator.processes.supervisor import Command
+from toolkit.simulator.spec import ClusterSpec, ScaleGui
+from toolkit.simulator.state import PortNumbers
+
+ROOMS = ("toolkit/simulator", "toolkit/engine", "core", "policies")
+"""What the processes of this program consist of."""
+MEMBER = "hpc-sim"
+
+RBAC_KINDS = (kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING, kinds.ROLE, kinds.ROLE_BINDING)
+
+# A soft limit that a small cluster stays below: collecting more often (GOGC=50) saved 110 MiB in the API server
+# and cost the start 1.5 s. Past the limit the collector works harder; nothing fails. With 148 nodes and 600 MiB the API
+# server spent a quarter of its time on it.
+_GO = {"GOMEMLIMIT": "250MiB"}
+_API_SERVER_GO = {"GOMEMLIMIT": "900MiB"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the command lines are made of."""
+
+    layout: Layout
+    pki: Pki
+    ports: PortNumbers
+    spec: ClusterSpec
+    tools: Mapping[str, Path]
+
+    def etcd(self) -> Command:
+        """Return etcd, with certificates: on loopback any user of the machine could otherwise read and write it."""
+        client, peer = (f"https://{LOOPBACK}:{port}" for port in (self.ports.etcd, self.ports.etcd_peer))
+        return Command(
+            "etcd",
+            [
+                self.tools["etcd"],
+                f"--name={MEMBER}",
+                f"--data-dir={self.layout.etcd}",
+                f"--listen-client-urls={client}",
+                f"--advertise-client-urls={client}",
+                f"--listen-peer-urls={peer}",
+                f"--initial-advertise-peer-urls={peer}",
+                f"--initial-cluster={MEMBER}={peer}",
+                *self._etcd_tls(""),
+                *self._etcd_tls("peer-"),
+                # A killed process loses nothing by it, only a machine that loses power does.
+                "--unsafe-no-fsync",
+                # Raft entries kept in memory; the default of 10,000 is for clusters with slow members.
+                "--snapshot-count=1000",
+                "--snapshot-catchup-entries=1000",
+                "--quota-backend-bytes=1073741824",
+                "--log-level=warn",
+            ],
+            _GO,
+            (self.ports.etcd, self.ports.etcd_peer),
+        )
+
+    def _etcd_tls(self, prefix: str) -> list[str]:
+        return [
+            f"--{prefix}cert-file={self.pki.certificate('etcd')}",
+            f"--{prefix}key-file={self.pki.key('etcd')}",
+            f"--{prefix}trusted-ca-file={self.pki.ca}",
+            f"--{prefix}client-cert-auth",
+        ]
+
+    def api_server(self) -> Command:
+        """Return kube-apiserver: RBAC, default admission (ServiceAccount included), static tokens."""
+        return Command(
+            "kube-apiserver",
+            [
+                self.tools["kube-apiserver"],
+                f"--etcd-servers=https://{LOOPBACK}:{self.ports.etcd}",
+                f"--etcd-cafile={self.pki.ca}",
+                f"--etcd-certfile={self.pki.certificate('etcd')}",
+                f"--etcd-keyfile={self.pki.key('etcd')}",
+                f"--bind-address={LOOPBACK}",
+                f"--secure-port={self.ports.api}",
+                # It may not advertise loopback and otherwise asks the host's routes; a documentation address will
+                # do, because nothing in the cluster is reached through the `kubernetes` service.
+                "--advertise-address=192.0.2.1",
+                "--endpoint-reconciler-type=none",
+                f"--tls-cert-file={self.pki.certificate('server')}",
+                f"--tls-private-key-file={self.pki.key('server')}",
+                "--service-account-issuer=https://kubernetes.default.svc",
+                f"--service-account-key-file={self.pki.key('service-account')}",
+                f"--service-account-signing-key-file={self.pki.key('service-account')}",
+                f"--token-auth-file={self.pki.tokens}",
+                "--authorization-mode=RBAC",
+                "--service-cluster-ip-range=172.30.0.0/16",
+                *([f"--egress-selector-config-file={self.layout.egress_config}"] if self.spec.job_controllers else []),
+                "--allow-privileged=true",
+                f"--kubelet-certificate-authority={self.pki.ca}",
+                "--kubelet-preferred-address-types=InternalIP",
+                # What SCC admission lists again for every pod comes from etcd: a list from the watch cache waits up to
+                # 100 ms for etcd's word that the cache is current.
+                f"--watch-cache-sizes={','.join(f'{kind.plural}.{kind.group}#0' for kind in RBAC_KINDS)}",
+                "--feature-gates=ListFromCacheSnapshot=false",
+                "--profiling=false",
+            ],
+            # It reads tokens at its start only.
+            {**_API_SERVER_GO, "HPC_SIM_TOKENS": digest(self.pki.tokens.read_bytes())},
+            (self.ports.api,),
+        )
+
+    def egress_settings(self) -> str:
+        """Return how the API server reaches Services: through the actors (`toolkit.simulator.actors.service_network`).
+
+        Kubelets are reached so, too, and therefore only clusters have it whose controllers of jobs need it.
+        """
+        connection = {"proxyProtocol": "HTTPConnect", "transport": {"uds": {"udsName": SERVICE_SOCKET}}}
+        return yaml.safe_dump(
+            {
+                "apiVersion": "apiserver.k8s.io/v1beta1",
+                "kind": "EgressSelectorConfiguration",
+                "egressSelections": [{"name": "cluster", "connection": connection}],
+            }
+        )
+
+    def controller_manager(self) -> Command:
+        """Return kube-controller-manager: every controller acts as its own service account."""
+        return Command(
+            "kube-controller-manager",
+            [
+                self.tools["kube-controller-manager"],
+                f"--kubeconfig={self.layout.identity('kube-controller-manager')}",
+                "--leader-elect=false",
+                "--secure-port=0",
+                "--use-service-account-credentials=true",
+                f"--service-account-private-key-file={self.pki.key('service-account')}",
+                f"--root-ca-file={self.pki.ca}",
+                # A claim that was handled before its volume is otherwise bound only at the next round, 15 s later.
+                "--pvclaimbinder-sync-period=1s",
+                # With the default of 20 requests a second the controllers' start alone waits for seconds.
+                "--kube-api-qps=200",
+                "--kube-api-burst=400",
+                "--profiling=false",
+            ],
+            _GO,
+        )
+
+    def scheduler(self) -> Command:
+        """Return kube-scheduler; its settings are a file, see `scheduler_settings`."""
+        identity = self.layout.identity("kube-scheduler")
+        return Command(
+            "kube-scheduler",
+            [
+                self.tools["kube-scheduler"],
+                f"--config={self.layout.scheduler_config}",
+                f"--authentication-kubeconfig={identity}",
+                f"--authorization-kubeconfig={identity}",
+                "--secure-port=0",
+            ],
+            _GO,
+        )
+
+    def scheduler_settings(self) -> str:
+        """Return the scheduler's settings: pods that did not fit are tried again within two seconds, not ten."""
+        return yaml.safe_dump(
+            {
+                "apiVersion": "kubescheduler.config.k8s.io/v1",
+                "kind": "KubeSchedulerConfiguration",
+                "clientConnection": {
+                    "kubeconfig": str(self.layout.identity("kube-scheduler")),
+                    "qps": 200,
+                    "burst": 400,
+                },
+                "leaderElection": {"leaderElect": False},
+                "podInitialBackoffSeconds": 1,
+                "podMaxBackoffSeconds": 2,
+                "enableProfiling": False,
+            }
+        )
+
+    def kwok(self) -> Command:
+        """Return kwok, which simulates the nodes and takes pods through the stages of toolkit/simulator/stages."""
+        address = f"{LOOPBACK}:{self.ports.kubelet}"
+        files = stages.files()
+        return Command(
+            "kwok",
+            [
+                self.tools["kwok"],
+                f"--kubeconfig={self.layout.identity('kubelet')}",
+                "--manage-all-nodes",
+                f"--node-ip={LOOPBACK}",
+                f"--node-port={self.ports.kubelet}",
+                f"--server-address={address}",
+                f"--tls-cert-file={self.pki.certificate('kubelet')}",
+                f"--tls-private-key-file={self.pki.key('kubelet')}",
+                "--enable-crds=Logs",
+                "--node-lease-duration-seconds=40",
+                "--cidr=10.128.0.1/14",
+                "--v=WARN",
+                *(f"--config={stage}" for stage in files),
+            ],
+            {**_GO, "HPC_SIM_REVISION": digest(*(stage.read_bytes() for stage in files))},
+            (self.ports.kubelet,),
+        )
+
+    def scc_admission(self) -> Command:
+        """Return the webhook that simulates OpenShift's SCC admission."""
+        return _python(
+            "scc-admission",
+            [
+                "toolkit.simulator.admission",
+                f"--port={self.ports.admission}",
+                # It serves loopback, as the API server does, and to no one else.
+                f"--certificate={self.pki.certificate('server')}",
+                f"--key={self.pki.key('server')}",
+                f"--api-port={self.ports.api}",
+                f"--ca={self.pki.ca}",
+                f"--kubeconfig={self.layout.identity('scc-admission')}",
+            ],
+            (self.ports.admission,),
+        )
+
+    def object_store(self) -> Command:
+        """Return the object store."""
+        return _python(
+            "object-store",
+            [
+                "toolkit.simulator.object_store",
+                f"--port={self.ports.objects}",
+                f"--root={self.layout.objects.absolute()}",
+                f"--credentials={self.layout.object_credentials.absolute()}",
+            ],
+            (self.ports.objects,),
+        )
+
+    def discover(self) -> Command:
+        """Return Spectrum Discover."""
+        return _python(
+            "discover",
+            [
+                "toolkit.simulator.discover",
+                f"--port={self.ports.discover}",
+                f"--catalogue={self.layout.catalogue.absolute()}",
+                f"--account={self.layout.catalogue_account.absolute()}",
+                f"--certificate={self.pki.certificate('server')}",
+                f"--key={self.pki.key('server')}",
+            ],
+            (self.ports.discover,),
+        )
+
+    def scale_gui(self, gui: ScaleGui) -> Command:
+        """Return the GUI of Storage Scale; the object store's folder is the home of its caches."""
+        return _python(
+            "scale-gui",
+            [
+                "toolkit.simulator.scale_management",
+                f"--port={self.ports.scale_gui}",
+                f"--state={self.layout.scale_state.absolute()}",
+                f"--account={self.layout.scale_account.absolute()}",
+                f"--objects={self.layout.objects.absolute()}",
+                f"--certificate={self.pki.certificate('server')}",
+                f"--key={self.pki.key('server')}",
+                f"--cluster-id={gui.cluster_id}",
+                *(f"--file-system={name}" for name in gui.file_systems),
+            ],
+            (self.ports.scale_gui,),
+        )
+
+    def actors(self) -> Command:
+        """Return the process of the actors; other settings make the next `up` restart it."""
+        arguments = ["toolkit.simulator.actors", f"--home={self.layout.home.absolute()}"]
+        return _python("actors", arguments, (), self.spec.model_dump_json().encode())
+
+
+def _python(name: str, arguments: list[str], ports: tuple[int, ...], *settings: bytes) -> Command:
+    """Return a process of this program, in this very interpreter's environment; changed code makes it restart."""
+    environment = {
+        "PYTHONPATH": str(REPOSITORY),
+        "PYTHONUNBUFFERED": "1",
+        "HPC_SIM_REVISION": digest(_sources(), *settings),
+    }
+    return Command(name, [sys.executable, "-m", *arguments], environment, ports)
+
+
+@cache
+def _sources() -> bytes:
+    return b"\0".join(path.read_bytes() for room in ROOMS for path in sorted((REPOSITORY / room).rglob("*.py")))

@@ -1,0 +1,135 @@
+"""The annotation `pulumi.com/waitFor`: what it says, and whether a live object satisfies it (pure)."""
+
+import json
+import re
+from collections.abc import Callable
+
+from core.apis.names import TIMEOUT_SECONDS, WAIT_FOR
+from toolkit.engine.prediction.inputs import annotation
+from toolkit.engine.prediction.observations import Observation, Seen
+from toolkit.engine.prediction.readiness import text_of
+from toolkit.engine.prediction.values import Properties
+from toolkit.simulator.provider.jsonpath import BadPathError, compile_path
+
+Rule = Callable[[Seen], Observation]
+_BRACES = re.compile(r"\{\s*(.*?)\s*\}")
+_EQUALS = "\ufffd"
+"""Stands for `==`."""
+
+
+class BadWaitError(ValueError):
+    """The annotation cannot be understood; the text says what is wrong with it."""
+
+
+def wait_rule(inputs: Properties) -> Rule | None:
+    """Return the rule that the object's annotation states: one expression, or a JSON list of which all must hold.
+
+    None without the annotation. Raises BadWaitError.
+    """
+    text = annotation(inputs, WAIT_FOR)
+    if not text:
+        return None
+    rules = [_rule(expression) for expression in _expressions(text)]
+
+    def judge(seen: Seen) -> Observation:
+        observations = (rule(seen) for rule in rules)
+        return next((observed for observed in observations if not observed.ready), Observation(ready=True))
+
+    return judge
+
+
+def _expressions(text: str) -> list[str]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return [text]
+    if value == []:
+        raise BadWaitError("at least one condition must be specified")
+    return value if isinstance(value, list) and all(isinstance(item, str) for item in value) else [text]
+
+
+def _rule(expression: str) -> Rule:
+    if expression.startswith("condition="):
+        return _condition(expression)
+    if expression.startswith("jsonpath="):
+        return _jsonpath(expression.removeprefix("jsonpath="))
+    raise BadWaitError(f'expected a "jsonpath=" or "condition=" prefix, got "{expression}"')
+
+
+def _generation(live: Properties) -> int:
+    return int(live.get("metadata", {}).get("generation", 0))
+
+
+def _condition(expression: str) -> Rule:
+    kind, _, status = expression.removeprefix("condition=").partition("=")
+    wanted = status or "True"
+
+    def judge(seen: Seen) -> Observation:
+        found = [item for item in (seen.live.get("status") or {}).get("conditions") or [] if isinstance(item, dict)]
+        match = next((item for item in found if str(item.get("type", "")).lower() == kind.lower()), None)
+        if match is None:
+            return Observation(ready=False, message=f"condition {kind} is not set, waiting for {wanted}")
+        observed = match.get("observedGeneration", (seen.live.get("status") or {}).get("observedGeneration"))
+        if observed is not None and observed < _generation(seen.live):
+            return Observation(ready=False, message="its controller has not seen the change yet")
+        if str(match.get("status", "")).lower() == wanted.lower():
+            return Observation(ready=True)
+        state = f"{match.get('status')}: {match.get('message', '')}".rstrip(": ")
+        return Observation(ready=False, message=f"condition {kind} is {state}, waiting for {wanted}")
+
+    return judge
+
+
+def split_value(expression: str) -> tuple[str, str]:
+    """Return the path in braces and the value after `=`, as the official provider does. Raises BadWaitError.
+
+    It splits at every `=` but `==`, and ends the path at the first brace, in texts, too.
+    """
+    path, *values = (part.replace(_EQUALS, "==") for part in expression.replace("==", _EQUALS).split("="))
+    inside = _BRACES.search(path)
+    if inside is None or len(values) > 1 or values == [""]:
+        raise BadWaitError(f"{WAIT_FOR}: expected jsonpath={{.path}} or jsonpath={{.path}}=value, got {expression!r}")
+    return inside[1], "".join(values)
+
+
+def _jsonpath(expression: str) -> Rule:
+    path, wanted = split_value(expression)
+    try:
+        select = compile_path(path)
+    except BadPathError as error:
+        raise BadWaitError(f'parsing "{{{path}}}": {error}') from error
+
+    def judge(seen: Seen) -> Observation:
+        observed = (seen.live.get("status") or {}).get("observedGeneration")
+        if isinstance(observed, int) and observed < _generation(seen.live):
+            return Observation(ready=False, message="its controller has not seen the change yet")
+        try:
+            found = select(seen.live)
+        except BadPathError as error:
+            return Observation(ready=False, error=str(error))
+        if not found:
+            return Observation(ready=False, message=f"{{{path}}} selects nothing yet")
+        if not wanted:
+            return Observation(ready=True)
+        if isinstance(found[0], dict | list):
+            return Observation(ready=False, error=f'"{{{path}}}" has a non-primitive value ({_as_go(found[0])})')
+        value = text_of(found[0])
+        return Observation(ready=value == wanted, message=f"{{{path}}} is {value!r}, waiting for {wanted!r}")
+
+    return judge
+
+
+def _as_go(value: object) -> str:
+    match value:
+        case dict():
+            return f"map[{' '.join(f'{key}:{_as_go(item)}' for key, item in sorted(value.items()))}]"
+        case list():
+            return f"[{' '.join(map(_as_go, value))}]"
+        case _:
+            return text_of(value)
+
+
+def timeout(inputs: Properties, requested: float, default: float) -> float:
+    """Seconds to wait: the resource's customTimeouts, else the annotation, else the default of the kind."""
+    text = annotation(inputs, TIMEOUT_SECONDS)
+    return requested or (float(text) if text.lstrip("+-").isdigit() else default)

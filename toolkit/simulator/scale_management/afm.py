@@ -1,0 +1,102 @@
+"""Changes around caches of buckets: keys, maps of gateway nodes, creation, download and eviction."""
+
+from urllib.parse import urlsplit
+
+from toolkit.simulator.scale_management import cache as caches
+from toolkit.simulator.scale_management import filesets
+from toolkit.simulator.scale_management.calls import Call, Done, FailedError, RefusedError, invalid
+from toolkit.simulator.scale_management.state import Cache, Keys
+
+
+def set_keys(call: Call) -> Done:
+    """Set the keys of a bucket at a server."""
+    bucket, server = call.text("bucket"), call.text("server")
+    keys = Keys(access=call.text("accessKey"), secret=call.text("secretKey"))
+    known = {**call.state.keys, f"{bucket}:{server}": keys}
+    return Done(call.state.model_copy(update={"keys": known}), (f"mmafmcoskeys '{bucket}:{server}' set '***' '***'",))
+
+
+def delete_keys(call: Call) -> Done:
+    """Delete the keys of a bucket, or of `bucket:server`."""
+    name = call.names["bucket"]
+    left = {key: each for key, each in call.state.keys.items() if key != name and key.partition(":")[0] != name}
+    if len(left) == len(call.state.keys):
+        raise invalid("bucketName")
+    return Done(call.state.model_copy(update={"keys": left}), (f"mmafmcoskeys '{name}' delete",))
+
+
+def create_map(call: Call) -> Done:
+    """Create a map of a home's servers to gateway nodes."""
+    name, pairs = call.text("mapName"), call.body.get("exportMap")
+    if not isinstance(pairs, list) or not pairs or not all(isinstance(each, str) and "/" in each for each in pairs):
+        raise invalid("exportMap")
+    if name in call.state.maps:
+        raise FailedError(f"{filesets.EXISTS} Mapping {name} already exists.")
+    known = {**call.state.maps, name: tuple(pairs)}
+    return Done(call.state.model_copy(update={"maps": known}), (f"mmafmconfig add '{name}'",))
+
+
+def delete_map(call: Call) -> Done:
+    """Delete a map."""
+    name = call.names["mapping"]
+    if name not in call.state.maps:
+        raise invalid("mappingName")
+    left = {key: each for key, each in call.state.maps.items() if key != name}
+    return Done(call.state.model_copy(update={"maps": left}), (f"mmafmconfig delete '{name}'",))
+
+
+def create_cache(call: Call) -> Done:
+    """Create a fileset that caches a bucket, and link it; the bucket's keys must be there."""
+    bucket, endpoint = call.text("bucket"), call.text("endpoint")
+    server = urlsplit(endpoint).hostname
+    mode = call.text("mode", "iw").lower()
+    if server is None:
+        raise invalid("endpoint")
+    if mode not in filesets.MODES:
+        raise invalid("mode")
+    if call.flag("verifyKeys", otherwise=False) and f"{bucket}:{server}" not in call.state.keys:
+        raise FailedError(f"No keys are set for bucket {bucket} of server {server}.")
+    cache = Cache(mode=mode, target=f"{endpoint}/{bucket}", bucket=bucket)
+    name = call.text("filesetName")
+    done = filesets.made(call, cache, call.text("dir") or f"{call.file_system.mount_point}/{name}")
+    return Done(done.state, (f"mmafmcosconfig '{call.file_system.name}' '{name}' --bucket '{bucket}'",))
+
+
+def download(call: Call) -> Done:
+    """Queue objects at the gateway node: all of the bucket, or those of a list."""
+    cache = _of_bucket(call)
+    there = caches.listed(cache, call.home)
+    if there is None:
+        raise FailedError(f"The bucket {cache.bucket} of {cache.target} cannot be reached.")
+    names = sorted(there) if call.flag("all", otherwise=False) else _objects(call)
+    unknown = [name for name in names if name not in there]
+    after = caches.queued(cache, (name for name in names if name in there))
+    queued = len(after.queue) - len(cache.queue)
+    counts = f"{queued} {len(unknown)} {len(names) - len(unknown) - queued} {sum(there.get(name, 0) for name in names)}"
+    state = call.with_fileset(call.fileset.model_copy(update={"cache": after}))
+    command = f"mmafmcosctl '{call.file_system.name}' '{call.fileset.name}' '{call.text('path')}' download"
+    printed = ("Queued Failed AlreadyCached TotalData", counts, "Object download successfully queued at the gateway.")
+    return Done(state, (command,), printed)
+
+
+def evict(call: Call) -> Done:
+    """Evict the blocks of objects: of all, or of a list."""
+    cache = _of_bucket(call)
+    names = list(cache.files) if call.flag("all", otherwise=False) else _objects(call)
+    changed = call.fileset.model_copy(update={"cache": caches.evicted(cache, names)})
+    command = f"mmafmcosctl '{call.file_system.name}' '{call.fileset.name}' '{call.text('path')}' evict"
+    return Done(call.with_fileset(changed), (command,))
+
+
+def _of_bucket(call: Call) -> Cache:
+    cache = call.fileset.cache
+    if cache is None or cache.bucket is None:
+        raise RefusedError(f"fileset {call.fileset.name} is not a cache of a bucket")
+    return cache
+
+
+def _objects(call: Call) -> list[str]:
+    names = call.body.get("objectList")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise invalid("objectList")
+    return names

@@ -1,0 +1,156 @@
+"""The status of a simulated cluster: its processes, its nodes, what it uses of this machine."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from core.apis.names import NODE_ROLE
+from toolkit.engine.errors import SimulatorError
+from toolkit.simulator import state as states
+from toolkit.simulator.access import identities
+from toolkit.simulator.access.pki import Pki
+from toolkit.simulator.actors.pods import annotations, condition, labels
+from toolkit.simulator.api import Api
+from toolkit.simulator.home import Layout
+from toolkit.simulator.kubeconfigs import context_name
+from toolkit.simulator.names import PROFILE
+from toolkit.simulator.processes import Processes, procfs
+from toolkit.simulator.state import LISTENERS, State
+
+ASK_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class ProcessStatus:
+    """One process with all that it started; memory in bytes."""
+
+    name: str
+    pid: int
+    alive: bool
+    rss_bytes: int
+    peak_rss_bytes: int
+    port: int | None
+    log: str
+
+
+@dataclass(frozen=True)
+class NodeStatus:
+    """One node; `allocatable` as the API server gives it, e.g. {"nvidia.com/gpu": "8"}."""
+
+    name: str
+    state: Literal["Ready", "NotReady"]
+    schedulable: bool
+    roles: tuple[str, ...]
+    profile: str | None
+    allocatable: dict[str, str]
+
+
+@dataclass(frozen=True)
+class ClusterStatus:
+    """The whole; `partial` when some of its processes died, or its API server does not answer."""
+
+    name: str
+    home: str
+    state: Literal["absent", "stopped", "partial", "running"]
+    server: str | None
+    kubeconfig: str
+    context: str
+    processes: tuple[ProcessStatus, ...]
+    nodes: tuple[NodeStatus, ...]
+    problem: str | None = None
+    object_store: str | None = None
+    discover: str | None = None
+    scale_gui: str | None = None
+    metrics: str | None = None
+
+    @property
+    def rss_bytes(self) -> int:
+        """Resident memory of all its processes."""
+        return sum(process.rss_bytes for process in self.processes)
+
+    @property
+    def peak_rss_bytes(self) -> int:
+        """Sum of what each process had at its own peak: an upper bound of the cluster's."""
+        return sum(process.peak_rss_bytes for process in self.processes)
+
+
+def look(layout: Layout) -> ClusterStatus:
+    """Inspect the cluster of `layout`, whatever its condition."""
+    problem = None
+    known: State | None = None
+    try:
+        known = states.load(layout)
+    except SimulatorError as error:
+        problem = str(error)
+    processes = _processes(layout, known)
+    alive = [process for process in processes if process.alive]
+    nodes: tuple[NodeStatus, ...] = ()
+    if known and alive:
+        try:
+            nodes = _nodes(layout, known)
+        except (OSError, SimulatorError) as error:
+            problem = f"the API server does not answer: {error}"
+    return ClusterStatus(
+        name=known.spec.name if known else layout.home.name,
+        home=str(layout.home),
+        state=_state(known, problem, len(alive), len(processes)),
+        server=known.server if known else None,
+        kubeconfig=str(layout.kubeconfig),
+        context=context_name(known.spec.name if known else layout.home.name),
+        processes=processes,
+        nodes=nodes,
+        problem=problem,
+        object_store=known.object_store if known else None,
+        discover=known.discover if known else None,
+        scale_gui=known.scale_gui if known else None,
+        metrics=known.metrics if known else None,
+    )
+
+
+def _state(
+    known: State | None, problem: str | None, alive: int, recorded: int
+) -> Literal["absent", "stopped", "partial", "running"]:
+    if alive == 0:
+        return "absent" if known is None and problem is None else "stopped"
+    return "running" if alive == recorded and problem is None else "partial"
+
+
+def _processes(layout: Layout, known: State | None) -> tuple[ProcessStatus, ...]:
+    processes = Processes(layout.home)
+    numbers = known.ports.model_dump() if known else {}
+    found = []
+    for name, record in processes.records().items():
+        alive = processes.alive(record)
+        amounts = [procfs.memory(pid) for pid in processes.members(record)] if alive else []
+        found.append(
+            ProcessStatus(
+                name=name,
+                pid=record.pid,
+                alive=alive,
+                rss_bytes=sum(now for now, _ in amounts),
+                peak_rss_bytes=sum(peak for _, peak in amounts),
+                port=numbers.get(LISTENERS.get(name, "")),
+                log=str(processes.log(name)),
+            )
+        )
+    return tuple(found)
+
+
+def _nodes(layout: Layout, known: State) -> tuple[NodeStatus, ...]:
+    pki = Pki(layout.pki)
+    api = Api(known.ports.api, identities.tokens(pki)[identities.USER], pki.ca, timeout=ASK_SECONDS)
+    try:
+        return tuple(map(_node, api.get("/api/v1/nodes")["items"]))
+    finally:
+        api.close()
+
+
+def _node(item: dict[str, Any]) -> NodeStatus:
+    metadata, status = item["metadata"], item.get("status", {})
+    return NodeStatus(
+        name=metadata["name"],
+        state="Ready" if condition(item, "Ready") else "NotReady",
+        schedulable=not item["spec"].get("unschedulable", False),
+        roles=tuple(sorted(label.removeprefix(NODE_ROLE) for label in labels(item) if label.startswith(NODE_ROLE))),
+        profile=annotations(item).get(PROFILE),
+        allocatable=dict(status.get("allocatable", {})),
+    )

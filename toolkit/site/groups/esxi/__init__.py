@@ -1,0 +1,18 @@
+"""ESXi: peer-to-peer traffic between a machine's GPU and its adapter, by address translation services (N-2 to N-4)."""
+
+from collections.abc import Iterator
+
+from stacks.site.site import Site
+from toolkit.site.groups.esxi import ats, machines, runbook
+from toolkit.site.output import File, Group, Open
+
+
+def _render(site: Site) -> Iterator[File | Open]:
+    if site.given.esxi is None:
+        return
+    yield ats.FILE
+    yield from machines.files(site.given.esxi)
+    yield from runbook.files(site.given.esxi)
+
+
+GROUP = Group("esxi", "ATS on ESXi, keys of virtual machines, and the order of restarts", _render)

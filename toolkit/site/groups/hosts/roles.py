@@ -1,0 +1,123 @@
+"""The roles of the playbooks: which ones the settings call for, and their variables.
+
+What a role does is in its folder below `roles/`, which is written as it is. A role's variables begin with its name, and
+its `meta/argument_specs.yml` has their types: Ansible refuses others before it changes anything.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stacks.settings.site.hosts import RedHatHosts
+from stacks.site.site import Site
+from toolkit.site.groups.hosts import roce
+from toolkit.site.output import File
+
+FOLDER = Path(__file__).with_name("roles")
+Variables = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Role:
+    """One role; its variables are without its name before them."""
+
+    name: str
+    sources: tuple[str, ...]
+    variables: Callable[[Site, RedHatHosts], Variables | None]
+    """None: the settings do not call for it."""
+    after_driver: bool = False
+    """It needs the driver of an operator's container, so it runs when the host is part of the cluster (E-05)."""
+
+
+def called_for(site: Site, given: RedHatHosts) -> dict[Role, dict[str, Any]]:
+    """Return the roles in their order, each with its variables by full name."""
+    found = {role: role.variables(site, given) for role in ROLES}
+    return {
+        role: {f"{role.name}_{key}": value for key, value in variables.items()}
+        for role, variables in found.items()
+        if variables is not None
+    }
+
+
+def files(role: Role) -> tuple[File, ...]:
+    """Return the files of a role."""
+    root = FOLDER / role.name
+    return tuple(
+        File(f"hosts/roles/{role.name}/{path.relative_to(root).as_posix()}", path.read_text(), role.sources)
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+    )
+
+
+def _no_host_driver(site: Site, _: RedHatHosts) -> Variables | None:
+    return None if site.on_hosts.driver == "host" else {}
+
+
+def _repositories(_: Site, given: RedHatHosts) -> Variables | None:
+    found = {
+        "setup_packages": list(given.setup_packages),
+        "files": [{"name": name, **each.model_dump()} for name, each in given.repositories.items()],
+        "urls": list(given.repository_files),
+        "subscriptions": list(given.subscriptions),
+        "release": given.release,
+    }
+    return {key: value for key, value in found.items() if value} or None
+
+
+def _updates(_: Site, given: RedHatHosts) -> Variables:
+    found = {"groups": list(given.package_groups), "kernel": given.kernel}
+    return {key: value for key, value in found.items() if value}
+
+
+def _ofed(_: Site, given: RedHatHosts) -> Variables | None:
+    ofed = given.ofed
+    if ofed is None:
+        return None
+    verified = {"sha256": ofed.sha256} if ofed.sha256 else {}
+    return {"version": ofed.version, "name": ofed.name, "folder": ofed.folder, **verified}
+
+
+def _selinux(_: Site, given: RedHatHosts) -> Variables:
+    return {"mode": given.selinux.mode, "modules": list(given.selinux.modules)}
+
+
+def _memlock(site: Site, given: RedHatHosts) -> Variables | None:
+    return {"unit": given.container_runtime} if site.on_hosts.memlock_by_host and given.container_runtime else None
+
+
+def _ipoib(site: Site, _: RedHatHosts) -> Variables | None:
+    network = site.given.networks.daemon
+    return {"prefix": network.network.prefixlen} if network else None
+
+
+def _host_driver(_: Site, given: RedHatHosts) -> Variables | None:
+    driver = given.host_driver
+    if driver is None:
+        return None
+    hook = driver.hook
+    of_hook = {"hook_package": hook.package, "hook_file": hook.write_file} if hook else {}
+    return {"packages": list(driver.packages), **of_hook}
+
+
+def _peer_memory(_: Site, given: RedHatHosts) -> Variables | None:
+    return given.peer_memory.model_dump() if given.peer_memory else None
+
+
+ROLES = (
+    Role("no_host_driver", ("R-3.2.1-1", "E-43"), _no_host_driver),
+    Role(
+        "repositories",
+        ("R-3.2.1-2", "R-3.2.1-3", "R-3.2.1-5", "R-3.2.5-1", "S-6.1", "B-2.4"),
+        _repositories,
+    ),
+    Role("updates", ("R-3.2.1-4", "R-3.2.1-6", "B-2.4"), _updates),
+    Role("nouveau", ("R-3.4.1-7", "S-6.1"), lambda _, __: {}),
+    Role("selinux", ("R-3.2.4-1", "R-3.4.1-8", "S-6.3", "E-10"), _selinux),
+    Role("ofed", ("R-3.2.2-1", "N-3.2", "N-3.3"), _ofed),
+    Role("roce_qos", ("N-1.1",), roce.variables),
+    Role("ipoib", ("R-3.3-6",), _ipoib),
+    Role("memlock", ("R-3.4.3-8",), _memlock),
+    Role("host_driver", ("S-6.1", "S-6.2", "S-6.4"), _host_driver),
+    Role("peer_memory", ("R-3.2.3-1", "R-3.2.3-2", "R-3.2.3-4", "E-05", "E-06"), _peer_memory, after_driver=True),
+)

@@ -1,0 +1,24 @@
+"""Scale: clients of Spectrum Scale on hosts, by IBM's commands or by IBM's Ansible collection (R-3.3)."""
+
+from collections.abc import Iterator
+
+from stacks.site.site import Site
+from toolkit.site.groups.scale import commands, variables
+from toolkit.site.groups.scale.attributes import attributes
+from toolkit.site.output import File, Group, Open
+
+
+def _render(site: Site) -> Iterator[File | Open]:
+    if site.scale is None:
+        return
+    if site.given.scale is None:
+        remedy = "set site.scale; without it nothing is written for Spectrum Scale's clients"
+        yield Open("the names of the clients' cluster and of the one that owns the file system", remedy)
+        return
+    found, missing = attributes(site, site.scale, site.given.scale)
+    yield from missing
+    yield commands.file(site, site.scale, site.given.scale, found)
+    yield from variables.files(site, site.scale, site.given.scale, found)
+
+
+GROUP = Group("scale", "clients of Spectrum Scale on hosts", _render)

@@ -1,0 +1,74 @@
+"""Attributes of mmchconfig: what all clients have, and what the GPU hosts have beside it (R-3.3-6, R-3.3-7)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.hardware.profiles import Hca, Profile
+from core.hardware.topology import pagepool_gib
+from stacks.settings.site.scale import ScaleSettings
+from stacks.site.scale_facts import ScaleFacts
+from stacks.site.site import Site
+from toolkit.site.output import Open
+
+_COMMON = {
+    # Both for the driver of OpenShift: quotas of volumes hold for root, and SELinux labels on immutable files.
+    "enforceFilesetQuotaOnRoot": "yes",
+    "controlSetxattrImmutableSELinux": "yes",
+}
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """Values by attribute, as mmchconfig takes them and mmlsconfig prints them."""
+
+    common: Mapping[str, str]
+    of_class: Mapping[str, str]
+    """Of the class of the GPU hosts; empty where none is a client."""
+
+
+def attributes(site: Site, facts: ScaleFacts, given: ScaleSettings) -> tuple[Attributes, tuple[Open, ...]]:
+    """Return the attributes that a site's settings mean, and what they leave open."""
+    tuning = given.tuning
+    common = {"maxMBpS": str(tuning.max_mb_per_s), **_COMMON}
+    machines = [host.machine for host in site.scale_clients if host.machine]
+    if not machines:
+        return Attributes(common, {}), ()
+    machine = machines[0]
+    pool, no_pool = _pagepool(machine, facts, given)
+    verbs, no_verbs = _verbs(site, machine)
+    daemon = site.given.networks.daemon
+    # Both clusters: then their nodes talk to each other there, too.
+    subnets = {"subnets": f"{daemon.network.network_address}/{given.owner};{given.cluster}"} if daemon else {}
+    own = {
+        **pool,
+        "workerThreads": str(tuning.worker_threads),
+        "ignorePrefetchLUNCount": "yes",
+        "maxFilesToCache": tuning.max_files_to_cache,
+        "maxStatCache": tuning.max_stat_cache,
+        **subnets,
+        **verbs,
+        **tuning.more,
+    }
+    return Attributes(common, own), (*no_pool, *no_verbs)
+
+
+def _pagepool(machine: Profile, facts: ScaleFacts, given: ScaleSettings) -> tuple[dict[str, str], tuple[Open, ...]]:
+    size = given.tuning.pagepool_gib or pagepool_gib(machine)
+    if given.tuning.pagepool_gib is None and size > facts.reserved_gib:
+        what = f"the pagepool: a quarter of the memory is {size} GiB, and GPU nodes reserve {facts.reserved_gib} GiB"
+        return {}, (Open(what, "set site.scale.tuning.pagepool_gib, or reserve more"),)
+    return {"pagepool": f"{size}G"}, ()
+
+
+def _verbs(site: Site, machine: Profile) -> tuple[dict[str, str], tuple[Open, ...]]:
+    """Return what makes clients use RDMA, over the ports for storage or, without such, over all."""
+    if site.fabric in ("ethernet", "none"):
+        return {}, ()
+    ports: tuple[Hca, ...] = machine.storage_hcas or machine.hcas
+    if not ports:
+        what = f"verbsPorts: no source names the ports of {machine.name}"
+        return {}, (Open(what, "name them under `ports` of the stack"),)
+    # Over Ethernet connections are made by the RDMA connection manager alone (mmchconfig, verbsRdmaCm).
+    manager = {"verbsRdmaCm": "enable"} if site.fabric == "roce" else {}
+    names = " ".join(f"{port.name}/1" for port in ports)
+    return {"verbsRdma": "enable", **manager, "verbsRdmaSend": "yes", "verbsPorts": names}, ()

@@ -1,0 +1,143 @@
+"""NVUE, which configures Cumulus Linux 5: a tree, whose words for on and off depend on the version (N-1.4)."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from math import prod
+from typing import Any
+
+import yaml
+
+from stacks.settings.site.switches import NVUE_RENAMED, Nvue
+from stacks.site.site import Site
+from toolkit.site.groups.switches.links import bundles, full_name, peers, single
+from toolkit.site.statements import Statements
+
+BRIDGE = "br_default"
+"""The bridge that Cumulus Linux has."""
+_GOVERNED = re.compile(
+    rf"system\.(?:hostname|dns\.(?:domain|server\..+))|service\.dns\.mgmt\.server\..+|qos\.roce\..+|bridge\.domain\.{BRIDGE}\.vlan\.\d+"
+    rf"|interface\.eth0\.(?:ip|ipv4)\.(?:address|gateway)\..+"
+    rf"|interface\.(?:swp\w+|bond\d+)\.(?:description|link\.mtu|bridge\.domain\.{BRIDGE}\.access|bond\..+)"
+)
+"""Paths that a file may have."""
+_OF_EVERY_SWITCH = re.compile(rf"interface\.[^.]+\.type|bridge\.domain\.{BRIDGE}\.vlan\.1")
+"""Paths that every configuration has, of all ports."""
+_SWITCHED = re.compile(r"(qos\.roce)\.(?:enable|state)")
+
+
+class _WithoutAliases(yaml.SafeDumper):
+    """Writes what several ports have alike at each of them."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
+        """Return that nothing is an alias."""
+        return True
+
+
+def text(switch: Nvue, site: Site) -> str:
+    """Return the file for `nv config patch FILE`; `nv config diff` shows what it changes, before `nv config apply`."""
+    head = f"# {full_name(switch, site)}, Cumulus Linux {'.'.join(map(str, switch.version))}\n"
+    # A list of one, as NVUE saves it.
+    return head + yaml.dump([{"set": tree(switch, site)}], Dumper=_WithoutAliases, sort_keys=False)
+
+
+def wanted(switch: Nvue, site: Site) -> Mapping[str, str]:
+    """Return the leaves that its configuration has."""
+    return keyed(_leaves(tree(switch, site))).known
+
+
+def keyed(leaves: Iterable[str]) -> Statements:
+    """Return leaves, each `path: value` or a path alone, as statements; ranges such as swp1-4 one by one."""
+    known: dict[str, str] = {}
+    others: list[str] = []
+    for leaf in (one for each in leaves for one in _one_by_one(each)):
+        path, colon, value = leaf.partition(": ")
+        if _OF_EVERY_SWITCH.fullmatch(path):
+            continue
+        if _GOVERNED.fullmatch(path) is None:
+            others.append(leaf)
+            continue
+        switched = _SWITCHED.fullmatch(path)
+        # 5.15 renamed `enable: on` to `state: enabled`, and keeps to one of the two.
+        known[f"{switched[1]}.state" if switched else path] = f"{path}{colon}{value}"
+    return Statements(known, tuple(others))
+
+
+def tree(switch: Nvue, site: Site) -> dict[str, Any]:
+    """Return what is set; keys whose values only exist have an empty map, as NVUE's own files."""
+    renamed = switch.version >= (5, NVUE_RENAMED)
+    # A host name has no dots; domain and DNS servers have their own place since the renaming.
+    system: dict[str, Any] = {"hostname": switch.name.partition(".")[0]}
+    servers, domain = tuple(map(str, site.given.name_servers)), site.given.domain
+    found: dict[str, Any] = {"system": system}
+    if renamed and (servers or domain):
+        system["dns"] = {
+            **({"domain": domain} if domain else {}),
+            **({"server": {server: {"vrf": "mgmt"} for server in servers}} if servers else {}),
+        }
+    elif servers:
+        found["service"] = {"dns": {"mgmt": {"server": {server: {} for server in servers}}}}
+    if site.fabric == "roce":
+        found["qos"] = {"roce": {**({"state": "enabled"} if renamed else {"enable": "on"}), "mode": "lossless"}}
+    if switch.vlan:
+        found["bridge"] = {"domain": {BRIDGE: {"vlan": {str(switch.vlan): {}}}}}
+    found["interface"] = dict(_interfaces(switch, site))
+    return found if found["interface"] else {key: found[key] for key in found if key != "interface"}
+
+
+def _interfaces(switch: Nvue, site: Site) -> Iterator[tuple[str, dict[str, Any]]]:
+    if switch.management:
+        ip: dict[str, Any] = {"address": {str(switch.management): {}}}
+        if switch.gateway:
+            ip["gateway"] = {str(switch.gateway): {}}
+        yield "eth0", {"type": "eth", "ipv4" if switch.version >= (5, NVUE_RENAMED) else "ip": ip}
+    links, of = bundles(switch, site), peers(switch, site)
+    mtu = {"link": {"mtu": switch.mtu}}
+    vlan = {"bridge": {"domain": {BRIDGE: {"access": switch.vlan}}}} if switch.vlan else {}
+    for port in single(of, links):
+        member = vlan if port in switch.ports else {}
+        yield port, {"type": "swp", "description": of[port], **mtu, **member}
+    for link in links:
+        yield from ((port, {"type": "swp", "description": of[port], **mtu}) for port in link.ports)
+        members: dict[str, Any] = {port: {} for port in link.ports}
+        bond = {"member": members, "mode": "lacp", "lacp-rate": "fast"}
+        yield f"bond{link.number}", {"type": "bond", "description": link.host, "bond": bond, **mtu, **vlan}
+
+
+def _leaves(node: Any, path: str = "") -> Iterator[str]:
+    if isinstance(node, dict) and node:
+        for key, value in node.items():
+            yield from _leaves(value, f"{path}.{key}" if path else str(key))
+    else:
+        yield path if node == {} else f"{path}: {node}"
+
+
+_RANGES = re.compile(r"(?<=\.)(?:swp|bond)?\d+(?:-\d+)?(?:,(?:swp|bond)?\d+(?:-\d+)?)*(?=[.:]|$)")
+_PART = re.compile(r"(swp|bond)?(\d{1,4})(?:-(\d{1,4}))?$")
+_MOST = 4096
+"""Ports or VLANs that a leaf stands for; one of more is left as it is."""
+
+
+def _one_by_one(leaf: str) -> Iterator[str]:
+    """Yield a leaf for each port, link and VLAN of the ranges in its path."""
+    path = leaf.partition(": ")[0]
+    found = [each for each in _RANGES.finditer(path) if {*each[0]} & {"-", ","}]
+    names = [_names(each[0]) for each in found]
+    if prod(map(len, names)) > _MOST or not all(names):
+        yield leaf
+        return
+    for chosen in product(*names):
+        one = leaf
+        for each, name in zip(reversed(found), reversed(chosen), strict=True):
+            one = f"{one[: each.start()]}{name}{one[each.end() :]}"
+        yield one
+
+
+def _names(ranges: str) -> list[str]:
+    """Return the names that ranges stand for, e.g. of swp1-2,swp5; none where one of them cannot be read."""
+    parts = [_PART.match(part) for part in ranges.split(",")]
+    kind = parts[0][1] or "" if parts[0] else ""
+    spans = [(int(part[2]), int(part[3] or part[2])) for part in parts if part]
+    if len(spans) < len(parts):
+        return []
+    return [f"{kind}{number}" for first, last in spans for number in range(first, last + 1)]

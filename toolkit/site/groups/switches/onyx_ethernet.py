@@ -1,0 +1,65 @@
+"""Onyx on an Ethernet switch: RoCE without loss, the VLAN and the MTU of its ports, and links by LACP (N-1)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from stacks.settings.site.switches import OnyxEthernet
+from stacks.site.site import Site
+from toolkit.site.groups.switches import onyx_script
+from toolkit.site.groups.switches.links import bundles, management, peers, single
+from toolkit.site.groups.switches.onyx_statements import keyed
+
+
+def text(switch: OnyxEthernet, site: Site) -> str:
+    """Return the script."""
+    return onyx_script.text(switch, site, (*_lines(switch, site), "write memory"))
+
+
+def wanted(switch: OnyxEthernet, site: Site) -> Mapping[str, str]:
+    """Return the statements of its running configuration."""
+    return keyed(_lines(switch, site)).known
+
+
+def _lines(switch: OnyxEthernet, site: Site) -> Iterator[str]:
+    links = bundles(switch, site)
+    alone = single(peers(switch, site), links)
+    yield from management(switch, site)
+    if site.fabric == "roce":
+        yield "roce"  # lossless; it may turn ports off and on
+    if switch.vlan:
+        # `interface vlan`, as printed, is another thing (E-45).
+        yield from (f"vlan {switch.vlan}", "exit")
+    if links:
+        yield "lacp"
+    for link in links:
+        channel = f"interface port-channel {link.number}"
+        yield from (channel, "exit")
+        for ports in _ranges(link.ports):
+            yield f"interface ethernet {ports} channel-group {link.number} mode active"
+        if switch.vlan:
+            yield f"{channel} switchport access vlan {switch.vlan}"
+        yield from _with_mtu(channel, switch.mtu)
+    if switch.vlan:
+        for ports in _ranges([port for port in alone if port in switch.ports]):
+            yield f"interface ethernet {ports} switchport access vlan {switch.vlan}"
+    for ports in _ranges(alone):
+        yield from _with_mtu(f"interface ethernet {ports}", switch.mtu)
+
+
+def _with_mtu(interface: str, mtu: int) -> Iterator[str]:
+    """Yield the commands for an MTU, which a port takes while it is down (N-1.3)."""
+    yield from (f"{interface} shutdown", f"{interface} mtu {mtu}", f"{interface} no shutdown")
+
+
+def _ranges(ports: Sequence[str]) -> list[str]:
+    """Return ports as Onyx takes them, those with numbers in a row as one: 1/1-1/4."""
+    if not ports:
+        return []
+    starts = [0, *(at for at, (one, after) in enumerate(pairwise(ports), 1) if _next(one) != after), len(ports)]
+    runs = [ports[start:end] for start, end in pairwise(starts)]
+    return [run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+
+
+def _next(port: str) -> str:
+    head, slash, number = port.rpartition("/")
+    return f"{head}{slash}{int(number) + 1}"

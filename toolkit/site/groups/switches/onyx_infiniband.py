@@ -1,0 +1,34 @@
+"""Onyx on an InfiniBand switch: its subnet manager, and how it is reached (R-3.1-1, R-3.1-2)."""
+
+from collections.abc import Iterator, Mapping
+
+from stacks.settings.site.switches import OnyxInfiniBand
+from stacks.site.site import Site
+from toolkit.site.groups.switches import onyx_script
+from toolkit.site.groups.switches.links import full_name, management
+from toolkit.site.groups.switches.onyx_statements import keyed
+
+
+def text(switch: OnyxInfiniBand, site: Site) -> str:
+    """Return the script; the subnet manager needs the reload at its end (R-3.1-1)."""
+    last = ("write memory", "reload") if switch.sm_priority is not None else ("write memory",)
+    return onyx_script.text(switch, site, (*_lines(switch, site), *last))
+
+
+def wanted(switch: OnyxInfiniBand, site: Site) -> Mapping[str, str]:
+    """Return the statements of its running configuration."""
+    return keyed(_lines(switch, site)).known
+
+
+def _lines(switch: OnyxInfiniBand, site: Site) -> Iterator[str]:
+    yield from management(switch, site)
+    yield "no ipv6 enable"
+    if switch.sm_priority is None:
+        return
+    name = full_name(switch, site)
+    # The printed list lacks `create`, and the printed configuration has it (E-07).
+    yield f"ib smnode {name} create"
+    yield f"ib smnode {name} enable"
+    yield f"ib smnode {name} sm-priority {switch.sm_priority}"
+    if switch.virtualization:
+        yield "ib sm virt enable"
