@@ -5,7 +5,7 @@
 Label images of the generated data set are painted into a folder that is removed again. Passes over all of them
 alternate, in one process: decoding alone, and what `./hpc data index` does: list files, decode, count, write the
 catalogue. Then a catalogue of `--frames` frames with 38 classes each is written, and asked: the Redpaper's printed
-query (R-5.4-3), the same question of the wide view, and all classes of all frames, each beside a bare sqlite3 with CAST
+query, the same question of the wide view, and all classes of all frames, each beside a bare sqlite3 with CAST
 for int(). At last the list and the digest of 27,300 pairs are made, beside the SHA-256 alone. Processor time counts,
 because the machine may be busy. Every figure is of this run on this machine; none is stored.
 """
@@ -127,7 +127,7 @@ def _select(folder: Path, number: int, runs: int) -> bool:
 
 
 def _list(runs: int) -> bool:
-    """Measure list and digest of the subset of R-5.1-2, beside the SHA-256 of the same bytes alone."""
+    """Measure list and digest of the Redpaper's subset of A2D2, beside the SHA-256 of the same bytes alone."""
     images = [frame.image for frame in generated.frames(PAIRS)]
     files = [
         File(name, 1_685_000 + number)

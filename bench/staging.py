@@ -2,11 +2,11 @@
 
     python -m bench.staging [--files 200] [--bytes 3370000] [--runs 5]
 
-Files of an A2D2 pair's size, 3.37 MB (R-5.1-2), are written into a folder that is removed again, and are then in the
-page cache. Passes over all of them alternate: `dd` of each file into /dev/null, the reader, and the reader with
-`--content`, which digests them as well. Processor time counts, with that of child processes, because the machine may be
-busy; bytes for each second of it are compared. The goal is 80 % of those of `dd`, without `--content`. The time to
-start the reader is measured alone, on an empty set.
+Files of an A2D2 pair's size, 3.37 MB, are written into a folder that is removed again, and are then in the page cache.
+Passes over all of them alternate: `dd` of each file into /dev/null, the reader, and the reader with `--content`, which
+digests them as well. Processor time counts, with that of child processes, because the machine may be busy; bytes for
+each second of it are compared. The goal is 80 % of those of `dd`, without `--content`. The time to start the reader is
+measured alone, on an empty set.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Programs that workloads start: those of the files in `stacks/programs/`, and a stack's own, of the same model.
 
 A file is called as its program, and adding one adds the program. Command lines of the source
-documents are without their faults: results are written to a volume (E-54), no program runs as root or sees the node's
-folders (E-40), and no image has a tag that moves, so that some programs have none (E-39).
+documents are without their faults: results are written to a volume, no program runs as root or sees the node's
+folders, and no image has a tag that moves, so that some programs have none.
 """
 
 from collections.abc import Mapping
@@ -103,7 +103,7 @@ class Program(Model):
     in_image: str | None = Field(
         default=None, description="the program's name in images of `builds` that have it; None: no recipe has it"
     )
-    require_cuda: str = Field(default="cuda>=9.0", description="NVIDIA_REQUIRE_CUDA on OpenShift 3.11 (B-5.3)")
+    require_cuda: str = Field(default="cuda>=9.0", description="NVIDIA_REQUIRE_CUDA on OpenShift 3.11")
     rdma: bool = Field(
         default=False,
         description="whether a job of one pod gets an RDMA device of every port, and IPC_LOCK, as jobs over several "
@@ -209,7 +209,7 @@ class Program(Model):
         return tuple(_filled(word, fields) for word in words)
 
     def processes(self, layout: Layout) -> int:
-        """Return how many ranks a pod runs (R-4.3-2)."""
+        """Return how many ranks a pod runs."""
         return layout.gpus if self.processes_per == "gpu" else 1
 
 

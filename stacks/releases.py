@@ -112,7 +112,7 @@ class Release(Model):
     )
     scc_base: Base = Field(description="the SCC of OpenShift that the one for MPI jobs is made from")
     runtime_hook: bool = Field(
-        description="whether pods declare what they need of the driver for the container runtime's hook (B-5.3)"
+        description="whether pods declare what they need of the driver for the container runtime's hook"
     )
     pod_resources: bool = Field(
         default=True, description="whether the kubelet says by a socket which pod has which GPU (Kubernetes 1.15)"

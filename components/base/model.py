@@ -38,7 +38,7 @@ Image = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][A-Za-z0-9_./:@-]*[:
 MigSize = Annotated[str, StringConstraints(pattern=r"^[1-9]g\.[0-9]{1,3}gb$")]
 """A MIG instance, by its slices and memory."""
 Mtu = Annotated[int, Field(ge=1280, le=9216)]
-"""Bytes of a link: 1280, which IPv6 needs, to 9216, which the fabric's switches take (N-1.3)."""
+"""Bytes of a link: 1280, which IPv6 needs, to 9216, which the fabric's switches take."""
 
 NumberOrShare = Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*|[1-9][0-9]?%|100%)$")]
 """How many of the nodes at the same time: a number such as 2, or a share such as 10%."""

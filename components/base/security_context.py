@@ -1,4 +1,4 @@
-"""The security context of job containers: no privilege that they do not need (S-6.3)."""
+"""The security context of job containers: no privilege that they do not need."""
 
 from typing import Any
 

@@ -59,4 +59,4 @@ def bearing(taints: Iterable[Taint], usual: tuple[Toleration, ...] = ()) -> tupl
 
 
 GPU_TAINT = Toleration(key=names.GPU_RESOURCE, effect="NoSchedule")
-"""Bears the taint of nodes reserved for GPU jobs, as NVIDIA's own manifests do (platform-facts 1.2)."""
+"""Bears the taint of nodes reserved for GPU jobs, as NVIDIA's own manifests do."""

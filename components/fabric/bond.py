@@ -1,4 +1,4 @@
-"""All ports of a machine as one link: the fabric of Robotic Drive, which is Ethernet (B-2.2, B-2.3).
+"""All ports of a machine as one link: the fabric of Robotic Drive, which is Ethernet.
 
 The switch has the same ports in one group with LACP, and the adapters are set to Ethernet (LINK_TYPE_P1=2) before.
 """
@@ -40,7 +40,7 @@ class BondArgs(BondLink):
     node_selector: dict[str, str] = Field(
         min_length=1, description="labels of the machines with these ports; without any, masters would get it, too"
     )
-    ports: tuple[Interface, ...] = Field(min_length=2, description="interfaces that it is made of (B-2.3: all)")
+    ports: tuple[Interface, ...] = Field(min_length=2, description="interfaces that it is made of (all)")
     hashing: Literal["layer2", "layer2+3", "layer3+4"] = Field(
         default="layer3+4", description="what decides over the port: with layer3+4 two nodes use more than one"
     )

@@ -1,4 +1,4 @@
-"""The Network Operator's NicClusterPolicy: adapter driver, and every HCA as a resource (platform-facts 1.2)."""
+"""The Network Operator's NicClusterPolicy: adapter driver, and every HCA as a resource."""
 
 import json
 from typing import Any, Literal, Self
@@ -24,7 +24,7 @@ POLICY = "nic-cluster-policy"
 REGISTRY = "nvcr.io/nvidia/mellanox"
 HOST_DEVICE_PREFIX = "nvidia.com"
 ROCE_MOST_PODS = 63
-"""The operator's own number for RoCE, whose ports have 128 GIDs; InfiniBand has no such limit (platform-facts 1.2)."""
+"""The operator's own number for RoCE, whose ports have 128 GIDs; InfiniBand has no such limit."""
 
 
 class DocaDriver(Operand):

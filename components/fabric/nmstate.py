@@ -1,4 +1,4 @@
-"""NMState: the agents on nodes that carry out network policies, such as Bond's (B-2.3).
+"""NMState: the agents on nodes that carry out network policies, such as Bond's.
 
 Its operator starts no agent before this object exists, and a policy without agents waits for ever.
 """

@@ -1,4 +1,4 @@
-"""A second network of pods, over one port of the nodes, for RoCE (B-7.2, platform-facts 1.2)."""
+"""A second network of pods, over one port of the nodes, for RoCE."""
 
 import json
 from collections.abc import Iterable

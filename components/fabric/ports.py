@@ -1,4 +1,4 @@
-"""The MTU of a fabric's ports on every machine: RoCE's is larger than what a port starts with (N-1.3).
+"""The MTU of a fabric's ports on every machine: RoCE's is larger than what a port starts with.
 
 A pod's interface cannot have a larger one than the port below it: the pod would not start.
 """

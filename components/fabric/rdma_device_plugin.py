@@ -1,4 +1,4 @@
-"""The shared RDMA device plugin: turns every HCA into a resource that pods can ask for (R-3.4.2)."""
+"""The shared RDMA device plugin: turns every HCA into a resource that pods can ask for."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ DAEMON_SET = "rdma-shared-dp-ds"
 KUBELET_FOLDER = "/var/lib/kubelet/"
 
 ResourceName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9_]+$")]
-"""What the plugin itself accepts; its webhook's rule is wider (E-12)."""
+"""What the plugin itself accepts; its webhook's rule is wider."""
 
 
 class NamedDevice(Model):
@@ -35,7 +35,7 @@ class NamedDevice(Model):
 class RdmaDevice(NamedDevice):
     """One resource, backed by the named interfaces."""
 
-    hca_max: int = Field(default=100, ge=1, description="how many pods of one node may share it (R-3.4.2-3)")
+    hca_max: int = Field(default=100, ge=1, description="how many pods of one node may share it")
     devices: tuple[str, ...] = Field(min_length=1, description="network interfaces, e.g. ib0")
 
 
@@ -44,7 +44,7 @@ class RdmaDevicePluginArgs(Model):
 
     devices: tuple[RdmaDevice, ...] = Field(min_length=1, description="one for each resource")
     image: Image = Field(description="image of the plugin")
-    namespace: DnsLabel = Field(default="kube-system", description="R-3.4.2-3")
+    namespace: DnsLabel = Field(default="kube-system", description="of the DaemonSet and its configuration")
     node_selector: dict[str, str] = Field(
         default={names.GPU_NODE: "true"},
         min_length=1,
@@ -71,7 +71,7 @@ def require_distinct(devices: Sequence[NamedDevice]) -> None:
 
 
 def config_json(devices: tuple[RdmaDevice, ...]) -> str:
-    """Return the plugin's configuration in the form of 2020, which knows `devices` only (E-12)."""
+    """Return the plugin's configuration in the form of 2020, which knows `devices` only."""
     entries = [
         {"resourceName": device.resource_name, "rdmaHcaMax": device.hca_max, "devices": list(device.devices)}
         for device in devices

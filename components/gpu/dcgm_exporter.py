@@ -1,4 +1,4 @@
-"""Metrics of GPUs where no GPU Operator brings them: OpenShift 3.11 with the device plugin, 4.4 (S-5.2, S-5.3, D-6.2).
+"""Metrics of GPUs where no GPU Operator brings them: OpenShift 3.11 with the device plugin, 4.4.
 
 NVIDIA's manifests of 2020 let the exporter run as a privileged pod of any namespace. Here it has a namespace and an SCC
 of its own, and takes no GPU from jobs: the runtime's hook shows it all of them.
@@ -55,12 +55,11 @@ class DcgmExporterArgs(DcgmExporterImage):
     node_selector: dict[str, str] = Field(min_length=1, description="nodes with GPUs and driver")
     tolerations: tuple[Toleration, ...] = Field(
         default=(Toleration(key=names.GPU_RESOURCE, effect="NoSchedule"),),
-        description="taints of nodes reserved for GPU jobs (S-7.2)",
+        description="taints of nodes reserved for GPU jobs",
     )
     selinux_type: str = Field(
         pattern=r"^[a-z][a-z0-9_]*_t$",
-        description="SELinux type that may open the GPUs' files (S-6.3) and, with `pod_resources`, the kubelet's "
-        "socket",
+        description="SELinux type that may open the GPUs' files and, with `pod_resources`, the kubelet's socket",
     )
     pod_resources: bool = Field(
         description="add to each metric the pod that has the GPU; false: the release's kubelet has no socket for it"

@@ -1,7 +1,7 @@
-"""GPUs for pods where the driver is installed on the host: the Supermicro reference, on OpenShift 3.11 (S-6, S-7).
+"""GPUs for pods where the driver is installed on the host: the Supermicro reference, on OpenShift 3.11.
 
 The printed file is of an API group that Kubernetes 1.16 has taken away, has no selector, and an annotation for its
-priority that no release reads any longer (E-42).
+priority that no release reads any longer.
 """
 
 import pulumi
@@ -25,24 +25,24 @@ class GpuDevicePluginArgs(Model):
     """Which plugin, and where it runs."""
 
     image: Image = Field(description="of NVIDIA's device plugin; the document's of 2018 is of version 1.11")
-    namespace: DnsLabel = Field(default="kube-system", description="S-7.3")
+    namespace: DnsLabel = Field(default="kube-system", description="of the DaemonSet")
     node_selector: dict[str, str] = Field(
         default={names.GPU_ACCELERATOR: "true", names.GPU_NODE: "true"},
         min_length=1,
-        description="nodes with GPUs and driver (S-7.1), those of the stack alone",
+        description="nodes with GPUs and driver, those of the stack alone",
     )
     tolerations: tuple[Toleration, ...] = Field(
         default=(Toleration(key=names.GPU_RESOURCE, effect="NoSchedule"), Toleration(key="CriticalAddonsOnly")),
-        description="taints of nodes reserved for GPU jobs (S-7.2)",
+        description="taints of nodes reserved for GPU jobs",
     )
     selinux_type: str = Field(
         default="nvidia_container_t",
         pattern=r"^[a-z][a-z0-9_]*_t$",
-        description="SELinux type of the policy nvidia-container.pp on the nodes, which may open GPUs' files (S-6.3)",
+        description="SELinux type of the policy nvidia-container.pp on the nodes, which may open GPUs' files",
     )
     environment: dict[str, str] = Field(
         default={"NVIDIA_VISIBLE_DEVICES": "all", "NVIDIA_DRIVER_CAPABILITIES": "utility"},
-        description="by which the runtime's hook of 3.11 gives a container the driver's files (S-6.2)",
+        description="by which the runtime's hook of 3.11 gives a container the driver's files",
     )
     ready_timeout: Seconds = Field(default=DEFAULTS.plugin, description="seconds until it runs on all nodes")
 

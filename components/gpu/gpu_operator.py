@@ -1,4 +1,4 @@
-"""The GPU Operator's ClusterPolicy: driver, runtime hook, device plugin, monitoring (platform-facts 1.1)."""
+"""The GPU Operator's ClusterPolicy: driver, runtime hook, device plugin, monitoring."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, Self
@@ -74,12 +74,12 @@ class GpuStack(Model):
     gdrcopy: bool = Field(default=False, description="GDRCopy kernel module, for small copies by the CPU")
     gds: bool = Field(
         default=False,
-        description="GPUDirect Storage (D-6.3): kernel module nvidia-fs, with which GPUs read files bypassing CPU "
+        description="GPUDirect Storage: kernel module nvidia-fs, with which GPUs read files bypassing CPU "
         "memory. It needs the driver's open kernel module, which older GPUs do not support",
     )
     mig: MigStrategy = Field(
         default="none",
-        description="how MIG instances become resources (D-2.7): as nvidia.com/gpu (single), or as nvidia.com/mig-* "
+        description="how MIG instances become resources: as nvidia.com/gpu (single), or as nvidia.com/mig-* "
         "(mixed). No GPU is divided before its node has the label nvidia.com/mig.config: `mig` of a node sets it, and "
         "with mixed, jobs request an `instance`. With a label set manually, the node's `free_gpus` gives the GPUs "
         "that stay whole",

@@ -16,7 +16,7 @@ class SpecialResourceArgs(Model):
 
     kind: Kind = Field(description="API generation, from the release")
     namespace: DnsLabel = Field(description="namespace of the operator")
-    recipe: DnsName = Field(default="nvidia-gpu", description="name of the recipe and of its namespace (R-3.4.1-3)")
+    recipe: DnsName = Field(default="nvidia-gpu", description="name of the recipe and of its namespace")
 
 
 class SpecialResource(Component):

@@ -1,7 +1,7 @@
-"""Containerfiles of the workload images, from what they have to contain (R-4.3-5, S-4.1, N-5.1 to N-5.6a).
+"""Containerfiles of the workload images, from what they have to contain.
 
 Nothing goes below /workspace, where jobs mount their data. Images run as any user id, so nothing is written at run time
-below /opt either, and no key for SSH is built in: the operator of v2beta1 gives each job its own (E-16).
+below /opt either, and no key for SSH is built in: the operator of v2beta1 gives each job its own.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,10 +39,10 @@ class Repository(Model):
 class Ofed(Model):
     """User space of MLNX_OFED. Its version is the host's: another may not work with the host's kernel modules."""
 
-    version: OfedVersion = Field(description="driver version of the nodes, from ofed_info -s there (N-5.2)")
+    version: OfedVersion = Field(description="driver version of the nodes, from ofed_info -s there")
     os: _Word = Field(default="ubuntu20.04", description="operating system of the image, as the archive names it")
     platform: Literal["x86_64", "aarch64"] = Field(
-        default="x86_64", description="processors of the nodes, as the archive names them (N-5.2)"
+        default="x86_64", description="processors of the nodes, as the archive names them"
     )
     site: Annotated[str, StringConstraints(pattern=r"^https?://[A-Za-z0-9_./:-]*[A-Za-z0-9_]$")] = Field(
         default="https://content.mellanox.com/ofed",
@@ -78,7 +78,7 @@ def containerfile(recipe: Recipe) -> str:
 
 
 def other_driver(recipe: Recipe, host: str) -> str | None:
-    """Say what is wrong with the image on nodes whose MLNX_OFED is `host`; None where nothing is (N-5.2)."""
+    """Say what is wrong with the image on nodes whose MLNX_OFED is `host`; None where nothing is."""
     # That of an operator's container is called by the release that it is in, e.g. doca3.4.1-26.04-1.1.0.0-1.
     if recipe.ofed is None or recipe.ofed.version == host or f"-{recipe.ofed.version}-" in host:
         return None

@@ -1,4 +1,4 @@
-"""One batch job: a single pod with GPUs of one node (S-4.4, S-7.6, B-4.3)."""
+"""One batch job: a single pod with GPUs of one node."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -19,10 +19,10 @@ class GpuJobArgs(batch_job.BatchJobArgs):
 
     gpus: int = Field(gt=0, le=16, description="GPUs of its pod")
     instance: MigSize | None = Field(
-        default=None, description="size of the MIG instance that it has in place of whole GPUs (D-2.7)"
+        default=None, description="size of the MIG instance that it has in place of whole GPUs"
     )
-    rdma_resources: tuple[str, ...] = Field(default=(), description="of which the pod takes one each (R-3.4.2-7)")
-    networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that the pod joins (B-7.2)")
+    rdma_resources: tuple[str, ...] = Field(default=(), description="of which the pod takes one each")
+    networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that the pod joins")
 
     @model_validator(mode="after")
     def _starts_after_its_proof(self) -> Self:
@@ -37,8 +37,7 @@ class GpuJobArgs(batch_job.BatchJobArgs):
 def spec(args: GpuJobArgs) -> dict[str, Any]:
     """Return the `spec` of the Job.
 
-    The pod is not a bare one, has no privilege and nothing of the node's file system, as the papers' pods have (E-40,
-    E-52).
+    The pod is not a bare one, has no privilege and nothing of the node's file system, as the papers' pods have.
     """
     devices = dict.fromkeys(args.rdma_resources, "1")
     gpus = batch_job.gpus(args.gpus, args.instance)

@@ -1,4 +1,4 @@
-"""Images built on the cluster: an ImageStream and a BuildConfig (S-4.2, S-4.3, N-5.7, N-5.8).
+"""Images built on the cluster: an ImageStream and a BuildConfig.
 
 A build starts when its BuildConfig is new, or when a user asks for it (`oc start-build`), for an image that changes by
 itself cannot be compared with itself. Field names: openshift/api, build/v1 and image/v1.
@@ -84,7 +84,7 @@ class ImageBuildArgs(BuiltImage):
     image_name: DnsLabel = Field(description="name of BuildConfig and ImageStream")
     source: Annotated[Inline | Git, Field(discriminator="kind", description="where the Containerfile is")]
     registry: str = Field(default=REGISTRY, description="the cluster's own, as pods name it: that of a stream's image")
-    pull_secret: DnsName | None = Field(default=None, description="Secret for the base, e.g. of NGC (N-5.1)")
+    pull_secret: DnsName | None = Field(default=None, description="Secret for the base, e.g. of NGC")
     build_args: dict[str, str] = Field(
         default_factory=dict, description="values of ARG; never secrets: they are readable"
     )

@@ -1,4 +1,4 @@
-"""Inference over a data set, fanned out to pods that have a slice each, and collected by a reducer (R-5.3-11)."""
+"""Inference over a data set, fanned out to pods that have a slice each, and collected by a reducer."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -26,7 +26,7 @@ class IndexedJobArgs(SlicedJobArgs):
     command: tuple[str, ...] = Field(min_length=1, description="the program, which reads the list of its slice")
     gpus: int = Field(gt=0, le=16, description="GPUs of each pod")
     instance: MigSize | None = Field(
-        default=None, description="size of the MIG instance that each pod has in place of whole GPUs (D-2.7)"
+        default=None, description="size of the MIG instance that each pod has in place of whole GPUs"
     )
     results: Folder = Field(description="mounted folder that all pods share: results, and the lines that prove slices")
     reducer: tuple[str, ...] = Field(

@@ -37,15 +37,15 @@ ResourceName = Annotated[
 class RunAs(Model):
     """User and group of the job's processes."""
 
-    uid: int = Field(gt=0, description="inside the namespace's range, and owner of the data (R-4.3-6)")
-    gid: int = Field(gt=0, description="group of the data directory (R-4.3-6)")
+    uid: int = Field(gt=0, description="inside the namespace's range, and owner of the data")
+    gid: int = Field(gt=0, description="group of the data directory")
 
 
 class JobChoices(Model):
     """What a workload chooses of its job, as settings and the component have it."""
 
     environment: dict[Variable, str] = Field(default={}, description="further variables of the program")
-    node: DnsName | None = Field(default=None, description="the only node that its pods with GPUs may run on (R-4.5-7)")
+    node: DnsName | None = Field(default=None, description="the only node that its pods with GPUs may run on")
     fit_nodes: bool = Field(
         default=False, description="keep its pods with GPUs off nodes that are marked as unfit (docs/gpus.md)"
     )
@@ -74,7 +74,7 @@ class JobArgs(JobChoices):
     runtime_environment: dict[Variable, str] = Field(
         default={},
         description="what the container runtime's hook reads, where it reads nothing else: NVIDIA_DRIVER_CAPABILITIES "
-        "and NVIDIA_REQUIRE_CUDA on OpenShift 3.11 (B-5.3)",
+        "and NVIDIA_REQUIRE_CUDA on OpenShift 3.11",
     )
     data_set: LockedData | None = Field(
         default=None, description="what it reads: every pod proves that it sees it, before the program starts"

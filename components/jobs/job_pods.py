@@ -168,7 +168,7 @@ def ids(args: JobArgs) -> dict[str, int]:
 
 
 def mounts(args: JobArgs) -> list[dict[str, Any]]:
-    """Return the mounts of a container with GPUs: its volumes, and shared memory for NCCL (R-4.3-7)."""
+    """Return the mounts of a container with GPUs: its volumes, and shared memory for NCCL."""
     data = job_volumes.mounts(args.volumes, args.mounts)
     return [*data, {"name": "dshm", "mountPath": job_volumes.SHARED_MEMORY}]
 

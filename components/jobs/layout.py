@@ -1,4 +1,4 @@
-"""Pods, GPUs and nodes of a job, and their short form in its name (R-4.3-2)."""
+"""Pods, GPUs and nodes of a job, and their short form in its name."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""One MPI job: a launcher that starts a program on workers with GPUs and RDMA devices (R-4.3)."""
+"""One MPI job: a launcher that starts a program on workers with GPUs and RDMA devices."""
 
 from collections.abc import Sequence
 from typing import Any

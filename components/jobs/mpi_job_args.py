@@ -35,7 +35,7 @@ class V2Beta1(Model):
     start_timeout: Seconds = Field(
         default=1800, description="with a queue: seconds that the launcher waits for sshd on the workers"
     )
-    ssh_port: int = Field(default=2222, ge=1024, le=65535, description="of the workers' sshd, which is not root (E-16)")
+    ssh_port: int = Field(default=2222, ge=1024, le=65535, description="of the workers' sshd, which is not root")
     home: Folder = Field(default="/home/mpi", description="home of the processes' user; keys are in .ssh there")
     roce_ports: tuple[str, ...] = Field(
         default=(), description="ports that are Ethernet, e.g. mlx5_0: each worker looks for its own address on them"
@@ -50,7 +50,7 @@ class MpiJobArgs(SpanningJobArgs):
     """One job."""
 
     kind: Kind = Field(description="API generation, from the release")
-    debug: bool = Field(default=False, description="log how Open MPI starts and connects processes (B-6.2)")
+    debug: bool = Field(default=False, description="log how Open MPI starts and connects processes")
     launcher_tolerations: tuple[Toleration, ...] = Field(
         default=(), description="taints that its launcher tolerates, where there are no nodes without GPUs"
     )

@@ -10,16 +10,16 @@ from components.jobs.mpi_job_args import HOSTFILES, MpiJobArgs
 from core.apis.kinds import MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1
 
 LIBMLX5 = "/usr/lib/libibverbs/libmlx5"
-"""Value of IBV_DRIVERS in the images of 2020 (R-4.3-5); later ones find their drivers themselves."""
+"""Value of IBV_DRIVERS in the images of 2020; later ones find their drivers themselves."""
 HOSTFILE = f"{HOSTFILES}/hostfile"
 """The list of workers, from the operator of v2beta1."""
 PROBE_SECONDS = 2
 DEBUG = ("-mca", "plm_base_verbose", "100", "-mca", "btl_base_verbose", "30")
-"""Options with which Open MPI logs how it starts and connects processes (B-6.2)."""
+"""Options with which Open MPI logs how it starts and connects processes."""
 
 
 def mpirun(args: MpiJobArgs) -> list[str]:
-    """Return the launcher's command line (R-4.3-3).
+    """Return the launcher's command line.
 
     v2beta1 names the hostfile: Open MPI 5 does not read the operator's variable for it, and would run every
     rank in the launcher without a warning (mpi-operator #842).

@@ -2,7 +2,7 @@
 
 Under OpenShift a pod runs as a user of its namespace's range, whom no image knows. The runtime may add that user to
 /etc/passwd, but with the shell /sbin/nologin, which ends every login; ssh and sshd both read it. So user, client and
-server configuration come with the job: annotations of the pod, mounted as files (E-16, platform-facts 1.7).
+server configuration come with the job: annotations of the pod, mounted as files.
 
 What is left to the image: sh, ssh, and /usr/sbin/sshd of OpenSSH 7.8 or later (SetEnv), and the same MPI in launcher
 and workers. sshd must have no file capabilities: the kernel refuses to start a program with one that the pod has

@@ -1,4 +1,4 @@
-"""A suite that runs by itself: a CronJob whose pod starts verification jobs again, and waits for each (D-6.1, R-5.2-5).
+"""A suite that runs by itself: a CronJob whose pod starts verification jobs again, and waits for each.
 
 A CronJob's template is a Job, so it cannot be an MPIJob or a TrainJob, and it would not repeat one five times: its pod
 is a script that creates the jobs. The pod is an ordinary one: restricted SCC, and an account that may create, read and
@@ -55,7 +55,7 @@ class SuiteChoices(Model):
         default=5,
         ge=1,
         le=suite.MOST_REPEATS,
-        description="runs of each job in a round, of which the median counts (R-5.2-5)",
+        description="runs of each job in a round, of which the median counts",
     )
     keep: int = Field(
         default=10,

@@ -1,4 +1,4 @@
-"""The RDMA test of two nodes: one listens, the other lists its devices and measures bandwidth (R-4.1)."""
+"""The RDMA test of two nodes: one listens, the other lists its devices and measures bandwidth."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,9 +31,9 @@ MTUS = "grep -H . /sys/class/net/*/mtu"
 class RdmaPair(Model):
     """One ordered pair of nodes, and the HCA to measure, as settings and the component have them."""
 
-    image: Image = Field(description="image with ib_write_bw, ibstatus and, for InfiniBand, ibhosts (R-4.1-2)")
-    client_node: DnsName = Field(description="node that measures (R-4.1-2)")
-    server_node: DnsName = Field(description="node that listens (R-4.1-1)")
+    image: Image = Field(description="image with ib_write_bw, ibstatus and, for InfiniBand, ibhosts")
+    client_node: DnsName = Field(description="node that measures")
+    server_node: DnsName = Field(description="node that listens")
     hca: str = Field(description="HCA measured on both nodes, e.g. mlx5_1")
 
 
@@ -43,15 +43,15 @@ class RdmaTestArgs(RdmaPair):
     namespace: DnsLabel = Field(description="where it runs")
     job_name: DnsLabel = Field(description="name of the job that measures; that of the listener follows from it")
     hcas: tuple[str, ...] = Field(
-        default=(), description="all HCAs of a node, for the list of hosts that each sees; InfiniBand only (R-4.1-7)"
+        default=(), description="all HCAs of a node, for the list of hosts that each sees; InfiniBand only"
     )
     account: DnsName = Field(description="service account of both pods")
-    rdma_resources: tuple[str, ...] = Field(min_length=1, description="of which both pods take one each (R-3.4.2-7)")
+    rdma_resources: tuple[str, ...] = Field(min_length=1, description="of which both pods take one each")
     roce: bool = Field(default=False, description="the port is Ethernet: both pods look for their own address on it")
     traffic_class: int | None = Field(
         default=None, ge=0, le=255, description="RoCE: the switches' lossless class; None: the adapter's"
     )
-    networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that both pods join (B-7.2)")
+    networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that both pods join")
     tolerations: tuple[Toleration, ...] = Field(default=(), description="taints of the nodes, which both pods tolerate")
     pull_secrets: tuple[DnsName, ...] = Field(default=(), description="Secrets with accounts of registries")
     seccomp: bool = Field(default=False, description="confine system calls, as SCC restricted-v2 demands")
@@ -97,7 +97,7 @@ def client_script(args: RdmaTestArgs) -> str:
             *((MTUS,) if args.roce else ()),
             *address(args),
             "set -ex",
-            # Traced, or a figure alone would not be a limit to who reads the log (R-3.4.3-8).
+            # Traced, or a figure alone would not be a limit to who reads the log.
             "ulimit -l",
             # Where umad devices belong to root, as on RHCOS, others cannot read the list; it is not measured by.
             *(f"ibhosts -C {hca} || echo '{hca}: {NO_HOSTS}'" for hca in args.hcas),
@@ -149,7 +149,7 @@ def service_spec(args: RdmaTestArgs) -> dict[str, Any]:
 class RdmaTest(Component):
     """A listening Job with a headless Service, and the measuring Job.
 
-    The paper starts the listener manually on the other node (R-4.1-1). Outputs: `finished`, the measuring job's name,
+    The paper starts the listener manually on the other node. Outputs: `finished`, the measuring job's name,
     which raises when the job has failed.
     """
 

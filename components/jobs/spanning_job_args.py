@@ -19,23 +19,23 @@ class SpanningJobArgs(JobArgs):
     command: tuple[str, ...] = Field(min_length=1, description="what the launcher starts")
     layout: Layout
     processes_per_pod: int = Field(gt=0, description="1 for programs that drive all GPUs of a pod, else one per GPU")
-    transport: Transport = Field(description="how NCCL moves data between nodes (R-4.3-4)")
+    transport: Transport = Field(description="how NCCL moves data between nodes")
     gdr_level: GdrLevel = Field(
-        default="PIX", description="of NCCL_NET_GDR_LEVEL; core.hardware.topology.gpudirect_level of the machine (E-30)"
+        default="PIX", description="of NCCL_NET_GDR_LEVEL; core.hardware.topology.gpudirect_level of the machine"
     )
     ib_hca: str | None = Field(
         default=None,
         pattern=r"^=\w+(,\w+)*$",
         description="NCCL_IB_HCA; topology.nccl_ib_hca of the ports; None lets NCCL use every HCA",
     )
-    rdma_resources: tuple[str, ...] = Field(default=(), description="of which every pod takes one each (R-3.4.2-7)")
+    rdma_resources: tuple[str, ...] = Field(default=(), description="of which every pod takes one each")
     required_topology: LabelKey | None = Field(
         default=None, description="label of nodes: with a queue, all pods run on nodes with one value of it, or wait"
     )
     preferred_topology: LabelKey | None = Field(
         default=None, description="the same, if there is room; otherwise on as few values as possible"
     )
-    networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that pods join (B-7.2)")
+    networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that pods join")
 
     @property
     def fixed(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""A data set that is brought near: small pods read every file of it whole, so that any cache then has them (R-5.4-6).
+"""A data set that is brought near: small pods read every file of it whole, so that any cache then has them.
 
 The name of the job carries the digest of the set's list: another lock is another job, and the same lock is none.
 """

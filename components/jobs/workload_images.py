@@ -1,6 +1,6 @@
 """What the images of the source documents contain: facts of each, to be built by ImageBuild.
 
-Left out: packages for users at a terminal (vim, tree), and keys for SSH (N-6).
+Left out: packages for users at a terminal (vim, tree), and keys for SSH.
 """
 
 from pydantic import Field
@@ -22,7 +22,7 @@ _INSTALLER = (
     *("lsof", "m4", "pciutils", "perl", "pkg-config", "python-libxml2", "quilt", "swig", "tcl", "tcsh", "tk", "udev"),
     "wget",
 )
-"""What MLNX_OFED's installer and its packages ask for (N-5.3)."""
+"""What MLNX_OFED's installer and its packages ask for."""
 _BUILD = ("autoconf", "build-essential", "cmake", "git", "libpci-dev", "make")
 _MEASURE = ("dmidecode", "hwloc", "iperf3", "iputils-ping", "net-tools", "numactl", "usbutils")
 
@@ -34,11 +34,13 @@ _PYTORCH = "https://github.com/pytorch/pytorch"
 
 
 class Sources(Model):
-    """Revisions of sources that the documents leave unpinned; a commit never changes (E-65)."""
+    """Revisions of sources that the documents leave unpinned; a commit never changes."""
 
     nccl_tests: Ref = Field(description="revision of NVIDIA/nccl-tests")
     perftest: Ref = Field(description="revision of linux-rdma/perftest")
-    benchmarks: Ref = Field(default="cnn_tf_v1.15_compatible", description="branch of N-5.5, unless a commit is given")
+    benchmarks: Ref = Field(
+        default="cnn_tf_v1.15_compatible", description="branch of tensorflow/benchmarks, or a commit"
+    )
 
 
 def _nccl_tests(ref: Ref) -> Repository:
@@ -49,8 +51,8 @@ def _nccl_tests(ref: Ref) -> Repository:
 def ngc(base: Image, nccl_tests: Ref) -> Recipe:
     """Return an image of NGC for MPI of v2beta1, with nccl-tests, so that a first job needs nothing on its volume.
 
-    NGC brings verbs along, and Open MPI below /usr/local/mpi. R-4.3-5 names the verbs' driver by its path: libibverbs
-    adds the suffix of its own ABI to IBV_DRIVERS, so the variable has none.
+    NGC brings verbs along, and Open MPI below /usr/local/mpi. The Redpaper names the verbs' driver by its path:
+    libibverbs adds the suffix of its own ABI to IBV_DRIVERS, so the variable has none.
     """
     return Recipe(
         base=base,
@@ -62,7 +64,7 @@ def ngc(base: Image, nccl_tests: Ref) -> Recipe:
 
 
 def horovod(base: Image) -> Recipe:
-    """Return an image of Horovod, or another one of Ubuntu without verbs, with the distribution's (B-4.3)."""
+    """Return an image of Horovod, or another one of Ubuntu without verbs, with the distribution's."""
     return Recipe(base=base, packages=(*_VERBS, *SSH), clean=_SSHD)
 
 
@@ -90,7 +92,7 @@ def multi_node(base: Image, ofed: Ofed | None, sources: Sources) -> Recipe:
                 ),
             ),
         ),
-        # Without these marks the base's entry point checks its CUDA compatibility again at every start (N-5.6a).
+        # Without these marks the base's entry point checks its CUDA compatibility again at every start.
         clean=("rm -f ${_CUDA_COMPAT_PATH}/.*.checked", *_SSHD),
         environment={"PATH": NCCL_TESTS_PATH},
     )

@@ -1,4 +1,4 @@
-"""Receivers of the platform's alerts: e-mail, Slack, PagerDuty or a webhook (S-5.6)."""
+"""Receivers of the platform's alerts: e-mail, Slack, PagerDuty or a webhook."""
 
 from typing import Annotated, Any, Literal, Self
 

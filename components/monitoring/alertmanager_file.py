@@ -1,4 +1,4 @@
-"""The stack's alerts in the configuration of the cluster's own Alertmanager: a file, never applied (S-5.6).
+"""The stack's alerts in the configuration of the cluster's own Alertmanager: a file, never applied.
 
 That configuration is the Secret alertmanager-main, one for all alerts of a cluster and its administrators': they take
 route and receiver from the file, or all of it where the Secret still is as installed.

@@ -1,4 +1,4 @@
-"""Alerts about GPUs and adapters (S-5.6, S-5.7, D-6.2), as rules of Prometheus.
+"""Alerts about GPUs and adapters, as rules of Prometheus.
 
 Metrics are those of `metrics.py` and those of node_exporter, for ports (`port_alerts.py`). Each
 limit has its source beside it; where there is none, it says that it is our inference. The exporter's own pod
@@ -36,14 +36,13 @@ class GpuThresholds(Model):
         default=85,
         gt=0,
         le=120,
-        description="degrees Celsius of a GPU above which an alert fires. No document names one (S-5.6): a choice",
+        description="degrees Celsius of a GPU above which an alert fires. No document names one: a choice",
     )
     low_use: int = Field(
         default=20,
         ge=0,
         le=100,
-        description="percent of use below which a pod's GPU counts as idle (S-5.7); training keeps GPUs at 94 to 96 "
-        "(S-5.3)",
+        description="percent of use below which a pod's GPU counts as idle; training keeps GPUs at 94 to 96",
     )
 
 
@@ -73,7 +72,7 @@ class Limits(Thresholds):
         default=True, description="whether the GPUs replace rows of their memory; older GPUs retire pages"
     )
     node_watts: int | None = Field(
-        default=None, gt=0, description="most that a node draws (D-2.2), W, from its profile; None: no document has it"
+        default=None, gt=0, description="most that a node draws, W, from its profile; None: no document has it"
     )
     generation: Generation = Field(default="today", description="whose names the exporter's metrics have")
     pods: bool = Field(default=True, description="whether the exporter knows which pod has a GPU")

@@ -1,4 +1,4 @@
-"""Dashboards of GPUs, fabric and tenants for OpenShift's console (S-5.3 to S-5.5, S-5.8, D-6.2).
+"""Dashboards of GPUs, fabric and tenants for OpenShift's console.
 
 The console draws what Grafana 6 did: rows of panels, of the kinds graph and singlestat. It knows few units, so values
 come in the base unit and shares between 0 and 1.

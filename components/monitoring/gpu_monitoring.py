@@ -1,7 +1,7 @@
-"""Alerts and dashboards over the metrics of GPUs and fabric (S-5.2 to S-5.8, D-6.2).
+"""Alerts and dashboards over the metrics of GPUs and fabric.
 
 The metrics come from the GPU Operator's exporter, whose namespace the cluster's own Prometheus scrapes (OlmOperator:
-`cluster_monitoring`), so the monitoring of user namespaces (S-5.1) is not needed for them. It is a line in
+`cluster_monitoring`), so the monitoring of user namespaces is not needed for them. It is a line in
 cluster-monitoring-config, one object in which a cluster's administrators have all their settings: what this stack
 declared of it would replace theirs. Grafana is not needed either; the console draws the dashboards.
 """

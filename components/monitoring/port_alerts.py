@@ -1,4 +1,4 @@
-"""Alerts about the ports of the fabric, InfiniBand and RoCE, as rules of Prometheus (D-6.2).
+"""Alerts about the ports of the fabric, InfiniBand and RoCE, as rules of Prometheus.
 
 node_exporter's InfiniBand collector reads /sys/class/infiniband, where RoCE ports are, too; it runs on every node of
 OpenShift. Hardware counters are metrics from node_exporter 1.12 on, and only of devices named mlx5_* or irdma*.
@@ -80,7 +80,7 @@ def _rate(ours: str, gbps: int) -> Alert:
 
 
 def _losses(ours: str) -> Iterator[Alert]:
-    # A lossless fabric loses nothing (N-1.1), so the limit is zero: our inference. Adaptive routing alone changes the
+    # A lossless fabric loses nothing, so the limit is zero: our inference. Adaptive routing alone changes the
     # order of packets, so that is paired with packets that were asked for again.
     yield Alert(
         name="RdmaPacketsLost",

@@ -21,9 +21,7 @@ class KernelTuning(Model):
         default=True,
         description="iommu=pt: devices of the host reach memory without translation, which GPUDirect needs",
     )
-    nouveau: bool = Field(
-        default=False, description="keep the kernel's own driver, which claims the GPUs first (R-3.4.1-7)"
-    )
+    nouveau: bool = Field(default=False, description="keep the kernel's own driver, which claims the GPUs first")
     selinux: Literal["enforcing", "permissive"] = Field(
         default="enforcing",
         description="permissive, which does not separate tenants, needs an exception to the rule selinux-enforcing",

@@ -1,7 +1,7 @@
 """How the kubelet of GPU nodes shares out CPUs, so that a pod's CPUs are on the NUMA nodes of its GPUs.
 
-The shared RDMA plugin reports no NUMA nodes (platform-facts 1.3): GPUs, CPUs and memory are aligned, HCAs are
-not, and follow by NCCL_IB_HCA.
+The shared RDMA plugin reports no NUMA nodes: GPUs, CPUs and memory are aligned, HCAs are not, and follow by
+NCCL_IB_HCA.
 """
 
 from itertools import chain
@@ -37,7 +37,7 @@ class KubeletAlignment(Model):
         default="best-effort",
         description="what happens to a pod whose CPUs and devices cannot come from one NUMA node: restricted and "
         "single-numa-node reject it, and an operator recreates it endlessly; single-numa-node rejects every pod with "
-        "more GPUs than a NUMA node has (N-4.3)",
+        "more GPUs than a NUMA node has",
     )
     topology_scope: Literal["container", "pod"] = Field(
         default="container",
@@ -59,7 +59,7 @@ class KubeletConfigArgs(KubeletAlignment):
         "pool gets manually",
     )
     numa_nodes: int = Field(ge=1, le=MOST_NUMA_NODES, description="of a machine")
-    reserved_cpus: str = Field(description="logical CPUs that no pod gets exclusively, e.g. 0-3,128-131 (D-2.6)")
+    reserved_cpus: str = Field(description="logical CPUs that no pod gets exclusively, e.g. 0-3,128-131")
     reserved_memory_gib: int = Field(
         default=1,
         gt=0,

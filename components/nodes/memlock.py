@@ -1,8 +1,8 @@
 """Unlimited locked memory for containers, through the container runtime's unit on every node of a pool.
 
-IPC_LOCK alone does nothing for a process that is not root (E-19a): the limit itself must be lifted, or registering
-memory for RDMA fails with "Couldn't allocate MR" (R-3.4.3-9). The paper edits a unit file manually, which the next
-update overwrites (E-19); a MachineConfig survives it.
+IPC_LOCK alone does nothing for a process that is not root: the limit itself must be lifted, or registering
+memory for RDMA fails with "Couldn't allocate MR". The paper edits a unit file manually, which the next update
+overwrites; a MachineConfig survives it.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from components.nodes.machine_config import Ignition, digest, machine_config, ro
 
 DROP_IN = "10-memlock.conf"
 UNITS = ("crio.service", "cri-o.service")
-"""The runtime's unit is called crio on OpenShift 4; the paper's RHEL nodes have it under the older name (E-19)."""
+"""The runtime's unit is called crio on OpenShift 4; the paper's RHEL nodes have it under the older name."""
 
 
 class MemlockArgs(Model):

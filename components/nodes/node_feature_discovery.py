@@ -27,7 +27,7 @@ ADAPTER_CLASSES = {"Ethernet": "0200", "InfiniBand": "0207"}
 
 
 class NodeFeatureWorker(Model):
-    """What the worker on every node looks for (platform-facts 1.4)."""
+    """What the worker on every node looks for."""
 
     pci_classes: tuple[PciClass, ...] = Field(
         default=("0200", "0207", "03", "12"),
@@ -45,7 +45,7 @@ class NodeFeatureDiscoveryArgs(Installable):
 
     kind: Kind = Field(description="API generation, from the release")
     namespace: DnsLabel = Field(description="namespace of the operator")
-    instance: DnsName = Field(description="name of the custom resource: nfd-master-server in 2020 (R-3.4.1-2)")
+    instance: DnsName = Field(description="name of the custom resource: nfd-master-server in 2020")
     operand_image: str | None = Field(
         default=None,
         description="image of the operand; None leaves it to the operator, which then updates it with itself",

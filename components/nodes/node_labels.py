@@ -14,9 +14,9 @@ class NodeLabelsArgs(Model):
     """Which labels to put on which nodes."""
 
     labels: Mapping[DnsName, Mapping[str, str]] = Field(
-        description="labels by node: scale=true for Spectrum Scale clients (R-3.4.5-3), the role of GPU nodes' pool, "
+        description="labels by node: scale=true for Spectrum Scale clients, the role of GPU nodes' pool, "
         "hpc.pulumi/gpu-node=true for selectors of the stack's own GPU nodes, openshift.com/gpu-accelerator=true where "
-        "the host has the driver (S-7.1)"
+        "the host has the driver"
     )
 
 

@@ -27,7 +27,7 @@ class RailNamesArgs(Model):
     pool: DnsName = Field(default="worker", description="MachineConfigPool of the GPU nodes; its nodes reboot")
     ignition_version: Ignition = Field(description="2.2.0 up to OpenShift 4.5, 3.x from 4.6 on")
     link_layer: LinkLayer = Field(description="of the ports as they run, which on RoCE is Ethernet")
-    rails: tuple[Rail, ...] = Field(min_length=1, description="core.hardware.topology.rails of the machine (D-3.6)")
+    rails: tuple[Rail, ...] = Field(min_length=1, description="core.hardware.topology.rails of the machine")
 
     @model_validator(mode="after")
     def _found(self) -> Self:

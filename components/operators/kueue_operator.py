@@ -1,4 +1,4 @@
-"""Kueue, as Red Hat's operator installs it: one object defines which jobs it manages (platform-facts 1.12).
+"""Kueue, as Red Hat's operator installs it: one object defines which jobs it manages.
 
 The operator makes nothing before the API cert-manager.io/v1 is served, for its webhooks have certificates of it; until
 then the object has no conditions at all. So cert-manager's operator comes first. Names of fields and frameworks:

@@ -16,7 +16,7 @@ from components.operators.mpi_operator_generations import GENERATIONS, Generatio
 from core.apis.kinds import Kind
 
 OPERATOR = "mpi-operator"
-"""Name of the deployment, the account and the roles (R-3.4.4-1)."""
+"""Name of the deployment, the account and the roles."""
 QPS, BURST = 50, 100
 """Requests a second of v0.8.0. With its own 5 a job of 16 workers held its GPUs minutes after its end (seen on the
 simulated cluster): requests wait for their turn, and after each event in the meantime the job's queue waits longer."""
@@ -25,7 +25,7 @@ simulated cluster): requests wait for their turn, and after each event in the me
 class MpiOperatorImages(Installable):
     """Images of the MPI operator, shared by settings and component."""
 
-    image: Image = Field(description="operator image, of a version that serves the release's MPIJob (R-3.4.4-1)")
+    image: Image = Field(description="operator image, of a version that serves the release's MPIJob")
     kubectl_delivery_image: Image | None = Field(
         default=None,
         description="init container that provides kubectl to a v1alpha2 launcher; other versions have none",

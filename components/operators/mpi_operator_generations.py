@@ -67,7 +67,7 @@ ELECTION: tuple[Rule, ...] = (("coordination.k8s.io", ("leases",), ("create", "g
 
 
 def schema_v1alpha2() -> Schema:
-    """Return the OpenAPI schema of MPIJob v1alpha2: what upstream's v1beta1 definition checked, and no more (E-20)."""
+    """Return the OpenAPI schema of MPIJob v1alpha2: what upstream's v1beta1 definition checked, and no more."""
 
     def replicas(**bounds: int) -> Schema:
         return {**OPEN, "properties": {"replicas": {"type": "integer", **bounds}}}

@@ -1,4 +1,4 @@
-"""Queues of jobs: a job starts when all its pods have room, and none of it before (platform-facts 1.12).
+"""Queues of jobs: a job starts when all its pods have room, and none of it before.
 
 Kueue admits a job only if its queue has a quota of every resource that it asks for. So the quotas cover CPUs, memory,
 GPUs and every RDMA resource of the platform; a resource that is forgotten keeps jobs waiting for ever.

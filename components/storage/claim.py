@@ -1,4 +1,4 @@
-"""Data that is not on Spectrum Scale: a claim that a class of the cluster fulfils (D-3.1, S-4.4, B-8.1)."""
+"""Data that is not on Spectrum Scale: a claim that a class of the cluster fulfils."""
 
 from typing import Literal, Self
 

@@ -1,4 +1,4 @@
-"""What is locked of a data set: on the cluster for all to see, and in the state, where reviews compare it (R-5.4-7)."""
+"""What is locked of a data set: on the cluster for all to see, and in the state, where reviews compare it."""
 
 import pulumi
 import pulumi_kubernetes as k8s

@@ -1,4 +1,4 @@
-"""IBM Spectrum Scale CSI: the GUI accounts and the operator's custom resource (R-3.4.5)."""
+"""IBM Spectrum Scale CSI: the GUI accounts and the operator's custom resource."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -39,8 +39,8 @@ class GuiAccount(Account):
 class PrimaryFileset(Model):
     """Where the driver stores its own records, on the local cluster."""
 
-    file_system: str = Field(description="in the Redpaper: fs0 (R-3.4.5-6)")
-    fileset: str = Field(description="in the Redpaper: csifset (R-3.4.5-6)")
+    file_system: str = Field(description="in the Redpaper: fs0")
+    fileset: str = Field(description="in the Redpaper: csifset")
 
 
 class ScaleCluster(Model):
@@ -49,7 +49,7 @@ class ScaleCluster(Model):
     id: ClusterId = Field(description="cluster id, from mmlscluster")
     gui_host: str = Field(min_length=1, description="name or address of its GUI, which the driver calls")
     secret: DnsName = Field(description="name of the Secret with the GUI account")
-    secure_ssl: bool = Field(default=True, description="verify the GUI's certificate; the Redpaper did not (E-22)")
+    secure_ssl: bool = Field(default=True, description="verify the GUI's certificate; the Redpaper did not")
     primary: PrimaryFileset | None = Field(
         default=None, description="primary fileset; on the local cluster, and only there"
     )
@@ -61,7 +61,7 @@ class ScaleClusters(Model):
     host_path: str | None = Field(
         default=None,
         pattern=r"^/",
-        description="driver 2.0: mount point of the primary file system on every node (R-3.4.5-6)",
+        description="driver 2.0: mount point of the primary file system on every node",
     )
     local_cluster: ClusterId | None = Field(
         default=None, description="driver 3: id of the cluster that the nodes belong to"
@@ -101,7 +101,7 @@ class ScaleClusters(Model):
 class ScaleCsiArgs(Installable, ScaleClusters):
     """The custom resource, of either generation of the driver."""
 
-    generation: Generation = Field(default="2.0", description="of the driver, from the release (platform-facts 1.9)")
+    generation: Generation = Field(default="2.0", description="of the driver, from the release")
     namespace: DnsLabel = Field(description="of the operator")
     node_label: str = Field(default="scale", description='label with value "true" on Spectrum Scale clients')
     tolerations: tuple[Toleration, ...] = Field(

@@ -1,4 +1,4 @@
-"""A directory of the data lake as a volume of one namespace (R-4.2)."""
+"""A directory of the data lake as a volume of one namespace."""
 
 from typing import Annotated
 
@@ -13,7 +13,7 @@ from components.storage.scale_csi import ClusterId
 from core.apis import names
 
 STORAGE_CLASS = "static"
-"""A name that no StorageClass has: the claim is bound by name, never provisioned (R-4.2-5)."""
+"""A name that no StorageClass has: the claim is bound by name, never provisioned."""
 
 
 FileSystemUid = Annotated[str, StringConstraints(pattern=r"^[0-9A-F]{8}:[0-9A-F]{8}$")]
@@ -30,7 +30,7 @@ class _Directory(Model):
 
 
 class VolumeHandle(_Directory):
-    """The handle of a directory for the Spectrum Scale driver (R-4.2-8); `str()` gives the three-part form."""
+    """The handle of a directory for the Spectrum Scale driver; `str()` gives the three-part form."""
 
     def __str__(self) -> str:
         return f"{self.cluster_id};{self.file_system_uid};path={self.path}"
@@ -51,8 +51,7 @@ class FilesetHandle(_Directory):
 class LongHandle(_Directory):
     """A directory or an independent fileset for a driver of 2.5 and later; `str()` gives the seven-part form.
 
-    The kind of storage is 0 (classic) and the consistency group empty: static volumes have no other (platform-facts
-    1.9).
+    The kind of storage is 0 (classic) and the consistency group empty: static volumes have no other.
     """
 
     independent_fileset: FilesetName | None = Field(description="name of the fileset; None for a directory")
@@ -70,10 +69,10 @@ AnyHandle = VolumeHandle | FilesetHandle | LongHandle
 class StaticVolumeArgs(Model):
     """One volume and its claim."""
 
-    volume_name: DnsName = Field(description="unique in the cluster; only one namespace can use it (R-4.2-3)")
+    volume_name: DnsName = Field(description="unique in the cluster; only one namespace can use it")
     claim_name: DnsName = Field(description="in the namespace of the volume's user")
-    handle: AnyHandle = Field(description="the directory's handle for the driver (R-4.2-8)")
-    capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes (E-36)")
+    handle: AnyHandle = Field(description="the directory's handle for the driver")
+    capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes")
     labels: dict[str, str] = Field(default_factory=dict, description="further labels of the volume, e.g. dept")
     protect: bool = Field(default=False, description="refuse to delete; the object is retained in any case")
 
@@ -81,7 +80,7 @@ class StaticVolumeArgs(Model):
 class StaticVolume(Component):
     """PersistentVolume and PersistentVolumeClaim, bound to each other by name.
 
-    A label selector may bind any volume with the same labels (E-36), so each names the other. Data outlives both: the
+    A label selector may bind any volume with the same labels, so each names the other. Data outlives both: the
     reclaim policy is Retain. Outputs: `claim`, known when it is bound.
     """
 

@@ -1,4 +1,4 @@
-"""Volumes that Spectrum Scale creates on demand: dynamic provisioning (R-3.4.5-8).
+"""Volumes that Spectrum Scale creates on demand: dynamic provisioning.
 
 The source documents describe it and print no listing. Names of parameters, and which of them go together, are those of
 the driver itself: IBM/ibm-spectrum-scale-csi, driver/csiplugin/gpfs_util.go, where a wrong one fails at the first claim
@@ -65,7 +65,7 @@ CacheMode = Literal["readonly", "parallel", "exclusive", "detached"]
 
 
 class Cache(Model):
-    """Each volume caches a bucket or an export of another store, and fetches files when they are read (R-5.4-6)."""
+    """Each volume caches a bucket or an export of another store, and fetches files when they are read."""
 
     kind: Literal["cache"] = "cache"
     mode: CacheMode | None = Field(
@@ -110,7 +110,7 @@ _SECRET = "csi.storage.k8s.io/provisioner-secret"  # noqa: S105 - prefix of two 
 class StorageClassArgs(Model):
     """One storage class."""
 
-    class_name: DnsName = Field(description="name that claims give; not that of static volumes' class (R-4.2-5)")
+    class_name: DnsName = Field(description="name that claims give; not that of static volumes' class")
     file_system: str = Field(min_length=1, description="file system for the volumes, by its name on the local cluster")
     cluster_id: ClusterId = Field(
         description="cluster that owns the file system; the driver of 2020 needs it for filesets"
@@ -125,7 +125,7 @@ class StorageClassArgs(Model):
         default=None, description="mode of a volume's root, three octal digits; None: the driver's choice"
     )
     reclaim_policy: Literal["Retain", "Delete"] = Field(
-        default="Retain", description="Delete removes the data with its claim; Retain as for static volumes (R-4.2-7)"
+        default="Retain", description="Delete removes the data with its claim; Retain as for static volumes"
     )
     expandable: bool = Field(default=False, description="claims may grow; driver 3 has a resizer for it")
     protect: bool = Field(default=False, description="refuse to delete the class")

@@ -1,4 +1,4 @@
-"""The security context constraints that let ordinary users' pods lock memory (R-3.4.3-2)."""
+"""The security context constraints that let ordinary users' pods lock memory."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -20,9 +20,9 @@ Base = Literal["restricted", "restricted-v2"]
 class MpiSccArgs(Model):
     """Which SCC to make."""
 
-    base: Base = Field(default="restricted", description="what it gives besides IPC_LOCK, from the release (R-3.4.3-1)")
+    base: Base = Field(default="restricted", description="what it gives besides IPC_LOCK, from the release")
 
-    scc_name: DnsName = Field(default="scc-for-mpi", description="R-3.4.3-2")
+    scc_name: DnsName = Field(default="scc-for-mpi", description="name of the SCC")
     protect: bool = Field(default=False, description="refuse to delete it")
 
 
@@ -30,7 +30,7 @@ def constraints(base: Base) -> dict[str, Any]:
     """Return the SCC's fields: those of `base`, plus IPC_LOCK for pods that ask for it.
 
     IPC_LOCK is allowed, not added to every pod. No group may use it, the paper's `system:authenticated` would make the
-    per-namespace binding decoration (E-13); use is granted by RBAC alone. Every key that the real CRD requires is
+    per-namespace binding decoration; use is granted by RBAC alone. Every key that the real CRD requires is
     there: Pulumi drops nulls, and `priority: 0` and `[]` mean the same to OpenShift.
     """
     host = ("allowHostDirVolumePlugin", "allowHostIPC", "allowHostNetwork", "allowHostPID", "allowHostPorts")

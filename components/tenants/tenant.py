@@ -1,4 +1,4 @@
-"""A namespace whose users may run RDMA jobs: account, role, binding and quota (R-3.4.3-3 to -7)."""
+"""A namespace whose users may run RDMA jobs: account, role, binding and quota."""
 
 from typing import Annotated, Literal, Self
 
@@ -13,7 +13,7 @@ from components.base.model import DnsLabel, DnsName, MigSize, Model, Quantity
 from core.apis import names
 
 ACCOUNT = "mpi"
-"""Name of the service account, the role and the binding in every tenant (R-3.4.3-3)."""
+"""Name of the service account, the role and the binding in every tenant."""
 
 _CATEGORIES = 1024
 """Of SELinux: c0 to c1023."""
@@ -40,7 +40,7 @@ class IdRange(Model):
     """A block of user or group ids, as OpenShift gives one to every namespace."""
 
     start: int = Field(gt=0, description="first id")
-    size: int = Field(default=10_000, gt=0, description="ids in the block; as many as OpenShift gives (E-17)")
+    size: int = Field(default=10_000, gt=0, description="ids in the block; as many as OpenShift gives")
 
     @model_validator(mode="after")
     def _within_kubernetes(self) -> Self:
@@ -74,7 +74,7 @@ class TenantNamespace(Model):
     """The namespace of one tenant, as settings and the component have it."""
 
     namespace: DnsLabel = Field(description="name of the tenant, which jobs and builds give as `tenant`")
-    uid_range: IdRange = Field(description="unique per tenant; OpenShift keeps existing values (E-17)")
+    uid_range: IdRange = Field(description="unique per tenant; OpenShift keeps existing values")
     mcs: McsLabel = Field(description="SELinux level of its pods, unique per tenant")
     quota_name: DnsName = Field(
         default="gpus", description="name of the ResourceQuota; an existing one of GPUs keeps its own"
@@ -108,7 +108,7 @@ class TenantArgs(TenantNamespace):
 
     gpu_quota: int = Field(ge=0, description="GPUs that the tenant's pods may hold at once")
     instance_quota: dict[MigSize, int] = Field(
-        default={}, description="MIG instances that they may hold at once, by every size that the nodes have (D-2.7)"
+        default={}, description="MIG instances that they may hold at once, by every size that the nodes have"
     )
     scc_name: DnsName | None = Field(
         description="SCC that the account may use; None: those of every account, where no pod requests RDMA"
@@ -120,7 +120,7 @@ class TenantArgs(TenantNamespace):
     pod_security: PodSecurity | None = Field(
         default=None,
         description="level that the API server enforces; IPC_LOCK needs privileged, jobs without it run at restricted; "
-        "warnings and audit are always of restricted. None: no labels, as before 4.11 (platform-facts 4.1)",
+        "warnings and audit are always of restricted. None: no labels, as before 4.11",
     )
     protect: bool = Field(default=False, description="refuse to delete the namespace")
 

@@ -1,4 +1,4 @@
-"""The Kubernetes releases that serve an API version, where not all of them do (E-20, E-42).
+"""The Kubernetes releases that serve an API version, where not all of them do.
 
 Kinds of operators are listed by the release whose operator no longer supports them.
 """

@@ -4,9 +4,9 @@
 number, `?` true or false, `:Type` an object of that type, `%` quantities by resource, `{}` an object with any keys,
 `[]` a list of what precedes it, nothing: anything. `*` for a field means that there may be others.
 
-Facts of the Kubernetes API as the pinned Python client has them (test_api_fields.py compares), of MPIJob
-(platform-facts 1.7), SCC (1.10) and MachineConfig (1.11), and of the kubelet's own configuration (k8s.io/kubelet,
-config/v1beta1, as of 0.17, 0.34 and 0.35: none is gone in between).
+Facts of the Kubernetes API as the pinned Python client has them (test_api_fields.py compares), of MPIJob,
+SCC and MachineConfig, and of the kubelet's own configuration (k8s.io/kubelet, config/v1beta1, as of 0.17, 0.34 and
+0.35: none is gone in between).
 
 `operator_fields.txt` has the same of custom resources, in one release of what defines them
 (tests/conformance/field_rows.py writes it). Another release may have other fields.

@@ -23,7 +23,7 @@ _TEMPLATE: tuple[Path, ...] = (("spec", "template"),)
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", pod_templates=_TEMPLATE)
 EARLY_DEPLOYMENT = Kind("extensions", "v1beta1", "Deployment", "deployments", pod_templates=_TEMPLATE)
 EARLY_DAEMON_SET = Kind("extensions", "v1beta1", "DaemonSet", "daemonsets", pod_templates=_TEMPLATE)
-"""As in OpenShift 3.11 (S-7.2); gone in Kubernetes 1.16, and still found in files."""
+"""As in OpenShift 3.11; gone in Kubernetes 1.16, and still found in files."""
 REPLICA_SET = Kind("apps", "v1", "ReplicaSet", "replicasets", pod_templates=_TEMPLATE)
 DAEMON_SET = Kind("apps", "v1", "DaemonSet", "daemonsets", pod_templates=_TEMPLATE)
 STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets", pod_templates=_TEMPLATE)

@@ -1,4 +1,4 @@
-"""The fields of an MPIJob in each API generation, and what they may be (platform-facts 1.7)."""
+"""The fields of an MPIJob in each API generation, and what they may be."""
 
 from collections.abc import Mapping
 

@@ -2,7 +2,7 @@
 
 GPU_RESOURCE = "nvidia.com/gpu"
 GPU_ACCELERATOR = "openshift.com/gpu-accelerator"
-"""Label of nodes with GPUs whose driver the host has (S-7.1)."""
+"""Label of nodes with GPUs whose driver the host has."""
 MIG_PREFIX = "nvidia.com/mig-"
 """Before the size of an instance, e.g. 1g.5gb: the resource of such instances under the strategy `mixed`."""
 MIG_CONFIG = "nvidia.com/mig.config"

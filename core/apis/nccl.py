@@ -1,4 +1,4 @@
-"""How NCCL moves data between nodes, and the environment that asks for it (R-4.3-4)."""
+"""How NCCL moves data between nodes, and the environment that asks for it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
@@ -6,7 +6,7 @@ from functools import partial
 from typing import Literal
 
 GdrLevel = Literal["PIX", "PXB", "PHB"]
-"""How far a GPU and an HCA may be apart for GPUDirect: one PCIe bridge between them, several, host bridges (E-30)."""
+"""How far a GPU and an HCA may be apart for GPUDirect: one PCIe bridge between them, several, host bridges."""
 _NUMBERS: Mapping[str, str] = {"LOC": "0", "PIX": "1", "PXB": "2", "PHB": "3"}
 
 
@@ -25,7 +25,7 @@ class Transport(StrEnum):
     def environment(self, level: GdrLevel = "PIX", *, words: bool = False) -> dict[str, str]:
         """Return the NCCL variables of this transport.
 
-        `level` is how far a GPU may be from the HCA that it uses GPUDirect with: PIX is its own HCA only (E-30). Images
+        `level` is how far a GPU may be from the HCA that it uses GPUDirect with: PIX is its own HCA only. Images
         of 2020 take it as a number, as the papers do; today's documentation calls numbers the old spelling: `words`.
         """
         used: Literal["LOC"] | GdrLevel = level if self is Transport.GPUDIRECT else "LOC"
@@ -38,7 +38,7 @@ class Transport(StrEnum):
 NO_GDR = frozenset({"0", "LOC"})
 """Levels of NCCL_NET_GDR_LEVEL that never use GPUDirect."""
 GDR_LEVELS = NO_GDR | {"1", "2", "3", "4", "5", "PIX", "PXB", "PHB", "SYS"}
-"""What NCCL_NET_GDR_LEVEL may be: numbers are the old spelling, 1 is PIX and from 4 on it is SYS (E-30)."""
+"""What NCCL_NET_GDR_LEVEL may be: numbers are the old spelling, 1 is PIX and from 4 on it is SYS."""
 P2P_LEVELS = GDR_LEVELS | {"NVL"}
 """What NCCL_P2P_LEVEL may be."""
 SWITCH = frozenset({"0", "1"})
@@ -92,7 +92,7 @@ BUS_FACTORS: Mapping[str, Callable[[int], float]] = {
     "scatter": _without_own,
     "sendrecv": _one,
 }
-"""Test of nccl-tests -> busbw / algbw by ranks, as today's versions have it (R-4.4-5; doc/PERFORMANCE.md)."""
+"""Test of nccl-tests -> busbw / algbw by ranks, as today's versions have it (doc/PERFORMANCE.md)."""
 
 
 def bus_factor(test: str, ranks: int) -> float:

@@ -1,4 +1,4 @@
-"""Which frames a data set has: stated by labels and cameras, as settings state it, without places or SQL (R-5.4-7)."""
+"""Which frames a data set has: stated by labels and cameras, as settings state it, without places or SQL."""
 
 import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -58,7 +58,7 @@ def _with_folder(given: Any) -> Any:
 AnyLocation = Annotated[Location, BeforeValidator(_with_folder, json_schema_input_type=str | Location)]
 """A location, or a text: its folder."""
 SourceName = Annotated[str, StringConstraints(pattern=r"^[^/]+/[^/]+$")]
-"""Platform and data source as the catalogue has them, e.g. `IBM COS/pictures` (R-5.4-5)."""
+"""Platform and data source as the catalogue has them, e.g. `IBM COS/pictures`."""
 
 
 class Split(Model):
@@ -68,13 +68,13 @@ class Split(Model):
     parts: dict[DataSetName, Annotated[float, Field(gt=0, lt=1)]] = Field(
         min_length=2,
         description="share of the frames, 0 to 1, by part, e.g. {train: 0.4, validation: 0.6}; whole scenes "
-        "approximate it. The Redpaper's validation set is the larger one (R-5.3-10)",
+        "approximate it. The Redpaper's validation set is the larger one",
     )
 
     at_least: dict[DataSetName, dict[str, Annotated[int, Field(gt=0)]]] = Field(
         default={},
         description="minimum number of a part's frames with a class, e.g. {validation: {bicycle: 50}}; fewer are an "
-        "error: a class in no validation frame is not evaluated (R-5.3-6)",
+        "error: a class in no validation frame is not evaluated",
     )
 
     @model_validator(mode="after")
@@ -105,12 +105,12 @@ class Choice(Model):
     pixels: dict[str, Window] = Field(
         default={},
         description="pixels of a class that every frame must have: [least, most], e.g. {car: [10000, 20000]}; [1, "
-        "null]: any frame with the class (R-5.4-3)",
+        "null]: any frame with the class",
     )
     at_least: dict[str, Annotated[int, Field(gt=0)]] = Field(
         default={},
         description="minimum number of frames with a class, by class; fewer are an error. `./hpc data confusion` "
-        "proposes them (R-5.3-6)",
+        "proposes them",
     )
     most_frames: int | None = Field(
         default=None,
@@ -122,7 +122,7 @@ class Choice(Model):
         default=None,
         min_length=1,
         description="CSV file, relative to the project's folder, with a score for each frame, e.g. a network's "
-        "uncertainty: `most_frames` takes the highest, not a random subset (R-5.3-8). Lines are `<image>,<score>`, "
+        "uncertainty: `most_frames` takes the highest, not a random subset. Lines are `<image>,<score>`, "
         "with the image's path on the volume",
     )
     split: Split | None = Field(default=None, description="None: one part")

@@ -1,7 +1,7 @@
 """The questions that a choice asks a catalogue, as SQL: names are the card's, and values are numbers.
 
-They are of the wide view, which has a column for every tag, joined in advance (R-5.3-9). The same frames fit the
-printed query, which joins the tables of its tags (R-5.4-3).
+They are of the wide view, which has a column for every tag, joined in advance. The same frames fit the printed query,
+which joins the tables of its tags.
 """
 
 from collections.abc import Iterator

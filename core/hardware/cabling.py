@@ -1,4 +1,4 @@
-"""Cables of a small cluster on one InfiniBand switch, such as the Redpaper's lab (R-2.1-3)."""
+"""Cables of a small cluster on one InfiniBand switch, such as the Redpaper's lab."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -9,7 +9,7 @@ from core.hardware.profiles import Profile
 from core.model import Model
 
 SWITCH_PORTS = 40
-"""Ports of a QM8700, the lab's switch (R-2.1-2), as of a QM8790 (E-58)."""
+"""Ports of a QM8700, the lab's switch, as of a QM8790."""
 
 
 class Storage(Model):
@@ -21,7 +21,7 @@ class Storage(Model):
 
 
 ESS3000 = Storage(
-    # R-2.1-3, R-4.1-7: four dual-port adapters in two canisters
+    # Four dual-port adapters in two canisters
     hosts=("fscc-fab3-3-a", "fscc-fab3-3-b"),
     ports=("HCA-2", "HCA-3", "HCA-4", "HCA-5"),
     rate_gbps=100,
@@ -54,7 +54,7 @@ class Cabling(Model):
 
     @property
     def channel_adapters(self) -> frozenset[str]:
-        """What ibhosts must list from every port, without the switch's own aggregation node (R-4.1-7)."""
+        """What ibhosts must list from every port, without the switch's own aggregation node."""
         return frozenset(f"{cable.host} {cable.port}" for cable in self.cables)
 
 

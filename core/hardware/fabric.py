@@ -1,7 +1,7 @@
 """The two fabrics of a POD of the SuperPOD architecture: switches and cables for a number of machines.
 
-The sizes that the SuperPOD tables print (D-3.3, D-3.4) are returned as printed; `estimate` says that a size is between
-them and follows from rules that hold in the tables, with the least switches that have enough ports (E-58, E-60).
+The sizes that the SuperPOD tables print are returned as printed; `estimate` says that a size is between them and
+follows from rules that hold in the tables, with the least switches that have enough ports.
 """
 
 from fractions import Fraction
@@ -12,15 +12,15 @@ from pydantic import Field
 from core.model import Model
 
 SWITCH_PORTS = 40
-"""Ports of a QM8790 (E-58)."""
+"""Ports of a QM8790."""
 UNIT_NODES = 20
-"""Machines of a scalable unit (D-3.5)."""
+"""Machines of a scalable unit."""
 POD_NODES = 140
-"""Machines of a POD: seven units (D-3.1, D-3.5)."""
+"""Machines of a POD: seven units."""
 RAILS = 8
-"""Planes of the compute fabric: one for each compute HCA of a machine (D-3.6)."""
+"""Planes of the compute fabric: one for each compute HCA of a machine."""
 STORAGE_LINKS = 2
-"""Storage ports of a machine (D-3.2)."""
+"""Storage ports of a machine."""
 TWO_LEVELS = 100
 """Machines up to which leaf and spine switches are enough: 20 uplinks x 40 spine ports / 8 HCAs."""
 
@@ -72,7 +72,7 @@ class StorageFabric(Model):
     spine: int
     leaf_cables: int = Field(description="machine to leaf")
     spine_cables: int = Field(description="leaf to spine")
-    printed_ratio: str | None = Field(description="the table's subscription ratio; it mixes the two below (E-59)")
+    printed_ratio: str | None = Field(description="the table's subscription ratio; it mixes the two below")
     estimate: bool = Field(description="not a row of the table: switches and spine cables follow from its rules")
 
     @property
@@ -101,7 +101,7 @@ class StorageFabric(Model):
         return self.leaf_cables + self.spine_cables + self.storage_ports
 
 
-# D-3.3: machines -> spine, core, core cables. No formula gives the spine (E-58); leaves and the other cables have one.
+# Machines -> spine, core, core cables. No formula gives the spine; leaves and the other cables have one.
 _COMPUTE = {
     10: (2, 0, 0),
     20: (4, 0, 0),
@@ -110,7 +110,7 @@ _COMPUTE = {
     100: (20, 0, 0),
     140: (80, 28, 560),
 }
-# D-3.4: machines -> spine, spine cables, printed ratio.
+# Machines -> spine, spine cables, printed ratio.
 _STORAGE = {
     10: (1, 20, "1:1"),
     20: (1, 32, "3:2"),
@@ -170,7 +170,7 @@ def ratio(value: Fraction) -> str:
 
 
 def leaf_of(node: int, rail: int) -> int:
-    """Return the leaf switch (from 0) of HCA `rail` of machine `node` (from 0): one leaf a rail in each unit (D-3.6).
+    """Return the leaf switch (from 0) of HCA `rail` of machine `node` (from 0): one leaf a rail in each unit.
 
     Raises ValueError for a machine or rail that a POD does not have.
     """
@@ -182,7 +182,7 @@ def leaf_of(node: int, rail: int) -> int:
 def unit_of(node: int) -> tuple[int, int]:
     """Return POD and scalable unit within it (both from 1) of machine `node` (from 0), in the order of the racks.
 
-    Machines of a unit share their leaf switches, one for each rail (D-3.6), and those of a POD the switches above.
+    Machines of a unit share their leaf switches, one for each rail, and those of a POD the switches above.
     """
     pod, place = divmod(node, POD_NODES)
     return pod + 1, place // UNIT_NODES + 1
@@ -190,4 +190,4 @@ def unit_of(node: int) -> tuple[int, int]:
 
 def _check(nodes: int) -> None:
     if not 1 <= nodes <= POD_NODES:
-        raise ValueError(f"a POD has 1 to {POD_NODES} machines, not {nodes}; plan several PODs for more (D-3.7)")
+        raise ValueError(f"a POD has 1 to {POD_NODES} machines, not {nodes}; plan several PODs for more")

@@ -65,7 +65,7 @@ class Gpu(Model):
 
 
 class Architecture(Model):
-    """A generation of GPUs, as far as the driver and images must know it (source: platform-facts 1.1)."""
+    """A generation of GPUs, as far as the driver and images must know it."""
 
     name: str
     brand: Brand = Field(description="first word of its GPUs' names in today's driver")

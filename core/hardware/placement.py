@@ -16,7 +16,7 @@ class Reserve(Model):
     """What a GPU node reserves for itself, so that its pods' limits together leave it room."""
 
     cpus: int = Field(default=8, ge=0, description="logical CPUs for the system and the Spectrum Scale daemon")
-    memory_gib: int = Field(default=144, ge=0, description="GiB: a pagepool of 128 (R-3.3-7) and 16 for the system")
+    memory_gib: int = Field(default=144, ge=0, description="GiB: a pagepool of 128 and 16 for the system")
 
 
 class Share(Model):
@@ -105,7 +105,7 @@ class Placed(Model):
         return len(self.on)
 
     def __str__(self) -> str:
-        """Return pods x GPUs per pod x nodes, as jobs are named: 02x08x02 (R-4.3-2)."""
+        """Return pods x GPUs per pod x nodes, as jobs are named: 02x08x02."""
         return f"{self.pods:02d}x{self.gpus:02d}x{self.nodes:02d}"
 
 
@@ -132,7 +132,7 @@ def plan(free: Mapping[str, int], wanted: int, gpus_per_pod: int | None = None) 
     """Return the layouts with which a job can have `wanted` GPUs of the `free` ones (GPUs per node).
 
     Each divisor of `wanted` is tried as GPUs per pod, or only `gpus_per_pod`, since all workers of a job are equal.
-    Fewest pods come first: GPUs of one pod talk over NVLink, those of two pods do not (E-29). Each layout is placed on
+    Fewest pods come first: GPUs of one pod talk over NVLink, those of two pods do not. Each layout is placed on
     as few nodes as can be, and leaves untouched nodes whole. Raises ValueError for less than one GPU.
     """
     if wanted < 1 or (gpus_per_pod is not None and gpus_per_pod < 1):

@@ -13,7 +13,7 @@ from core.hardware.profiles import Hca, Profile
 from core.model import Model
 
 PAGEPOOL_PART = 4
-"""The Redpaper's pagepool is 128 GiB of 512: a quarter of the memory (R-3.3-7)."""
+"""The Redpaper's pagepool is 128 GiB of 512: a quarter of the memory."""
 SYSTEM_GIB, SYSTEM_PART = 16, 32
 """Memory that a node reserves for itself beside the pagepool: 16 GiB, on larger machines a 32nd part; a choice.
 
@@ -30,7 +30,7 @@ LEAST_DAEMON_CPUS = 1
 
 
 class Rail(Model):
-    """A plane of the fabric: HCA i of every machine is on plane i, and traffic of one plane stays on it (D-3.6)."""
+    """A plane of the fabric: HCA i of every machine is on plane i, and traffic of one plane stays on it."""
 
     index: int = Field(ge=0, description="number of the plane")
     hca: Hca
@@ -57,7 +57,7 @@ def nearest_hcas(profile: Profile, gpu: int) -> tuple[Hca, ...]:
 
 
 def gpudirect_level(profile: Profile) -> GdrLevel:
-    """Return the NCCL_NET_GDR_LEVEL at which each GPU may use GPUDirect with the ports nearest to it (E-30).
+    """Return the NCCL_NET_GDR_LEVEL at which each GPU may use GPUDirect with the ports nearest to it.
 
     PIX where one bridge lies between. Where there are two, PIX would turn GPUDirect off: there it is PXB, and PHB where
     host bridges are between some GPU and its nearest port, which NCCL's default, PXB, excludes.
@@ -114,14 +114,14 @@ def nccl_ib_hca(hcas: Iterable[Hca]) -> str:
 
 
 def cpus_without_gpus(profile: Profile) -> frozenset[int]:
-    """Return the logical CPUs of the NUMA nodes without a GPU (D-2.6); none where every node has one."""
+    """Return the logical CPUs of the NUMA nodes without a GPU; none where every node has one."""
     return frozenset(cpu for node in profile.numa if not node.gpus for cpu in node.cpu_set)
 
 
 def reserved_cpus(profile: Profile, count: int = SYSTEM_CPUS) -> str:
     """Return `count` logical CPUs for the system and the Scale daemon, as reservedSystemCPUs of a KubeletConfig.
 
-    Whole cores. From NUMA nodes without GPUs, the one with the storage ports first (D-2.6); where every node has GPUs,
+    Whole cores. From NUMA nodes without GPUs, the one with the storage ports first; where every node has GPUs,
     equally from all. Raises ValueError for a count that is not a number of whole cores or more than there is, and for a
     machine without a NUMA map.
     """
@@ -141,7 +141,7 @@ def reserved_cpus(profile: Profile, count: int = SYSTEM_CPUS) -> str:
 
 
 def pagepool_gib(profile: Profile) -> int:
-    """Return the Scale pagepool for this machine, GiB: the part of its memory that the Redpaper gives (R-3.3-7)."""
+    """Return the Scale pagepool for this machine, GiB: the part of its memory that the Redpaper gives."""
     return profile.memory_gib // PAGEPOOL_PART
 
 

@@ -24,7 +24,7 @@ class Admitting(Parameters):
     release: Release = Field(
         default="current",
         description="OpenShift release whose own SCCs exist beside those among the objects: 4.4, current, or upgraded "
-        "from before 4.11 (source platform-facts 1.10)",
+        "from before 4.11",
     )
 
 

@@ -1,7 +1,7 @@
 """Configurations of the shared RDMA device plugin, in a ConfigMap or in a policy of the network operator.
 
 Nothing here raises, whatever an object holds.
-Source: platform-facts 1.2 and 1.3 (Mellanox/k8s-rdma-shared-dev-plugin, pkg/types and pkg/resources).
+Source: Mellanox/k8s-rdma-shared-dev-plugin, pkg/types and pkg/resources.
 """
 
 import json

@@ -10,11 +10,11 @@ from policies.part import Root
 from policies.rule import Parameters
 
 PARTS = (
-    # Offers rdma/<name> at the kubelet's socket and finds the adapters on the host's network (R-3.4.2-5).
+    # Offers rdma/<name> at the kubelet's socket and finds the adapters on the host's network.
     "DaemonSet kube-system/rdma-shared-dp-ds",
-    # Offers nvidia.com/gpu at the same socket (S-7.2).
+    # Offers nvidia.com/gpu at the same socket.
     "DaemonSet kube-system/nvidia-device-plugin-daemonset",
-    # Reads all GPUs, and at the kubelet's other socket which pod has which (S-5.3).
+    # Reads all GPUs, and at the kubelet's other socket which pod has which.
     "DaemonSet dcgm-exporter/dcgm-exporter",
 )
 
@@ -31,7 +31,7 @@ class Infrastructure(Parameters):
     infrastructure: tuple[str, ...] = Field(
         default=PARTS,
         description="objects that the rule lets pass, as findings name them, `*` matches any; "
-        "default: the device plugins (source R-3.4.2-5, S-7.2)",
+        "default: the device plugins",
     )
 
     def excepts(self, subject: Root) -> bool:

@@ -1,7 +1,7 @@
 """Which MachineConfigs lift the limit of locked memory for containers.
 
 Containers inherit the limit from the runtime's unit, or get it from the runtime's own configuration. Nothing here
-raises, whatever an object holds. Source: E-19, R-3.4.3-8, platform-facts 1.11.
+raises, whatever an object holds.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Static volumes of the Spectrum Scale driver, and which claims they belong to (platform-facts 1.9)."""
+"""Static volumes of the Spectrum Scale driver, and which claims they belong to."""
 
 import re
 from collections import defaultdict

@@ -56,8 +56,8 @@ def _of_red_hat(facts: Site, given: RedHatHosts) -> Iterator[str]:
     driver = facts.on_hosts.driver
     if given.host_driver and driver != "host":
         yield (
-            f"site.hosts.host_driver: gpu.enablement {driver} brings the driver, and a host has none of its own then "
-            "(E-43); leave it out"
+            f"site.hosts.host_driver: gpu.enablement {driver} brings the driver, and a host has none of its own then; "
+            "leave it out"
         )
     if given.peer_memory and driver != "special-resource-operator":
         yield (

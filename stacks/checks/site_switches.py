@@ -125,7 +125,7 @@ def _uncabled(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
 
 
 def _rails(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
-    """Yield rails that one machine has on another switch than the machines that share its other switches (D-3.6)."""
+    """Yield rails that one machine has on another switch than the machines that share its other switches."""
     for pool in settings.gpu_pools:
         if isinstance(pool.fabric, RdmaFabric):
             yield from _rails_of(pool, switches)
@@ -180,7 +180,7 @@ def _bonds(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
 
 
 def _mtu(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
-    """Yield switches whose ports drop the largest packets of the machines' ports (N-1.3)."""
+    """Yield switches whose ports drop the largest packets of the machines' ports."""
     for pool in settings.gpu_pools:
         if isinstance(pool.fabric, Ethernet | Roce):
             yield from _mtu_of(pool, pool.fabric, switches)

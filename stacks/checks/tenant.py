@@ -96,7 +96,7 @@ def _class(
 def _directories(settings: Settings) -> Iterator[str]:
     """Yield directories that two namespaces would have.
 
-    The Redpaper has several volumes on one path (R-4.2-3). OpenShift gives the files the SELinux level of the namespace
+    The Redpaper has several volumes on one path. OpenShift gives the files the SELinux level of the namespace
     whose pod mounts them last, and every tenant has a level of its own: the others' running jobs get `Permission
     denied`. No setting of a volume changes that, so who shares files shares a namespace.
     """

@@ -248,9 +248,9 @@ def environment(pool: Pool, settings: Settings) -> dict[str, str]:
 
 
 def _planes(pool: Pool, settings: Settings) -> dict[str, str]:
-    """Return the variables that keep a ring on one port of all machines, whose ports are separate planes (D-3.6).
+    """Return the variables that keep a ring on one port of all machines, whose ports are separate planes.
 
-    Jobs of v1alpha2 have the Redpaper's own command lines, with which its results were measured (R-4.3-4).
+    Jobs of v1alpha2 have the Redpaper's own command lines, with which its results were measured.
     """
     several = len(pool.interfaces) > 1 and settings.version.mpi_job == MPI_JOB_V2BETA1
     return {"NCCL_CROSS_NIC": "0"} if several else {}

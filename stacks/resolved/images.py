@@ -15,7 +15,7 @@ from stacks.settings.platform import Settings
 from stacks.settings.workloads import MpiWorkload, Started
 
 SHARP = (2, 6)
-"""First NCCL that reduces in the network (D-4.1)."""
+"""First NCCL that reduces in the network."""
 
 
 class KnownImage(Model):

@@ -1,4 +1,4 @@
-"""MIG instances of a stack: which sizes its nodes have, how many, and what a tenant may hold (D-2.7)."""
+"""MIG instances of a stack: which sizes its nodes have, how many, and what a tenant may hold."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

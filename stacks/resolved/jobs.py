@@ -71,7 +71,7 @@ class ProgramJob:
     tenant: TenantSettings
     pool: Pool
     name: str
-    """On the cluster; of a job of several pods it contains pods x GPUs x nodes (R-4.3-2)."""
+    """On the cluster; of a job of several pods it contains pods x GPUs x nodes."""
     wait: Wait
     program: Program
     layout: Layout

@@ -19,7 +19,7 @@ HOSTS = TopologyLevel.model_construct(name=topology.HOST, label=topology.HOSTNAM
 
 
 def plan_of(pool: Pool, settings: Settings) -> Literal["pods", "one switch"] | None:
-    """Return how a document cables such machines: in PODs (D-3.6) or to a lab's one switch (R-2.1-3)."""
+    """Return how a document cables such machines: in PODs or to a lab's one switch."""
     if pool.fabric.kind != "infiniband":
         return None
     if pool.machine.reference_design == "superpod":

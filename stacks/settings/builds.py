@@ -15,7 +15,7 @@ ImageArchitectures = dict[Image, Annotated[tuple[Literal["amd64", "arm64"], ...]
 
 
 class NgcRecipe(Model):
-    """An NGC image, adapted to v2beta1 MPIJobs, with nccl-tests (R-4.3-5)."""
+    """An NGC image, adapted to v2beta1 MPIJobs, with nccl-tests."""
 
     kind: Literal["ngc"]
     nccl_tests: Ref = Field(default="v2.13.10", description="revision of NVIDIA/nccl-tests")
@@ -26,7 +26,7 @@ class NgcRecipe(Model):
 
 
 class HorovodRecipe(Model):
-    """A Horovod image, or another one without verbs (B-4.3)."""
+    """A Horovod image, or another one without verbs."""
 
     kind: Literal["horovod"]
 
@@ -36,7 +36,7 @@ class HorovodRecipe(Model):
 
 
 class MultiNodeRecipe(Model):
-    """The host's OFED, nccl-tests, perftest and benchmarks (N-5)."""
+    """The host's OFED, nccl-tests, perftest and benchmarks."""
 
     kind: Literal["multi-node"]
     ofed: Ofed | None = Field(
@@ -49,12 +49,12 @@ class MultiNodeRecipe(Model):
         return recipes.multi_node(base, self.ofed, self.sources)
 
     def other_driver(self, base: Image, host: str) -> str | None:
-        """Say what is wrong with the image on nodes with the driver `host`; None where nothing is (N-5.2)."""
+        """Say what is wrong with the image on nodes with the driver `host`; None where nothing is."""
         return other_driver(self.of(base), host)
 
 
 class PyTorchRecipe(Model):
-    """PyTorch from source, on a RHEL base with CUDA's compiler (S-4.1)."""
+    """PyTorch from source, on a RHEL base with CUDA's compiler."""
 
     kind: Literal["pytorch"]
     pytorch: Ref = Field(description="revision of its sources: commit, tag or branch")

@@ -79,7 +79,7 @@ class NodeSettings(Model):
     )
     mig: str | None = Field(
         default=None,
-        description="MIG configuration of its GPUs, by its name in the GPU Operator's list, e.g. all-1g.5gb (D-2.7): "
+        description="MIG configuration of its GPUs, by its name in the GPU Operator's list, e.g. all-1g.5gb: "
         "label nvidia.com/mig.config. The node then has MIG instances for jobs with `instance`, and no whole GPUs; "
         "needs `gpu.mig: mixed`. None: whole GPUs",
     )

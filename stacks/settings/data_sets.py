@@ -30,7 +30,7 @@ class DataSetSettings(Choice):
         default=None,
         gt=0,
         description="how long a training run with it takes, min: `./hpc plan` warns where staging the set takes "
-        "longer; the Redpaper's takes 12 with 92 GB (R-5.2-6). None: not known",
+        "longer; the Redpaper's takes 12 with 92 GB. None: not known",
     )
 
     @property

@@ -24,7 +24,7 @@ class HostOfed(Model):
     host_ofed_version: OfedVersion | None = Field(
         default=None,
         description="with `host_ofed`: its version, as `ofed_info -n` prints it on a node; images of `builds` with "
-        "another are refused (N-5.2). None: not compared",
+        "another are refused. None: not compared",
     )
 
     @model_validator(mode="after")
@@ -38,10 +38,10 @@ class HostOfed(Model):
 
 
 class DaemonSetPlugin(HostOfed):
-    """The shared RDMA device plugin by itself, as in the Redpaper (R-3.4.2)."""
+    """The shared RDMA device plugin by itself, as in the Redpaper."""
 
     kind: Literal["daemon-set"]
-    image: Image = Field(description="image of the plugin (R-3.4.2-1)")
+    image: Image = Field(description="image of the plugin")
 
 
 class NetworkOperatorPlugin(AdapterStack, HostOfed):
@@ -60,15 +60,15 @@ class InfiniBand(Model):
 
     kind: Literal["infiniband"]
     plugin: Plugin = Field(description="what exposes the ports as resources: the plugin alone, or the Network Operator")
-    hca_max: int = Field(default=100, ge=1, description="pods of one node that may share an HCA (R-3.4.2-3)")
+    hca_max: int = Field(default=100, ge=1, description="pods of one node that may share an HCA")
     sharp: bool = Field(
         default=False,
-        description="reductions in the switches (SHARP, D-3.8): NCCL uses CollNet, whose plugin the image must have",
+        description="reductions in the switches (SHARP): NCCL uses CollNet, whose plugin the image must have",
     )
 
 
 class PortNetworks(Model):
-    """Secondary networks of pods: one over each port, so that RoCE has an address there (B-7.2)."""
+    """Secondary networks of pods: one over each port, so that RoCE has an address there."""
 
     subnets: tuple[IPv4Network, ...] = Field(min_length=1, description="subnets of the ports, in rail order")
     exclude: tuple[IPv4Network, ...] = Field(default=(), description="parts of the subnets that nodes and switches use")
@@ -90,11 +90,11 @@ class PortSettings(Model):
     """Configuration of the machines' ports; needs the NMState operator."""
 
     operator: OlmOperatorArgs
-    mtu: Mtu = Field(default=9216, description="bytes; the switches' ports have 9216 (N-1.3)")
+    mtu: Mtu = Field(default=9216, description="bytes; the switches' ports have 9216")
 
 
 class Roce(Model):
-    """RDMA over Ethernet, on a network with one lossless class (N-1).
+    """RDMA over Ethernet, on a network with one lossless class.
 
     A pod needs an interface on every port besides the port's resource: without one it has no address there, and the
     port's GIDs all read as zero (k8s-rdma-shared-dev-plugin #72, #101). `networks` are therefore required; the Network
@@ -113,13 +113,13 @@ class Roce(Model):
         default=106,
         ge=0,
         le=255,
-        description="NCCL_IB_TC: the switches' lossless class; 106 is DSCP 26, their default (N-1.1)",
+        description="NCCL_IB_TC: the switches' lossless class; 106 is DSCP 26, their default",
     )
     networks: PortNetworks = Field(description="secondary networks of pods over the ports")
 
 
 class BondSettings(BondLink):
-    """Ports of a running machine, bonded into one link (B-2.3); needs the NMState operator.
+    """Ports of a running machine, bonded into one link; needs the NMState operator.
 
     It gets an address by DHCP, and hosts use it to reach that network, e.g. storage. Jobs do not: pods have only the
     pod network, which uses the interface that br-ex was attached to at installation. A bond that is to carry jobs must
@@ -133,7 +133,7 @@ class BondSettings(BondLink):
 
 
 class Ethernet(Model):
-    """No RDMA: NCCL uses sockets, and pods need neither IPC_LOCK nor devices beside GPUs (B-6.3)."""
+    """No RDMA: NCCL uses sockets, and pods need neither IPC_LOCK nor devices beside GPUs."""
 
     kind: Literal["ethernet"]
     bond: BondSettings | None = Field(
@@ -143,12 +143,12 @@ class Ethernet(Model):
     interface: str = Field(
         default="eth0",
         min_length=1,
-        description="NCCL_SOCKET_IFNAME: interface inside the pods; eth0 is the pod network (B-7.1)",
+        description="NCCL_SOCKET_IFNAME: interface inside the pods; eth0 is the pod network",
     )
     pod_mtu: Mtu | None = Field(
         default=None,
         description="bytes; MTU that the pod network was installed with, 100 less than its links (OVN-Kubernetes): "
-        "`./hpc verify` fails where it is lower; None: it warns below 9000 (B-7.1)",
+        "`./hpc verify` fails where it is lower; None: it warns below 9000",
     )
 
 

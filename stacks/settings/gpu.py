@@ -30,14 +30,14 @@ class ExportedSettings(Model):
 
 
 class SpecialResourceSettings(ExportedSettings):
-    """The Special Resource Operator of 2020: driver, runtime hook and device plugin from its recipe (R-3.4.1-3)."""
+    """The Special Resource Operator of 2020: driver, runtime hook and device plugin from its recipe."""
 
     enablement: Literal["special-resource-operator"]
     operator: OlmOperatorArgs
 
 
 class MonitoringSettings(Thresholds):
-    """Monitoring of GPUs and ports (S-5)."""
+    """Monitoring of GPUs and ports."""
 
     dashboards: bool = Field(default=True, description="dashboards in the console, for administrators only")
     notify: Routing | None = Field(
@@ -80,7 +80,7 @@ class GpuOperatorSettings(GpuStack):
 
 
 class DevicePluginSettings(ExportedSettings):
-    """NVIDIA's device plugin alone; the driver is the host's (S-7)."""
+    """NVIDIA's device plugin alone; the driver is the host's."""
 
     enablement: Literal["device-plugin"]
     image: Image = Field(description="image of NVIDIA's device plugin")

@@ -23,7 +23,7 @@ class TuningSettings(KernelTuning):
 
     rail_names: bool = Field(
         default=False,
-        description="name the ports after the fabric's planes (rail0, ...), by their PCI addresses (D-3.6)",
+        description="name the ports after the fabric's planes (rail0, ...), by their PCI addresses",
     )
     at_once: NumberOrShare = Field(
         default="1", description="GPU nodes that drain and reboot at the same time, a number or a share"

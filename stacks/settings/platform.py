@@ -108,7 +108,7 @@ class Settings(Based):
     tenants: tuple[TenantSettings, ...] = Field(min_length=1, json_schema_extra=merged_by("namespace"))
     builds: tuple[BuildSettings, ...] = Field(
         default=(),
-        description="images that the cluster builds (R-4.3-5, N-5.7)",
+        description="images that the cluster builds",
         json_schema_extra=merged_by("tenant", "name"),
     )
     programs: dict[DnsLabel, Program] = Field(
@@ -310,7 +310,7 @@ class Settings(Based):
 
     @property
     def rdma_resources(self) -> tuple[str, ...]:
-        """Resource names of the device plugins of all pools (R-3.4.2-3); none without RDMA."""
+        """Resource names of the device plugins of all pools; none without RDMA."""
         return tuple(dict.fromkeys(resource for pool in self.gpu_pools for resource in pool.rdma_resources))
 
     def program(self, name: str) -> Program:

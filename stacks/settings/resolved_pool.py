@@ -156,7 +156,7 @@ class Pool:
 
     @property
     def rdma_resources(self) -> tuple[str, ...]:
-        """Resource names of the device plugin, one per HCA: shared_ib0 and so on (R-3.4.2-3); none without RDMA."""
+        """Resource names of the device plugin, one per HCA: shared_ib0 and so on; none without RDMA."""
         return tuple(f"shared_{interface}" for interface in self.interfaces)
 
 

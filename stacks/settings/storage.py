@@ -26,11 +26,11 @@ from components.storage.storage_class import StorageClassArgs
 class FileSystem(Model):
     """The file system that holds the data lake."""
 
-    name: str = Field(description="name on its storage cluster; R-2.2-4: ess3000_4M")
+    name: str = Field(description="name on its storage cluster; the Redpaper's is ess3000_4M")
     block_size: Quantity | None = Field(
         default=None,
         description="as `mmlsfs NAME -B` prints it, e.g. 4Mi: `./hpc plan` warns of data sets whose files are larger "
-        "on average (R-2.2-4). None: not compared",
+        "on average. None: not compared",
     )
     uid: FileSystemUid = Field(description="from `mmlsfs NAME --uid` on the local cluster")
 
@@ -43,13 +43,13 @@ class HostClientStorage(ScaleClusters):
     file_system: FileSystem
     classes: tuple[StorageClassArgs, ...] = Field(
         default=(),
-        description="storage classes for dynamic provisioning (R-3.4.5-8)",
+        description="storage classes for dynamic provisioning",
         json_schema_extra=merged_by("class_name"),
     )
 
     @property
     def own_cluster(self) -> str:
-        """Id of the cluster of the nodes themselves, the first part of every volume handle (R-4.2-8)."""
+        """Id of the cluster of the nodes themselves, the first part of every volume handle."""
         return self.local_cluster or next(cluster.id for cluster in self.clusters if cluster.primary)
 
     @property
@@ -79,7 +79,7 @@ class ContainerNativeStorage(ContainerNativeScale):
     file_system: FileSystem
     classes: tuple[StorageClassArgs, ...] = Field(
         default=(),
-        description="storage classes for dynamic provisioning (R-3.4.5-8)",
+        description="storage classes for dynamic provisioning",
         json_schema_extra=merged_by("class_name"),
     )
 
@@ -113,13 +113,11 @@ class DirectoryData(Model):
     """A directory of the data lake, as a static volume."""
 
     kind: Literal["directory"]
-    volume: DnsName = Field(description="volume name, unique in the cluster; only one namespace can use it (R-4.2-3)")
-    claim: DnsName = Field(description="name of its claim in the namespace of the tenant (R-4.2-4)")
+    volume: DnsName = Field(description="volume name, unique in the cluster; only one namespace can use it")
+    claim: DnsName = Field(description="name of its claim in the namespace of the tenant")
     path: DirectoryPath = Field(description="absolute path of the directory")
-    capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes (E-36)")
-    labels: dict[str, str] = Field(
-        default_factory=dict, description="further labels of the volume, e.g. dept (R-4.2-2)"
-    )
+    capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes")
+    labels: dict[str, str] = Field(default_factory=dict, description="further labels of the volume, e.g. dept")
     fileset: FilesetName | Annotated[int, Field(ge=0)] | None = Field(
         default=None, description="name or id of the fileset that the directory is in; None: the handle names none"
     )
@@ -145,7 +143,7 @@ class DirectoryData(Model):
 
 
 class ClaimData(Model):
-    """A volume of a storage class: of Spectrum Scale on demand, or of any other file system (D-3.1, B-8.1)."""
+    """A volume of a storage class: of Spectrum Scale on demand, or of any other file system."""
 
     kind: Literal["claim"]
     claim: DnsName = Field(description="name of the claim in the namespace of the tenant")

@@ -34,8 +34,8 @@ GpuQuota = Annotated[
 class TenantSettings(TenantNamespace):
     """One team."""
 
-    run_as_uid: int = Field(gt=0, description="owner of the data directory (R-4.3-6)")
-    run_as_gid: int = Field(gt=0, le=LAST_ID, description="group of the data directory (R-4.3-6)")
+    run_as_uid: int = Field(gt=0, description="owner of the data directory")
+    run_as_gid: int = Field(gt=0, le=LAST_ID, description="group of the data directory")
     gpu_quota: GpuQuota = Field(
         description="GPUs that the team may hold; with queues that lend, its guaranteed share. With several `pools` by "
         "pool, e.g. {training: 16, inference: 8}; it has none of a pool that is left out, nor borrows any: "
@@ -43,7 +43,7 @@ class TenantSettings(TenantNamespace):
     )
     instance_quota: dict[MigSize, Annotated[int, Field(ge=0)]] = Field(
         default={},
-        description="MIG instances that the team may hold, by size, e.g. {1g.5gb: 14}; omitted sizes have none (D-2.7)",
+        description="MIG instances that the team may hold, by size, e.g. {1g.5gb: 14}; omitted sizes have none",
     )
     rdma: bool = Field(
         default=True,

@@ -47,14 +47,14 @@ class WorkloadBase(Model):
 
 
 class RdmaTestWorkload(WorkloadBase, RdmaPair):
-    """The bandwidth test between two nodes (R-4.1-2)."""
+    """The bandwidth test between two nodes."""
 
     kind: Literal["rdma-test"]
     name: DnsLabel = Field(default="mofed-test-job", description="name of the job")
 
 
 class StageDataWorkload(WorkloadBase):
-    """A data set that is staged before jobs read it: pods without GPUs read all of its files (R-5.4-6).
+    """A data set that is staged before jobs read it: pods without GPUs read all of its files.
 
     Put it in a stage before the jobs that read the set. The name of its job ends with a part of the lock's digest: a
     changed lock is staged again, an unchanged one is not.
@@ -100,19 +100,19 @@ class ProgramWorkload(WorkloadBase, JobChoices):
     precision: Literal["tf32", "fp32"] | None = Field(
         default=None,
         description="for programs that compute in 32 bits: tf32 is the default of tensor cores that support it, fp32 "
-        "turns it off; None leaves it to program and GPU (D-2.8)",
+        "turns it off; None leaves it to program and GPU",
     )
     largest_mib: int | None = Field(
         default=None,
         gt=0,
         le=65536,
-        description="largest message of nccl-tests, MiB; None: the program's, 256 (R-4.4-6). Today's machines reach "
+        description="largest message of nccl-tests, MiB; None: the program's, 256. Today's machines reach "
         "their bandwidth, and public limits are given, at 8192 or 16384",
     )
     instance: MigSize | None = Field(
         default=None,
         description="one MIG instance of this size for each pod, in place of whole GPUs, e.g. 1g.5gb: for programs of "
-        "one GPU, of kind job or indexed, on nodes with `mig` (D-2.7)",
+        "one GPU, of kind job or indexed, on nodes with `mig`",
     )
     priority: DnsName | None = Field(default=None, description="priority class of its pods, of priority_classes")
     on_change: Literal["replace", "keep"] | None = Field(
@@ -140,7 +140,7 @@ class SpanningWorkload(ProgramWorkload):
     gpus: int | None = Field(
         default=None,
         gt=0,
-        description="GPUs in total; the layout is then the first of those that fit on the free GPUs (B-6.1)",
+        description="GPUs in total; the layout is then the first of those that fit on the free GPUs",
     )
     gpus_per_pod: int | None = Field(default=None, gt=0, description="with gpus: only layouts with pods of this size")
     transport: Transport | None = Field(
@@ -161,14 +161,14 @@ class SpanningWorkload(ProgramWorkload):
 
 
 class MpiWorkload(SpanningWorkload):
-    """A program that mpirun starts (R-4.3 to R-5.2)."""
+    """A program that mpirun starts."""
 
     kind: Literal["mpi"]
     launcher: ContainerResources | None = Field(
         default=None,
         description="resources of the v2beta1 launcher, e.g. for hundreds of workers; None: enough for a few dozen",
     )
-    debug: bool = Field(default=False, description="log how Open MPI starts and connects processes (B-6.2)")
+    debug: bool = Field(default=False, description="log how Open MPI starts and connects processes")
 
 
 class TorchWorkload(SpanningWorkload):
@@ -178,12 +178,12 @@ class TorchWorkload(SpanningWorkload):
 
 
 class JobWorkload(ProgramWorkload):
-    """A program on GPUs of one pod, without MPI between pods (S-4.4, S-7.6, B-4.3)."""
+    """A program on GPUs of one pod, without MPI between pods."""
 
     kind: Literal["job"]
     node: DnsName | None = Field(
         default=None,
-        description="the only node that its pod may run on (R-4.5-7); a range such as gpu[01-04].lab.example.com "
+        description="the only node that its pod may run on; a range such as gpu[01-04].lab.example.com "
         "means a job on each, named after this one and the node's short name",
         json_schema_extra={"anyOf": [{"pattern": hostlist.PATTERN, "type": "string"}, {"type": "null"}]},
     )
@@ -193,7 +193,7 @@ class JobWorkload(ProgramWorkload):
 
 
 class IndexedWorkload(ProgramWorkload):
-    """Inference over a data set: pods that each process a slice of it, and a reducer after them (R-5.3-11)."""
+    """Inference over a data set: pods that each process a slice of it, and a reducer after them."""
 
     kind: Literal["indexed"]
     data_set: DataSetName = Field(description="one of the tenant's `data_sets`, which is divided among the pods")

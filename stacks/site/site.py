@@ -44,10 +44,10 @@ class Site(Model):
     hosts: tuple[Host, ...]
     on_hosts: HostFacts = Field(description="what the GPU hosts need for it")
     traffic_class: int | None = Field(
-        default=None, description="of RoCE packets, DSCP and ECN together (N-1.1); None: the fabric is another"
+        default=None, description="of RoCE packets, DSCP and ECN together; None: the fabric is another"
     )
     bonded: tuple[str, ...] = Field(
-        default=(), description="HCAs of each GPU node that are one link by LACP (B-2.3); empty: no bond"
+        default=(), description="HCAs of each GPU node that are one link by LACP; empty: no bond"
     )
     one_switch: Cabling | None = Field(
         default=None, description="cables of all machines and storage to one switch, where a document plans it so"

@@ -170,7 +170,7 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
 
 
 def test_exporter_of_2020_is_scraped_and_its_alert_fires(field: Field, tmp_path: Path) -> None:
-    """The exporter of our own runs on both nodes with its list, Prometheus finds it, and a hot GPU is named (S-5.2)."""
+    """The exporter of our own runs on both nodes with its list, Prometheus finds it, and a hot GPU is named."""
     address = str(cluster.status(field.cluster.kubeconfig.parent).metrics)
 
     def exporters() -> dict[str, str]:
@@ -228,6 +228,6 @@ def test_no_fault_gets_through(field: Field, name: str) -> None:
 
 
 def test_ipc_lock_alone_is_not_what_decides(field: Field) -> None:
-    """With an unlimited memlock limit a job passes without IPC_LOCK, as on a real kernel (E-19a)."""
+    """With an unlimited memlock limit a job passes without IPC_LOCK, as on a real kernel."""
     with field.running(edited(HEALTHY, _nothing_asked_for), JOB):
         assert field.verified(JOB).status == 0

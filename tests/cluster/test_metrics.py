@@ -1,4 +1,4 @@
-"""A real Prometheus over simulated metrics, with the rules of the program (S-5.1, S-5.2, S-5.6, S-5.7, D-6.2).
+"""A real Prometheus over simulated metrics, with the rules of the program.
 
 Of the rules only how long an alert must last (`for`) and the interval are shortened, to a second each; scrapes come
 each second, too.

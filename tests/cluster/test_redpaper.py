@@ -59,10 +59,7 @@ def allocatable(lab: Lab) -> dict[str, dict[str, str]]:
 
 
 def test_all_jobs_have_succeeded(lab: Lab) -> None:
-    """After the update every MPI job of the paper has succeeded.
-
-    NCCL: R-4.4-6, R-4.4-7, R-4.4-11; training: R-4.3-1, R-4.5-2, R-5.2-1, R-5.2-3.
-    """
+    """After the update every MPI job of the paper has succeeded."""
     jobs = lab.api.list(kinds.MPI_JOB_V1ALPHA2, "adas")["items"]
     ended = {
         job["metadata"]["name"]: [found["type"] for found in job["status"]["conditions"] if found["status"] == "True"]
@@ -73,7 +70,7 @@ def test_all_jobs_have_succeeded(lab: Lab) -> None:
 
 
 def test_the_jobs_prove_what_the_redpapers_did(lab: Lab) -> None:
-    """The jobs pass with their figures (R-1.1, R-4.1-2, R-4.4-1); verdicts and report say that they are simulated."""
+    """The jobs pass with their figures; verdicts and report say that they are simulated."""
     printed = lab.works("verify", "--all")
     assert printed.splitlines()[-2].startswith("passed: ")
     assert "scaling" in printed
@@ -89,7 +86,7 @@ def test_the_jobs_prove_what_the_redpapers_did(lab: Lab) -> None:
 
 
 def test_nodes_offer_what_the_redpaper_lists(lab: Lab) -> None:
-    """Each DGX-1 offers eight GPUs and a hundred of each of four HCAs (R-3.4.1-1, R-3.4.1-6, R-3.4.2-4, R-3.4.2-6)."""
+    """Each DGX-1 offers eight GPUs and a hundred of each of four HCAs."""
     expected = {"nvidia.com/gpu": "8", **{f"rdma/shared_ib{port}": "100" for port in range(4)}}
     machines = {f"dgx0{number}.ocp4.scale.ibm.com": expected for number in (1, 2)}
     assert allocatable(lab) == machines
@@ -144,7 +141,7 @@ def scc(pod: dict[str, Any]) -> str | None:
 
 
 def test_pods_run_under_the_sccs_that_they_need(lab: Lab) -> None:
-    """Every pod, the operators' too (R-3.4.1-2, R-3.4.1-3), is admitted by exactly the SCC that it needs."""
+    """Every pod, the operators' too, is admitted by exactly the SCC that it needs."""
     met = set()
     for pod in lab.api.list(kinds.POD)["items"]:
         name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
@@ -155,7 +152,7 @@ def test_pods_run_under_the_sccs_that_they_need(lab: Lab) -> None:
 
 
 def test_workers_run_under_the_scc_for_mpi(lab: Lab) -> None:
-    """Workers are admitted by scc-for-mpi, which allows them to lock memory (R-3.4.3-6)."""
+    """Workers are admitted by scc-for-mpi, which allows them to lock memory."""
     with lab.job() as job:
         eventually(lambda: len(job.workers) == 2, "the job has no workers")
         assert [scc(worker) for worker in job.workers] == ["scc-for-mpi"] * 2
@@ -168,7 +165,7 @@ def test_nothing_is_left_to_do(lab: Lab) -> None:
 
 
 def test_secrets_are_not_in_the_state(lab: Lab) -> None:
-    """The state has no GUI password in plain text (R-3.4.5-5)."""
+    """The state has no GUI password in plain text."""
     for file in (lab.root / ".sim" / "default" / "pulumi").rglob("*.json"):
         assert "invented" not in file.read_text(), file
 

@@ -124,7 +124,7 @@ def tenant() -> Iterator[Tenant]:
 
 
 def test_ipc_lock_under_the_default_account_is_refused(tenant: Tenant) -> None:
-    """A worker with IPC_LOCK under an account without the SCC is refused (E-13)."""
+    """A worker with IPC_LOCK under an account without the SCC is refused."""
     message = tenant.refused("default-account", account="default")
     assert f'pods "default-account" is forbidden: {NOT_ADMITTED}' in message
     assert 'provider restricted: .containers[0].capabilities.add: Invalid value: "IPC_LOCK"' in message
@@ -132,7 +132,7 @@ def test_ipc_lock_under_the_default_account_is_refused(tenant: Tenant) -> None:
 
 
 def test_mpi_is_admitted_by_its_scc_and_filled_in(tenant: Tenant) -> None:
-    """scc-for-mpi admits the worker, and fills in user, group and SELinux level of the namespace (R-1.3, R-3.4.3-6)."""
+    """scc-for-mpi admits the worker, and fills in user, group and SELinux level of the namespace."""
     context = {key: value for key, value in tenant.context.items() if key != "runAsUser"}
     made = tenant.submit("of-mpi", securityContext=context)
     first, level = tenant.range(), tenant.level()

@@ -59,7 +59,7 @@ def test_a_build_that_fails_ends_the_update(lab: Lab) -> None:
 
 
 def test_an_operator_whose_image_cannot_be_pulled_ends_the_update(lab: Lab) -> None:
-    """A failed pull ends the update within a minute by the pod's message (R-3.4.1-5); the build runs again."""
+    """A failed pull ends the update within a minute by the pod's message; the build runs again."""
     # The first update ends so early that Kueue may only just start: its webhooks would refuse the next preview.
     eventually(lambda: not _starts(lab, "kueue-controller-manager", "openshift-kueue-operator"), "Kueue still starts")
     begin = time.monotonic()

@@ -12,7 +12,7 @@ from toolkit.render.recorder import Registration
 
 
 def test_only_the_scale_clients_are_labelled() -> None:
-    """Only Spectrum Scale clients get the label for CSI pods (R-3.4.5-3)."""
+    """Only Spectrum Scale clients get the label for CSI pods."""
     nodes = {
         item.inputs["metadata"]["name"]: item.inputs["metadata"]["labels"].get("scale") for item in _node_patches()
     }
@@ -24,7 +24,7 @@ def _node_patches() -> list[Registration]:
 
 
 def test_both_names_of_the_runtime_unit_get_the_drop_in() -> None:
-    """Both names of the runtime's unit get the drop-in (E-19)."""
+    """Both names of the runtime's unit get the drop-in."""
     units = ignition("2.2.0")["systemd"]["units"]
     assert [unit["name"] for unit in units] == ["crio.service", "cri-o.service"]
     assert {drop_in["contents"] for unit in units for drop_in in unit["dropins"]} == {

@@ -104,7 +104,7 @@ def test_operator_watches_its_own_namespace() -> None:
 
 
 def test_mpi_kind_is_served_as_the_papers_generation() -> None:
-    """The definition of MPIJob is apiextensions.k8s.io/v1 and serves v1alpha2 (E-20)."""
+    """The definition of MPIJob is apiextensions.k8s.io/v1 and serves v1alpha2."""
     definition = spec(environment("dev"), "CustomResourceDefinition")
     version = definition["versions"][0]
     assert (definition["group"], version["name"], version["storage"]) == ("kubeflow.org", "v1alpha2", True)

@@ -32,7 +32,7 @@ CERTIFICATE = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----"
 
 
 def test_handle_is_the_papers() -> None:
-    """The three-part handle is the Redpaper's (R-4.2-2)."""
+    """The three-part handle is the Redpaper's."""
     handle = VolumeHandle(cluster_id=LOCAL.id, file_system_uid="099B6A7A:5EB99743", path="/gpfs/ess3000_4M/adas")
     assert str(handle) == "16217308676014575381;099B6A7A:5EB99743;path=/gpfs/ess3000_4M/adas"
 
@@ -50,7 +50,7 @@ PLACE: dict[str, Any] = {"cluster_id": LOCAL.id, "file_system_uid": "099B6A7A:5E
     ],
 )
 def test_longer_handles_are_what_the_driver_and_our_rules_read(handle: AnyHandle, text: str) -> None:
-    """Handles of four and seven parts have the driver's form (platform-facts 1.9)."""
+    """Handles of four and seven parts have the driver's form."""
     args = StaticVolumeArgs(volume_name="adas-pv", claim_name="adas-pvc", handle=handle, capacity="100Gi")
     assert args.handle is handle
     found = declared(lambda: StaticVolume("adas", args, "adas"))
@@ -78,7 +78,7 @@ def test_malformed_handles_are_refused(wrong: dict[str, str]) -> None:
 
 
 def test_driver_knows_both_clusters() -> None:
-    """The driver has both clusters of the Redpaper (R-3.4.5-6)."""
+    """The driver has both clusters of the Redpaper."""
     clusters = recorded_spec(environment("dev"), "CSIScaleOperator")["clusters"]
     assert clusters == [
         {
@@ -100,7 +100,7 @@ def test_driver_knows_both_clusters() -> None:
 
 
 def test_certificates_are_verified_unless_told_otherwise() -> None:
-    """Certificates are verified by default (E-22)."""
+    """Certificates are verified by default."""
     args = ScaleCsiArgs(namespace="csi", host_path="/gpfs/fs0", clusters=(LOCAL,), ca_certificate=CERTIFICATE)
     assert spec(args)["clusters"][0]["secureSslMode"] is True
     assert spec(args)["clusters"][0]["cacert"] == CA

@@ -13,7 +13,7 @@ UNSPECIFIED: Mapping[Kind, str] = {
     kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1: "the definition of 2020 has no schema of its fields",
     kinds.SPECIAL_RESOURCE_V1ALPHA1: "the definition of 2020 has an empty schema",
 }
-"""Kinds that never had a schema, with the source's word for it (platform-facts 1.5 and 5)."""
+"""Kinds that never had a schema, and why."""
 CSI_2 = "ibm-spectrum-scale-csi-operator.v2."
 """Begins the version of the driver of 2020, whose definition has no schema; csi.ibm.com/v1 is that of 3.x too."""
 

@@ -1,7 +1,6 @@
 """Every row of the source documents is answered on the coverage pages, and by what exists."""
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -14,7 +13,7 @@ from policies.rules import RULES
 from tests.support.recorded import ROOT
 from toolkit.evidence.criteria import COMPARISONS, CRITERIA
 from toolkit.render.reference import coverage, markdown
-from toolkit.render.reference.coverage_data import DOCUMENTS, Document, Entry, rows, sections
+from toolkit.render.reference.coverage_data import DOCUMENTS, Document, Entry, proof_file, rows, sections
 from toolkit.render.reference.proof_layers import layers
 
 INVENTORY = Path(__file__).with_name("rows.yaml")
@@ -48,10 +47,10 @@ def test_named_files_exist() -> None:
     missing = {
         name: gone
         for name, entry in ENTRIES.items()
-        if (gone := [file for file in (*entry.by, *entry.proof) if not (ROOT / file).is_file()])
+        if (gone := [file for file in (*entry.by, *map(proof_file, entry.proof)) if not (ROOT / file).is_file()])
     }
     assert missing == {}
-    tests = {file for entry in ENTRIES.values() for file in entry.proof}
+    tests = {proof_file(proof) for entry in ENTRIES.values() for proof in entry.proof}
     assert [file for file in sorted(tests) if not layers(ROOT / file)] == []
 
 
@@ -80,13 +79,16 @@ def _untold(sources: dict[str, list[str]], listed: dict[str, tuple[str, ...]]) -
 
 
 def test_a_test_that_is_named_as_proof_is_about_the_row() -> None:
-    """A proof names the row, a criterion, rule or data of it, or it tests or imports a module that does it."""
+    """A proof names one of its tests, or a criterion, rule or data of the row, or tests or imports what does it."""
     loose = [(name, file) for name, entry in ENTRIES.items() for file in entry.proof if not tied(name, entry, file)]
-    assert loose == [], "name the row in the test's docstring, or give a test that proves it"
+    assert loose == [], "name the test that proves the row, as file::test"
 
 
-def tied(name: str, entry: Entry, file: str) -> bool:
-    """Return whether a file of tests has to do with a row."""
+def tied(name: str, entry: Entry, proof: str) -> bool:
+    """Return whether a file of tests has to do with a row, or has the test that the row names."""
+    file, _, test = proof.partition("::")
+    if test:
+        return test in defined(file)
     if (file == ALL_RULES and entry.rules) or (file == ALL_CRITERIA and entry.criteria):
         return True
     if file in {mirror(one) for one in entry.by}:
@@ -94,11 +96,9 @@ def tied(name: str, entry: Entry, file: str) -> bool:
     text = (ROOT / file).read_text()
     data = [PurePosixPath(one) for one in entry.by if PurePosixPath(one).suffix in _DATA]
     stems = (one.stem for one in data if one.suffix in _NAMED)
-    quoted = (*entry.criteria, *entry.rules, *stems, *(one.name for one in data))
-    return (
-        re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\d)", text) is not None
-        or any(f'"{one}"' in text for one in quoted)
-        or not imported(file).isdisjoint(name for one in entry.by for name in modules(one))
+    quoted = (name, *entry.criteria, *entry.rules, *stems, *(one.name for one in data))
+    return any(f'"{one}"' in text for one in quoted) or not imported(file).isdisjoint(
+        name for one in entry.by for name in modules(one)
     )
 
 
@@ -106,6 +106,13 @@ def mirror(file: str) -> str:
     """Return the place of the tests of a file: they mirror the tree."""
     path = PurePosixPath(file)
     return str("tests" / path.with_name(f"test_{path.name}"))
+
+
+@cache
+def defined(file: str) -> frozenset[str]:
+    """Return the names of the functions of a file."""
+    tree = ast.parse((ROOT / file).read_text())
+    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
 
 
 @cache
@@ -146,19 +153,18 @@ def test_a_verdict_needs_its_reasons(given: dict[str, object], message: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "entry", "wanted"),
+    ("proof", "entry", "tie"),
     [
-        ("B-2.3", {}, True),
-        ("2.3", {}, False),
-        ("X-1", {"by": ["components/fabric/bond.py"]}, True),
-        ("X-1", {"by": ["components/bonded.py", "components/__init__.py"]}, False),
-        ("X-1", {"criteria": ["bond-up"]}, False),
+        ("fabric/test_bond.py::test_nothing", {"by": ["components/fabric/bond.py"]}, False),
+        ("fabric/test_bond.py", {"by": ["components/fabric/bond.py"]}, True),
+        ("fabric/test_bond.py", {"by": ["components/bonded.py", "components/__init__.py"]}, False),
+        ("fabric/test_bond.py", {"criteria": ["bond-up"]}, False),
     ],
 )
-def test_proof_is_tied_by_id_name_or_import(name: str, entry: dict[str, Any], wanted: bool) -> None:
-    """Neither the beginning of an id nor another module of the room ties a test to a row."""
+def test_proof_is_tied_by_test_name_or_import(proof: str, entry: dict[str, Any], tie: bool) -> None:
+    """Neither a test that does not exist nor another module of the room ties a file of tests to a row."""
     loose = Entry.model_construct(asks="a", verdict="done", **entry)
-    assert tied(name, loose, "tests/components/fabric/test_bond.py") is wanted
+    assert tied("X-1", loose, f"tests/components/{proof}") is tie
 
 
 def test_layers_are_those_of_the_markers() -> None:

@@ -24,7 +24,7 @@ FIRST: Path = ("containers", 0)
 
 
 def listing(identity: str) -> Any:
-    """Return the object that a row prints, e.g. R-3.4.3-2; a fresh copy."""
+    """Return the object that a row prints; a fresh copy."""
     return yaml.safe_load(FILE.read_text(encoding="utf-8"))[identity]
 
 

@@ -27,14 +27,14 @@ def test_every_object_has_an_explicit_name_and_a_component(stack: str) -> None:
 
 
 def test_volumes_keep_their_data() -> None:
-    """Every volume has the reclaim policy Retain: a deleted claim deletes no data (R-4.2-7)."""
+    """Every volume has the reclaim policy Retain: a deleted claim deletes no data."""
     for stack in STACKS:
         for volume in of_kind(environment(stack), "PersistentVolume"):
             assert volume.inputs["spec"]["persistentVolumeReclaimPolicy"] == "Retain"
 
 
 def test_volume_and_claim_name_each_other() -> None:
-    """A static volume and its claim name each other, so that no other tenant's claim is bound (E-36)."""
+    """A static volume and its claim name each other, so that no other tenant's claim is bound."""
     volume = one(environment("dev"), "PersistentVolume").inputs["spec"]
     claim = one(environment("dev"), "PersistentVolumeClaim").inputs["spec"]
     assert claim["volumeName"] == "adas-data-pv01"

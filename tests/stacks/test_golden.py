@@ -36,7 +36,7 @@ def test_every_stack_declares_as_many_objects_as_reviewed(golden: Golden) -> Non
 def test_other_stacks_declare_what_was_reviewed(golden: Golden) -> None:
     """How each one's platform differs from the golden ones, and what its tenants have, is a file of its own.
 
-    Among them are the platforms of the documents (R-2.2-1, S-2.4, S-4.1, B-1.1).
+    Among them are the platforms of the documents.
     """
     names = [stack for stack in OURS if stack not in STACKS]
     found = {

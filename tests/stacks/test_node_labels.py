@@ -178,7 +178,7 @@ def test_a_label_that_the_release_does_not_set_is_reported() -> None:
 
 
 def test_the_rdma_plugin_runs_on_the_machines_alone() -> None:
-    """The RDMA plugin reaches every machine of the stack, and no worker without ports beside them (R-3.4.2-5)."""
+    """The RDMA plugin reaches every machine of the stack, and no worker without ports beside them."""
     settings, recorded = load("redpaper-4.4", ROOT), environment("redpaper-4.4")
     selector = spec(recorded, "DaemonSet")["template"]["spec"]["nodeSelector"]
     reached = [node.name for node in settings.nodes if selector.items() <= _labels(node, recorded, settings).items()]

@@ -49,7 +49,7 @@ def _is_pushed(item: Registration) -> bool:
 
 @pytest.mark.parametrize("stack", OURS)
 def test_what_is_needed_comes_first(stack: str) -> None:
-    """Objects come after the operators, drivers and classes that they need (D-4.3, N-8.5)."""
+    """Objects come after the operators, drivers and classes that they need."""
     recorded = environment(stack)
     all_of = {item.urn: item for item in recorded}
     there = {_kind(item) for item in recorded}

@@ -30,7 +30,7 @@ def started(program: str, layout: Layout = EIGHT) -> str:
     ],
 )
 def test_nccl_tests_drive_all_gpus_of_a_pod_from_one_process(program: str, test: str) -> None:
-    """Sizes and processes are those of tables 4-1 to 4-3 (R-4.4-6, R-4.4-11, R-4.4-15)."""
+    """Sizes and processes are those of tables 4-1 to 4-3."""
     assert started(program) == f"/workspace/other/nccl/{test}_perf -b 8 -e 256M -f 2 -g 8"
     assert started(program, Layout(pods=16, gpus=1)).endswith("-g 1")
     assert PROGRAMS[program].processes(EIGHT) == 1
@@ -44,7 +44,7 @@ def test_the_largest_message_is_a_setting() -> None:
 
 
 def test_node_check_shows_the_machine_before_it_measures() -> None:
-    """The node check prints the topology matrix before it measures (R-4.4-1)."""
+    """The node check prints the topology matrix before it measures."""
     assert PROGRAMS["node-check"].started(Layout(pods=1, gpus=8)) == (
         "/bin/bash",
         "-ec",
@@ -65,7 +65,7 @@ def test_an_image_that_has_the_test_is_started_like_the_volume(program: str) -> 
 
 
 def test_resnet50_is_the_redpapers() -> None:
-    """The command line is the Redpaper's, with its batch size (R-4.5-2, R-4.5-6)."""
+    """The command line is the Redpaper's, with its batch size."""
     assert started("resnet50") == (
         "python /workspace/other/benchmarks/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py"
         " --model=resnet50 --batch_size=64 --use_fp16=true --variable_update=horovod"
@@ -74,7 +74,7 @@ def test_resnet50_is_the_redpapers() -> None:
 
 
 def test_a2d2_is_the_redpapers() -> None:
-    """The command line and folder are the Redpaper's (R-4.3-9, R-5.2-1)."""
+    """The command line and folder are the Redpaper's."""
     entry = PROGRAMS["a2d2"]
     assert started("a2d2") == "python main.py --model_dir=ckpt --batch_size=16 --exec_mode=train --max_steps=16000"
     assert entry.working_directory == "/workspace/scripts/tf2_comparison/hvd"
@@ -82,7 +82,7 @@ def test_a2d2_is_the_redpapers() -> None:
 
 
 def test_resnet50_with_xla_is_the_guides() -> None:
-    """The run is the guide's, from a folder that no claim hides (N-8.2)."""
+    """The run is the guide's, from a folder that no claim hides."""
     entry = PROGRAMS["resnet50-xla"]
     assert started("resnet50-xla") == (
         "python3 /opt/benchmarks/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py"
@@ -94,7 +94,7 @@ def test_resnet50_with_xla_is_the_guides() -> None:
 
 
 def test_resnet50_of_nvidia_is_the_blogs_with_a_place_for_its_results() -> None:
-    """/efs, where results go, is a volume (B-5.2, E-54)."""
+    """/efs, where results go, is a volume."""
     entry = PROGRAMS["resnet50-nvidia"]
     assert started("resnet50-nvidia") == (
         "python nvidia-examples/resnet50v1.5/main.py --mode=training_benchmark --batch_size=128"
@@ -105,7 +105,7 @@ def test_resnet50_of_nvidia_is_the_blogs_with_a_place_for_its_results() -> None:
 
 
 def test_resnet101_is_the_blogs() -> None:
-    """The program is the printed one, without a default image whose tag moves (B-6.1, E-53)."""
+    """The program is the printed one, without a default image whose tag moves."""
     entry = PROGRAMS["resnet101"]
     assert started("resnet101") == (
         "python scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py --model=resnet101 --batch_size=64"
@@ -116,7 +116,7 @@ def test_resnet101_is_the_blogs() -> None:
 
 
 def test_horovodrun_starts_one_process_for_each_gpu_of_its_pod() -> None:
-    """Horovodrun starts one process for each GPU of its pod (B-4.3, B-4.4)."""
+    """Horovodrun starts one process for each GPU of its pod."""
     assert started("pytorch-synthetic") == "horovodrun -np 8 python pytorch_synthetic_benchmark.py"
     assert " -np 2 " in started("pytorch-synthetic", Layout(pods=1, gpus=2))
     assert PROGRAMS["pytorch-synthetic"].kinds == ("job",)
@@ -133,7 +133,7 @@ def test_horovodrun_starts_one_process_for_each_gpu_of_its_pod() -> None:
     ],
 )
 def test_mlperf_reads_what_table_3_says(program: str, data: str, size_gb: int, folder: str) -> None:
-    """Data sets have the sizes of table 3, and parameters are for eight GPUs (S-3.1)."""
+    """Data sets have the sizes of table 3, and parameters are for eight GPUs."""
     entry = PROGRAMS[program]
     assert entry.data
     assert (entry.data.name, entry.data.size_gb) == (data, size_gb)
@@ -148,7 +148,7 @@ def test_mlperf_reads_what_table_3_says(program: str, data: str, size_gb: int, f
 
 
 def test_mask_rcnn_is_the_documents_pod_without_its_privilege() -> None:
-    """The pod mounts claims, no folders of the node, and none over its program (S-4.4, E-40)."""
+    """The pod mounts claims, no folders of the node, and none over its program."""
     entry = PROGRAMS["mask-rcnn"]
     assert entry.working_directory == "/workspace/object_detection"
     assert entry.mounts == {"/data": MountOptions(), "/coco": MountOptions(folder="coco2017")}
@@ -158,7 +158,7 @@ def test_mask_rcnn_is_the_documents_pod_without_its_privilege() -> None:
 
 
 def test_cuda_vector_add_is_what_its_image_starts() -> None:
-    """The smoke test uses the successor of the image of S-7.6 (E-42)."""
+    """The smoke test uses the successor of the Supermicro reference's image."""
     entry = PROGRAMS["cuda-vector-add"]
     assert entry.command == ()
     assert entry.gpus == 1
@@ -167,7 +167,7 @@ def test_cuda_vector_add_is_what_its_image_starts() -> None:
 
 
 def test_default_images_are_known_and_do_not_move() -> None:
-    """Default images are known ones with fixed tags (E-39)."""
+    """Default images are known ones with fixed tags."""
     named = [reference for entry in PROGRAMS.values() for reference in entry.images]
     assert {*named} <= IMAGES.keys()
     assert not [reference for reference in named if reference.endswith(":latest")]

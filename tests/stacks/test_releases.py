@@ -207,7 +207,7 @@ def _models(part: Any) -> list[type[BaseModel]]:
     ],
 )
 def test_what_a_release_does_not_support_names_both(stack: str, path: str, value: Any, expected: str) -> None:
-    """An unsupported setting, as a way to GPUs (B-3.1, E-43), is refused by path, with the releases that support it."""
+    """An unsupported setting, as a way to GPUs, is refused by path, with the releases that support it."""
     content = data(stack)
     *parents, last = path.split(".")
     part: Any = content

@@ -65,7 +65,7 @@ def created(folder: Path) -> list[str]:
 
 
 def test_repeats_of_a_job_have_the_others_between_them(tmp_path: Path) -> None:
-    """Each job runs once before any runs again, after the end of the one before it (D-6.1, R-5.2-5)."""
+    """Each job runs once before any runs again, after the end of the one before it."""
     status, printed, calls = run(tmp_path, "good", "mpi")
     assert status == 0, printed
     assert created(tmp_path) == ["good-ROUND-1", "mpi-ROUND-1", "good-ROUND-2", "mpi-ROUND-2"]

@@ -32,7 +32,7 @@ def test_a_range_of_names_is_as_many_nodes(name: str, count: int, first: str, la
 
 
 def test_superpod_has_its_140_machines() -> None:
-    """The SuperPOD example has the 140 machines of D-3.1."""
+    """The SuperPOD example has the 140 machines of the architecture."""
     pod = load("superpod-a100", ROOT)
     assert len(pod.gpu_nodes) == 140
     assert sum(node.gpus for node in pod.gpu_nodes) == 1120
@@ -107,7 +107,7 @@ def test_roce_gives_every_tenant_a_network_on_every_port() -> None:
 
 
 def test_rails_are_resources_of_the_same_name_everywhere() -> None:
-    """Resources are named after the planes, on all machines (D-3.6)."""
+    """Resources are named after the planes, on all machines."""
     policy = spec(environment("prod"), "NicClusterPolicy")["rdmaSharedDevicePlugin"]["config"]
     for rail in range(8):
         assert f'"resourceName": "shared_rail{rail}"' in policy
@@ -115,7 +115,7 @@ def test_rails_are_resources_of_the_same_name_everywhere() -> None:
 
 
 def test_old_gpus_keep_the_last_driver_that_knows_them() -> None:
-    """V100s keep branch 580, and newer branches are refused (platform-facts 1.1)."""
+    """V100s keep branch 580, and newer branches are refused."""
     driver = spec(environment("redpaper-today"), "ClusterPolicy")["driver"]
     assert driver["version"].startswith("580.")
     assert driver["kernelModuleType"] == "proprietary"

@@ -1,4 +1,4 @@
-"""The Redpaper's three printed queries and answers (R-5.3-4, R-5.3-5, R-5.4-3), as it prints them."""
+"""The Redpaper's three printed queries and answers, as it prints them."""
 
 SHARE = """select sum(int(t_rd_normal_street.value)) /
        ((count(t_rd_normal_street.value)*1920*1208)/100)

@@ -1,4 +1,4 @@
-"""`./hpc place`: in which layouts a job fits on the GPUs that are free (B-6.1)."""
+"""`./hpc place`: in which layouts a job fits on the GPUs that are free."""
 
 from collections.abc import Mapping
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Answers of Spectrum Discover's SQL interface as rows: CSV with and without quotes (E-33), and JSON."""
+"""Answers of Spectrum Discover's SQL interface as rows: CSV with and without quotes, and JSON."""
 
 import csv
 import io

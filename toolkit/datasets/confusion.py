@@ -1,4 +1,4 @@
-"""A confusion matrix of an evaluation: what it says of the data that a network was trained on (R-5.3-2, R-5.3-3).
+"""A confusion matrix of an evaluation: what it says of the data that a network was trained on.
 
 A row is a class as labelled, a column as recognised; a cell is the number of pixels, or objects. A class whose row is
 empty was not evaluated at all: there is no frame with it. The paper's network recognises well what has many pixels.
@@ -49,7 +49,7 @@ class Matrix:
 
     @property
     def rank_correlation(self) -> float | None:
-        """Spearman's rank correlation of a class's labelled number and its recall, -1 to 1 (R-5.3-3).
+        """Spearman's rank correlation of a class's labelled number and its recall, -1 to 1.
 
         None where fewer than three classes are labelled, or all are equal.
         """

@@ -1,4 +1,4 @@
-"""How far the distribution of classes in one choice is from that in another (R-5.3-10).
+"""How far the distribution of classes in one choice is from that in another.
 
 The distance is the total variation of the shares of pixels: half the sum of the differences, 0 for equal distributions
 and 1 for those that share no class. A network is judged by frames that are like those of its operating domain.

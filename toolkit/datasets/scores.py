@@ -1,4 +1,4 @@
-"""Scores of frames, which a model gives: those that it is least sure of teach it the most (R-5.3-8)."""
+"""Scores of frames, which a model gives: those that it is least sure of teach it the most."""
 
 import csv
 import math

@@ -1,4 +1,4 @@
-"""Parsers of the running configurations of switches, of which no password and no hash is stored (E-08)."""
+"""Parsers of the running configurations of switches, of which no password and no hash is stored."""
 
 import re
 from abc import abstractmethod

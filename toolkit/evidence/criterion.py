@@ -51,7 +51,7 @@ class Described:
     applies: str
     """To which jobs, for a reader."""
     source: str
-    """Inventory ids, and public records."""
+    """Ids of docs/sources.md, and public records."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ Better = Literal["more", "less"]
 def spread(values: Sequence[float]) -> float:
     """Return how far the farthest repeat is from the median, as a share of it; 0 for one repeat.
 
-    The documents take the median of five (R-4.5-1, R-5.2-5). Raises ZeroDivisionError for a median of zero.
+    The documents take the median of five. Raises ZeroDivisionError for a median of zero.
     """
     middle = median(values)
     return max(abs(value - middle) for value in values) / abs(middle) if len(values) > 1 else 0.0
@@ -21,7 +21,7 @@ def faster(measured: float, reference: float, better: Better) -> float:
     """Return by which share `measured` is faster than `reference`; negative: slower.
 
     Of times it is the share of the reference's time that is saved: 740 s against 1328 s is 0.443, and not the 0.557
-    that the paper prints, which is the share that is left (E-31). Raises ZeroDivisionError for a reference of zero.
+    that the paper prints, which is the share that is left. Raises ZeroDivisionError for a reference of zero.
     """
     change = (measured - reference) / reference
     return change if better == "more" else -change

@@ -1,4 +1,4 @@
-"""Which lines hold passwords, hashes and keys of devices, so that none of them is stored or shown (E-08)."""
+"""Which lines hold passwords, hashes and keys of devices, so that none of them is stored or shown."""
 
 import re
 

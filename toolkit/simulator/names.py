@@ -70,7 +70,7 @@ GATEWAY = PREFIX + "gateway"
 SCALE_CLUSTER_ID = "8027419560331176409"
 """Of container-native Storage Scale on every simulated cluster, where a real one draws a number."""
 SCALE_STORAGE_ID = "215057217487177715"
-"""Of the storage cluster behind its GUI, which no part of the cluster names: the Redpaper's (R-3.4.5-6)."""
+"""Of the storage cluster behind its GUI, which no part of the cluster names: the Redpaper's."""
 
 FILES_PROVISIONER = PREFIX + "files"
 FILES_CLASS = "sim-files"

@@ -26,7 +26,7 @@ class NodeSpec(Model):
     machine: str | None = Field(default=None, description="a machine of the stack's own, by `profiles.to_json`")
     ports: tuple[Hca, ...] = Field(default=(), description="compute ports, where they are not called as in the profile")
     taints: tuple[Mapping[str, str], ...] = Field(default=(), description="as whoever made the machine gave them")
-    host_driver: bool = Field(default=False, description="the system brings the GPU driver along (S-6)")
+    host_driver: bool = Field(default=False, description="the system brings the GPU driver along")
 
     @property
     def hardware(self) -> Profile | None:

@@ -15,7 +15,7 @@ class File:
     """From the folder that is written, with slashes, e.g. hosts/haproxy.cfg."""
     text: str
     sources: tuple[str, ...]
-    """Inventory ids of what the file does."""
+    """Ids of the demands that the file meets (docs/sources.md)."""
     executable: bool = False
 
     def __post_init__(self) -> None:

@@ -67,8 +67,8 @@ def _table(source: str, pods: int, gpus: int, nodes: int, printed: float | None 
 
 
 ALL_REDUCE: tuple[AllReduceTable, ...] = (
-    _table("R-4.4-4", 1, 8, 1),
-    _table("R-4.4-8", 2, 8, 2, 12.3088),
-    _table("R-4.4-13", 16, 1, 2),
+    _table(source="R-4.4-4", pods=1, gpus=8, nodes=1),
+    _table(source="R-4.4-8", pods=2, gpus=8, nodes=2, printed=12.3088),
+    _table(source="R-4.4-13", pods=16, gpus=1, nodes=2),
 )
 """Tables 4-1 to 4-3: one process with 8 GPUs, two of them on two nodes, sixteen pods of one GPU on two nodes."""

@@ -14,6 +14,4 @@ class _Machines(Model):
 _FILE = Path(__file__).with_suffix(".yaml")
 _FOUND = checked(_Machines, read(_FILE), _FILE)
 REDPAPER_MACHINE = _FOUND.redpaper
-"""R-2.1-1."""
 SUPERMICRO_MACHINE = _FOUND.supermicro
-"""S-1.2."""

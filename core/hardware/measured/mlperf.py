@@ -1,4 +1,4 @@
-"""MLPerf Training v0.6: the minutes published (S-3.3), and how far document S's own system was from them (S-3.2)."""
+"""MLPerf Training v0.6: the minutes published, and how far the Supermicro reference's own system was from them."""
 
 import csv
 from collections.abc import Mapping
@@ -43,9 +43,9 @@ def _table() -> tuple[Submission, ...]:
 
 
 MLPERF: tuple[Submission, ...] = _table()
-"""Table 4 (S-3.3), whole; minutes, fewer are better."""
+"""Table 4, whole; minutes, fewer are better."""
 COMPARED = "0.6-9"
-"""The row that document S compares itself with: NVIDIA's own, with the eight GPUs of the Redpaper's machine."""
+"""The row that the Supermicro reference compares itself with: NVIDIA's own, with the Redpaper machine's GPUs."""
 
 
 class Band(NamedTuple):
@@ -60,8 +60,8 @@ class Band(NamedTuple):
         return self.least <= faster <= self.most
 
 
-MLPERF_BAND = Band(-0.0613, 0.0229, "S-3.2")
-"""GNMT 6.13 % slower to Mask R-CNN 2.29 % faster; single values of the other two are not recoverable (E-38)."""
+MLPERF_BAND = Band(-0.0613, 0.0229, source="S-3.2")
+"""GNMT 6.13 % slower to Mask R-CNN 2.29 % faster; single values of the other two are not recoverable."""
 
 
 def submission(id: str = COMPARED) -> Submission:

@@ -30,10 +30,10 @@ TRAINED: tuple[Trained, ...] = _table()
 """On the Redpaper's machine, medians of five.
 
 Rates are of synthetic images, batch 64 a GPU, fp16; those of 1, 2 and 4 GPUs are in figures only, which the text does
-not have (E-32). Times are in pods of one GPU on the same nodes (R-5.2-1, R-5.2-3).
+not have. Times are in pods of one GPU on the same nodes.
 """
 TCP_RATES = (147.6, 147.8, 159.1)
-"""Images/s of one rank of two, each on a machine like the Redpaper's, over TCP, fp32, at steps 1, 1 and 10 (B-6.3)."""
+"""Images/s of one rank of two, each on a machine like the Redpaper's, over TCP, fp32, at steps 1, 1 and 10."""
 
 
 def trained(program: str) -> tuple[Trained, ...]:

@@ -1,4 +1,4 @@
-"""RDMA between two of the Redpaper's machines over one EDR link (R-4.1-8)."""
+"""RDMA between two of the Redpaper's machines over one EDR link."""
 
 from typing import Literal
 

@@ -25,7 +25,7 @@ class GpuLimit(Parameters):
     maximum: int | None = Field(
         default=None,
         gt=0,
-        description="GPUs of the largest machine (source R-4.3-2); default: of the stack's machines, and without a "
+        description="GPUs of the largest machine; default: of the stack's machines, and without a "
         f"stack unknown, so that more than {MOST_GPUS} are refused and more than {USUAL_GPUS} are undetermined",
     )
 

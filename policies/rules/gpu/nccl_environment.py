@@ -37,11 +37,11 @@ class NcclEnvironment(Parameters):
             for netdev in (hca.netdev, hca.ethernet)
             if netdev
         },
-        description="verbs device of each RDMA resource; default: of the known hardware profiles (source R-3.4.2-2)",
+        description="verbs device of each RDMA resource; default: of the known hardware profiles",
     )
     debug: tuple[str, ...] = Field(
         default=("VERSION", "WARN", "ABORT", "INFO"),
-        description="levels of NCCL_DEBUG that jobs may set; a verification needs INFO (source R-4.3-3)",
+        description="levels of NCCL_DEBUG that jobs may set; a verification needs INFO",
     )
 
 

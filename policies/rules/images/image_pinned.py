@@ -24,7 +24,7 @@ class ImagePinned(Parameters):
 
     moving_tags: tuple[str, ...] = Field(
         default=("latest", "latest-*", "*-latest", "main", "master", "nightly", "edge", "stable", "stable-*"),
-        description="patterns of tags that their owners move; * matches any (source E-65, platform-facts 1.7)",
+        description="patterns of tags that their owners move; * matches any",
     )
     digest_only: bool = Field(default=False, description="whether a tag without a digest is refused, too")
 

@@ -36,7 +36,7 @@ class ImageRegistry(Parameters):
         description="registries, or parts of one (docker.io/mellanox); a name that looks like one of these parts is "
         "taken for a misspelt one, and a name without a registry counts as docker.io's. A list here replaces this one, "
         "e.g. with your mirror alone (default: those of the source documents' images, the well-known public ones, "
-        "and the cluster's own; sources E-02, E-39, E-65)",
+        "and the cluster's own)",
     )
     more: tuple[str, ...] = Field(
         default=(), description="registries, or parts of one, in addition to those in registries"

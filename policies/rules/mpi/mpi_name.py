@@ -24,7 +24,7 @@ class MpiName(Parameters):
     gpus_per_node: int | None = Field(
         default=None,
         gt=0,
-        description="GPUs of a node (source R-4.3-2); default: of the stack's machines, and without a stack unknown, "
+        description="GPUs of a node; default: of the stack's machines, and without a stack unknown, "
         f"so that more than {MOST_GPUS} are refused and more than {USUAL_GPUS} are undetermined",
     )
 

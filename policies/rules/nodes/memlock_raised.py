@@ -25,7 +25,7 @@ class MemlockRaised(Parameters):
         default=None,
         min_length=1,
         description="MachineConfigPool of the nodes with RDMA devices; a MachineConfig for worker counts for every "
-        "pool. None: any pool but that of the masters (source R-3.4.3-8)",
+        "pool. None: any pool but that of the masters",
     )
     elsewhere: bool = Field(
         default=False,

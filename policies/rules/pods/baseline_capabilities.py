@@ -27,7 +27,7 @@ class BaselineCapabilities(Infrastructure):
             *("SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
         ),
         description="capabilities that a container may add; default: IPC_LOCK, for RDMA, and those of the baseline of "
-        "the Pod Security Standards (source platform-facts 4.1)",
+        "the Pod Security Standards",
     )
 
 

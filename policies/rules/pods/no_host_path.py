@@ -29,8 +29,7 @@ class NoHostPath(Infrastructure):
 
     paths: tuple[str, ...] = Field(
         default=("/var/lib/kubelet", "/dev", "/run/cdi", "/var/run/cdi"),
-        description="folders of a node that infrastructure may use, with what is below them "
-        "(source R-3.4.2-5, platform-facts 4.3)",
+        description="folders of a node that infrastructure may use, with what is below them",
     )
 
     local_paths: tuple[str, ...] = Field(

@@ -20,9 +20,7 @@ _ACCOUNT = "serviceAccountName"
 class RdmaAccount(Parameters):
     """Which SCCs exist beside those among the objects."""
 
-    release: Release = Field(
-        default="current", description="OpenShift release whose own SCCs exist (source platform-facts 1.10)"
-    )
+    release: Release = Field(default="current", description="OpenShift release whose own SCCs exist")
 
 
 def _examine(subject: Obj, inventory: Inventory, parameters: RdmaAccount) -> Iterator[Violation]:

@@ -22,7 +22,7 @@ class RdmaHcaMax(Parameters):
     pods_per_node: int | None = Field(
         default=None,
         gt=0,
-        description="pods with GPUs that one node can hold (source R-4.4-10); default: as the stack's machines, or one "
+        description="pods with GPUs that one node can hold; default: as the stack's machines, or one "
         "per GPU of the largest Node among the objects, since a GPU is the smallest unit; without either, less than "
         f"{MOST_GPUS} is undetermined",
     )

@@ -28,7 +28,7 @@ class RdmaIpcLock(Parameters):
     resources: tuple[str, ...] = Field(
         default=(f"{RDMA_PREFIX}*",),
         description="patterns of resources that are RDMA devices and so require IPC_LOCK; * matches any "
-        "(default: those of the RDMA shared device plugin, source R-3.4.2-5)",
+        "(default: those of the RDMA shared device plugin)",
     )
     other_devices: tuple[str, ...] = Field(
         default=(

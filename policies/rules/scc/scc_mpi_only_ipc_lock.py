@@ -28,7 +28,7 @@ _USERS = ("users", "groups")
 class SccMpiOnlyIpcLock(Parameters):
     """Which SCC is the one for MPI."""
 
-    name: str = Field(default="scc-for-mpi", description="name of the SCC that allows IPC_LOCK (source R-3.4.3-2)")
+    name: str = Field(default="scc-for-mpi", description="name of the SCC that allows IPC_LOCK")
 
 
 def _examine(subject: Obj, _: Inventory, parameters: SccMpiOnlyIpcLock) -> Iterator[Violation]:

@@ -26,8 +26,8 @@ _RBAC = (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING)
 class SccMpiSubjects(Parameters):
     """Which SCC, and whose."""
 
-    scc: str = Field(default="scc-for-mpi", description="name of the SCC that allows IPC_LOCK (R-3.4.3-2)")
-    account: str = Field(default="mpi", description="service account of each tenant that may use it (R-3.4.3-3)")
+    scc: str = Field(default="scc-for-mpi", description="name of the SCC that allows IPC_LOCK")
+    account: str = Field(default="mpi", description="service account of each tenant that may use it")
     without: tuple[str, ...] = Field(
         default=(), description="namespaces of tenants without RDMA, whose account needs no right to it"
     )

@@ -25,11 +25,9 @@ class SccNarrowBindings(Parameters):
 
     groups: tuple[str, ...] = Field(
         default=WIDE_GROUPS,
-        description="groups that are wider than one namespace, `*` matches any (source E-13, platform-facts 4.3)",
+        description="groups that are wider than one namespace, `*` matches any",
     )
-    release: Release = Field(
-        default="current", description="OpenShift release whose own SCCs exist (source platform-facts 1.10)"
-    )
+    release: Release = Field(default="current", description="OpenShift release whose own SCCs exist")
 
 
 def _grants(inventory: Inventory) -> Mapping[int, frozenset[str] | None]:

@@ -19,7 +19,7 @@ class SccNarrowGroups(Parameters):
 
     groups: tuple[str, ...] = Field(
         default=WIDE_GROUPS,
-        description="groups that are wider than one namespace, `*` matches any (source E-13, platform-facts 4.3)",
+        description="groups that are wider than one namespace, `*` matches any",
     )
 
 

@@ -22,10 +22,8 @@ from policies.violation import Violation
 class SccTenantAccounts(Tenancy):
     """Which SCCs tenants may use, and whose accounts are operators'."""
 
-    sccs: tuple[str, ...] = Field(default=("scc-for-mpi",), description="SCCs that tenants may use (source R-3.4.3-2)")
-    release: Release = Field(
-        default="current", description="OpenShift release whose own SCCs exist (source platform-facts 1.10)"
-    )
+    sccs: tuple[str, ...] = Field(default=("scc-for-mpi",), description="SCCs that tenants may use")
+    release: Release = Field(default="current", description="OpenShift release whose own SCCs exist")
 
 
 @cache

@@ -15,9 +15,7 @@ from policies.violation import Violation
 class NoStaticStorageClass(Parameters):
     """Names that stand for no class."""
 
-    reserved: tuple[str, ...] = Field(
-        default=("static",), description="names that no StorageClass may have (source R-4.2-5)"
-    )
+    reserved: tuple[str, ...] = Field(default=("static",), description="names that no StorageClass may have")
 
 
 def _examine(subject: Obj, _: Inventory, parameters: NoStaticStorageClass) -> Iterator[Violation]:

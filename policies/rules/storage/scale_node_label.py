@@ -18,7 +18,7 @@ class ScaleNodeLabel(Parameters):
     """The plan."""
 
     nodes: tuple[str, ...] = Field(default=(), description="planned clients; none means no plan and no check")
-    label: str = Field(default="scale", description='label with value "true" (source R-3.4.5-3)')
+    label: str = Field(default="scale", description='label with value "true"')
 
 
 def _examine(subject: Obj, inventory: Inventory, parameters: ScaleNodeLabel) -> Iterator[Violation]:

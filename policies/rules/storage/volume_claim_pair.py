@@ -37,7 +37,7 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
 
 def _volume(volume: Obj, inventory: Inventory) -> Iterator[Violation]:
     policy = volume.read(*_POLICY)
-    # A volume that is created manually and does not set it has Retain (platform-facts, 0#12).
+    # A volume that is created manually and does not set it has Retain.
     if policy not in (None, "Retain") and not isinstance(policy, Unknown):
         yield volume.violation(
             f"persistentVolumeReclaimPolicy {brief(policy)} deletes its data with the claim", *_POLICY

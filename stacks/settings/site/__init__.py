@@ -22,9 +22,7 @@ class SiteSettings(Model):
         pattern=r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$",
         description="DNS domain of switches and hosts without one; None: names are written as they are",
     )
-    name_servers: tuple[IPv4Address, ...] = Field(
-        default=(), description="addresses of DNS servers for switches (R-3.1-1)"
-    )
+    name_servers: tuple[IPv4Address, ...] = Field(default=(), description="addresses of DNS servers for switches")
     hosts: HostSettings | None = Field(default=None, description="the GPU hosts; None: nothing is written for them")
     networks: Networks = Networks()
     haproxy: HaProxy | None = Field(default=None, description="None: no HAProxy in front of the ingress")
@@ -44,5 +42,5 @@ class SiteSettings(Model):
         default=None, description="vSphere virtual machines with GPUs; None: nothing is written for them"
     )
     scheduler: SlurmSettings | None = Field(
-        default=None, description="Slurm for the same machines without OpenShift (D-5.1); None: no Slurm files"
+        default=None, description="Slurm for the same machines without OpenShift; None: no Slurm files"
     )

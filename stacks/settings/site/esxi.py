@@ -1,4 +1,4 @@
-"""Setting `site.esxi`: hosts of ESXi, and virtual machines with GPUs and adapters that reach each other (N-2, N-4)."""
+"""Setting `site.esxi`: hosts of ESXi, and virtual machines with GPUs and adapters that reach each other."""
 
 import re
 from typing import Annotated, Self
@@ -20,7 +20,7 @@ def _sbdf(text: str) -> str:
 
 
 Sbdf = Annotated[str, AfterValidator(_sbdf)]
-"""A PCI address as ESXi prints it: segment, bus, device, function (N-2.4)."""
+"""A PCI address as ESXi prints it: segment, bus, device, function."""
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?$")]
 
 
@@ -32,15 +32,15 @@ class GuestMachine(Model):
     gpus: dict[Annotated[int, Field(ge=0, le=15)], Sbdf] = Field(
         default={},
         description="number of its passthrough device -> PCI address of the GPU, or of its virtual function under "
-        "SR-IOV (N-2.4); none: vSphere chooses",
+        "SR-IOV; none: vSphere chooses",
     )
     numa_node: int | None = Field(
-        default=None, ge=0, description="NUMA node of its GPU and its adapter (N-4.2); None: not read yet"
+        default=None, ge=0, description="NUMA node of its GPU and its adapter; None: not read yet"
     )
     adapter: str | None = Field(
         default=None,
         pattern=r"^/dev/mst/\w+$",
-        description="its adapter, as `mst status` in the machine names it, e.g. /dev/mst/mt4123_pciconf0 (N-3.6)",
+        description="its adapter, as `mst status` in the machine names it, e.g. /dev/mst/mt4123_pciconf0",
     )
 
 

@@ -1,4 +1,4 @@
-"""Settings of the GPU hosts: their operating system and what is installed there (R-3.2.1-1, S-6, B-2.4)."""
+"""Settings of the GPU hosts: their operating system and what is installed there."""
 
 from typing import Annotated, Literal, Self
 
@@ -14,7 +14,7 @@ Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9@][A-Za-z0-9_.+:~-]
 
 
 class YumRepository(Model):
-    """A file below /etc/yum.repos.d (R-3.2.1-3)."""
+    """A file below /etc/yum.repos.d."""
 
     file: Word = Field(description="name of the file without .repo, e.g. vendor-7")
     title: str = Field(min_length=1, description="what `yum repolist` prints")
@@ -23,7 +23,7 @@ class YumRepository(Model):
 
 
 class Ofed(Model):
-    """NVIDIA's own network driver (MLNX_OFED), from an archive that you downloaded (R-3.2.2-1, N-3.2)."""
+    """NVIDIA's own network driver (MLNX_OFED), from an archive that you downloaded."""
 
     version: str = Field(
         pattern=r"^\d+\.\d+-\d+(\.\d+)*$", description="e.g. 4.7-3.2.9.0; the storage's hosts have it, too"
@@ -44,7 +44,7 @@ class Ofed(Model):
 
 
 class PeerMemory(Model):
-    """nv_peer_mem, built on each host against the driver of the operator's container (R-3.2.3-1)."""
+    """nv_peer_mem, built on each host against the driver of the operator's container."""
 
     repository: RootUrl = Field(description="git repository of its source, by https")
     revision: str = Field(
@@ -56,17 +56,17 @@ class SeLinux(Model):
     """SELinux on the GPU hosts."""
 
     mode: Literal["enforcing", "permissive"] = Field(
-        default="enforcing", description="permissive is an exception, which the driver container of 2020 needs (E-10)"
+        default="enforcing", description="permissive is an exception, which the driver container of 2020 needs"
     )
     modules: tuple[Annotated[str, StringConstraints(pattern=r"^[\w-]+\.(pp|te)$")], ...] = Field(
         default=(),
         description="files that you put into hosts/roles/selinux/files: a compiled module (.pp), or a source (.te), "
-        "which is compiled on the host (R-3.2.4-1, S-6.3)",
+        "which is compiled on the host",
     )
 
 
 class RuntimeHook(Model):
-    """NVIDIA's hook of the container runtime (S-6.2)."""
+    """NVIDIA's hook of the container runtime."""
 
     package: Word = Field(description="e.g. nvidia-container-runtime-hook")
     write_file: bool = Field(
@@ -75,9 +75,9 @@ class RuntimeHook(Model):
 
 
 class HostDriver(Model):
-    """The GPU driver as packages of the host, where no operator brings it (S-6)."""
+    """The GPU driver as packages of the host, where no operator brings it."""
 
-    packages: tuple[Word, ...] = Field(min_length=1, description="e.g. nvidia-driver, nvidia-driver-cuda (S-6.1)")
+    packages: tuple[Word, ...] = Field(min_length=1, description="e.g. nvidia-driver, nvidia-driver-cuda")
     hook: RuntimeHook | None = Field(default=None, description="None: containers get the driver's files by other means")
 
 
@@ -92,26 +92,22 @@ class RedHatHosts(Model):
     release: str | None = Field(
         default=None,
         pattern=r"^[78]\.\d+$",
-        description="minor release that subscription-manager pins, e.g. 7.6 (R-3.2.1-5)",
+        description="minor release that subscription-manager pins, e.g. 7.6",
     )
     kernel: str | None = Field(
         default=None,
         pattern=r"^\d\S+$",
-        description="what `uname -r` prints on all of them after the update (R-3.2.1-6)",
+        description="what `uname -r` prints on all of them after the update",
     )
-    subscriptions: tuple[Word, ...] = Field(
-        default=(), description="repositories that subscription-manager enables (R-3.2.5-1)"
-    )
+    subscriptions: tuple[Word, ...] = Field(default=(), description="repositories that subscription-manager enables")
     repositories: dict[Word, YumRepository] = Field(
         default={}, description="further repositories by id, e.g. vendor-7-updates"
     )
-    repository_files: tuple[RootUrl, ...] = Field(default=(), description="URLs of repository files, by https (S-6.2)")
+    repository_files: tuple[RootUrl, ...] = Field(default=(), description="URLs of repository files, by https")
     setup_packages: tuple[RootUrl, ...] = Field(
-        default=(), description="URLs of packages that install repositories and keys, by https (R-3.2.1-2, S-6.1)"
+        default=(), description="URLs of packages that install repositories and keys, by https"
     )
-    package_groups: tuple[str, ...] = Field(
-        default=(), description="package groups of the machines' vendor (R-3.2.1-4)"
-    )
+    package_groups: tuple[str, ...] = Field(default=(), description="package groups of the machines' vendor")
     ofed: Ofed | None = Field(default=None, description="None: hosts have the kernel's own network driver")
     peer_memory: PeerMemory | None = Field(default=None, description="None: not built on the host")
     selinux: SeLinux = SeLinux()
@@ -147,7 +143,7 @@ HostSettings = Annotated[RedHatHosts | CoreOsHosts, Field(discriminator="dialect
 
 
 class HaProxy(Model):
-    """HAProxy in front of the cluster's ingress (R-3.2.5-3)."""
+    """HAProxy in front of the cluster's ingress."""
 
     workers: tuple[str, ...] | None = Field(
         default=None, min_length=1, description="nodes where routers may run; None: all workers"

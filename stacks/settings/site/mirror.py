@@ -1,4 +1,4 @@
-"""Setting `site.mirror`: a registry with copies of images, for a cluster that does not reach the others (R-2.1-5)."""
+"""Setting `site.mirror`: a registry with copies of images, for a cluster that does not reach the others."""
 
 from typing import Annotated, Self
 

@@ -27,7 +27,7 @@ class HostNetwork(Model):
 
 
 class DaemonNetwork(HostNetwork):
-    """IP over InfiniBand for Storage Scale's daemons, on one port of every GPU host (R-3.3-6)."""
+    """IP over InfiniBand for Storage Scale's daemons, on one port of every GPU host."""
 
     port: str = Field(description="device of the port, e.g. mlx5_1")
     taken: tuple[IPv4Address, ...] = Field(
@@ -43,7 +43,7 @@ class DaemonNetwork(HostNetwork):
 class Networks(Model):
     """Networks of the hosts; no two overlap."""
 
-    admin: HostNetwork | None = Field(default=None, description="where hosts are reached, e.g. by Ansible (R-3.2.5-4)")
+    admin: HostNetwork | None = Field(default=None, description="where hosts are reached, e.g. by Ansible")
     daemon: DaemonNetwork | None = Field(default=None, description="None: Storage Scale uses the admin network alone")
     cluster: tuple[IPv4Network, ...] = Field(
         default=(), description="subnets of pods, services and machines, as installed; no daemon is in them"

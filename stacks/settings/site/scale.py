@@ -1,4 +1,4 @@
-"""Setting `site.scale`: Spectrum Scale clients on the hosts, and the cluster that owns the file system (R-3.3)."""
+"""Setting `site.scale`: Spectrum Scale clients on the hosts, and the cluster that owns the file system."""
 
 from typing import Annotated, Literal, Self
 
@@ -22,7 +22,7 @@ PLANNED = (
 
 
 class ScaleTuning(Model):
-    """Attributes of the GPU hosts' clients, as mmchconfig takes them; defaults are the Redpaper's (R-3.3-7)."""
+    """Attributes of the GPU hosts' clients, as mmchconfig takes them; defaults are the Redpaper's."""
 
     pagepool_gib: int | None = Field(
         default=None, gt=0, description="GiB; None: a quarter of the memory, where GPU nodes reserve at least that"
@@ -55,15 +55,15 @@ class ScaleNode(Model):
 class ScaleSettings(Model):
     """Both clusters: that of the clients, and the one that owns the file system."""
 
-    cluster: ClusterName = Field(description="name of the clients' cluster, as mmlscluster prints it (R-3.3-2)")
+    cluster: ClusterName = Field(description="name of the clients' cluster, as mmlscluster prints it")
     nodes: tuple[ScaleNode, ...] = Field(
         default=(),
         description="its other nodes; at least one is a quorum node",
         json_schema_extra=merged_by("name"),
     )
-    owner: ClusterName = Field(description="name of the cluster that owns the file system (R-3.3-4)")
+    owner: ClusterName = Field(description="name of the cluster that owns the file system")
     contact_nodes: tuple[HostName, ...] = Field(
-        min_length=1, description="its nodes that clients contact first, by daemon name (R-3.3-4)"
+        min_length=1, description="its nodes that clients contact first, by daemon name"
     )
     remote: Device | None = Field(
         default=None, description="name of the file system there; None: storage.file_system.name"
@@ -74,7 +74,7 @@ class ScaleSettings(Model):
         default="yes", description="mount it when a client starts, never, or at the first access"
     )
     daemon_domain: HostName | None = Field(
-        default=None, description="domain of the nodes' daemon names, where it differs from theirs (E-09)"
+        default=None, description="domain of the nodes' daemon names, where it differs from theirs"
     )
     node_class: str = Field(
         default="gpu",

@@ -1,4 +1,4 @@
-"""Slurm as the scheduler of machines without OpenShift (D-5.1): partitions, and what its jobs need of the site."""
+"""Slurm as the scheduler of machines without OpenShift: partitions, and what its jobs need of the site."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -36,7 +36,7 @@ class SlurmSettings(Model):
         min_length=1, json_schema_extra=merged_by("name"), description="the first is the default"
     )
     local_path: AbsolutePath | None = Field(
-        default=None, description="folder on each node's own NVMe, for unpacked images (D-2.2); None: left open"
+        default=None, description="folder on each node's own NVMe, for unpacked images; None: left open"
     )
     pyxis: AbsolutePath = Field(
         default="/usr/local/lib/slurm/spank_pyxis.so",

@@ -100,22 +100,22 @@ class OnyxInfiniBand(_Switch):
 
     dialect: Literal["onyx-ib"]
     sm_priority: int | None = Field(
-        default=None, ge=0, le=15, description="priority of its subnet manager (R-3.1-1: 0); None: it runs none"
+        default=None, ge=0, le=15, description="priority of its subnet manager (0); None: it runs none"
     )
     virtualization: bool = Field(
-        default=True, description="the subnet manager serves virtual ports, `ib sm virt enable` (R-3.1-1)"
+        default=True, description="the subnet manager serves virtual ports, `ib sm virt enable`"
     )
 
 
 class EthernetSwitch(_Switch):
     """What every Ethernet switch has."""
 
-    vlan: Vlan | None = Field(default=None, description="VLAN of the GPU nodes' ports (N-1.2: 111); None: unchanged")
-    mtu: PortMtu = Field(default=9216, description="bytes, of all cabled ports (N-1.3)")
+    vlan: Vlan | None = Field(default=None, description="VLAN of the GPU nodes' ports (111); None: unchanged")
+    mtu: PortMtu = Field(default=9216, description="bytes, of all cabled ports")
 
 
 class OnyxEthernet(EthernetSwitch):
-    """A Spectrum switch with Onyx (N-1.1: 3.8.2008 or newer)."""
+    """A Spectrum switch with Onyx (3.8.2008 or newer)."""
 
     port_form = re.compile(r"([1-9]\d*/[1-9]\d*)(?:/([1-9]))?")
     port_example = "1/1, or 1/1/1 of a port that is split"
@@ -124,7 +124,7 @@ class OnyxEthernet(EthernetSwitch):
 
 
 class Nvue(EthernetSwitch):
-    """A Spectrum switch with Cumulus Linux, which NVUE configures (N-1.4)."""
+    """A Spectrum switch with Cumulus Linux, which NVUE configures."""
 
     port_form = re.compile(r"(swp[1-9]\d*)(?:s(\d))?")
     port_example = "swp1, or swp1s0 of a port that is split"
@@ -143,7 +143,7 @@ class Nvue(EthernetSwitch):
 
 
 class Comware(EthernetSwitch):
-    """An HPE switch with Comware 7, e.g. Robotic Drive's FlexFabric 5945 (B-2.2)."""
+    """An HPE switch with Comware 7, e.g. Robotic Drive's FlexFabric 5945."""
 
     port_form = re.compile(r"((?:Ten|TwentyFive|Forty|Fifty|Hundred|TwoHundred|FourHundred)GigE\d+/\d+/\d+)(?::(\d))?")
     port_example = "HundredGigE1/0/1, or HundredGigE1/0/1:1 of a port that is split"

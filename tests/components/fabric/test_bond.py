@@ -21,7 +21,7 @@ def policy(**changed: Any) -> Manifest:
 
 
 def test_all_ports_are_one_link_with_lacp() -> None:
-    """The bond has the switch's mode, LACP, and one MTU (B-2.3)."""
+    """The bond has the switch's mode, LACP, and one MTU."""
     bond, *ports = policy()["spec"]["desiredState"]["interfaces"]
     assert bond["link-aggregation"] == {
         "mode": "802.3ad",

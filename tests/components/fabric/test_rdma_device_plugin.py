@@ -19,7 +19,7 @@ def devices(count: int) -> tuple[RdmaDevice, ...]:
 
 
 def test_dev_offers_the_four_hcas_of_the_redpaper() -> None:
-    """The dev stack offers the Redpaper's four HCAs (R-3.4.2-3)."""
+    """The dev stack offers the Redpaper's four HCAs."""
     data = one(environment("dev"), "ConfigMap", "rdma-devices").inputs["data"]
     assert json.loads(data["config.json"]) == {
         "configList": [
@@ -63,7 +63,7 @@ def test_its_account_may_use_the_privileged_scc_and_no_other() -> None:
 
 @pytest.mark.parametrize("name", ["shared-ib0", "", "shared.ib0"])
 def test_resource_names_are_what_the_plugin_accepts(name: str) -> None:
-    """Resource names that the plugin refuses are refused (E-12)."""
+    """Resource names that the plugin refuses are refused."""
     with pytest.raises(ValidationError):
         RdmaDevice(resource_name=name, devices=("ib0",))
 

@@ -19,7 +19,7 @@ def plugin(**changed: Any) -> list[Manifest]:
 
 
 def test_it_is_of_an_api_that_is_served_and_has_its_selector() -> None:
-    """The DaemonSet is apps/v1, with a selector and a priority class (E-42)."""
+    """The DaemonSet is apps/v1, with a selector and a priority class."""
     made = only(plugin(), "DaemonSet")
     template = made["spec"]["template"]
     assert made["apiVersion"] == "apps/v1"
@@ -43,7 +43,7 @@ def test_it_runs_on_labelled_nodes_as_little_as_it_needs() -> None:
 
 
 def test_names_of_the_environment_are_spelt_as_the_hook_reads_them() -> None:
-    """Variables have the spelling that the runtime's hook reads (E-42)."""
+    """Variables have the spelling that the runtime's hook reads."""
     (container,) = only(plugin(), "DaemonSet")["spec"]["template"]["spec"]["containers"]
     assert {entry["name"]: entry["value"] for entry in container["env"]} == {
         "NVIDIA_VISIBLE_DEVICES": "all",

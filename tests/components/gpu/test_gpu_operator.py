@@ -54,7 +54,7 @@ def test_containers_cannot_choose_gpus(args: GpuOperatorArgs) -> None:
 
 
 def test_volta_gets_its_last_branch_and_the_proprietary_module() -> None:
-    """V100s get a driver up to branch 580 with the proprietary module (platform-facts 1.1)."""
+    """V100s get a driver up to branch 580 with the proprietary module."""
     driver = spec(arguments(V100_SXM2_32GB, "580.95.05", gpudirect=PEERMEM))["driver"]
     assert driver["kernelModuleType"] == "proprietary"
     assert driver["rdma"] == {"enabled": True, "useHostMofed": False}

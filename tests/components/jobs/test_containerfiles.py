@@ -37,7 +37,7 @@ def test_every_line_is_an_instruction(name: str) -> None:
 
 
 def test_drivers_are_installed_before_what_is_built_on_them() -> None:
-    """OFED is installed before perftest is built (N-5.4, N-5.6)."""
+    """OFED is installed before perftest is built."""
     steps = instructions(containerfile(MULTI_NODE))
     order = ["apt-get install", "mlnxofedinstall", "pip install", "MPI=1 MPI_HOME=/usr/local/mpi", "CUDA_H_PATH="]
     found = [next(place for place, step in enumerate(steps) if part in step) for part in order]
@@ -48,7 +48,7 @@ def test_drivers_are_installed_before_what_is_built_on_them() -> None:
 
 
 def test_the_image_for_several_nodes_has_what_the_guide_lists() -> None:
-    """Base, packages, benchmarks of TensorFlow 1.15, and no mark of CUDA (N-5.1, N-5.3, N-5.5, N-5.6a)."""
+    """Base, packages, benchmarks of TensorFlow 1.15, and no mark of CUDA."""
     text = containerfile(MULTI_NODE)
     steps = instructions(text)
     (packages,) = (step for step in steps if "apt-get install" in step)
@@ -69,7 +69,7 @@ def test_an_archive_is_compared_with_what_was_tested() -> None:
 
 
 def test_drivers_are_those_of_the_nodes() -> None:
-    """The OFED version is that of the nodes (N-5.2)."""
+    """The OFED version is that of the nodes."""
     assert other_driver(MULTI_NODE, "5.2-2.2.4.0") is None
     assert other_driver(RECIPES["ngc"], "4.7-3.2.9.0") is None
     assert "has MLNX_OFED 5.2-2.2.4.0, and the nodes have 4.7-3.2.9.0" in str(other_driver(MULTI_NODE, "4.7-3.2.9.0"))
@@ -90,7 +90,7 @@ def test_nothing_is_put_where_jobs_mount_their_data(name: str) -> None:
 
 
 def test_driver_is_named_without_the_suffix_of_its_abi() -> None:
-    """IBV_DRIVERS names libmlx5 without the suffix of its ABI (R-4.3-5)."""
+    """IBV_DRIVERS names libmlx5 without the suffix of its ABI."""
     assert 'ENV IBV_DRIVERS="/usr/lib/libibverbs/libmlx5"' in containerfile(RECIPES["ngc"])
 
 

@@ -26,18 +26,18 @@ def container(**changes: Any) -> Any:
     "changes", [{}, {"volumes": {}, "mounts": {}, "gpus": 1, "seccomp": False}, {"gpus": 1, "instance": "1g.5gb"}]
 )
 def test_our_own_rules_have_nothing_against_it(changes: dict[str, Any]) -> None:
-    """The policies have no finding about a batch job (E-40)."""
+    """The policies have no finding about a batch job."""
     assert faults(declared(lambda: GpuJob("job", arguments(**changes), lambda *_: ""))) == []
 
 
 def test_gpus_are_requested_and_limited_alike() -> None:
-    """Requests and limits of GPUs are equal (B-4.3)."""
+    """Requests and limits of GPUs are equal."""
     resources = container()["resources"]
     assert resources["limits"] == resources["requests"] == {"cpu": "72", "memory": "368Gi", "nvidia.com/gpu": "8"}
 
 
 def test_an_instance_is_in_the_place_of_gpus() -> None:
-    """A MIG instance is requested and limited alike, and no whole GPU beside it (D-2.7)."""
+    """A MIG instance is requested and limited alike, and no whole GPU beside it."""
     resources = container(gpus=1, instance="1g.5gb")["resources"]
     assert resources["limits"] == resources["requests"]
     assert {name for name in resources["limits"] if name.startswith("nvidia")} == {"nvidia.com/mig-1g.5gb"}
@@ -59,7 +59,7 @@ def test_rdma_devices_come_with_locked_memory_and_their_networks() -> None:
 
 
 def test_data_comes_from_a_claim_and_shared_memory_is_bounded() -> None:
-    """Data is a claim, and /dev/shm has a limit (S-4.4)."""
+    """Data is a claim, and /dev/shm has a limit."""
     assert [(each["mountPath"], each.get("subPath")) for each in container()["volumeMounts"]] == [
         ("/data", None),
         ("/coco", "coco2017"),
@@ -77,7 +77,7 @@ def test_old_constraints_are_not_asked_for_seccomp() -> None:
 
 
 def test_it_ends_and_is_not_retried() -> None:
-    """A job has a deadline and no retries (E-40)."""
+    """A job has a deadline and no retries."""
     found = spec(arguments(deadline=600))
     assert (found["backoffLimit"], found["activeDeadlineSeconds"]) == (0, 600)
     assert pod()["restartPolicy"] == "Never"
@@ -85,7 +85,7 @@ def test_it_ends_and_is_not_retried() -> None:
 
 
 def test_variables_of_program_and_runtime_reach_the_container() -> None:
-    """Variables of program and runtime hook reach the container (B-5.3)."""
+    """Variables of program and runtime hook reach the container."""
     found = container(runtime_environment={"NVIDIA_DRIVER_CAPABILITIES": "compute,utility"})
     assert {each["name"]: each["value"] for each in found["env"]} == {
         "NEXP": "1",

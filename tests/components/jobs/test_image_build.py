@@ -81,7 +81,7 @@ def test_a_build_whose_content_changes_runs_again(at_once: bool, expected: tuple
 
 
 def test_image_goes_to_its_stream_and_pods_find_it() -> None:
-    """The image's reference is the stream that the build pushes to (E-39)."""
+    """The image's reference is the stream that the build pushes to."""
     found = build()
     assert only(found, "ImageStream")["metadata"]["name"] == "tensorflow"
     assert only(found, "BuildConfig")["spec"]["output"] == {

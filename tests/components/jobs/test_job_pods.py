@@ -75,7 +75,7 @@ def test_rdma_needs_devices_and_locked_memory(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", LAUNCHERS)
 def test_launchers_take_no_device_and_no_capability(kind: str) -> None:
-    """A launcher requests no GPU, device or capability (E-53)."""
+    """A launcher requests no GPU, device or capability."""
     (found,) = LAUNCHERS[kind]()["containers"]
     assert not [name for name in found.get("resources", {}).get("limits", {}) if "/" in name]
     assert found["securityContext"]["capabilities"] == {"drop": ["ALL"]}

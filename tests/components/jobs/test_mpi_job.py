@@ -24,14 +24,14 @@ def worker(args: MpiJobArgs) -> Any:
     [(Transport.TCP, "1", "0"), (Transport.INFINIBAND, "0", "0"), (Transport.GPUDIRECT, "0", "1")],
 )
 def test_transport_is_the_papers_table(transport: Transport, disable: str, level: str) -> None:
-    """Variables of each transport are those of the Redpaper (R-4.3-4)."""
+    """Variables of each transport are those of the Redpaper."""
     words = mpirun(arguments(transport=transport))
     assert f"NCCL_IB_DISABLE={disable}" in words
     assert f"NCCL_NET_GDR_LEVEL={level}" in words
 
 
 def test_command_line_is_the_papers() -> None:
-    """The command line of v1alpha2 is the Redpaper's, with all flags (R-4.4-7)."""
+    """The command line of v1alpha2 is the Redpaper's, with all flags."""
     assert mpirun(arguments()) == [
         *("mpirun", "-np", "2", "-bind-to", "none", "-map-by", "slot"),
         *("-x", "NCCL_DEBUG=INFO", "-x", "NCCL_IB_DISABLE=0", "-x", "NCCL_NET_GDR_LEVEL=1"),
@@ -41,14 +41,14 @@ def test_command_line_is_the_papers() -> None:
 
 
 def test_processes_and_slots_agree() -> None:
-    """Each slot of the workers gets one process (R-4.3-2)."""
+    """Each slot of the workers gets one process."""
     args = arguments(processes_per_pod=8)
     assert spec(args)["slotsPerWorker"] == 8
     assert mpirun(args)[1:3] == ["-np", "16"]
 
 
 def test_no_container_can_gain_privileges() -> None:
-    """No container allows privilege escalation (S-6.3)."""
+    """No container allows privilege escalation."""
     for replica in spec(arguments())["mpiReplicaSpecs"].values():
         for container in replica["template"]["spec"]["containers"]:
             assert container["securityContext"]["allowPrivilegeEscalation"] is False
@@ -134,7 +134,7 @@ def test_further_variables_leave_the_transport_alone(name: str) -> None:
 
 
 def test_workers_and_not_the_launcher_join_the_second_networks() -> None:
-    """Only workers join secondary networks (B-7.2)."""
+    """Only workers join secondary networks."""
     roles = spec(arguments(networks=("adas-ens1", "adas-ens2")))["mpiReplicaSpecs"]
     assert roles["Worker"]["template"]["metadata"]["annotations"] == {NETWORKS: "adas-ens1,adas-ens2"}
     assert "metadata" not in roles["Launcher"]["template"]
@@ -150,7 +150,7 @@ def test_without_volumes_there_is_no_data() -> None:
 
 
 def test_the_claim_is_mounted_where_the_program_looks() -> None:
-    """The claim is mounted at the folders of `mounts` (E-54)."""
+    """The claim is mounted at the folders of `mounts`."""
     mounts = worker(arguments(mounts={"/efs": "", "/coco": "coco2017"}))["volumeMounts"]
     assert mounts[:2] == [
         {"name": "data", "mountPath": "/efs"},
@@ -159,13 +159,13 @@ def test_the_claim_is_mounted_where_the_program_looks() -> None:
 
 
 def test_the_runtimes_hook_is_told_beside_the_drivers() -> None:
-    """Variables of the runtime's hook stand beside IBV_DRIVERS (B-5.3)."""
+    """Variables of the runtime's hook stand beside IBV_DRIVERS."""
     found = worker(arguments(runtime_environment={"NVIDIA_DRIVER_CAPABILITIES": "compute,utility"}))["env"]
     assert [each["name"] for each in found] == ["IBV_DRIVERS", "NVIDIA_DRIVER_CAPABILITIES"]
 
 
 def test_a_job_can_be_bound_to_one_node() -> None:
-    """A job with `node` has the affinity to that node (R-4.5-7)."""
+    """A job with `node` has the affinity to that node."""
     pod = spec(arguments(node="dgx01"))["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
     terms = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert terms[0]["matchFields"][0]["values"] == ["dgx01"]
@@ -182,7 +182,7 @@ def test_a_job_keeps_off_unfit_nodes(node: str | None) -> None:
 
 
 def test_debugging_tells_of_starting_and_connecting() -> None:
-    """`debug` makes Open MPI log how it starts and connects (B-6.2)."""
+    """`debug` makes Open MPI log how it starts and connects."""
     words = mpirun(arguments(debug=True))
     assert words[words.index("plm_base_verbose") - 1 :][:6] == [
         *("-mca", "plm_base_verbose", "100", "-mca", "btl_base_verbose", "30")
@@ -195,7 +195,7 @@ def test_debugging_tells_of_starting_and_connecting() -> None:
     [((1, 8, None), "01x08"), ((16, 1, 2), "16x01x02"), ((2, 8, 2), "02x08x02")],
 )
 def test_names_tell_the_layout(layout: tuple[int, int, int | None], label: str) -> None:
-    """A job's name ends with its layout (R-4.3-2)."""
+    """A job's name ends with its layout."""
     pods, gpus, nodes = layout
     assert str(Layout(pods=pods, gpus=gpus, nodes=nodes)) == label
 

@@ -14,7 +14,7 @@ def pod(name: str) -> Any:
 
 
 def test_client_lists_every_hca_before_it_measures_one() -> None:
-    """The client lists the hosts of every HCA before it measures one (R-3.4.2-8, R-4.1-2)."""
+    """The client lists the hosts of every HCA before it measures one."""
     script = pod("mofed-test-job")["containers"][0]["args"][0]
     assert [f"ibhosts -C mlx5_{port}" in script for port in range(4)] == [True] * 4
     assert script.endswith("ib_write_bw mofed-test-job-listener -d mlx5_1")
@@ -22,12 +22,12 @@ def test_client_lists_every_hca_before_it_measures_one() -> None:
 
 
 def test_client_shows_what_it_may_lock_behind_the_command() -> None:
-    """The limit of locked memory is logged with its command (R-3.4.3-8)."""
+    """The limit of locked memory is logged with its command."""
     assert "; set -ex; ulimit -l; " in pod("mofed-test-job")["containers"][0]["args"][0]
 
 
 def test_the_two_pods_run_on_the_two_nodes_through_the_scheduler() -> None:
-    """Both pods have an affinity to their node, and no nodeName (R-4.1-1, R-4.1-2)."""
+    """Both pods have an affinity to their node, and no nodeName."""
     for name, node in (("mofed-test-job", "dgx01"), ("mofed-test-job-listener", "dgx02")):
         assert "nodeName" not in pod(name)
         required = pod(name)["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
@@ -44,7 +44,7 @@ def test_pods_hold_one_of_each_hca_and_ipc_lock_and_no_gpu() -> None:
 
 
 def test_failures_show_at_once_and_with_their_last_words() -> None:
-    """A failed pod is not retried, and its log is the termination message (R-3.4.3-9)."""
+    """A failed pod is not retried, and its log is the termination message."""
     assert spec(environment("dev"), "Job", "mofed-test-job")["backoffLimit"] == 0
     assert pod("mofed-test-job")["restartPolicy"] == "Never"
     assert pod("mofed-test-job")["containers"][0]["terminationMessagePolicy"] == "FallbackToLogsOnError"

@@ -140,7 +140,7 @@ def test_list_of_the_exporter_has_three_columns() -> None:
 
 
 def test_limits_are_the_settings() -> None:
-    """Thresholds of alerts follow the settings (S-5.6)."""
+    """Thresholds of alerts follow the settings."""
     found = {alert.name: alert.expression for alert in alerts([LIMITS.model_copy(update={"temperature": 77})])}
     assert found["GpuTooHot"] == "DCGM_FI_DEV_GPU_TEMP > 77"
     assert "[10m]) < 20" in found["GpuUnderused"]

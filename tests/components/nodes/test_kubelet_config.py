@@ -49,7 +49,7 @@ def test_whole_machines_stay_schedulable() -> None:
 
 
 def test_reserved_cpus_leave_the_gpus_their_neighbours() -> None:
-    """Reserved CPUs are on NUMA nodes without GPUs first (D-2.6)."""
+    """Reserved CPUs are on NUMA nodes without GPUs first."""
     reserved = cpus.parse(for_machine(DGX_A100).reserved_cpus)
     assert not any(reserved & node.cpu_set for node in DGX_A100.numa if node.gpus)
 

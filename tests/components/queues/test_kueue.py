@@ -150,7 +150,7 @@ def test_flavors_of_a_queue_all_have_a_topology_or_none() -> None:
 
 
 def test_rdma_may_have_a_quota_of_its_own() -> None:
-    """A quota of RDMA resources may differ from that of GPUs (R-4.1)."""
+    """A quota of RDMA resources may differ from that of GPUs."""
     quota = Quota(gpus=0, cpus=8, memory_gib=16, rdma_pods=2)
     args = arguments({"net": quota})
     (group,) = cluster_queue_spec(args, args.tenants[0])["resourceGroups"]

@@ -53,7 +53,7 @@ def test_data_outlives_the_program_only_if_wanted(protect: bool) -> None:
 
 
 def test_a_volume_made_by_hand_is_bound_by_name() -> None:
-    """An existing volume is bound by its name (E-36)."""
+    """An existing volume is bound by its name."""
     found = claim(storage_class="static", volume_name="a2d2-pv")
     assert (found["spec"]["storageClassName"], found["spec"]["volumeName"]) == ("static", "a2d2-pv")
 

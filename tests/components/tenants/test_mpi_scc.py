@@ -23,7 +23,7 @@ def test_recorded_scc_allows_ipc_lock_without_adding_it() -> None:
 
 @pytest.mark.parametrize("base", BASES)
 def test_no_group_and_no_user_may_use_it_directly(base: Base) -> None:
-    """The SCC names no user and no group (E-13)."""
+    """The SCC names no user and no group."""
     assert constraints(base)["groups"] == []
     assert constraints(base)["users"] == []
 
@@ -69,7 +69,7 @@ def test_required_keys_survive_pulumi() -> None:
 
 
 def test_differs_from_restricted_by_ipc_lock_alone() -> None:
-    """On 4.4 the SCC is restricted with IPC_LOCK (R-3.4.3-1)."""
+    """On 4.4 the SCC is restricted with IPC_LOCK."""
     (theirs,) = (scc for scc in published("4.4") if scc["metadata"]["name"] == "restricted")
     ours = constraints("restricted")
     differing = {key for key in ours if (ours[key] or None) != (theirs.get(key) or None)}

@@ -11,7 +11,7 @@ from tests.support.recorded import environment, one
 
 
 def test_only_the_tenants_account_may_use_the_scc() -> None:
-    """Role and binding grant the SCC to the tenant's account alone (E-14)."""
+    """Role and binding grant the SCC to the tenant's account alone."""
     binding = one(environment("dev"), "RoleBinding", "mpi").inputs
     assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "mpi", "namespace": "adas"}]
     assert binding["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "mpi"}
@@ -27,7 +27,7 @@ def test_only_the_tenants_account_may_use_the_scc() -> None:
 
 
 def test_namespace_has_its_own_ids() -> None:
-    """The namespace has the ids and SELinux level of the settings (R-4.3-6)."""
+    """The namespace has the ids and SELinux level of the settings."""
     assert one(environment("dev"), "Namespace", "adas").inputs["metadata"]["annotations"] == {
         "openshift.io/sa.scc.uid-range": "1075480000/10000",
         "openshift.io/sa.scc.supplemental-groups": "1075480000/10000",

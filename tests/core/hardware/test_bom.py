@@ -19,7 +19,7 @@ def changed(role: str, part: str, **fields: Any) -> Bom:
 
 
 def test_what_document_001_states_differently() -> None:
-    """The totals that the Supermicro reference states differently are found (E-44)."""
+    """The totals that the Supermicro reference states differently are found."""
     assert set(differences(SUPERMICRO)) == {
         "app: no parts are listed",
         "bastion: the parts are of a 1029-TRT, the machines are SYS-1029U-E1CRT",
@@ -29,7 +29,7 @@ def test_what_document_001_states_differently() -> None:
 
 
 def test_roles_fill_the_chassis() -> None:
-    """Every role has its nodes: two chassis of four make eight (S-2.2)."""
+    """Every role has its nodes: two chassis of four make eight."""
     assert SUPERMICRO.roles == {"master": 3, "infra": 3, "app": 2, "bastion": 1, "gpu": 1}
     assert SUPERMICRO.chassis[0].nodes == 8
     fewer = Chassis(server="SYS-2029BT-HNC1R", quantity=1, nodes_each=4, roles={"master": 3, "infra": 3, "app": 2})

@@ -7,7 +7,7 @@ from tests.support.machines import DGX1_V100_16GB
 
 
 def test_the_lab_has_sixteen_cables_in_balance() -> None:
-    """The lab has eight ports on each side of the switch (R-2.1-3)."""
+    """The lab has eight ports on each side of the switch."""
     lab = cabling(("dgx01", "dgx02"), DGX1_V100_16GB, ESS3000)
     assert len(lab.cables) == 16
     assert {cable.rate_gbps for cable in lab.cables} == {100}
@@ -16,7 +16,7 @@ def test_the_lab_has_sixteen_cables_in_balance() -> None:
 
 
 def test_the_lab_shows_the_adapters_that_ibhosts_lists() -> None:
-    """The lab's adapters are those that ibhosts lists (R-4.1-7)."""
+    """The lab's adapters are those that ibhosts lists."""
     assert cabling(("dgx01", "dgx02"), DGX1_V100_16GB, ESS3000).channel_adapters == {
         *(f"dgx0{host} HCA-{port}" for host in (1, 2) for port in (1, 2, 3, 4)),
         *(f"fscc-fab3-3-{canister} HCA-{port}" for canister in "ab" for port in (2, 3, 4, 5)),

@@ -14,7 +14,7 @@ def test_what_is_written_is_read_back(numbers: frozenset[int]) -> None:
 
 
 def test_lists_are_as_lscpu_writes_them() -> None:
-    """Lists have the form that lscpu prints (D-2.5)."""
+    """Lists have the form that lscpu prints."""
     assert cpus.write([*range(16), *range(128, 144)]) == "0-15,128-143"
     assert cpus.write([3, 1]) == "1,3"
     assert cpus.write([]) == ""

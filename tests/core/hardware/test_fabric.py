@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from core.hardware.fabric import compute_fabric, leaf_of, ratio, storage_fabric, unit_of
 
 COMPUTE = {
-    # machines: units, leaf, spine, core, cables to leaf, to spine, to core (D-3.3)
+    # machines: units, leaf, spine, core, cables to leaf, to spine, to core
     10: (Fraction(1, 2), 8, 2, 0, 80, 80, 0),
     20: (1, 8, 4, 0, 160, 160, 0),
     40: (2, 16, 10, 0, 320, 320, 0),
@@ -19,7 +19,7 @@ COMPUTE = {
     140: (7, 56, 80, 28, 1120, 1120, 560),
 }
 STORAGE = {
-    # machines: units, storage ports, leaf, spine, cables to leaf, to spine, printed ratio (D-3.4)
+    # machines: units, storage ports, leaf, spine, cables to leaf, to spine, printed ratio
     10: (Fraction(1, 2), 4, 2, 1, 20, 20, "1:1"),
     20: (1, 8, 2, 1, 40, 32, "3:2"),
     40: (2, 16, 4, 2, 80, 64, "3:2"),
@@ -32,7 +32,7 @@ some_size = some.integers(min_value=1, max_value=140)
 
 @pytest.mark.parametrize("nodes", sorted(COMPUTE))
 def test_compute_rows_are_as_printed(nodes: int) -> None:
-    """Sizes of the compute fabric are those of the table (E-58)."""
+    """Sizes of the compute fabric are those of the table."""
     row = compute_fabric(nodes)
     printed = (row.units, row.leaf, row.spine, row.core, row.leaf_cables, row.spine_cables, row.core_cables)
     assert printed == COMPUTE[nodes]
@@ -42,7 +42,7 @@ def test_compute_rows_are_as_printed(nodes: int) -> None:
 
 @pytest.mark.parametrize("nodes", sorted(STORAGE))
 def test_storage_rows_are_as_printed(nodes: int) -> None:
-    """Sizes of the storage fabric are those of the table (E-60)."""
+    """Sizes of the storage fabric are those of the table."""
     row = storage_fabric(nodes)
     assert STORAGE[nodes] == (
         row.units,
@@ -57,13 +57,13 @@ def test_storage_rows_are_as_printed(nodes: int) -> None:
 
 
 def test_the_spine_of_a_pod_has_half_the_bandwidth_upwards() -> None:
-    """The spine of a POD has half the bandwidth upwards (E-58)."""
+    """The spine of a POD has half the bandwidth upwards."""
     assert compute_fabric(140).spine_subscription == 2
     assert compute_fabric(100).spine_subscription is None
 
 
 def test_both_subscription_ratios_are_distinguished() -> None:
-    """Ratios with and without storage are distinguished (E-59)."""
+    """Ratios with and without storage are distinguished."""
     both = {
         nodes: (ratio(row.machine_subscription), ratio(row.total_subscription))
         for nodes in STORAGE
@@ -99,13 +99,13 @@ def test_more_than_two_levels_hold_get_a_core(nodes: int) -> None:
 
 
 def test_all_is_counted() -> None:
-    """Switches of all levels are counted (D-3.3, D-3.4)."""
+    """Switches of all levels are counted."""
     assert (compute_fabric(140).switches, compute_fabric(140).cables) == (56 + 80 + 28, 1120 + 1120 + 560)
     assert (storage_fabric(140).switches, storage_fabric(140).cables) == (14 + 8, 280 + 224 + 56)
 
 
 def test_an_hca_has_a_leaf_of_its_own_in_each_unit() -> None:
-    """Each rail of a machine has its own leaf (D-3.6)."""
+    """Each rail of a machine has its own leaf."""
     leaves = {rail: {leaf_of(node, rail) for node in range(140)} for rail in range(8)}
     assert all(len(switches) == 7 for switches in leaves.values())
     assert len(set.union(*leaves.values())) == 56
@@ -114,7 +114,7 @@ def test_an_hca_has_a_leaf_of_its_own_in_each_unit() -> None:
 
 
 def test_machines_with_the_same_leaves_are_of_one_unit() -> None:
-    """POD and unit are those in which all rails of two machines have the same leaf switches (D-3.5, D-3.6)."""
+    """POD and unit are those in which all rails of two machines have the same leaf switches."""
     for one, other in combinations(range(0, 140, 7), 2):
         leaves = [{leaf_of(node, rail) for rail in range(8)} for node in (one, other)]
         assert (unit_of(one) == unit_of(other)) is (leaves[0] == leaves[1])
@@ -123,7 +123,7 @@ def test_machines_with_the_same_leaves_are_of_one_unit() -> None:
 
 @pytest.mark.parametrize("nodes", [0, 141])
 def test_no_machines_and_more_than_a_pod_are_refused(nodes: int) -> None:
-    """No machines, and more than one POD, are refused (D-3.7)."""
+    """No machines, and more than one POD, are refused."""
     for plan in (compute_fabric, storage_fabric):
         with pytest.raises(ValueError, match=f"a POD has 1 to 140 machines, not {nodes}; plan several"):
             plan(nodes)

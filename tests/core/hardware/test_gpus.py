@@ -7,7 +7,7 @@ from tests.support.machines import AMPERE, VOLTA
 
 
 def test_volta_stays_on_its_last_branch() -> None:
-    """V100s accept drivers up to branch 580 (platform-facts 1.1)."""
+    """V100s accept drivers up to branch 580."""
     assert VOLTA.accepts_driver("580.95.05")
     assert VOLTA.accepts_driver("440.33.01")
     assert not VOLTA.accepts_driver("595.91.07")

@@ -67,12 +67,12 @@ def test_a_reserve_leaves_something() -> None:
     ],
 )
 def test_cut_off_gpus_make_a_job(free: dict[str, int], wanted: int, layout: str) -> None:
-    """A job may use single free GPUs of several nodes (B-6.1)."""
+    """A job may use single free GPUs of several nodes."""
     assert str(plan(free, wanted).options[0]) == layout
 
 
 def test_layouts_come_in_the_order_of_their_pods() -> None:
-    """Layouts are sorted by their number of pods (E-29)."""
+    """Layouts are sorted by their number of pods."""
     assert [str(option) for option in plan(FREE, 16).options] == ["02x08x02", "04x04x02", "08x02x02", "16x01x02"]
 
 

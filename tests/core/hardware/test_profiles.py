@@ -47,7 +47,7 @@ def test_sizes_are_those_of_the_documents(name: str) -> None:
 
 
 def test_dgx1_has_the_ports_of_the_redpaper() -> None:
-    """The DGX-1 has the Redpaper's ports (R-3.4.2-2, R-4.4-3)."""
+    """The DGX-1 has the Redpaper's ports."""
     dgx1 = profile("dgx1-v100-16gb")
     assert [(hca.name, hca.netdev, hca.numa, hca.gpus) for hca in dgx1.hcas] == [
         ("mlx5_0", "ib0", 0, (0, 1)),
@@ -64,7 +64,7 @@ def test_dgx1_has_the_ports_of_the_redpaper() -> None:
 
 @pytest.mark.parametrize(("name", "links"), [("dgx1-v100-16gb", 6), ("dgx-a100", 7 * 12)])
 def test_the_matrix_of_nvlinks_is_symmetric(name: str, links: int) -> None:
-    """The matrix of NVLinks is symmetric (R-4.4-3, D-2.6)."""
+    """The matrix of NVLinks is symmetric."""
     matrix = profile(name).nvlink.links
     assert [list(row) for row in zip(*matrix, strict=True)] == [list(row) for row in matrix]
     assert {sum(row) for row in matrix} == {links}
@@ -72,7 +72,7 @@ def test_the_matrix_of_nvlinks_is_symmetric(name: str, links: int) -> None:
 
 
 def test_dgx_a100_has_the_numa_map_of_the_slides() -> None:
-    """The DGX A100 has the NUMA map of the slides (D-2.5, D-2.6)."""
+    """The DGX A100 has the NUMA map of the slides."""
     assert tuple(node.cpus for node in DGX_A100.numa) == LSCPU_OF_DGX_A100
     node_of = {gpu: node.id for node in DGX_A100.numa for gpu in node.gpus}
     assert tuple(node_of[gpu] for gpu in range(8)) == NUMA_OF_DGX_A100_GPUS
@@ -80,7 +80,7 @@ def test_dgx_a100_has_the_numa_map_of_the_slides() -> None:
 
 
 def test_dgx_a100_keeps_storage_off_the_compute_ports() -> None:
-    """Storage ports are not compute ports (D-3.2)."""
+    """Storage ports are not compute ports."""
     assert [hca.name for hca in DGX_A100.hcas] == [f"mlx5_{number}" for number in (0, 1, 2, 3, 6, 7, 8, 9)]
     assert [hca.name for hca in DGX_A100.storage_hcas] == ["mlx5_4", "mlx5_5"]
     assert [int(hca.interface[3:-2]) for hca in DGX_A100.hcas] == [12, 18, 75, 84, 141, 148, 186, 204]
@@ -88,14 +88,14 @@ def test_dgx_a100_keeps_storage_off_the_compute_ports() -> None:
 
 
 def test_dgx_a100_fits_its_data_sheet() -> None:
-    """Power, height and weight are those of the data sheet (D-2.2, D-2.7)."""
+    """Power, height and weight are those of the data sheet."""
     assert (DGX_A100.power_watts, DGX_A100.rack_units, DGX_A100.weight_kg) == (6500, 6, 123)
     assert (DGX_A100.nvlink.gbs, DGX_A100.nvlink.switches, DGX_A100.gpu.mig_instances) == (600, 6, 7)
     assert DGX_A100.gpus * DGX_A100.gpu.memory_gb == 320
 
 
 def test_other_sizes_of_memory_are_data() -> None:
-    """The DGX A100 has 1 TB of memory, and is sold with 2 TB (E-56)."""
+    """The DGX A100 has 1 TB of memory, and is sold with 2 TB."""
     assert (DGX_A100.memory_gib, DGX_A100.memory_options_gib) == (1024, (2048,))
 
 

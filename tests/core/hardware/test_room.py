@@ -7,7 +7,7 @@ from toolkit.cli.plan.room import Rack, room
 
 
 def test_a_pod_needs_its_power_and_height() -> None:
-    """Racks follow from 6.5 kW and 6 units of each machine (D-2.2, D-3.9)."""
+    """Racks follow from 6.5 kW and 6 units of each machine."""
     pod = room(DGX_A100, 140, Rack(units=42, watts=30000))
     assert (pod.watts, pod.rack_units, pod.nodes_per_rack, pod.racks) == (910_000, 840, 4, 35)
 

@@ -22,7 +22,7 @@ MAPPED = [known for known in PROFILES.values() if known.numa]
     ids=str,
 )
 def test_a_gpu_has_its_own_ports(machine: Profile, nearest: list[tuple[str, ...]]) -> None:
-    """A GPU's ports are those of the shortest distance (R-4.4-3)."""
+    """A GPU's ports are those of the shortest distance."""
     found = [tuple(hca.name for hca in topology.nearest_hcas(machine, gpu)) for gpu in range(6)]
     assert found == nearest
 
@@ -77,7 +77,7 @@ def test_nccl_gets_whole_names() -> None:
 
 @pytest.mark.parametrize("machine", NAMED, ids=lambda known: str(known.name))
 def test_rail_i_is_compute_port_i(machine: Profile) -> None:
-    """Rails are the compute ports in their order (D-3.6)."""
+    """Rails are the compute ports in their order."""
     rails = topology.rails(machine)
     assert [rail.index for rail in rails] == list(range(machine.ports.count))
     assert [rail.hca for rail in rails] == list(machine.hcas)
@@ -90,7 +90,7 @@ def test_ports_without_names_are_no_rails() -> None:
 
 
 def test_system_cpus_are_beside_the_storage_ports_of_a_dgx_a100() -> None:
-    """Reserved CPUs of a DGX A100 are on NUMA nodes without GPUs (D-2.6)."""
+    """Reserved CPUs of a DGX A100 are on NUMA nodes without GPUs."""
     assert topology.reserved_cpus(DGX_A100, 32) == "0-15,128-143"
     assert cpus.parse(topology.reserved_cpus(DGX_A100, 128)) == topology.cpus_without_gpus(DGX_A100)
     with pytest.raises(ValueError, match="dgx-a100 has 128 CPUs to reserve, not 130"):
@@ -127,7 +127,7 @@ def test_what_cannot_be_reserved_is_refused(machine: Profile, count: int, fault:
 
 
 def test_the_reserve_of_the_lab_is_the_default() -> None:
-    """The default reserve is that of the Redpaper's machine (R-3.3-7)."""
+    """The default reserve is that of the Redpaper's machine."""
     assert topology.pagepool_gib(DGX1_V100_16GB) == 128
     assert topology.reserve(DGX1_V100_16GB) == Reserve()
 

@@ -300,7 +300,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("stack", "settings", "expected"), REFUSED)
 def test_what_cannot_work_is_refused(stack: str, settings: dict[str, Any], expected: str) -> None:
-    """Settings that cannot work together are refused with path, value and remedy (N-5.2: images and drivers)."""
+    """Settings that cannot work together are refused with path, value and remedy (images and drivers)."""
     expect_refusal(changed(stack, **settings), expected)
 
 

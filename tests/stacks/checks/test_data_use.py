@@ -49,7 +49,7 @@ def test_what_no_job_could_do(content: dict[str, Any], expected: str) -> None:
     ],
 )
 def test_a_set_on_a_cache_that_can_be_changed(mode: str | None, access_mode: str, expected: str) -> None:
-    """On a cache that is not read-only a job could change the source, or hide what it has (R-5.4-6)."""
+    """On a cache that is not read-only a job could change the source, or hide what it has."""
     expect_refusal(cached(mode, access_mode), f"data_sets.bikes of adas is on volume sets, {expected}")
 
 

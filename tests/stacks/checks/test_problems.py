@@ -81,7 +81,7 @@ def test_the_rdma_plugin_needs_no_labels_of_node_feature_discovery() -> None:
 def test_layouts_fit_a_numa_node_where_they_must(
     stack: str, gpus: int, reserve: dict[str, int] | None, expected: str | None
 ) -> None:
-    """With single-numa-node, pods that no NUMA node can hold are refused (N-4.2, N-4.3)."""
+    """With single-numa-node, pods that no NUMA node can hold are refused."""
     content = changed(stack, tuning__kubelet__topology_policy="single-numa-node", reserve=reserve)
     content["stages"] = [
         {"name": "all", "workloads": [JOB | {"tenant": content["tenants"][0]["namespace"], "gpus": gpus}]}
@@ -128,7 +128,7 @@ def test_releases_refuse_what_their_drivers_and_apis_lack(stack: str, settings: 
     ],
 )
 def test_a_directory_is_one_tenants(path: str, expected: str | None) -> None:
-    """Two namespaces cannot share a directory, whose SELinux label is of one (R-4.2-3, platform-facts 1.9)."""
+    """Two namespaces cannot share a directory, whose SELinux label is of one."""
     content = changed("prod", tenants__1__data__path=path)
     if expected is None:
         assert parse(content, "test")
@@ -138,7 +138,7 @@ def test_a_directory_is_one_tenants(path: str, expected: str | None) -> None:
 
 @pytest.mark.parametrize("level", ["s0:c24,c27", "s0:c0027,c24"])
 def test_the_order_of_categories_means_nothing(level: str) -> None:
-    """One SELinux level is found twice in whatever order its categories are written (E-17)."""
+    """One SELinux level is found twice in whatever order its categories are written."""
     expect_refusal(changed("prod", tenants__1__mcs=level), "tenants: mcs 's0:c27,c24' …; give each its own")
 
 

@@ -104,7 +104,7 @@ def swapped(all_: Switches) -> None:
 
 
 def test_a_rail_has_one_switch() -> None:
-    """A machine that has a rail on another switch than the others is named, with where it belongs (D-3.6)."""
+    """A machine that has a rail on another switch than the others is named, with where it belongs."""
     content = data("h100-roce", cabled=True)
     swapped(content["site"]["switches"])
     text = message(content)

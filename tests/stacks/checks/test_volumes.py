@@ -31,7 +31,7 @@ def objects(content: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 
 
 def test_volumes_by_name() -> None:
-    """A job has the volumes that its program mounts, and no other (R-4.2-1); scratch comes with each pod."""
+    """A job has the volumes that its program mounts, and no other; scratch comes with each pod."""
     mounts = {
         "/sets": {"volume": "sets", "folder": "train", "read_only": True},
         "/out": {"volume": "sets", "folder": "out"},

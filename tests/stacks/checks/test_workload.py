@@ -101,7 +101,7 @@ def test_the_catalogues_image_is_taken_where_it_fits() -> None:
 
 
 def test_in_network_reductions_need_an_nccl_that_knows_them() -> None:
-    """fabric.sharp needs NCCL 2.6 or later (D-4.1)."""
+    """fabric.sharp needs NCCL 2.6 or later."""
     old = "nvcr.io/nvidia/tensorflow:19.10-py3"
     data = example("dev", MPI | {"program": "resnet50-nvidia", "image": old})
     assert parse(data, "test")
@@ -122,7 +122,7 @@ def test_in_network_reductions_need_an_nccl_that_knows_them() -> None:
     ],
 )
 def test_volumes_are_large_enough_for_the_data(data: dict[str, Any] | None, expected: str) -> None:
-    """A program's data set must fit on the tenant's volume (S-3.1)."""
+    """A program's data set must fit on the tenant's volume."""
     settings = example("dev", MPI | {"program": "a2d2", "layout": {"pods": 16, "gpus": 1}})
     settings["tenants"][0]["data"] = data
     expect_refusal(settings, expected)

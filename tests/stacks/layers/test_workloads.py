@@ -43,7 +43,7 @@ def test_machines_without_named_ports_run_over_ethernet(profile: str) -> None:
 
 
 def test_roce_jobs_join_a_network_for_each_port_and_look_for_their_address_there() -> None:
-    """RoCE jobs join a network for each port, and find their GID there (platform-facts 2)."""
+    """RoCE jobs join a network for each port, and find their GID there."""
     found = mpi("nvaie-roce", MPI | IMAGE)
     assert found.environment["NCCL_IB_TC"] == "106"
     assert len(found.networks) == len(found.rdma_resources) == len(found.v2beta1.roce_ports) == 8
@@ -64,7 +64,7 @@ def test_images_of_the_clusters_registry_are_pulled_by_the_account() -> None:
 
 
 def test_jobs_of_today_name_their_ports_and_the_distance_of_their_machine() -> None:
-    """Jobs of v2beta1 name compute ports and the GPUDirect level of the machine (E-30)."""
+    """Jobs of v2beta1 name compute ports and the GPUDirect level of the machine."""
     found = mpi("prod", MPI | IMAGE)
     assert found.gdr_level == "PXB"
     assert found.ib_hca == "=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_6,mlx5_7,mlx5_8,mlx5_9"
@@ -86,7 +86,7 @@ def test_the_smoke_test_takes_an_image_that_the_gpus_know() -> None:
 
 
 def test_only_old_runtimes_are_told_what_they_need_of_the_driver() -> None:
-    """Only pods of OpenShift 3.11 have variables for the runtime's hook (B-5.3)."""
+    """Only pods of OpenShift 3.11 have variables for the runtime's hook."""
     assert args_of("supermicro-3.11", SMOKE).runtime_environment == {
         "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
         "NVIDIA_REQUIRE_CUDA": "cuda>=5.0",
@@ -120,7 +120,7 @@ def test_launchers_of_large_jobs_can_have_more() -> None:
 
 
 def test_full_precision_turns_tf32_off() -> None:
-    """Precision fp32 turns TF32 off (D-2.8)."""
+    """Precision fp32 turns TF32 off."""
     found = args_of("prod", MPI | IMAGE | {"precision": "fp32"})
     assert found.environment["NVIDIA_TF32_OVERRIDE"] == "0"
     assert "NVIDIA_TF32_OVERRIDE" not in args_of("prod", MPI | IMAGE).environment

@@ -32,7 +32,7 @@ def test_kubeconfig_may_be_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_dev_is_the_lab_of_the_redpaper() -> None:
-    """The dev stack has the figures of R-3.4.5-6 and R-4.2-2."""
+    """The dev stack has the Redpaper's figures of cluster and volume."""
     lab = load("dev", ROOT)
     storage, data = lab.storage, lab.tenant("adas").data
     assert storage is not None
@@ -235,7 +235,7 @@ def test_rules_over_several_fields_name_the_settings_themselves() -> None:
     ],
 )
 def test_tenants_share_nothing(field: str, value: object, expected: str) -> None:
-    """Tenants cannot share namespace, SELinux level or ids (E-17)."""
+    """Tenants cannot share namespace, SELinux level or ids."""
     data = settings_of("dev")
     other = copy.deepcopy(data["tenants"][0]) | {
         "namespace": "other",

@@ -51,7 +51,7 @@ def placed(data: dict[str, Any]) -> tuple[Placement, ...]:
     ],
 )
 def test_the_best_layout_that_fits_is_taken(free: dict[str, int], wanted: dict[str, int], expected: str) -> None:
-    """The layout with the fewest pods that fits on the free GPUs is used (B-6.1)."""
+    """The layout with the fewest pods that fits on the free GPUs is used."""
     (job,) = jobs.every(parse(lab([AGGREGATED | wanted], free), "test"))
     assert str(job.layout) == expected
     assert job.name == f"cut-off-{expected}"
@@ -88,7 +88,7 @@ def test_jobs_of_a_wave_have_room_beside_each_other() -> None:
 
 
 def test_jobs_that_are_bound_to_one_node_share_no_wave_that_only_two_nodes_could_hold() -> None:
-    """Jobs bound to one node run in one wave only if that node holds them (R-4.5-7)."""
+    """Jobs bound to one node run in one wave only if that node holds them."""
     bound = AGGREGATED | {"gpus": 8, "node": "dgx02.ocp4.scale.ibm.com"}
     found = placed(lab([bound | {"name": "one"}, bound | {"name": "two"}, AGGREGATED | {"gpus": 8, "name": "free"}]))
     assert [(each.job, each.wave) for each in found] == [
@@ -145,7 +145,7 @@ def test_the_bandwidth_test_has_nodes_and_no_gpus() -> None:
 
 
 def test_a_pod_of_machines_can_be_named() -> None:
-    """Layouts and names reach the 140 machines of a POD (D-3.1)."""
+    """Layouts and names reach the 140 machines of a POD."""
     assert str(Layout(pods=140, gpus=8, nodes=140)) == "140x08x140"
 
 

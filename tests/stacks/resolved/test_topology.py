@@ -26,7 +26,7 @@ def objects(recorded: Iterable[Registration], kind: str) -> list[dict[str, Any]]
 
 
 def test_machines_of_a_scalable_unit_are_on_one_leaf() -> None:
-    """Seven units of twenty machines, whose nodes have a label for their unit (D-3.5, D-3.6)."""
+    """Seven units of twenty machines, whose nodes have a label for their unit."""
     found = topology.domains("leaf", only_pool(pod()), pod())
     assert [(path, len(nodes)) for path, nodes in found.items()] == [(f"pod-1-unit-{unit}", 20) for unit in range(1, 8)]
     labels = topology.labels(pod())

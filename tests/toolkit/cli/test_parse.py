@@ -18,7 +18,7 @@ _run = partial(finished, parse.command)
 
 
 def test_json_has_the_schema_of_the_issue() -> None:
-    """The JSON has the fields of the schema, and the paper's printed average (R-4.4-8)."""
+    """The JSON has the fields of the schema, and the paper's printed average."""
     status, output = _run(str(TABLE), "--json")
     (found,) = json.loads(output)
     assert status == 0

@@ -14,7 +14,7 @@ _run = partial(finished, place.command)
 
 
 def test_a_job_that_fits_in_pieces_only() -> None:
-    """Two GPUs that are free on two nodes fit a layout of two pods with one GPU each (B-6.1)."""
+    """Two GPUs that are free on two nodes fit a layout of two pods with one GPU each."""
     status, output = _run("--gpus", "2", "--free", "dgx01=1,dgx02=1", "--json")
     (layout,) = json.loads(output)["layouts"]
     assert (status, layout["layout"], list(layout["nodes"].values())) == (0, "02x01x02", [1, 1])

@@ -38,7 +38,7 @@ def test_the_schema_accepts_every_card(name: str) -> None:
 
 
 def test_the_classes_of_a2d2() -> None:
-    """A2D2's 55 colours are 38 classes, whose tags are those of the published records (R-5.1-1)."""
+    """A2D2's 55 colours are 38 classes, whose tags are those of the published records."""
     card = CARDS["a2d2"]
     assert list(card.class_tags) == _TAGS.split()
     assert len(card.tag_of_colour) == 55

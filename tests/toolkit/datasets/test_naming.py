@@ -13,7 +13,7 @@ _IMAGE = "camera_lidar_semantic/20181107_133445/camera/cam_front_center/20181107
 
 
 def test_what_a_name_says() -> None:
-    """Scene and camera follow from the printed name of an image (R-5.3-5), below any folder."""
+    """Scene and camera follow from the printed name of an image, below any folder."""
     frame = _A2D2.frame(_IMAGE)
     assert frame is not None
     assert (frame.scene, frame.camera, frame.fields["number"]) == ("20181107_133445", "front_center", "000021093")

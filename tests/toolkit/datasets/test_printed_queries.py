@@ -18,7 +18,7 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> SqliteCatalogue:
 
 
 def test_the_share_of_a_class(catalogue: SqliteCatalogue) -> None:
-    """The query of R-5.3-4 gives its printed share, and for road blocks the one that the text compares it with."""
+    """The query of a share gives the printed one, and for road blocks the one that the text compares it with."""
     ((street,),) = catalogue.ask(SHARE)
     assert float(street) == pytest.approx(22.22743915175, abs=1e-6)
     ((blocks,),) = catalogue.ask(SHARE.replace("rd_normal_street", "road_blocks"))
@@ -26,21 +26,21 @@ def test_the_share_of_a_class(catalogue: SqliteCatalogue) -> None:
 
 
 def test_frames_with_bicycles(catalogue: SqliteCatalogue) -> None:
-    """The query of R-5.3-5 gives its five printed rows and those of the window; other cameras see more bicycles."""
+    """The query of a window gives the five printed rows and those of the window; other cameras see more bicycles."""
     assert set(catalogue.ask(BICYCLES)) == printed(PRINTED_BICYCLES) | printed(PRINTED_WINDOW)
     ((all_cameras,),) = catalogue.ask("select count(*) from t_bicycle where int(value) > 0")
     assert int(all_cameras) > 14
 
 
 def test_frames_in_a_window(catalogue: SqliteCatalogue) -> None:
-    """The query of R-5.4-3 gives exactly its nine printed rows."""
+    """The query of files gives exactly the nine printed rows."""
     rows = catalogue.ask(WINDOW)
     assert len(rows) == 9
     assert set(rows) == printed(PRINTED_WINDOW)
 
 
 def test_the_wide_form_of_the_window(catalogue: SqliteCatalogue) -> None:
-    """The view has tags as numbers in columns, so that the question is a line (R-5.3-9)."""
+    """The view has tags as numbers in columns, so that the question is a line."""
     where = "front=1 and center=1 and car between 10000 and 20000 and bicycle>=3000 and bicycle<=5000"
     where += " and pedestrian between 500 and 6000"
     rows = catalogue.ask(f"select platform,datasource,filename from metaocean_view where {where}")  # noqa: S608

@@ -47,7 +47,7 @@ def test_numbers_with_decimals_count() -> None:
 
 
 def test_an_extractor_that_leaves_out_zeros() -> None:
-    """Classes with different numbers of rows are refused: the share would not be of all frames (E-34)."""
+    """Classes with different numbers of rows are refused: the share would not be of all frames."""
     rows = [(tag, "1" if tag == "sky" else "2", "1", "5") for tag in CARD.class_tags]
     with pytest.raises(CatalogueError, match=r"sky has 1 rows and \w+ has 2, .*write 0"):
         shares(Answers(rows), CARD)

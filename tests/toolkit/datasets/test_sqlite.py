@@ -24,7 +24,7 @@ def catalogue(tmp_path: Path) -> SqliteCatalogue:
 
 
 def test_every_file_has_a_record(catalogue: SqliteCatalogue) -> None:
-    """Image, label and info have a record; tags are the image's, with 0 for what it does not show (R-5.3-1)."""
+    """Image, label and info have a record; tags are the image's, with 0 for what it does not show."""
     assert len(catalogue.ask("select fkey from metaocean")) == 3
     assert catalogue.ask("select value from t_car") == [("7",)]
     assert catalogue.ask("select typeof(value), value from t_bicycle") == [("text", "0")]
@@ -37,7 +37,7 @@ def test_every_file_has_a_record(catalogue: SqliteCatalogue) -> None:
 
 
 def test_records_name_size_and_times(catalogue: SqliteCatalogue) -> None:
-    """A record has the file's size and change, and the time that the catalogue is of (R-5.4-1)."""
+    """A record has the file's size and change, and the time that the catalogue is of."""
     rows = catalogue.ask(f"select size, mtime, filetype from metaocean where filename='{IMAGE}'")  # noqa: S608
     assert rows == [("1000", "2020-09-13T12:26:40.000Z", "png")]
     assert as_of(catalogue) == "2020-09-25T20:27:37.000Z"
@@ -45,7 +45,7 @@ def test_records_name_size_and_times(catalogue: SqliteCatalogue) -> None:
 
 @pytest.mark.parametrize("platform", ["IBM COS", "NFS"])
 def test_where_a_file_is(tmp_path: Path, platform: str) -> None:
-    """An object's filename is its whole key, a file's its base name; both lead to the same name (R-5.4-5)."""
+    """An object's filename is its whole key, a file's its base name; both lead to the same name."""
     found = catalogue_of(tmp_path / "one.db", CARD, {IMAGE: {"car": 1}}, indexing.Origin(platform, "a2d2"))
     rows = found.ask(
         "select platform, path, filename from metaocean where filename like '%000000001.png' order by size"

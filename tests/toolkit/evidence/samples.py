@@ -131,7 +131,7 @@ def ports(down: str | None = None) -> IbStatus:
 
 
 def link(role: Literal["client", "server"]) -> Perftest:
-    """Return one side of the RDMA test, with the figures of R-4.1-9."""
+    """Return one side of the RDMA test, with the Redpaper's figures."""
     row = Bandwidth(
         line=50, bytes=65536, iterations=5000, peak_mb_s=11300.40, average_mb_s=11264.11, message_rate_mpps=0.180226,
         unit="MB/s", peak_printed=11300.40, average_printed=11264.11,
@@ -202,7 +202,7 @@ def good(minute: int = 0, slower: float = 1.0, rate: float = 13_700) -> Run:
             name,
             Status.PASS,
             "54.96 GB/s",
-            ">= 49.69 GB/s (0.9 x 55.21, R-4.4-8)",
+            ">= 49.69 GB/s (0.9 x 55.21, the Redpaper's)",
             "   268435456      67108864   float     sum   9115.8   29.45   55.21  5e-07   9115.3   29.45   55.22",
         ),
         verdict("small-message-latency", name, Status.PASS, "56.2 us at 8192 B", "< 100 us up to 16384 B"),
@@ -212,7 +212,7 @@ def good(minute: int = 0, slower: float = 1.0, rate: float = 13_700) -> Run:
             Status.WARN,
             "5.68 GB/s",
             ">= 27.60 GB/s",
-            cause="pods with one GPU have no NVLink between them: take pods with several GPUs (E-29)",
+            cause="pods with one GPU have no NVLink between them: take pods with several GPUs",
         ),
         verdict(
             "images-per-second", "adas/tf2-resnet50-02x08x02", Status.PASS, "13,700 images/s", ">= 12,370 images/s"
@@ -265,7 +265,7 @@ def bad() -> Run:
         verdict("hcas-used", name, Status.FAIL, "3 of 4 HCAs: mlx5_2 absent on worker-1", "all of mlx5_0 to mlx5_3",
                 "worker-1:30:30 [0] NCCL INFO NET/IB : Using [0]mlx5_3:1/IB [1]mlx5_1:1/IB [2]mlx5_0:1/IB", hostile,
                 cause="a port is down: look at its cable and at ibstatus of the node"),
-        verdict("bus-bandwidth", name, Status.MISSING, "", ">= 49.69 GB/s (0.9 x 55.21, R-4.4-8)"),
+        verdict("bus-bandwidth", name, Status.MISSING, "", ">= 49.69 GB/s (0.9 x 55.21, the Redpaper's)"),
         *good().verdicts[:2],
         verdict("single-gpu-pods", "adas/nccl-test-16x01", Status.WARN, "5.68 GB/s", ">= 27.60 GB/s"),
     )  # fmt: skip

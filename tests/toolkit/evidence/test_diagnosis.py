@@ -130,7 +130,7 @@ def _names(request: Request, log: str) -> list[str]:
 
 @pytest.mark.parametrize(("name", "line"), [(name, line) for name, lines in LINES.items() for line in lines])
 def test_a_line_shows_its_cause(name: str, line: str) -> None:
-    """Each line of the field shows its cause, and no other (E-19b: in every spelling)."""
+    """Each line of the field shows its cause, and no other (in every spelling)."""
     job = Job(request=TWO, ended=Ended.UNKNOWN, readings=read_text(f"{nccl()}{line}\n{nccl()}"))
     (found,) = diagnose(job)
     assert found.cause.name == name

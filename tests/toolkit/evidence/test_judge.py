@@ -108,7 +108,7 @@ def test_lines_that_no_tool_read_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_cut_log_that_says_why_fails(tmp_path: Path) -> None:
-    """A cut log that shows why the program ended is a failure (R-3.4.3-8)."""
+    """A cut log that shows why the program ended is a failure."""
     log = "+ ib_write_bw dgx02 -d mlx5_1\nCouldn't allocate MR\nfailed to create mr\n"
     (ended, complete, *_) = judge(
         [
@@ -194,7 +194,7 @@ def _rates(folder: Path, total: float, pods: int, gpus: int, name: str) -> Job:
 
 
 def test_scaling_from_one_node_to_two(tmp_path: Path) -> None:
-    """Two nodes that train little faster than one fail (R-4.5-4)."""
+    """Two nodes that train little faster than one fail."""
     one, good, bad = (
         _rates(tmp_path, total, pods, 8, name)
         for total, pods, name in ((7100, 1, "one"), (13700, 2, "good"), (12800, 2, "bad"))
@@ -215,7 +215,7 @@ def test_scaling_is_of_pods_alike_only(tmp_path: Path) -> None:
 
 
 def test_the_penalty_of_single_gpu_pods(tmp_path: Path) -> None:
-    """A loss of single-GPU pods beyond the Redpaper's is a warning, on the same GPUs only (R-4.5-8, E-32)."""
+    """A loss of single-GPU pods beyond the Redpaper's is a warning, on the same GPUs only."""
     jobs = [
         _rates(tmp_path, total, pods, gpus, name)
         for total, pods, gpus, name in (
@@ -235,7 +235,7 @@ def test_the_penalty_of_single_gpu_pods(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("seconds", "status"), [(740.0, Status.PASS), (790.0, Status.FAIL)])
 def test_speed_up_of_a2d2(seconds: float, status: Status) -> None:
-    """A training that takes 60 % of the time on twice the GPUs fails (R-5.2-6)."""
+    """A training that takes 60 % of the time on twice the GPUs fails."""
     one, two = (
         Job(
             request=Request.model_validate({**A2D2, "job": name, "shape": Shape(pods=pods, gpus=1)}),
@@ -258,7 +258,7 @@ def test_speed_up_of_a2d2(seconds: float, status: Status) -> None:
 
 
 def test_an_edited_log_is_flagged() -> None:
-    """The edited rates of the NVIDIA AI Enterprise guide fail (E-50)."""
+    """The edited rates of the NVIDIA AI Enterprise guide fail."""
     edited, sound = (Side(log, FOUR).job() for log in (EDITED, RATES))
     assert exit_status(judge([edited])) == FAILED
     assert exit_status(judge([sound])) == PASSED

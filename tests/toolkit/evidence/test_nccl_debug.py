@@ -29,7 +29,7 @@ def _say(host: str, message: str) -> str:
 
 
 def test_the_line_that_proves_infiniband_names_four_devices() -> None:
-    """The HCAs are those that NCCL names, in its order (R-4.4-9)."""
+    """The HCAs are those that NCCL names, in its order."""
     log = _log("nccl-test-mpi-worker-1:30:30 [0] NCCL INFO " + IB)
     assert log.devices == ("mlx5_3", "mlx5_2", "mlx5_1", "mlx5_0")
     assert log.devices_by_host == {"nccl-test-mpi-worker-1": log.devices}
@@ -48,7 +48,7 @@ def test_the_line_that_proves_gpudirect_is_one_channel() -> None:
 
 
 def test_the_printed_log_without_rdma() -> None:
-    """The blog's fallback to TCP is read as such (B-6.3)."""
+    """The blog's fallback to TCP is read as such."""
     name = "tensorflow-benchmarks-gpu-v1a2-worker"
     log = _log(
         f"{name}-1:26:156 [0] NCCL INFO Ring 01 : 1 -> 0 [send] via NET/Socket/0",
@@ -163,7 +163,7 @@ def test_devices_are_counted_by_the_index_of_their_host() -> None:
 
 
 def test_ends_at_different_hcas_are_told() -> None:
-    """Channels whose ends use different HCAs are counted (D-3.6)."""
+    """Channels whose ends use different HCAs are counted."""
     log = _log(
         _say("a", "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB ; OOB eth0:10.0.0.1<0>"),
         _say("b", "NET/IB : Using [0]mlx5_1:1/IB [1]mlx5_0:1/IB ; OOB eth0:10.0.0.2<0>"),
@@ -189,7 +189,7 @@ def test_bonded_ports_have_no_index_of_a_device() -> None:
 
 
 def test_versions_algorithms_and_counts() -> None:
-    """Versions, algorithms (D-4.2) and counts are read in each version's form."""
+    """Versions, algorithms and counts are read in each version's form."""
     old = _log(
         "NCCL version 2.4.8+cuda10.0",
         _say("n", "NET/Socket : Using [0]eno1:192.168.50.11<0>"),
@@ -231,7 +231,7 @@ def test_trees_that_are_laid_out_and_not_used_are_disabled() -> None:
 
 
 def test_sharp_is_seen_by_its_channels() -> None:
-    """`4 collnet channels`, which NCCL prints without SHARP, is no in-network reduction (D-3.8)."""
+    """`4 collnet channels`, which NCCL prints without SHARP, is no in-network reduction."""
     assert _log(_say("n", "CollNet 00/0 : 3 [send] via COLLNET/SHARP/0/GDRDMA")).collnet is True
     assert _log(_say("n", "Cannot initialize CollNet, using point-to-point network instead")).collnet is False
 

@@ -29,7 +29,7 @@ worker-1:30:45 [0] NCCL INFO Using network IB
 # Avg bus bandwidth    : 0
 #
 """
-"""As nccl-tests of 2020 prints it (R-4.4-8), with two rows."""
+"""As nccl-tests of 2020 prints it, with two rows."""
 
 
 def _read(text: str) -> tuple[Reading, ...]:

@@ -16,7 +16,7 @@ _ROW = re.compile(r"\s+([0-9]+)\s+[0-9]+\s+float\s+sum" + r"\s+([0-9.e-]+)" * 8)
 
 @pytest.mark.parametrize("run", reference.ALL_REDUCE, ids=lambda run: str(run.shape))
 def test_tables_of_all_reduce_agree_with_themselves(run: AllReduceRun) -> None:
-    """In the Redpaper's tables the bus bandwidth is that of the algorithm x 2(n-1)/n (R-4.4-5)."""
+    """In the Redpaper's tables the bus bandwidth is that of the algorithm x 2(n-1)/n."""
     ranks = run.shape.total
     assert [row.bytes for row in run.rows] == [8 << power for power in range(26)]
     for row in run.rows:
@@ -45,14 +45,14 @@ def test_tables_of_all_reduce_are_those_that_were_printed(run: AllReduceRun) -> 
 
 
 def test_averages_are_those_that_were_printed_and_computed() -> None:
-    """The printed average is the mean of its rows (R-4.4-8), and the other tables have none."""
+    """The printed average is the mean of its rows, and the other tables have none."""
     averages = [(str(run.shape), round(run.average_busbw_gb_s, 4)) for run in reference.ALL_REDUCE]
     assert averages == [("01x08", 28.3212), ("02x08", pytest.approx(12.3088, abs=1e-4)), ("16x01", 1.9302)]
     assert [run.average_printed_gb_s for run in reference.ALL_REDUCE] == [None, 12.3088, None]
 
 
 def test_runs_are_found_by_profile_fabric_and_shape_and_by_nothing_less() -> None:
-    """A run is found only by its profile, fabric and shape: 16x01 has a tenth of 02x08 (E-29)."""
+    """A run is found only by its profile, fabric and shape: 16x01 has a tenth of 02x08."""
     whole = reference.all_reduce("dgx1-v100-16gb", "infiniband", Shape(pods=2, gpus=8))
     single = reference.all_reduce("dgx1-v100-16gb", None, Shape(pods=16, gpus=1))
     assert whole is not None
@@ -82,7 +82,7 @@ def test_rates_and_times_are_found_the_same_way() -> None:
 
 
 def test_the_row_of_mlperf_that_the_document_compares_with() -> None:
-    """Minutes are those of the row that the Supermicro reference compares with (S-3.3)."""
+    """Minutes are those of the row that the Supermicro reference compares with."""
     row = reference.submission()
     assert (row.system, row.accelerators) == ("DGX-1", 8)
     assert row.minutes == {"ssd": 22.36, "maskrcnn": 207.48, "gnmt": 20.55, "transformer": 20.34}
@@ -101,14 +101,14 @@ def test_the_row_of_mlperf_that_the_document_compares_with() -> None:
 
 
 def test_programs_and_logs_name_the_same_benchmark() -> None:
-    """Programs and logs name the same benchmark (S-3.1)."""
+    """Programs and logs name the same benchmark."""
     assert [reference.published_minutes(name) for name in ("mask-rcnn", "maskrcnn")] == [207.48, 207.48]
     assert [reference.published_minutes(name) for name in ("ssd", "gnmt", "transformer")] == [22.36, 20.55, 20.34]
     assert reference.published_minutes("resnet50") is None
 
 
 def test_the_band_holds_its_own_ends() -> None:
-    """The slowest and the fastest result of the Supermicro reference are inside its band (S-1.1, S-3.2, E-38)."""
+    """The slowest and the fastest result of the Supermicro reference are inside its band."""
     band = reference.MLPERF_BAND
     assert band.holds(-0.0613)
     assert band.holds(0.0229)
@@ -117,7 +117,7 @@ def test_the_band_holds_its_own_ends() -> None:
 
 
 def test_the_write_of_the_paper_is_above_what_it_asks() -> None:
-    """The Redpaper's link is above its limit, and its rates agree with each other (R-4.1-8)."""
+    """The Redpaper's link is above its limit, and its rates agree with each other."""
     write = reference.RDMA_WRITE
     assert write.least_mb_s <= write.average_mb_s <= write.peak_mb_s
     # perftest's MB are 2**20 bytes.

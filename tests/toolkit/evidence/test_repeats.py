@@ -1,4 +1,4 @@
-"""Comparisons: the documents' own figures, recomputed (E-31)."""
+"""Comparisons: the documents' own figures, recomputed."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from toolkit.evidence.repeats import faster, spread
 
 
 def test_the_paper_saves_44_percent_of_the_time_and_not_55() -> None:
-    """44 % of the time are saved; the printed 55.7 % are what is left (E-31, R-5.2-6)."""
+    """44 % of the time are saved; the printed 55.7 % are what is left."""
     one, two = (item.figure for item in reference.ELAPSED)
     assert round(faster(two, one, "less"), 3) == 0.443
     assert round(two / one, 3) == 0.557

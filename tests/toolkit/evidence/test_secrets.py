@@ -1,4 +1,4 @@
-"""Passwords, hashes and keys of devices are neither stored nor shown (E-08)."""
+"""Passwords, hashes and keys of devices are neither stored nor shown."""
 
 from pathlib import Path
 

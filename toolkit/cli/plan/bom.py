@@ -1,4 +1,4 @@
-"""Bills of material: what is bought for each role, how many nodes that makes, and whether the figures agree (E-44).
+"""Bills of material: what is bought for each role, how many nodes that makes, and whether the figures agree.
 
 A document states totals beside the parts. Here they are calculated from the parts and compared with what the document
 states, so that a wrong total is found before it is bought or planned with.

@@ -1,4 +1,4 @@
-"""The file system of Storage Scale: whether its blocks are as large as the files of the data sets (R-2.2-4)."""
+"""The file system of Storage Scale: whether its blocks are as large as the files of the data sets."""
 
 from collections.abc import Iterator
 

@@ -31,7 +31,7 @@ def machines(pool: Pool) -> Section:
         "memory, GiB": profile.memory_gib,
         "reserved CPUs": kept.cpus,
         "reserved memory, GiB": kept.memory_gib,
-        "Scale pagepool (R-3.3-7), GiB": topology.pagepool_gib(profile) if pool.has_scale_clients else None,
+        "Scale pagepool, GiB": topology.pagepool_gib(profile) if pool.has_scale_clients else None,
         "reserved CPUs of the kubelet": given(
             notes, topology.reserved_cpus, profile, kubelet.reserved if kubelet else topology.SYSTEM_CPUS
         ),
@@ -48,7 +48,7 @@ def machines(pool: Pool) -> Section:
 
 
 def gpus(profile: Profile) -> Section:
-    """Return the figures of a GPU, as far as documents give them (S-1.3, D-2.1, D-2.3)."""
+    """Return the figures of a GPU, as far as documents give them."""
     gpu, link = profile.gpu, profile.nvlink
     row: Row = {
         "GPU": gpu.model,
@@ -137,5 +137,5 @@ def nccl(pool: Pool, settings: Settings) -> Section:
         variables = dict(pool.transport.environment(words=True))
     kind = settings.version.mpi_job
     if pool.uses_rdma and kind is not None and kind.version != MPI_JOB_V2BETA1.version:
-        notes.append(f"jobs of {kind.version} get the level as a number, and no NCCL_IB_HCA, as in 2020 (R-4.3-4)")
+        notes.append(f"jobs of {kind.version} get the level as a number, and no NCCL_IB_HCA, as in 2020")
     return Section("NCCL", (variables | fabric.environment(pool, settings),), tuple(notes))

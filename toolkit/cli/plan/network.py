@@ -54,12 +54,12 @@ def _pods(machines: int) -> tuple[Section, ...]:
     several = (
         [
             f"{sum(sizes.values())} PODs, each planned by itself: their core switches are distributed over the PODs "
-            "and connected directly, and no document has the number of cables or switches between PODs (D-3.7)"
+            "and connected directly, and no document has the number of cables or switches between PODs"
         ]
         if sum(sizes.values()) > 1
         else []
     )
-    rails = "HCA i of all machines of a unit of 20 is on its leaf i, so that a rail stays on one plane (D-3.6)"
+    rails = "HCA i of all machines of a unit of 20 is on its leaf i, so that a rail stays on one plane"
     compute = {size: compute_fabric(size) for size in sizes}
     storage = {size: storage_fabric(size) for size in sizes}
     return (
@@ -90,7 +90,7 @@ def _remarks(pods: Mapping[int, Planned]) -> Iterator[str]:
         if planned.estimate:
             yield (
                 f"estimate: the table has no row for {size} machines; switches above the leaves are the fewest that "
-                "have enough ports (E-58, E-60)"
+                "have enough ports"
             )
 
 
@@ -111,9 +111,7 @@ def _storage(planned: StorageFabric) -> Iterator[Row]:
 def _subscriptions(planned: StorageFabric) -> str:
     alone, both = ratio(planned.machine_subscription), ratio(planned.total_subscription)
     printed = f"; the table prints {planned.printed_ratio}" if planned.printed_ratio else ""
-    return (
-        f"subscription of the leaves: {both} with the storage's cables, {alone} of the machines' alone{printed} (E-59)"
-    )
+    return f"subscription of the leaves: {both} with the storage's cables, {alone} of the machines' alone{printed}"
 
 
 def _level(name: str, switches: int, below: int, subscription: str) -> Row:

@@ -1,4 +1,4 @@
-"""Racks and power for machines (D-3.9)."""
+"""Racks and power for machines."""
 
 from pydantic import Field
 

@@ -43,7 +43,7 @@ def _show(rights: Sequence[Right], pods: Sequence[Admitted]) -> None:
         for each in rights
     )
     if rights:
-        show_rows("Use of the SCC of RDMA jobs (R-3.4.3-5)", ("account", "declared", "on the cluster"), rows)
+        show_rows("Use of the SCC of RDMA jobs", ("account", "declared", "on the cluster"), rows)
     for scc, count in sorted(Counter(each.scc for each in pods if each.agrees).items()):
         print_text(f"{scc}: admitted {plural(count, 'pod')}, as predicted")
     for each in pods:

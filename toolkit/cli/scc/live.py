@@ -58,7 +58,7 @@ class Admitted:
 
 
 def rights(settings: Settings, server: Reviews) -> Iterator[Right]:
-    """Yield for each tenant the right of its own account and of the default one (R-3.4.3-5); none without RDMA."""
+    """Yield for each tenant the right of its own account and of the default one; none without RDMA."""
     if not settings.uses_rdma:
         return
     scc = MpiSccArgs().scc_name
@@ -77,7 +77,7 @@ def rights(settings: Settings, server: Reviews) -> Iterator[Right]:
 
 
 def admitted(pods: Iterable[Mapping[str, Any]], settings: Settings, predicted: Predicted) -> Iterator[Admitted]:
-    """Yield the tenants' pods with the SCC of their annotation and the one that was predicted (R-3.4.3-6).
+    """Yield the tenants' pods with the SCC of their annotation and the one that was predicted.
 
     Pods of OpenShift's builds are left out: its controller creates them, with a right of its own.
     """

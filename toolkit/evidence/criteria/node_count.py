@@ -14,7 +14,7 @@ def _nodes(job: Job) -> Found | None:
 
 
 def _fewest(request: Request) -> int:
-    """Return the fewest nodes that have a job's GPUs: single GPUs of several nodes may as well be of one (B-6.1)."""
+    """Return the fewest nodes that have a job's GPUs: single GPUs of several nodes may as well be of one."""
     profile = request.machine
     return 1 if profile is None or request.shape is None else -(-request.shape.total // profile.gpus)
 

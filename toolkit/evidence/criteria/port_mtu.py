@@ -1,4 +1,4 @@
-"""Whether RoCE has large packets: the MTU of the pod's interfaces over the ports, and what RDMA makes of it (N-1.3)."""
+"""Whether RoCE has large packets: the MTU of the pod's interfaces over the ports, and what RDMA makes of it."""
 
 from toolkit.evidence.criterion import Criterion, Found, at, begins, of
 from toolkit.evidence.tools.net_devices import NetDevices

@@ -8,7 +8,7 @@ from toolkit.evidence.verdict import Job, Proof, Status
 from toolkit.evidence.wording import listed
 
 SUM_SHARE = 0.02
-"""How far the printed total may be from the sum of the ranks (E-50)."""
+"""How far the printed total may be from the sum of the ranks."""
 
 
 def _sum(job: Job) -> Found | None:

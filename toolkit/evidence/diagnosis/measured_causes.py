@@ -18,7 +18,7 @@ from toolkit.evidence.tools.ulimit import Ulimit
 from toolkit.evidence.verdict import Job, Proof
 
 ETHERNET_BYTES = 1500
-"""MTU below which a pod network is an overlay's: 1450 in the blog (B-7.1)."""
+"""MTU below which a pod network is an overlay's: 1450 in the blog."""
 _STALL = re.compile(r"waiting for remainder of ranks|\[missing ranks: |(?:Stalled|Missing) (?:ranks|ops)\b|\b\d+: \[")
 """Lines of a warning of Horovod: of the stall, and which ranks and tensors are missing."""
 _WHOLE = 100.0

@@ -1,4 +1,4 @@
-"""Logs of NCCL_DEBUG, of NCCL 2.4 to 2.28 (its sources, src/transport and src/init.cc; R-4.4-8 to R-4.4-12, B-6.3)."""
+"""Logs of NCCL_DEBUG, of NCCL 2.4 to 2.28 (its sources, src/transport and src/init.cc)."""
 
 from toolkit.evidence.nccl_debug.collector import Collector
 from toolkit.evidence.nccl_debug.line_cache import LineCache

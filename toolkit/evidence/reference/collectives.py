@@ -28,7 +28,7 @@ def _run(table: AllReduceTable) -> AllReduceRun:
 
 
 ALL_REDUCE: tuple[AllReduceRun, ...] = tuple(_run(one) for one in measured.ALL_REDUCE)
-"""By nodes; both runs over two nodes ask for GPUDirect to the GPU's own HCA (R-4.4-7, R-4.4-11)."""
+"""By nodes; both runs over two nodes ask for GPUDirect to the GPU's own HCA."""
 
 
 def all_reduce(profile: str | None, fabric: Fabric | None, shape: Shape | None) -> AllReduceRun | None:

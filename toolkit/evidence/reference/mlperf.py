@@ -13,7 +13,7 @@ def benchmark(name: str) -> str | None:
 
 
 def published_minutes(name: str) -> float | None:
-    """Return the minutes that document S compares a benchmark of its own with; None: it is none of its four.
+    """Return the minutes that the Supermicro reference compares a benchmark with; None: it is none of its four.
 
     `name` is a program of docs/programs.md, or what a log calls it.
     """

@@ -38,7 +38,7 @@ def _measured(unit: str) -> tuple[Training, ...]:
 RATES = _measured("images/s")
 """Images/s.
 
-The rates of NVIDIA AI Enterprise (N-8.3) are not here: its log was edited (E-50).
+The rates of NVIDIA AI Enterprise are not here: its log was edited.
 """
 ELAPSED = _measured("s")
 """Seconds, on one and on two nodes."""

@@ -9,7 +9,7 @@ from toolkit.evidence.verdict import Status
 from toolkit.evidence.wording import figure
 
 REPEATS = 5
-"""Of these the documents take the median (R-4.5-1, R-5.2-5); so many make a noise of their own."""
+"""Of these the documents take the median; so many make a noise of their own."""
 
 
 class Change(NamedTuple):

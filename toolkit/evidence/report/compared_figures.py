@@ -19,8 +19,8 @@ class Band(NamedTuple):
     """Message sizes with the same behaviour, so that their figures are one figure: their geometric mean.
 
     `noise`: what it may differ by from run to run where it was not repeated. Twice the largest difference between the
-    two halves, out-of-place and in-place, of the paper's three tables (R-4.4-4, R-4.4-8, R-4.4-13), since runs differ
-    more than the halves of one; twice is this project's choice. Halves differ by 6.0 %, 1.7 % and 1.5 %.
+    two halves, out-of-place and in-place, of the paper's three tables, since runs differ more than the halves of one;
+    twice is this project's choice. Halves differ by 6.0 %, 1.7 % and 1.5 %.
     """
 
     first: int
@@ -36,12 +36,12 @@ BANDS = (Band(1, 1 << 14, 0.12), Band((1 << 14) + 1, 1 << 20, 0.034), Band((1 <<
 ROUNDING = 0.005
 """What figures of three digits may differ by and be the same: no noise is less."""
 OTHER_NOISE = 0.02
-"""Of rates and bandwidths without repeats: what a total may differ by from the sum of its ranks (E-50)."""
+"""Of rates and bandwidths without repeats: what a total may differ by from the sum of its ranks."""
 _TABLES = (
     "mean times over a range of sizes: twice the largest difference between the out-of-place and in-place halves of "
-    "the paper's tables (R-4.4-4, R-4.4-8, R-4.4-13)"
+    "the paper's tables"
 )
-_RATES = "rates and bandwidths: 2 %, by which a job's total may differ from the sum of its ranks (E-50)"
+_RATES = "rates and bandwidths: 2 %, by which a job's total may differ from the sum of its ranks"
 
 
 class Figure(NamedTuple):

@@ -1,4 +1,4 @@
-"""A confusion matrix in the page: rows as labelled, columns as recognised, colours on a logarithmic scale (R-5.3-2)."""
+"""A confusion matrix in the page: rows as labelled, columns as recognised, colours on a logarithmic scale."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Rounds of a suite over time: the median of each figure, and whether the newest one is worse beyond noise (D-6.1).
+"""Rounds of a suite over time: the median of each figure, and whether the newest one is worse beyond noise.
 
 A round is compared with those before it since the last change of a version: an upgrade that makes a job slower shows
 in the first round after it, and the rounds after that have a level of their own.

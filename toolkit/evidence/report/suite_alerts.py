@@ -1,4 +1,4 @@
-"""What the newest round of a suite means, as alerts in the form that Alertmanager takes (API v2; D-6.1)."""
+"""What the newest round of a suite means, as alerts in the form that Alertmanager takes (API v2)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""cma_roce_tos and cma_roce_mode: the class and the version of RoCE of connections that RDMA CM makes (N-1.1)."""
+"""cma_roce_tos and cma_roce_mode: the class and the version of RoCE of connections that RDMA CM makes."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from toolkit.evidence.verdict import Job, Status
 from toolkit.evidence.wording import listed
 
 ROCE_TOS = 106
-"""DSCP 26 with ECN, which the switches do not drop by default (N-1.1)."""
+"""DSCP 26 with ECN, which the switches do not drop by default."""
 
 
 class CmaRoce(HostReading):

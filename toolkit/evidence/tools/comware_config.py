@@ -1,4 +1,4 @@
-"""`display current-configuration` of Comware 7: the links by LACP of an Ethernet switch (B-2.2, B-2.3)."""
+"""`display current-configuration` of Comware 7: the links by LACP of an Ethernet switch."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The CUDA sample vectorAdd: the smallest program that shows that a pod has a GPU that computes (S-7.7)."""
+"""The CUDA sample vectorAdd: the smallest program that shows that a pod has a GPU that computes."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Log of NVIDIA's device plugin, of 2018 (S-7.4) to today's form of klog."""
+"""Log of NVIDIA's device plugin, of 2018 to today's form of klog."""
 
 import re
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""`esxcli system settings kernel list`: options of ESXi's kernel, of which atsSupport is one (N-2.2)."""
+"""`esxcli system settings kernel list`: options of ESXi's kernel, of which atsSupport is one."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""`esxcli hardware pci list`: PCI devices of an ESXi host with their NUMA nodes (N-4.1)."""
+"""`esxcli hardware pci list`: PCI devices of an ESXi host with their NUMA nodes."""
 
 import re
 

@@ -38,7 +38,7 @@ class Iteration(Model):
 
 
 class HorovodSynthetic(Reading):
-    """A run of the benchmark (B-4.2)."""
+    """A run of the benchmark."""
 
     model: str | None = Field(default=None, description="network, e.g. resnet50")
     batch_size: int | None = Field(default=None, description="images per device and step")

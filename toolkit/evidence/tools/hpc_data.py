@@ -1,4 +1,4 @@
-"""The reader of data sets, in stagings, before programs, and in slices: what pods see of a locked set (R-5.4-6)."""
+"""The reader of data sets, in stagings, before programs, and in slices: what pods see of a locked set."""
 
 import re
 from collections.abc import Iterable, Sequence

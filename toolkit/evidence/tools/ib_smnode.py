@@ -1,4 +1,4 @@
-"""`show ib smnode` of the switch: whether it runs the subnet manager (R-3.1-3)."""
+"""`show ib smnode` of the switch: whether it runs the subnet manager."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""ibhosts: the channel adapters that the subnet shows (R-4.1-7)."""
+"""ibhosts: the channel adapters that the subnet shows."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""ibnetdiscover: the cables of an InfiniBand subnet, from both of their ends (R-2.1-3, D-3.3)."""
+"""ibnetdiscover: the cables of an InfiniBand subnet, from both of their ends."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""ibstatus: the state of each port of the HCAs (R-4.1-6)."""
+"""ibstatus: the state of each port of the HCAs."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -127,7 +127,7 @@ def _active(job: Job) -> Found | None:
 
 
 def _of_compute(job: Job) -> list[tuple[str, Port]]:
-    """Return the ports that jobs are to use: storage may have HCAs and a fabric of its own (D-3.2)."""
+    """Return the ports that jobs are to use: storage may have HCAs and a fabric of its own."""
     wanted = job.request.hcas
     return [(file, port) for file, port in ports(job) if not wanted or port.device in wanted]
 

@@ -1,4 +1,4 @@
-"""lscpu, also as JSON (-J): CPUs and their NUMA nodes (D-2.5)."""
+"""lscpu, also as JSON (-J): CPUs and their NUMA nodes."""
 
 import re
 from collections.abc import Iterable, Mapping

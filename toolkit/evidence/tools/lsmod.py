@@ -1,4 +1,4 @@
-"""lsmod: kernel modules, with those that use them (R-3.2.3-3)."""
+"""lsmod: kernel modules, with those that use them."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""`lspci -vvv`: PCI devices, and whether address translation (ATS) is enabled in them (N-3.9)."""
+"""`lspci -vvv`: PCI devices, and whether address translation (ATS) is enabled in them."""
 
 import re
 from collections.abc import Iterable, Mapping

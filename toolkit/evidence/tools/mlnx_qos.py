@@ -1,4 +1,4 @@
-"""mlnx_qos: how a RoCE port of a host classes its packets, and for which it stops rather than loses them (N-1.1)."""
+"""mlnx_qos: how a RoCE port of a host classes its packets, and for which it stops rather than loses them."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from toolkit.evidence.wording import listed
 
 ROCE_DSCP = 26
 ROCE_PRIORITY = 3
-"""Of RoCE, as the switches have it by default (N-1.1)."""
+"""Of RoCE, as the switches have it by default."""
 
 
 class MlnxQos(HostReading):

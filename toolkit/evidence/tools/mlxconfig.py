@@ -1,4 +1,4 @@
-"""mlxconfig: settings of an HCA's firmware, of which ATS_ENABLED is one (N-3.6, N-3.7)."""
+"""mlxconfig: settings of an HCA's firmware, of which ATS_ENABLED is one."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -58,7 +58,7 @@ class MlxConfig(HostReading):
 
     @property
     def ats(self) -> Ats | None:
-        """Return whether address translation is on, in the last column: `absent` is firmware without it (N-3.6).
+        """Return whether address translation is on, in the last column: `absent` is firmware without it.
 
         None when that could not be determined: of a query of which nothing else was printed, or not all of it.
         """

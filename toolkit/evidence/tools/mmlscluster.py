@@ -1,4 +1,4 @@
-"""mmlscluster: nodes of a Spectrum Scale cluster (R-3.3-2)."""
+"""mmlscluster: nodes of a Spectrum Scale cluster."""
 
 import re
 from collections.abc import Iterable, Mapping

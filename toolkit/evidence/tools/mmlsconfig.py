@@ -1,4 +1,4 @@
-"""mmlsconfig: settings of a Spectrum Scale cluster, of all nodes and of groups of them (R-3.3-7, R-3.4.5-4)."""
+"""mmlsconfig: settings of a Spectrum Scale cluster, of all nodes and of groups of them."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""`mmremotecluster show`: the Spectrum Scale clusters whose file systems are mounted here (R-3.3-4)."""
+"""`mmremotecluster show`: the Spectrum Scale clusters whose file systems are mounted here."""
 
 import re
 from collections.abc import Mapping

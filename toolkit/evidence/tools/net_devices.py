@@ -1,4 +1,4 @@
-"""`ls -l /sys/class/net`, its files `mtu` by grep, ifconfig, `ip link`, `ip addr`: network devices (B-7.1, R-4.1-5)."""
+"""`ls -l /sys/class/net`, its files `mtu` by grep, ifconfig, `ip link`, `ip addr`: network devices."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""`oc get nodes -o wide` (R-3.2.5-4)."""
+"""`oc get nodes -o wide`."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""`nvidia-smi nvlink --status`: the NVLinks of each GPU, with what each carries (R-4.4-3)."""
+"""`nvidia-smi nvlink --status`: the NVLinks of each GPU, with what each carries."""
 
 import re
 from collections import Counter

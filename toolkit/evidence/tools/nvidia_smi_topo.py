@@ -1,4 +1,4 @@
-"""`nvidia-smi topo -m`: how GPUs and HCAs of a node are connected (R-4.4-3, D-2.6)."""
+"""`nvidia-smi topo -m`: how GPUs and HCAs of a node are connected."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""`nv config show` of Cumulus Linux, as YAML or JSON: the configuration of a switch as leaves (N-1.4)."""
+"""`nv config show` of Cumulus Linux, as YAML or JSON: the configuration of a switch as leaves."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

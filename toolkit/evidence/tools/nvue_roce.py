@@ -1,4 +1,4 @@
-"""`nv show qos roce` of Cumulus Linux: whether the switch loses no RoCE packet (N-1.4)."""
+"""`nv show qos roce` of Cumulus Linux: whether the switch loses no RoCE packet."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""`ofed_info -s`: the version of NVIDIA's own network driver on a host (R-3.2.2-1)."""
+"""`ofed_info -s`: the version of NVIDIA's own network driver on a host."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""`show running-config` of Onyx (MLNX-OS): commands of an InfiniBand or Ethernet switch (R-3.1-2, N-1)."""
+"""`show running-config` of Onyx (MLNX-OS): commands of an InfiniBand or Ethernet switch."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ class OnyxConfig(ConfigurationReading):
 
     @property
     def jumbo_by_default(self) -> bool | None:
-        """Whether ports have an MTU of 9216 without a command (N-1.3); None: the release is not known."""
+        """Whether ports have an MTU of 9216 without a command; None: the release is not known."""
         parts = re.findall(r"\d{1,6}", self.release or "")[: len(_WITH_JUMBO)]
         return tuple(map(int, parts)) >= _WITH_JUMBO if len(parts) == len(_WITH_JUMBO) else None
 
@@ -104,11 +104,11 @@ MTU = 9216
 _MTU = re.compile(r"interface (?:ethernet|port-channel) (\S+) mtu (\d{1,6})\b")
 _MANAGER = re.compile(r"ib smnode (\S+) (create|enable)$")
 _WITH_JUMBO = (3, 9, 2110)
-"""The first release whose ports have an MTU of 9216 without a command (N-1.3)."""
+"""The first release whose ports have an MTU of 9216 without a command."""
 
 
 def _created(job: Job) -> Found | None:
-    """Return whether every subnet manager that is on was made before: `enable` alone does nothing (E-07)."""
+    """Return whether every subnet manager that is on was made before: `enable` alone does nothing."""
     rows = [(one, row, _MANAGER.match(row.text)) for one in of(job, OnyxConfig) for row in one.rows]
     made = {(one.file, found[1]) for one, _, found in rows if found and found[2] == "create"}
     on = [(one, row, found[1]) for one, row, found in rows if found and found[2] == "enable"]

@@ -1,4 +1,4 @@
-"""`show roce` of Onyx: whether the switch loses no RoCE packet (N-1.1)."""
+"""`show roce` of Onyx: whether the switch loses no RoCE packet."""
 
 import re
 from collections.abc import Iterable, Mapping

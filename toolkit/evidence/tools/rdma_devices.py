@@ -1,4 +1,4 @@
-"""`ls -l /dev/infiniband`: the devices that a pod was given (R-4.1-4)."""
+"""`ls -l /dev/infiniband`: the devices that a pod was given."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""`rpm -qa`: packages of a host, of which an operator's driver allows no driver beside it (R-3.2.1-1)."""
+"""`rpm -qa`: packages of a host, of which an operator's driver allows no driver beside it."""
 
 import re
 from collections.abc import Mapping

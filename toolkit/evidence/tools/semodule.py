@@ -1,4 +1,4 @@
-"""`semodule -l`: modules of the SELinux policy (R-3.2.4-1)."""
+"""`semodule -l`: modules of the SELinux policy."""
 
 import re
 

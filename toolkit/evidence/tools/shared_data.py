@@ -1,4 +1,4 @@
-"""The program shared-data: whether what one pod writes into the tenant's volume is what the others read (R-5.2-4)."""
+"""The program shared-data: whether what one pod writes into the tenant's volume is what the others read."""
 
 import re
 

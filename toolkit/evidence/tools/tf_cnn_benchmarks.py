@@ -67,7 +67,7 @@ class Total(Model):
 
 
 class TfCnnBenchmarks(Reading):
-    """A run of tf_cnn_benchmarks, all its ranks together (R-4.5, N-8.3, B-6.3)."""
+    """A run of tf_cnn_benchmarks, all its ranks together."""
 
     tensorflow: str | None = Field(default=None, description="version, e.g. 2.1; None: not printed")
     model: str | None = Field(default=None, description="network, e.g. resnet50; None: not printed")
@@ -85,7 +85,7 @@ class TfCnnBenchmarks(Reading):
         default=None, description="sum of the ranks' rates at the last step; None: not of every rank"
     )
     total_deviation: float | None = Field(
-        default=None, description="|total - sum| / total; more than 0.02 means that the log was edited or mixed (E-50)"
+        default=None, description="|total - sum| / total; more than 0.02 means that the log was edited or mixed"
     )
 
     def figures(self) -> str:

@@ -1,4 +1,4 @@
-"""whoami and id: as whom a pod ran (R-4.1-3)."""
+"""whoami and id: as whom a pod ran."""
 
 import re
 from collections.abc import Iterable, Mapping

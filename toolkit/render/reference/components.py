@@ -15,6 +15,7 @@ import pulumi
 from components.base.component import Component
 from components.base.model import Model
 from toolkit.render.reference import declared, markdown, tables, type_text
+from toolkit.render.reference.coverage_data import rows
 
 ROOT = tables.ROOT
 FOLDER = ROOT / "docs" / "components"
@@ -176,16 +177,14 @@ def _index() -> str:
 def _entry(subject: Subject) -> tuple[str, ...]:
     objects = dict.fromkeys(kind for kind, _ in subject.objects)
     outputs = [f"`{name}`" for name in inspect.get_annotations(subject.kind)]
-    purpose = markdown.without_sources(subject.purpose).removesuffix(".")
+    purpose = subject.purpose.removesuffix(".")
     link = f"[{subject.name}](components/{subject.name}.md)"
     return (link, purpose, ", ".join(objects), ", ".join(outputs), ", ".join(_sources(subject)))
 
 
 def _sources(subject: Subject) -> list[str]:
-    """Return the sources that the docstrings name, or else those that its fields name."""
-    texts = (subject.module.__doc__, subject.kind.__doc__, subject.args.__doc__)
-    fields = (field.description for field in subject.args.model_fields.values())
-    return markdown.sources(*filter(None, texts)) or markdown.sources(*filter(None, fields))
+    """Return the rows of the documents that the component's file implements."""
+    return sorted((name for name, entry in rows() if subject.file in entry.by), key=markdown.natural)
 
 
 def _token(module: ModuleType, name: str) -> str:

@@ -6,7 +6,16 @@ from functools import cache
 from pathlib import Path
 
 from toolkit.render.reference import markdown, tables
-from toolkit.render.reference.coverage_data import DOCUMENTS, FOLDER, VERDICTS, Document, Entry, rows, sections
+from toolkit.render.reference.coverage_data import (
+    DOCUMENTS,
+    FOLDER,
+    VERDICTS,
+    Document,
+    Entry,
+    proof_file,
+    rows,
+    sections,
+)
 from toolkit.render.reference.proof_layers import layers
 
 INTRODUCTION = """# Coverage
@@ -73,7 +82,7 @@ def _page(document: Document) -> Iterator[str]:
 
 def _row(name: str, entry: Entry) -> tuple[str, ...]:
     judged = (*entry.criteria, *(f"[{rule}](../policies/{rule}.md)" for rule in entry.rules))
-    proved = (f"[{file}](../../{file}) ({', '.join(_layers(file))})" for file in entry.proof)
+    proved = (f"[{proof}](../../{(file := proof_file(proof))}) ({', '.join(_layers(file))})" for proof in entry.proof)
     said = filter(None, (entry.missing, entry.why, entry.note))
     done = (f"[{file}](../../{file})" for file in entry.by)
     return name, entry.asks, entry.verdict, ", ".join(done), ", ".join(judged), ", ".join(proved), "; ".join(said)

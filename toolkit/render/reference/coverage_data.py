@@ -60,7 +60,10 @@ class Entry(Model):
         default=(), description="criteria of `./hpc verify` that judge it, beside those whose own source is the row"
     )
     rules: tuple[str, ...] = Field(default=(), description="policies that hold it")
-    proof: tuple[str, ...] = Field(default=(), description="files of tests that would fail without it, from the root")
+    proof: tuple[str, ...] = Field(
+        default=(),
+        description="files of tests that would fail without it, from the root, or one of their tests, file::test",
+    )
     missing: str = Field(default="", description="what of it is not there")
     why: str = Field(default="", description="why nothing does it, or can")
     note: str = Field(default="", description="what a reader has to know of how it is done")
@@ -74,6 +77,11 @@ class Entry(Model):
         if refused:
             raise ValueError(f"verdict {self.verdict} with {', '.join(refused)}: remove that, or give another verdict")
         return self
+
+
+def proof_file(proof: str) -> str:
+    """Return the file of a proof, which may name a test in it."""
+    return proof.partition("::")[0]
 
 
 Sections = Mapping[str, Mapping[str, Entry]]

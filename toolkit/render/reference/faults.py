@@ -29,8 +29,8 @@ shows: with ACS its GPUs and links are whole, and only data from GPU to HCA is s
 
 A policy sees manifests, so not a port without a link, nor a node that lost its pods; which devices a machine has is the
 machine's own matter, and a transport without GPUDirect may be intended. Without IPC_LOCK alone nothing fails: the limit
-of locked memory decides for a process that is not root, and the MachineConfig lifts it (E-19a); the rule requires it
-because the documents do (R-3.4.3-1).
+of locked memory decides for a process that is not root, and the MachineConfig lifts it; the rule requires it
+because the documents do.
 """
 _MANUALLY = """## Manually
 

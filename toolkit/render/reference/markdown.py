@@ -1,4 +1,4 @@
-"""Pieces of Markdown, and the ids of sources in prose."""
+"""Pieces of Markdown, and the ids in fields of sources."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,8 +8,6 @@ from core import markdown
 _RANGE = r"(?: to (?:[RSNDBE]-\d[\d.]*(?:-\d+)?|-\d+))?"
 _ID = rf"\b(?:[RSNDB]-\d[\d.]*\d(?:-\d+)?[a-z]?{_RANGE}|[RSNDB]-\d+{_RANGE}|E-\d+[a-z]?|platform-facts \d+(?:\.\d+)?)"
 _SOURCE = re.compile(_ID)
-_ONLY_SOURCES = re.compile(rf" ?\((?:{_ID}|[,; ])+\)")
-_VALUE_OF_SOURCE = re.compile(rf"(?:{_ID}): (.*)")
 _CONSTANTS = re.compile(r"\b(?:None|True|False)\b")
 _YAML = {"None": "`null`", "True": "`true`", "False": "`false`"}
 _NUMBERS = re.compile(r"(\d+)")
@@ -49,15 +47,6 @@ def sources(*texts: str) -> list[str]:
 def natural(name: str) -> list[int | str]:
     """Return the key by which ids are sorted naturally: 2 before 10."""
     return [int(part) if part.isdecimal() else part for part in _NUMBERS.split(name)]
-
-
-def without_sources(text: str) -> str:
-    """Return the text without brackets that hold nothing but ids; empty for a text that is an id."""
-    if _SOURCE.fullmatch(text):
-        return ""
-    if value := _VALUE_OF_SOURCE.fullmatch(text):
-        return f"in the source: {value[1]}"
-    return _ONLY_SOURCES.sub("", text)
 
 
 def flowing(text: str) -> str:

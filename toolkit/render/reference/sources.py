@@ -1,4 +1,4 @@
-"""docs/sources.md: what each id of a source asks for that code, settings and pages cite, by document."""
+"""docs/sources.md: what each id asks for that fields of sources cite, by document."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,8 +12,8 @@ DATA = FOLDER / "sources.yaml"
 POLICIES = FOLDER / "policies" / "coverage.yaml"
 INTRODUCTION = """# Sources
 
-Code, settings and pages cite the source of a demand, a figure or a limit by an id, such as R-3.4.3-2. This page
-explains every cited id in our own words, by document. Which files meet a demand is in [coverage](coverage.md), and
+Fields named source, and the pages generated from them, cite the source of a demand, a figure or a limit by an id. This
+page explains every cited id in our own words, by document. Which files meet a demand is in [coverage](coverage.md), and
 which rules hold the suggested policies in [their coverage](policies/coverage.md). Written from `sources.yaml` and the
 data of these two by `make docs`.
 """

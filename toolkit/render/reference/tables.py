@@ -15,7 +15,7 @@ from toolkit.render.reference.value_types import ValueType
 
 ROOT = PRODUCT
 PACKAGES = tuple(ROOT / name for name in ("components", "stacks", "core"))
-HEADS = ("field", "type", "default", "what it is", "source")
+HEADS = ("field", "type", "default", "what it is")
 
 
 @dataclass
@@ -120,8 +120,7 @@ def _row(model: type[BaseModel], name: str, annotation: Any, link: type_text.Lin
     unit = type_text.unit(name, annotation, description)
     merging = f"merged by {' and '.join(f'`{key}`' for key in keys)}" if (keys := merging_keys(info)) else ""
     type_ = ", ".join(filter(None, (plain, unit if unit not in plain else "", type_text.bounds(info), merging)))
-    shown = markdown.without_sources(description)
-    return (f"`{name}`", type_, type_text.default(info), shown, ", ".join(markdown.sources(description)))
+    return (f"`{name}`", type_, type_text.default(info), description)
 
 
 def _about_the_only(models: list[type[BaseModel]]) -> str:

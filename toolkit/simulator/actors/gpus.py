@@ -27,7 +27,7 @@ def driver_version(pod: Object) -> str | None:
 def driver_fault(profile: Profile | None, pod: Object) -> str | None:
     """Return why the driver of a pod does not load on a machine, as its container says it; None when it does.
 
-    The causes are those that platform-facts 1.1 names: a branch that no longer knows the GPU, and the open module.
+    The causes are a branch that no longer knows the GPU, and the open module.
     """
     if profile is None:
         return f"NVRM: No NVIDIA GPU found; {NOT_LOADED}"

@@ -12,7 +12,7 @@ from toolkit.simulator.actors.api import Object
 from toolkit.simulator.manifests import manifest, simulated_by
 
 RUNTIME_UNIT = "crio.service"
-"""The container runtime's unit on OpenShift 4; a drop-in for another name changes nothing (E-19)."""
+"""The container runtime's unit on OpenShift 4; a drop-in for another name changes nothing."""
 
 _LIMIT = re.compile(r"^\s*LimitMEMLOCK\s*=\s*(?:infinity|-1)\s*$", re.MULTILINE)
 _ULIMIT = re.compile(r"""default_ulimits\s*=\s*\[[^\]]*["']memlock=-1:-1["']""")

@@ -19,7 +19,7 @@ from toolkit.simulator.performance import node_faults
 from toolkit.simulator.performance.job import DEFAULT_SHM_MIB, ETHERNET_MTU, Launched, Machine, Worker
 
 SCALE_LABEL = "scale"
-"""On nodes: `true` where they are clients of Spectrum Scale (R-3.4.5-3)."""
+"""On nodes: `true` where they are clients of Spectrum Scale."""
 OPERATORS_DRIVER, PEER_MEMORY = "driver", "nvidia-peermem-ctr"
 """Image of the driver of the GPU operator, and the container in which its pod loads nvidia-peermem."""
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where pods mount it
@@ -97,7 +97,7 @@ def _is_ethernet(profile: Profile) -> bool:
 def _gpudirect(profile: Profile, driver: Object | None) -> bool:
     """Return whether HCAs reach the GPUs' memory: by the module beside a driver's container, or the kernel's DMA-BUF.
 
-    Of a driver that is the host's own, or the first operators', the documents have the module on the host (R-3.2.3-1).
+    Of a driver that is the host's own, or the first operators', the documents have the module on the host.
     """
     if driver is None or pods.basename(pods.image(driver)) != OPERATORS_DRIVER:
         return True

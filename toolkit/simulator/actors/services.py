@@ -1,4 +1,4 @@
-"""What pods print when they start that are to run for good: the GPU device plugin (S-7.4)."""
+"""What pods print when they start that are to run for good: the GPU device plugin."""
 
 from datetime import UTC, datetime
 

@@ -8,7 +8,7 @@ from toolkit.simulator.performance import nvidia_smi, preflight, random_draws
 from toolkit.simulator.performance.job import Machine
 
 BUSY_PERCENT = (94, 96)
-"""Use of GPUs in training (S-5.3)."""
+"""Use of GPUs in training."""
 BUSY_POWER = 0.95
 """Share of its power limit that a computing GPU draws: assumed, as no document gives it."""
 BUSY_MEMORY = 0.9

@@ -11,7 +11,7 @@ from toolkit.simulator.performance.job import Launched, Worker
 
 SOCKET_INTERFACE = "eth0"
 LEVELS: Mapping[str, int] = {"LOC": 0, "PIX": 1, "PXB": 2, "PHB": 3, "NODE": 3, "SYS": 5}
-"""How far apart GPU and HCA may be for GPUDirect; numbers are the old spelling (E-30)."""
+"""How far apart GPU and HCA may be for GPUDirect; numbers are the old spelling."""
 DEFAULT_LEVEL = 2
 """PXB: what NCCL takes without NCCL_NET_GDR_LEVEL, in all versions here."""
 FAR = 5

@@ -1,4 +1,4 @@
-"""Training programs of NVIDIA's examples: ResNet-50 v1.5 (B-5.2), and A2D2's main.py, which has the options of UNet."""
+"""Training programs of NVIDIA's examples: ResNet-50 v1.5, and A2D2's main.py, which has the options of UNet."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ A2D2_EVERY, A2D2_STEPS = 100, 16_000
 _ONE_NODE, _TWO_NODES = trained("a2d2")
 A2D2_STEP = (_ONE_NODE.figure - _TWO_NODES.figure) / (A2D2_STEPS / _ONE_NODE.pods - A2D2_STEPS / _TWO_NODES.pods)
 A2D2_START = 2 * _TWO_NODES.figure - _ONE_NODE.figure
-"""Seconds of a step, and those that do not become less: twice the GPUs take half the steps each (R-5.2-6)."""
+"""Seconds of a step, and those that do not become less: twice the GPUs take half the steps each."""
 A2D2_PARAMETERS = 31e6
 """Of the UNet of NVIDIA's example; the paper does not say which network it trains."""
 MOST = 1000

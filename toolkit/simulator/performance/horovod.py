@@ -1,4 +1,4 @@
-"""Horovod's pytorch_synthetic_benchmark.py (B-4.2): rank 0 prints the rates."""
+"""Horovod's pytorch_synthetic_benchmark.py: rank 0 prints the rates."""
 
 from collections.abc import Sequence
 

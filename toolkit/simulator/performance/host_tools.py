@@ -13,7 +13,7 @@ from toolkit.simulator.performance.printed import Printed
 
 MEMINFO, MODULES = "/proc/meminfo", "/proc/modules"
 FIRST_PEERMEM = 470
-"""First branch of the driver that brings nvidia_peermem; before it Mellanox's nv_peer_mem is there (E-05)."""
+"""First branch of the driver that brings nvidia_peermem; before it Mellanox's nv_peer_mem is there."""
 UNKNOWN_SIZE = 16384
 """Bytes of a module that no document prints: the smallest that the kernel shows."""
 _MIB_PER_GIB = 1 << 10

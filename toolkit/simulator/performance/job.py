@@ -10,7 +10,7 @@ from core.hardware.profiles import Hca, Profile
 from toolkit.simulator.performance.node_faults import HEALTHY, NodeFaults
 
 POD_MTU, ETHERNET_MTU = 1450, 1500
-"""Bytes: of eth0 on OpenShift's overlay network (B-7.1)."""
+"""Bytes: of eth0 on OpenShift's overlay network."""
 DEFAULT_SHM_MIB = 64
 """What a container runtime gives a container that brings no /dev/shm along."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -110,7 +110,7 @@ class Worker:
 
     @property
     def may_pin(self) -> bool:
-        """Whether RDMA may pin memory: the limit is lifted, or it is root with IPC_LOCK (E-19a)."""
+        """Whether RDMA may pin memory: the limit is lifted, or it is root with IPC_LOCK."""
         return self.machine.memlock_unlimited or (self.uid == 0 and self.ipc_lock)
 
 

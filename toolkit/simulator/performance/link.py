@@ -1,4 +1,4 @@
-"""How fast messages of a size are over one port: the Redpaper's figure for EDR (R-4.1-8), and rules for others."""
+"""How fast messages of a size are over one port: the Redpaper's figure for EDR, and rules for others."""
 
 import math
 
@@ -7,11 +7,11 @@ from toolkit.simulator.performance.job import Machine
 
 EDR_GBPS = 100
 EDR_AVERAGE, EDR_PEAK = RDMA_WRITE.average_mb_s, RDMA_WRITE.peak_mb_s
-"""MB/s (of 2^20 bytes) of 64 KiB messages over one EDR port (R-4.1-8)."""
+"""MB/s (of 2^20 bytes) of 64 KiB messages over one EDR port."""
 SPREAD = 0.001
 """Standard deviation of a measurement: an assumption, the paper prints one."""
 RDMA_MTUS = (4096, 2048, 1024, 512, 256)
-"""Bytes of payload that a packet may have; 4096 on InfiniBand (R-4.1-8)."""
+"""Bytes of payload that a packet may have; 4096 on InfiniBand."""
 AROUND = 96
 """Bytes that Linux reserves around the payload on Ethernet: with an MTU of 1500 it is 1024."""
 ROCE_OVERHEAD = 82

@@ -8,7 +8,7 @@ from toolkit.simulator.performance.printed import Printed
 
 VERBS_MAJOR, MISC_MAJOR, RDMA_CM_MINOR = 231, 10, 57
 FIRST_MINORS = {"issm": 64, "ucm": 224, "umad": 0, "uverbs": 192}
-"""Numbers of the device files of the first HCA, as in R-4.1-4; further HCAs follow."""
+"""Numbers of the device files of the first HCA, as the Redpaper lists them; further HCAs follow."""
 MANAGEMENT = frozenset({"issm", "umad"})
 LOOPBACK_MTU = 65536
 MEMLOCK_KIB = 64
@@ -20,7 +20,7 @@ DEVICES = "/dev/infiniband"
 
 
 def whoami(_words: Sequence[str], job: Launched) -> Printed:
-    """Simulate whoami: OpenShift's runtime names an account without a name by its number (R-4.1-3)."""
+    """Simulate whoami: OpenShift's runtime names an account without a name by its number."""
     return Printed((str(job.me.uid) if job.me.uid else "root",))
 
 
@@ -77,7 +77,7 @@ def devices(job: Launched) -> list[str]:
 
 
 def interfaces(job: Launched) -> list[str]:
-    """Return /sys/class/net of the pod as ls -l shows it (R-4.1-5)."""
+    """Return /sys/class/net of the pod as ls -l shows it."""
     return [
         f"lrwxrwxrwx. 1 root root 0 {_date(job)} {name} -> ../../devices/virtual/net/{name}"
         for name in sorted(("lo", *_networks(job)))
@@ -93,14 +93,14 @@ def _date(job: Launched) -> str:
 
 
 def ulimit(words: Sequence[str], job: Launched) -> Printed:
-    """Simulate `ulimit -l` of the shell: KiB that may be pinned (R-3.4.3-9)."""
+    """Simulate `ulimit -l` of the shell: KiB that may be pinned."""
     if "-l" not in words[1:]:
         return Printed(("unlimited",) if len(words) == 1 else ())
     return Printed(("unlimited" if job.me.machine.memlock_unlimited else str(MEMLOCK_KIB),))
 
 
 def ifconfig(_words: Sequence[str], job: Launched) -> Printed:
-    """Simulate ifconfig in the form of B-7.1."""
+    """Simulate ifconfig in the form of Robotic Drive's log."""
     lines = [
         f"eth0      Link encap:Ethernet  HWaddr {_mac(job)}",
         f"          inet addr:{job.me.address}  Mask:255.255.254.0",

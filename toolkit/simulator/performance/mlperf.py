@@ -1,4 +1,4 @@
-"""MLPerf Training v0.6: run_and_time.sh of NVIDIA's four PyTorch benchmarks (S-3.1, S-3.2, S-3.3)."""
+"""MLPerf Training v0.6: run_and_time.sh of NVIDIA's four PyTorch benchmarks."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from toolkit.simulator.performance.job import Launched
 from toolkit.simulator.performance.printed import Printed
 
 GPUS, MEMORY_GB = 8, 32
-"""What the parameters are for (S-3.4)."""
+"""What the parameters are for."""
 SPREAD = 0.002
 RULE = "%Y-%m-%d %I:%M:%S %p"
 Quality = Mapping[str, float]
@@ -27,9 +27,9 @@ class Benchmark:
     """As it was submitted."""
     result: str
     minutes: float
-    """Of NVIDIA's own machine (S-3.3, row 0.6-9)."""
+    """Of NVIDIA's own machine (row 0.6-9)."""
     faster: float
-    """By how much document S's machine was faster; a middle where the document gives a range (E-38)."""
+    """By how much the Supermicro reference's machine was faster; a middle where the document gives a range."""
     epochs: int
     """To the target: of Transformer as in NVIDIA's log of the round, the others are assumed."""
     target: Quality

@@ -43,9 +43,12 @@ ACS = Effect(
 )
 PER_DOUBLING_US = Effect("each doubling of nodes", 6.0, "latency added, us", "assumed")
 ETHERNET_GBPS = Effect("pod network of an InfiniBand machine", 10.0, "rate, Gb/s", "assumed; no document gives it")
-TCP = Effect("TCP", 0.6, "bandwidth, of the rate", "assumed: an overlay with an MTU of 1450 (B-7.1), one CPU a stream")
+TCP = Effect("TCP", 0.6, "bandwidth, of the rate", "assumed: an overlay with an MTU of 1450, one CPU a stream")
 TCP_LATENCY_US = Effect(
-    "TCP latency", 1100.0, "us, all-reduce of two nodes", 'R-4.4-4: "thousands of us" mean Ethernet and not InfiniBand'
+    "TCP latency",
+    1100.0,
+    "us, all-reduce of two nodes",
+    'the Redpaper: "thousands of us" mean Ethernet and not InfiniBand',
 )
 FEWER_STEPS = Effect(
     "other primitives", 0.5, "latency, of that of all-reduce", "one of its two halves (reduce-scatter, all-gather)"

@@ -35,7 +35,7 @@ def fault(group: Communicator) -> tuple[str, ...]:
 
 
 def _memlock(group: Communicator) -> tuple[str, ...]:
-    """Return what comes of the limit on locked memory (R-3.4.3-9); IPC_LOCK alone does not lift it (E-19a)."""
+    """Return what comes of the limit on locked memory; IPC_LOCK alone does not lift it."""
     bound = [worker for worker in group.hosts if not worker.may_pin]
     if group.version.of_2020:
         lines = [warning(group, worker, "Call to ibv_reg_mr failed", "misc/ibvwrap.cc:212") for worker in bound]

@@ -1,8 +1,8 @@
 """What NCCL_DEBUG=INFO prints while a communicator is made: of images of 2020 and of today's.
 
-Forms of lines: R-4.4-8, R-4.4-9, R-4.4-12, B-6.3, and where the documents have none, `INFO` and `WARN` of the public
-source of NVIDIA/nccl, with logs in its issues 302, 392, 1412 and in NVIDIA/nccl-tests issue 252. NCCL is assumed to use
-its own network: with the plugin of HPC-X the name would be IBext, not IB.
+Forms of lines: the logs of the Redpaper and of Robotic Drive, and where these have none, `INFO` and `WARN` of the
+public source of NVIDIA/nccl, with logs in its issues 302, 392, 1412 and in NVIDIA/nccl-tests issue 252. NCCL is assumed
+to use its own network: with the plugin of HPC-X the name would be IBext, not IB.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ SET = (
 )
 """Variables of which it says that they are set."""
 PID = 30
-"""Of the first process of a pod (R-4.4-8)."""
+"""Of the first process of a pod."""
 
 
 def shown(group: Communicator) -> bool:

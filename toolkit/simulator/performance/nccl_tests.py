@@ -1,6 +1,6 @@
 """nccl-tests: all_reduce_perf and its sisters, as built in 2020 and today.
 
-Forms: R-4.4-4, R-4.4-8, R-4.4-13; for other primitives src/*.cu of the public NVIDIA/nccl-tests, and for today's its
+Forms: the Redpaper's three tables; for other primitives src/*.cu of the public NVIDIA/nccl-tests, and for today's its
 v2.13, which is what our images are built with (`builds`).
 """
 
@@ -210,7 +210,7 @@ def _wrong(wanted: Request, group: Communicator, count: int) -> str:
         return "    0"
     if wanted.test not in REDUCES:
         return "0e+00"
-    # R-4.4-4, -8, -13: rounding of sums of floats, larger where more elements are compared.
+    # As in the Redpaper: rounding of sums of floats, larger where more elements are compared.
     return "1e-07" if count < 256 else "2e-07" if count < 65536 else "5e-07"  # noqa: PLR2004
 
 

@@ -1,4 +1,4 @@
-"""nvidia-smi: the table of the GPUs that a pod was given, in the form of its driver's time (R-4.4-2)."""
+"""nvidia-smi: the table of the GPUs that a pod was given, in the form of its driver's time."""
 
 from collections.abc import Sequence
 
@@ -40,10 +40,10 @@ FIRST_WIDE, FIRST_WIDER = 530, 550
 """First branches whose tables are 12 columns wider, and 14."""
 NOT_FOUND = "nvidia-smi: command not found"
 MEMORY_SHOWN = 16160 / 16384
-"""Part of a GPU's nominal memory that is shown, where no document gives it: that of R-4.4-2."""
+"""Part of a GPU's nominal memory that is shown, where no document gives it: that of the Redpaper's GPUs."""
 DEGREES = (31, 36)
 IDLE_WATTS = (41, 58)
-"""Of idle GPUs, R-4.4-2."""
+"""Of the Redpaper's idle GPUs."""
 SHORT_NAME = 18
 """Characters of a name in the older tables; longer ones end in dots."""
 

@@ -1,4 +1,4 @@
-"""perftest: bandwidth and latency of RDMA between two pods (R-4.1-1, R-4.1-8).
+"""perftest: bandwidth and latency of RDMA between two pods.
 
 The figures of an EDR link on InfiniBand are the paper's; docs/performance-model-programs.md says how those of others
 follow from it.
@@ -17,7 +17,7 @@ WORDS = {"write": "RDMA_Write", "send": "Send", "read": "RDMA_Read"}
 ITERATIONS = {"write": 5000, "send": 1000, "read": 1000}
 LATENCY_ITERATIONS = 1000
 NO_MEMLOCK = ("Couldn't allocate MR", "failed to create mr", "Failed to create MR", " Couldn't create IB resources")
-"""What it prints when it may not pin memory (R-3.4.3-9; E-19b for the words)."""
+"""What it prints when it may not pin memory."""
 LINE = "-" * 87
 GID_INDEX = 3
 """Of RoCE v2 with an IPv4 address, on a port with one network."""
@@ -120,7 +120,7 @@ def _port(request: Request, worker: Worker) -> tuple[Hca | None, tuple[str, ...]
 def _peer(request: Request, job: Launched) -> Worker | None:
     """Return the pod at the other end: of the job whose name, or whose service's name, was called.
 
-    On a node that is called by its name a user runs the listener as root, as in R-4.1-1.
+    On a node that is called by its name a user runs the listener as root, as in the Redpaper.
     """
     if request.server is not None:
         called = request.server.partition(".")[0]
@@ -140,7 +140,7 @@ def _stars() -> str:
 
 
 def _frequencies(job: Launched) -> tuple[str, ...]:
-    """Return the warning that cores have different clocks, as in R-4.1-9."""
+    """Return the warning that cores have different clocks, as in the Redpaper."""
     draw = random_draws.draws(job.run, "clocks")
     one, other = draw.uniform(2600, 3500), draw.uniform(2600, 3500)
     return (f"Conflicting CPU frequency values detected: {one:.6f} != {other:.6f}. CPU Frequency is not max.",)

@@ -1,4 +1,4 @@
-"""The log of NVIDIA's device plugin (S-7.4), in the form of its version."""
+"""The log of NVIDIA's device plugin, in the form of its version."""
 
 import re
 from datetime import datetime

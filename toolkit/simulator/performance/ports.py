@@ -11,11 +11,11 @@ from toolkit.simulator.performance.printed import Printed
 D = TypeVar("D", bound=Device)
 SUBNET_MANAGER_LID = 0x9
 FIRST_LID = 0xB
-"""R-4.1-6: the subnet manager's switch has 0x9, the first machine's ports follow from 0xb on."""
+"""In the Redpaper's lab the subnet manager's switch has 0x9, the first machine's ports follow from 0xb on."""
 STORAGE_MANAGER_LID = 0x1
-"""Of the fabric for storage, where machines have HCAs for it (D-3.2): another number, as it is another manager."""
+"""Of the fabric for storage, where machines have HCAs for it: another number, as it is another manager."""
 VENDOR = 0xEC0D9A03 << 32
-"""Beginning of the GUIDs of a Mellanox adapter, as in R-4.1-6; the other 32 bits follow from machine and port."""
+"""Beginning of the GUIDs of a Mellanox adapter, as in the Redpaper; the other 32 bits follow from machine and port."""
 SPEEDS = {10: "4X SDR", 25: "1X EDR", 40: "4X QDR", 50: "2X EDR", 56: "4X FDR"} | {
     100: "4X EDR",
     200: "4X HDR",
@@ -24,7 +24,7 @@ SPEEDS = {10: "4X SDR", 25: "1X EDR", 40: "4X QDR", 50: "2X EDR", 56: "4X FDR"} 
 """Gb/s -> lanes and generation, as the kernel's sysfs says it."""
 AGGREGATION_NODE = "Mellanox Technologies Aggregation Node"
 STORAGE = tuple((f"fscc-fab3-3-{server}", port) for server in "ab" for port in range(2, 6))
-"""The paper's ESS 3000 (R-4.1-7): its two servers and their ports. No setting gives those of another storage."""
+"""The paper's ESS 3000: its two servers and their ports. No setting gives those of another storage."""
 RATE_WITHOUT_LINK = 10
 """Gb/s that sysfs has for a port that is down: the slowest that there is."""
 NOT_OPENED = (
@@ -116,10 +116,10 @@ def ibstatus(words: Sequence[str], job: Launched) -> Printed:
 
 
 def seen(job: Launched, hca: Hca) -> list[tuple[int, str]]:
-    """Return GUID and description of every channel adapter that a port sees, its own last as in R-4.1-7.
+    """Return GUID and description of every channel adapter that a port sees, its own last as in the Redpaper.
 
-    No host sees ports without a link. Compute ports and storage ports of a machine that has both are two fabrics
-    (D-3.2). Switches are two, as in the paper, and one of them aggregates.
+    No host sees ports without a link. Compute ports and storage ports of a machine that has both are two fabrics.
+    Switches are two, as in the paper, and one of them aggregates.
     """
     machine = job.me.machine
     storage = is_storage(machine, hca)

@@ -1,4 +1,4 @@
-"""tf_cnn_benchmarks with Horovod (R-4.5-2, N-8.3, B-6.3): every rank prints its rate, and at the end the job's."""
+"""tf_cnn_benchmarks with Horovod: every rank prints its rate, and at the end the job's."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,7 +22,7 @@ TENSORFLOW = {
 }
 """Tag of NVIDIA's image -> TensorFlow (release notes of the images; of 25.02 general knowledge)."""
 JITTER = 0.004
-"""Of single steps: an assumption; the Redpaper prints none, and the log of N-8.3 was edited."""
+"""Of single steps: an assumption; the Redpaper prints none, and the log of NVIDIA AI Enterprise was edited."""
 RULE = "-" * 64
 
 

@@ -1,4 +1,4 @@
-"""nvidia-smi topo -m: how the GPUs of a pod and the adapters of its machine are joined (R-4.4-3, D-2.6)."""
+"""nvidia-smi topo -m: how the GPUs of a pod and the adapters of its machine are joined."""
 
 from collections.abc import Sequence
 

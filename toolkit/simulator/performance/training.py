@@ -20,7 +20,7 @@ from toolkit.simulator.performance.printed import Printed
 SPREAD = 0.003
 """Standard deviation of a whole job's rate from run to run: an assumption, the paper prints medians of five."""
 FEW = 4
-"""GPUs up to which pods of one GPU are as fast as pods of several (R-4.5-4)."""
+"""GPUs up to which pods of one GPU are as fast as pods of several."""
 
 
 def _of_a_gpu(nodes: int) -> dict[bool, float]:
@@ -28,7 +28,7 @@ def _of_a_gpu(nodes: int) -> dict[bool, float]:
 
 
 ONE_NODE, TWO_NODES = _of_a_gpu(1), _of_a_gpu(2)
-"""Images/s of a GPU, ResNet-50 with fp16 and 64 images a step, by whether pods have one GPU (R-4.5-4, R-4.5-8)."""
+"""Images/s of a GPU, ResNet-50 with fp16 and 64 images a step, by whether pods have one GPU."""
 SINGLE_GPU_PODS = ONE_NODE[True] / ONE_NODE[False]
 """What pods of one GPU reach of pods of several, of eight GPUs of a node."""
 BATCH = 64
@@ -37,7 +37,7 @@ XLA = 8104.4 / 6209.9
 HIDDEN = 2 / 3
 """Share of a step, the backward pass, during which gradients travel unseen: an assumption."""
 BYTES_PER_PARAMETER = 4
-"""Horovod sends gradients of 32 bits, also of training with 16 (R-4.5-2 asks for no compression)."""
+"""Horovod sends gradients of 32 bits, also of training with 16 (the Redpaper asks for no compression)."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ NETWORKS: Mapping[str, Network] = MappingProxyType(
     {
         # fp32 of ResNet-50: README of NVIDIA's example RN50v1.5 (2019), eight such GPUs: 2778.5 images/s.
         "resnet50": Network(25.6e6, {"fp16": ONE_NODE[False], "fp32": 2778.5 / 8}),
-        # B-6.3: two GPUs on two nodes over TCP, the rate at step 10.
+        # Robotic Drive: two GPUs on two nodes over TCP, the rate at step 10.
         "resnet101": Network(44.5e6, {"fp32": TCP_RATES[-1]}),
         # fp16 of NVIDIA's example, whose input is not tf_cnn_benchmarks': the same README, 6209.9 images/s.
         "resnet50v1.5": Network(25.6e6, {"fp16": 6209.9 / 8, "fp32": 2778.5 / 8}),

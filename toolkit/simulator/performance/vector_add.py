@@ -1,4 +1,4 @@
-"""NVIDIA's vectorAdd sample (S-7.7)."""
+"""NVIDIA's vectorAdd sample."""
 
 from collections.abc import Sequence
 

@@ -13,7 +13,7 @@ class Nccl:
     version: str
     cuda: str
     of_2020: bool
-    """`Ring 00 : ...`, HCAs listed backwards as by the verbs library of then (R-4.4-9), and `error` in nccl-tests."""
+    """`Ring 00 : ...`, HCAs listed backwards as by the verbs library of then, and `error` in nccl-tests."""
     bus_ids: bool = True
     """Of 2020: whether channels name the bus of a GPU, as from 2.5 on; before that they give its number."""
 

@@ -118,7 +118,7 @@ def client(server: Server, keys: pki.Pki, **changes: Any) -> Discover:
 
 @pytest.mark.parametrize(("quotes", "as_json"), [(True, False), (False, False), (True, True)])
 def test_the_printed_queries(server: Server, keys: pki.Pki, quotes: bool, as_json: bool) -> None:
-    """The queries of R-5.3-5 and R-5.4-3 give their printed rows, by CSV with and without quotes, and by JSON."""
+    """The Redpaper's queries give their printed rows, by CSV with and without quotes, and by JSON."""
     server.quotes, server.as_json = quotes, as_json
     source = client(server, keys)
     assert set(source.ask(WINDOW)) == printed(PRINTED_WINDOW)

@@ -57,7 +57,7 @@ def test_the_catalogue_has_the_pixels_of_the_labels(catalogue: Path) -> None:
 
 
 def test_stats_as_a_table_and_as_json(catalogue: Path) -> None:
-    """Shares are those of the pixels; classes below the bound are rare, and those of no frame are named (R-5.3-4)."""
+    """Shares are those of the pixels; classes below the bound are rare, and those of no frame are named."""
     frames = generated.frames(generated.LEAST)[:3]
     sky = sum(frame.pixels["sky"] for frame in frames)
     status, output = _stats(str(catalogue), "--json")

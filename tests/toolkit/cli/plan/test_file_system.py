@@ -22,7 +22,7 @@ def _planned(mean_mib: float, block_size: str | None, **more: Any) -> tuple[list
 
 
 def test_blocks_as_large_as_files_will_do() -> None:
-    """The Redpaper's blocks of 4 MiB are for images of 3 to 4 MiB (R-2.2-4)."""
+    """The Redpaper's blocks of 4 MiB are for images of 3 to 4 MiB."""
     expected = {"file system": "ess3000_4M", "block size": "4Mi", "data set": "adas/bikes", "mean file, KiB": 4096}
     assert _planned(4, "4Mi") == ([expected], ())
 

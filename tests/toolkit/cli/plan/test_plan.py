@@ -99,10 +99,10 @@ def test_what_machines_keep() -> None:
     """CPUs and memory that machines reserve are in the plan, with the pagepool where clients of Scale run."""
     row = machines.machines(only_pool(read("prod").settings)).rows[0]
     assert (row["machines"], row["GPUs"], row["reserved CPUs"]) == (4, 32, 128)
-    assert (row["Scale pagepool (R-3.3-7), GiB"], row["reserved memory, GiB"]) == (None, 48)
+    assert (row["Scale pagepool, GiB"], row["reserved memory, GiB"]) == (None, 48)
     assert row["reserved CPUs of the kubelet"] == "0-3,128-131"
     lab = machines.machines(only_pool(read("dev").settings)).rows[0]
-    assert (lab["Scale pagepool (R-3.3-7), GiB"], lab["reserved memory, GiB"]) == (128, 144)
+    assert (lab["Scale pagepool, GiB"], lab["reserved memory, GiB"]) == (128, 144)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_todays_machines_are_planned(stack: str, cables: int, watts: int, first:
 
 
 def test_figures_of_gpus_are_the_documents() -> None:
-    """V100 and A100 have the figures of the comparison, and what no document gives is not given (D-2.1, D-2.3)."""
+    """V100 and A100 have the figures of the comparison, and what no document gives is not given."""
     figures = ("SMs", "L2 cache, KiB", "shared memory of a block, KiB", "memory, GB/s", "NVLink both ways, GB/s")
     found = {
         stack: machines.gpus(only_pool(read(stack).settings).machine).rows[0]
@@ -187,7 +187,7 @@ def _levels(found: section.Section) -> list[tuple[Any, ...]]:
 
 
 def test_a_pod_is_as_printed() -> None:
-    """Switches and cables of a pod are those of the printed tables (D-3.3, D-3.4), not calculated ones."""
+    """Switches and cables of a pod are those of the printed tables, not calculated ones."""
     compute, storage, levels = _network(read("superpod-a100").settings)
     assert _levels(compute) == [
         (1, 140, "leaf", 56, 1120, "1:1", "as printed"),
@@ -199,7 +199,7 @@ def test_a_pod_is_as_printed() -> None:
         (1, 140, "spine", 8, 224, "none above", "as printed"),
     ]
     assert _levels(levels) == [("leaf", f"pod-1-unit-{unit}", 20, 160) for unit in range(1, 8)]
-    assert "5:4 of the machines' alone; the table prints 5:4 (E-59)" in " ".join(storage.notes)
+    assert "5:4 of the machines' alone; the table prints 5:4" in " ".join(storage.notes)
 
 
 def test_an_estimate_says_so() -> None:
@@ -217,7 +217,7 @@ def test_more_than_a_pod() -> None:
         *((1, 20, level) for level in ("leaf", "spine")),
     ]
     for found in (compute, storage):
-        (note,) = (each for each in found.notes if "D-3.7" in each)
+        (note,) = (each for each in found.notes if "between PODs" in each)
         assert note.startswith("3 PODs, ")
         assert "connected directly" in note
     (whole, *_) = _network(_with("superpod-a100", 280, "dgx-a100"))

@@ -46,7 +46,7 @@ def test_what_is_written_is_what_is_wanted(stack: str, tmp_path: Path) -> None:
 
 
 def test_the_papers_configuration() -> None:
-    """The configuration as the paper prints it differs in nothing, and none of its secrets is printed (R-3.1-2)."""
+    """The configuration as the paper prints it differs in nothing, and none of its secrets is printed."""
     printed = diff("dev", PAPER)
     assert "switch dgx-ib-switch1" in printed
     assert "matches the settings of stack dev" in printed
@@ -83,7 +83,7 @@ def test_ranges_of_nvue_are_ports(tmp_path: Path) -> None:
 
 
 def test_an_mtu_that_is_the_default_is_not_missing(tmp_path: Path) -> None:
-    """Releases from 3.9.2110 on have an MTU of 9216 without a command, older ones 1500 (N-1.3)."""
+    """Releases from 3.9.2110 on have an MTU of 9216 without a command, older ones 1500."""
     (text,) = files_of("nvaie-roce")
     plain = "\n".join(line for line in text.splitlines() if " mtu " not in line)
     for release, code in (("3.9.2110", 0), ("3.8.2008", 1)):
@@ -108,7 +108,7 @@ def test_outputs_of_hosts_and_switches(stack: str, log: str, expected: str) -> N
 
 
 def test_a_subnet_manager(tmp_path: Path) -> None:
-    """One that is to run is enabled, and that of a switch which the settings do not name is refused (R-3.1-3)."""
+    """One that is to run is enabled, and that of a switch which the settings do not name is refused."""
     log = tmp_path / "log"
     log.write_text("switch (config) # show ib smnode dgx-ib-switch1.ocp4.scale.ibm.com\nsm-state disabled\n")
     assert "different sm-state enabled sm-state disabled" in diff("dev", log, code=1)
@@ -126,7 +126,7 @@ def test_roce_as_it_is_wanted() -> None:
 
 
 def test_cables() -> None:
-    """What ibnetdiscover lists of the Redpaper's lab is as the settings have it (R-2.1-3, R-4.1-7)."""
+    """What ibnetdiscover lists of the Redpaper's lab is as the settings have it."""
     assert "fabric in" in (printed := diff("dev", LOGS / "ibnetdiscover" / "cable-lanes.pass.log"))
     assert "matches the settings" in printed
 

@@ -97,7 +97,7 @@ def test_json_is_for_programs(tmp_path: Path) -> None:
 
 
 def test_nodes_are_looked_for_in_the_scale_cluster(tmp_path: Path) -> None:
-    """A node of --node that is not in the Scale cluster is missing evidence (R-3.3-2)."""
+    """A node of --node that is not in the Scale cluster is missing evidence."""
     log = _log(tmp_path, document("mmlscluster/r-3.3-2.log"))
 
     def status(node: str) -> str:

@@ -58,7 +58,7 @@ def test_nodes_show_what_pods_may_have() -> None:
 
 
 def test_the_mtu_of_the_pod_network() -> None:
-    """The MTU of the pod network is read (B-7.1); a missing object is not an MTU of 0."""
+    """The MTU of the pod network is read; a missing object is not an MTU of 0."""
     network = {"status": {"clusterNetworkMTU": 1400}}
     assert nodes.facts([], network).pod_mtu == 1400
     assert nodes.facts([], {"status": {}}).pod_mtu is None

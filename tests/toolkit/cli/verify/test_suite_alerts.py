@@ -1,4 +1,4 @@
-"""What a round of a suite shows, sent as alerts (D-6.1)."""
+"""What a round of a suite shows, sent as alerts."""
 
 import json
 import subprocess

@@ -26,7 +26,7 @@ from toolkit.evidence.verdict import Ended, Job, Request, Shape, Status, Verdict
 BY_NAME = {one.name: one for one in CRITERIA}
 LOGS = Path(__file__).parent.parent / "logs"
 KERNEL, SYSTEM = "3.10.0-957.27.2.el7.x86_64", "Red Hat Enterprise Linux Server 7.6 (Maipo)"
-"""As R-3.2.1-5 and -6 have them."""
+"""As the Redpaper has them."""
 HCAS = ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")
 
 
@@ -36,7 +36,7 @@ def document(name: str) -> str:
 
 
 def nccl(hosts: int = 2, gpus: int = 8, channels: int = 1) -> str:
-    """Return what NCCL 2.5 says of a job over GPUDirect, each channel over its HCA (R-4.4-9, R-4.4-12, B-6.3)."""
+    """Return what NCCL 2.5 says of a job over GPUDirect, each channel over its HCA."""
     names = [f"nccl-test-mpi-worker-{index}" for index in range(hosts)]
     used = "[0]mlx5_3:1/IB [1]mlx5_2:1/IB [2]mlx5_1:1/IB [3]mlx5_0:1/IB ; OOB eth0:10.128.7.148<0>"
     lines = [f"{name}:30:30 [0] NCCL INFO NET/IB : Using {used}" for name in names]
@@ -212,7 +212,7 @@ RDMA_LOG = document("rdma-job/r-4.1-job.log")
 EDITED = document("tf-cnn-benchmarks/n-8.3.log")
 LAST = ("9115.8   29.45   55.21", "18231.6   14.72   27.61")
 RATES = changed(EDITED, ("1520.1 +/-", "2100.1 +/-"), ("1517.6", "2100.6"), ("1517.9", "2100.9"))
-"""Document 002's before the last lines of three ranks were edited (E-50)."""
+"""NVIDIA AI Enterprise's before the last lines of three ranks were edited."""
 ADAPTER = document("esxcli-pci/n-4.1.log").partition("0000:3b:02.3\n")[2]
 ESXI = document("esxcli-pci/n-4.1.log") + "0000:3b:00.1\n" + changed(
     ADAPTER, ("0000:3b:02.3", "0000:3b:00.1"), ("NVIDIA Corporation", "Mellanox Technologies"),

@@ -84,7 +84,7 @@ def test_a_transport_that_no_log_shows_is_missing_evidence() -> None:
 
 
 def test_single_gpus_keep_to_the_hca_beside_them() -> None:
-    """Pods with one GPU each, which is beside any HCA, get no warning of planes (D-3.6)."""
+    """Pods with one GPU each, which is beside any HCA, get no warning of planes."""
     crossed = CASES["same-hca"].bad.log
     assert status("same-hca", crossed, TWO) is Status.WARN
     assert status("same-hca", crossed, TWO.model_copy(update={"shape": Shape(pods=16, gpus=1)})) is None
@@ -126,7 +126,7 @@ def test_of_repeats_the_median_counts() -> None:
 
 
 def test_the_paper_meets_its_own_measure() -> None:
-    """The Redpaper's own run passes the limits (E-29)."""
+    """The Redpaper's own run passes the limits."""
     others = {"single-gpu-pods", "repeats-agree", "public-bus-bandwidth"}
     request = TWO.model_copy(update={"program": "nccl-all-reduce"})
     for name in (one.name for one in CRITERIA if one.needs == ("nccl-tests",) and one.name not in others):

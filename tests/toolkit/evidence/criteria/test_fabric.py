@@ -52,7 +52,7 @@ def test_a_cable_of_each_hca_is_enough(log: str, expected: Status) -> None:
 
 
 def test_storage_has_a_manager_of_its_own() -> None:
-    """InfiniBand for storage may have a subnet manager of its own (D-3.2)."""
+    """InfiniBand for storage may have a subnet manager of its own."""
     assert status("one-subnet-manager", FOUR + port("mlx5_4", manager="0x1"), RDMA) is Status.PASS
     assert status("one-subnet-manager", FOUR + port("mlx5_3", 2, manager="0x1"), RDMA) is Status.FAIL
 

@@ -46,7 +46,7 @@ def test_newer_gpus_need_no_module() -> None:
     ],
 )
 def test_divided_nodes_offer_instances(gpus: int, instances: dict[str, int], expected: Status) -> None:
-    """A node with MIG offers the instances of the settings, all of them, and no whole GPU (D-2.7)."""
+    """A node with MIG offers the instances of the settings, all of them, and no whole GPU."""
     request = NODES.model_copy(update={"nodes": ("dgx01",), "divided": {"dgx01": {"1g.5gb": 56}}})
     node = cluster_node("dgx01").model_copy(update={"gpus": gpus, "instances": instances})
     verdict = evaluate(BY_NAME["nodes-offer"], Side("", request, (node,)).job())
@@ -84,7 +84,7 @@ def test_nodes_have_the_taints_of_their_pool(
     [(True, True, Status.PASS), (True, False, Status.FAIL), (True, None, Status.PASS), (False, False, Status.PASS)],
 )
 def test_nodes_have_the_label_of_feature_discovery(wanted: bool, found: bool | None, expected: Status) -> None:
-    """Where the stack has node feature discovery, its label for a GPU is on each node that has one (R-3.4.1-2)."""
+    """Where the stack has node feature discovery, its label for a GPU is on each node that has one."""
     request = NODES.model_copy(update={"feature_labels": wanted, "nodes": ("dgx01",)})
     node = cluster_node("dgx01").model_copy(update={"found_gpu": found})
     verdict = evaluate(BY_NAME["nodes-offer"], Side("", request, (node,)).job())
@@ -113,7 +113,7 @@ def test_labels_name_the_gpus_of_the_machine(label: str | None, expected: Status
 
 @pytest.mark.parametrize(("shares", "expected"), [(100, Status.PASS), (None, Status.PASS), (64, Status.FAIL)])
 def test_each_hca_is_offered_as_often_as_pods_share_it(shares: int | None, expected: Status) -> None:
-    """A node offers each HCA as many times as the settings have pods share it (R-3.4.2-6)."""
+    """A node offers each HCA as many times as the settings have pods share it."""
     request = NODES.model_copy(update={"hca_shares": shares, "nodes": ("dgx01",)})
     verdict = evaluate(BY_NAME["nodes-offer"], Side("", request, (cluster_node("dgx01"),)).job())
     assert verdict is not None
@@ -133,7 +133,7 @@ def test_each_hca_is_offered_as_often_as_pods_share_it(shares: int | None, expec
     ],
 )
 def test_nodes_without_gpus_are_judged(master: dict[str, object] | None, expected: str) -> None:
-    """They are there, Ready, in the roles of the settings, and offer no GPU (R-2.2-1, R-3.2.5-4, S-7.5)."""
+    """They are there, Ready, in the roles of the settings, and offer no GPU."""
     request = NODES.model_copy(update={"roles": {"dgx01": ("worker",), "master01": ("master",)}})
     plain = cluster_node("master01", roles=("master",)).model_copy(update={"gpus": 0, "rdma": {}} | (master or {}))
     job = Side("", request, (cluster_node("dgx01"),)).job()

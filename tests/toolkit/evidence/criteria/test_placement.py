@@ -20,7 +20,7 @@ from toolkit.evidence.verdict import Request, Shape, Status
 def test_a_job_is_on_as_many_nodes_as_have_its_gpus(
     shape: Shape, nodes: tuple[str, ...], expected: Status | None
 ) -> None:
-    """Single GPUs may share a node (B-6.1), and a job on too few nodes fails."""
+    """Single GPUs may share a node, and a job on too few nodes fails."""
     request = Request(job="it", profile="dgx1-v100-16gb", shape=shape, nodes=nodes)
     assert status("nodes-used", "", request) is expected
 
@@ -38,7 +38,7 @@ def test_a_list_of_hosts_that_was_cut_is_no_failure() -> None:
 
 
 def test_single_gpus_have_a_name_each() -> None:
-    """Two ranks of one pod do not pass for two pods (N-6.8)."""
+    """Two ranks of one pod do not pass for two pods."""
     single = Shape(pods=16, gpus=1)
     assert _hosts(SINGLE_TABLE, single) is Status.PASS
     assert _hosts(changed(SINGLE_TABLE, ("worker-15 ", "worker-14 ")), single) is Status.FAIL

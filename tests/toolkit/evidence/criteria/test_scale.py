@@ -32,7 +32,7 @@ def _settings(log: str, request: Request = DGX) -> tuple[Status, str]:
     ],
 )
 def test_each_setting_that_is_not_as_planned_fails_alone(old: str, new: str, measured: str) -> None:
-    """Each setting that differs from the plan fails on its own (R-3.3-7, R-3.4.5-7)."""
+    """Each setting that differs from the plan fails on its own."""
     assert _settings(changed(CONFIG, (old, new))) == (Status.FAIL, measured)
 
 

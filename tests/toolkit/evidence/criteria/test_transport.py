@@ -31,7 +31,7 @@ def rings(count: int, device: Callable[[int], int], hosts: int = 2, gpus: int = 
     ],
 )
 def test_an_hca_that_is_named_and_idle_is_reported(count: int, device: Callable[[int], int], expected: Status) -> None:
-    """Four named HCAs with all traffic over one of them do not pass (R-4.4-9)."""
+    """Four named HCAs with all traffic over one of them do not pass."""
     assert status("hcas-used", rings(count, device), TWO) is expected
 
 

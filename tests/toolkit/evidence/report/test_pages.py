@@ -47,7 +47,7 @@ def test_figures() -> None:
 
 
 def test_results_of_mlperf_are_labelled() -> None:
-    """Results of MLPerf are labelled as unverified (S-3.5)."""
+    """Results of MLPerf are labelled as unverified."""
     run, told = samples.bad(), "including MLPerf benchmarks (not verified by MLPerf)"
     scored = run.jobs[0].model_copy(update={"readings": read_text(MLP)})
     with_one = run.model_copy(update={"jobs": (scored,)})

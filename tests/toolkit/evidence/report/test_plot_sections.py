@@ -31,7 +31,7 @@ def test_sweeps_have_both_halves_the_paper_and_the_limits() -> None:
     assert time == Limit("time", "most", 8, 16384, 100)
     assert (busbw.kind, busbw.first, busbw.last) == ("least", 1 << 28, 1 << 28)
     assert busbw.value == 0.9 * 55.21
-    # E-29: of single-GPU pods the paper itself is above 100 us from 2 KiB on.
+    # Of single-GPU pods the paper itself is above 100 us from 2 KiB on.
     assert found["16x01"].limits[0].last == 1024
 
 

@@ -62,7 +62,7 @@ Slave queue ID: 0
 Aggregator ID: 2
 """
 
-# S-7.7, as printed.
+# The sample vectorAdd, as printed.
 VECTOR_ADD = """[Vector addition of 50000 elements]
 Copy input data from the host memory to the CUDA device
 CUDA kernel launch with 196 blocks of 256 threads
@@ -71,7 +71,7 @@ Test PASSED
 Done
 """
 
-# S-7.4, as printed.
+# NVIDIA's device plugin, as printed.
 DEVICE_PLUGIN = """2018/07/12 12:29:38 Loading NVML
 2018/07/12 12:29:38 Fetching devices.
 2018/07/12 12:29:38 Starting FS watcher.

@@ -1,4 +1,4 @@
-"""Address translation: mlxconfig, lspci, ESXi's kernel option; ESXi's PCI devices (N-2 to N-4)."""
+"""Address translation: mlxconfig, lspci, ESXi's kernel option; ESXi's PCI devices."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def _query(ats: str) -> MlxConfig:
 
 
 def test_ats_is_absent_off_or_on() -> None:
-    """Firmware without ATS is not read as ATS that is off (N-3.6)."""
+    """Firmware without ATS is not read as ATS that is off."""
     assert _query("").ats == "absent"
     assert _query("         ATS_ENABLED                         False(0)\n").ats == "off"
     found = _query("         ATS_ENABLED                         True(1)\n")
@@ -37,7 +37,7 @@ def test_ats_that_cannot_be_read_is_not_known() -> None:
 
 
 def test_ats_is_switched_on() -> None:
-    """A setting that waits for a reboot is reported as such (N-3.7)."""
+    """A setting that waits for a reboot is reported as such."""
     found = only(MlxConfig, LOGS / "mlxconfig" / "n-3.7.log")
     assert found.columns == ("Next Boot", "New")
     assert [(row.name, row.values, row.line) for row in found.rows] == [("ATS_ENABLED", ("False(0)", "True(1)"), 9)]
@@ -45,7 +45,7 @@ def test_ats_is_switched_on() -> None:
 
 
 def test_the_capability_of_the_nic() -> None:
-    """A NIC with ATS that is not enabled is read as such (N-3.9)."""
+    """A NIC with ATS that is not enabled is read as such."""
     (found,) = (one for one in read(LOGS / "lspci" / "n-3.9.log") if isinstance(one, LsPci))
     assert [(row.address, row.ats, row.ats_enabled, row.line) for row in found.rows] == [(None, True, True, 4)]
     assert found.complete
@@ -81,7 +81,7 @@ def test_devices_of_a_whole_lspci() -> None:
 
 
 def test_the_kernel_option_of_esxi() -> None:
-    """The state is that of the column Runtime, not of Default (N-2.2)."""
+    """The state is that of the column Runtime, not of Default."""
     (found,) = (one for one in read(LOGS / "esxcli-kernel" / "n-2.2.log") if isinstance(one, EsxcliKernel))
     option = found.option("atsSupport")
     assert option is not None
@@ -96,7 +96,7 @@ def test_the_kernel_option_of_esxi() -> None:
 
 
 def test_a_pci_device_of_esxi_with_its_numa_node() -> None:
-    """A PCI device is read with its NUMA node (N-4.1)."""
+    """A PCI device is read with its NUMA node."""
     found = only(EsxcliPci, LOGS / "esxcli-pci" / "n-4.1.log")
     (row,) = found.rows
     assert (row.address, row.vendor, row.device, row.vendor_id, row.device_id, row.numa_node, row.passthru) == (

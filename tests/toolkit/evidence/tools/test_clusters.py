@@ -13,7 +13,7 @@ LOGS = Path(__file__).parent.parent / "logs"
 
 
 def test_the_papers_nodes() -> None:
-    """A node that is not Ready is read as such (R-3.2.5-4)."""
+    """A node that is not Ready is read as such."""
     found = only(Nodes, LOGS / "nodes" / "r-3.2.5-4.log")
     assert found.complete
     assert [(row.name.split(".")[0], row.roles, row.age, (row.internal_ip or "")[-2:]) for row in found.rows] == [
@@ -50,7 +50,7 @@ def test_nodes_of_today() -> None:
 
 
 def test_the_scale_cluster() -> None:
-    """The id of the Scale cluster and its nodes are read (R-3.3-2)."""
+    """The id of the Scale cluster and its nodes are read."""
     found = only(MmLsCluster, LOGS / "mmlscluster" / "r-3.3-2.log")
     assert (found.name, found.cluster_id, found.repository) == (
         "SpectrumScale.ocp4.scale.ibm.com",
@@ -73,7 +73,7 @@ def test_the_scale_cluster() -> None:
 
 
 def test_the_remote_cluster() -> None:
-    """The file systems of a remote cluster are read (R-3.3-4)."""
+    """The file systems of a remote cluster are read."""
     found = only(MmRemoteCluster, LOGS / "mmremotecluster" / "r-3.3-4.log")
     (row,) = found.rows
     assert (row.name, row.file_systems, row.contact_nodes) == (

@@ -6,7 +6,7 @@ from toolkit.evidence.tools.cuda_vector_add import CudaVectorAdd
 
 
 def test_the_printed_log_passes() -> None:
-    """The printed log passes (S-7.7)."""
+    """The printed log passes."""
     found = only(CudaVectorAdd, LOG)
     assert (found.complete, found.passed, found.passed_line, found.failure) == (True, True, 5, None)
     assert (found.elements, found.blocks, found.threads) == (50000, 196, 256)

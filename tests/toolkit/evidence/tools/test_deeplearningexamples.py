@@ -13,7 +13,7 @@ DLL 2021-03-23 11:48:38.824370 - (0, 120) total_ips : 2879.142978189404
 DLL 2020-12-07 20:04:34.092791 - Iteration: 16  throughput_train : 145.221 seq/s nsp_loss : 0.67  total_loss : 11.1256
 DLL 2022-05-12 14:09:13.825000 - () throughput_train : 37.348  latency_train_mean : 53.551
 """
-# Form of RN50v1.5/dllogger/logger.py, the one in the container of 2019 that B-5.2 runs.
+# Form of RN50v1.5/dllogger/logger.py, the one in the container of 2019 that Robotic Drive runs.
 _HEAD = ":::NVLOGv0.2.3 resnet 1570012345.123456789 (benchmark_hooks.py:64)"
 NVLOG = f"""{_HEAD} iteration: 20
 {_HEAD} total_ips: 2893.5
@@ -38,7 +38,7 @@ def test_steps_and_the_result_of_dllogger_are_read() -> None:
 
 
 def test_the_logger_of_2019_prints_each_figure_on_its_line() -> None:
-    """The logger of 2019, with each figure on its own line, is read (B-5.2)."""
+    """The logger of 2019, with each figure on its own line, is read."""
     found = only(DeepLearningExamples, NVLOG)
     assert (found.form, found.tool_version, found.model) == ("nvlog", "0.2.3", "resnet")
     assert [(one.line, one.step, one.items_per_s) for one in found.rows] == [(2, (20,), 2893.5), (4, (30,), 2901.25)]
@@ -59,7 +59,7 @@ def test_the_logger_of_2019_prints_each_figure_on_its_line() -> None:
     ],
 )
 def test_stamps_tell_how_long_a_whole_run_took(text: str, seconds: float | None) -> None:
-    """The run time is known only of a complete log with time stamps (R-5.2-6)."""
+    """The run time is known only of a complete log with time stamps."""
     assert only(DeepLearningExamples, text).elapsed_s == seconds
 
 

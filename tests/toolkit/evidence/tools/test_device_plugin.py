@@ -33,7 +33,7 @@ I0114 14:56:40.925499       1 server.go:146] Registered device plugin for 'nvidi
 
 
 def test_the_printed_log_registers_in_order() -> None:
-    """The printed log of 2018 registers in order (S-7.4)."""
+    """The printed log of 2018 registers in order."""
     found = only(DevicePlugin, OLD)
     assert (found.complete, found.registered, found.in_order) == (True, True, True)
     assert [(one.line, one.milestone.value) for one in found.milestones] == [

@@ -35,7 +35,7 @@ def test_a_damaged_adapter_is_unread() -> None:
 
 
 def test_the_switch_runs_the_subnet_manager() -> None:
-    """The state of the switch's subnet manager is read (R-3.1-3)."""
+    """The state of the switch's subnet manager is read."""
     found = only(IbSmNode, LOGS / "ib-smnode" / "r-3.1-3.log")
     assert (found.node, found.enabled, found.line) == ("DGX-IB-switch1.kelsterbach.de.ibm.com", True, 2)
     off = only(IbSmNode, "switch > show ib smnode sw1\nsm-state disabled\n")

@@ -10,7 +10,7 @@ LOGS = Path(__file__).parent.parent / "logs" / "lscpu"
 
 
 def test_the_eight_numa_nodes_of_a_dgx_a100() -> None:
-    """CPUs belong to their NUMA node (D-2.5)."""
+    """CPUs belong to their NUMA node."""
     found = only(LsCpu, LOGS / "d-2.5.log")
     assert {row.node: row.cpus for row in found.rows} == {
         node: f"{16 * node}-{16 * node + 15},{128 + 16 * node}-{143 + 16 * node}" for node in range(8)

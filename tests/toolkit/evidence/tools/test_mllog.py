@@ -28,7 +28,7 @@ MLLOG = "".join(
         _event("train_samples", 117266, 2_401_700),
     ]
 )
-# Form of v0.6, which document S-3 ran: mlperf_compliance's `LOG_TEMPLATE`.
+# Form of v0.6, which the Supermicro reference ran: mlperf_compliance's `LOG_TEMPLATE`.
 MLL = """:::MLL 1558767599.999 submission_benchmark: {"value": "maskrcnn", "metadata": {"lineno": 179, "file": "a.py"}}
 :::MLL 1558767600.000 run_start: {"value": null, "metadata": {"file": "mybenchmark/file.py", "lineno": 42}}
 :::MLL 1558780000.000 eval_accuracy: {"value": {"BBOX": 0.3773, "SEGM": 0.3392}, "metadata": {"epoch_num": 13}}
@@ -37,7 +37,7 @@ MLL = """:::MLL 1558767599.999 submission_benchmark: {"value": "maskrcnn", "meta
 
 
 def test_todays_form_gives_the_minutes_to_the_target() -> None:
-    """The time is from run_start to run_stop, without initialisation (S-3.7)."""
+    """The time is from run_start to run_stop, without initialisation."""
     found = only(MlLog, MLLOG)
     assert (found.form, found.benchmark, found.status, found.complete) == ("MLLOG", "ssd", "success", True)
     assert found.minutes == pytest.approx(22.36)
@@ -86,7 +86,7 @@ def test_an_aborted_rank_makes_an_aborted_run() -> None:
 
 
 def test_runs_of_several_seeds_are_distinguished() -> None:
-    """Runs of several seeds are readings of their own (S-3.6)."""
+    """Runs of several seeds are readings of their own."""
     found = read_text(MLLOG + MLLOG.replace('"value": 42', '"value": 43'))
     assert [one.seed for one in found if isinstance(one, MlLog)] == [42, 43]
 

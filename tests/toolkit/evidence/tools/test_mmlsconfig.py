@@ -1,4 +1,4 @@
-"""mmlsconfig. The frame is that of releases 4.2 to 5.1, as people paste it; the paper prints two groups (R-3.3-7)."""
+"""mmlsconfig. The frame is that of releases 4.2 to 5.1, as people paste it; the paper prints two groups."""
 
 import io
 from pathlib import Path
@@ -31,7 +31,7 @@ PARSABLE = parsable(TEXT)
 
 
 def test_the_papers_settings() -> None:
-    """The printed settings are read (R-3.3-7)."""
+    """The printed settings are read."""
     found = only(MmLsConfig, LOG)
     assert (found.complete, found.unread_total, found.cluster) == (True, 0, "SpectrumScale.ocp4.scale.ibm.com")
     assert {row.name: row.value for row in found.rows if row.group == "dgx"} == {

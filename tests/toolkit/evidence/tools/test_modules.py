@@ -12,7 +12,7 @@ LOGS = Path(__file__).parent.parent / "logs"
 
 
 def test_the_papers_peer_memory_module() -> None:
-    """The module for GPUDirect is read (R-3.2.3-3)."""
+    """The module for GPUDirect is read."""
     (found,) = (one for one in read(LOGS / "lsmod" / "r-3.2.3-3.log") if isinstance(one, LsMod))
     assert [(row.name, row.size_bytes, row.users, len(row.used_by)) for row in found.rows] == [
         ("nv_peer_mem", 13163, 0, 0),
@@ -44,7 +44,7 @@ def test_a_cut_module_is_unread() -> None:
 
 
 def test_the_papers_selinux_module() -> None:
-    """The policy module of SELinux is read (R-3.2.4-1)."""
+    """The policy module of SELinux is read."""
     found = only(SeModule, LOGS / "semodule" / "r-3.2.4-1.log")
     assert [(row.name, row.version, row.line) for row in found.rows] == [("infiniband", "1.0", 3)]
     assert found.complete

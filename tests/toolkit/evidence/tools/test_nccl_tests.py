@@ -46,7 +46,7 @@ def _figures(text: str) -> list[list[str]]:
 def test_the_papers_tables_are_read_to_the_last_figure(
     name: str, ranks: int, hosts: int, mean: float, printed: float | None
 ) -> None:
-    """The Redpaper's tables are read to the last figure (R-4.4-4, R-4.4-8, R-4.4-13)."""
+    """The Redpaper's tables are read to the last figure."""
     path = LOGS / f"{name}.log"
     found = only(NcclTests, path)
     words = _figures(path.read_text())
@@ -73,7 +73,7 @@ def test_the_papers_tables_are_read_to_the_last_figure(
 
 
 def test_what_nccl_says_in_the_middle_of_a_table_is_not_the_tables() -> None:
-    """Messages of NCCL in the middle of a table are not the table's (R-4.4-8)."""
+    """Messages of NCCL in the middle of a table are not the table's."""
     (found,) = read(LOGS / "redp5610-4.4-02x08.log")
     assert found.unread_total == 0
     assert found.nccl is not None
@@ -83,7 +83,7 @@ def test_what_nccl_says_in_the_middle_of_a_table_is_not_the_tables() -> None:
 @pytest.mark.parametrize("test", sorted(PRIMITIVES))
 @pytest.mark.parametrize("ranks", [2, 8, 16])
 def test_every_primitive_of_every_version_is_read(form: str, test: str, ranks: int) -> None:
-    """Every primitive of every version is read (R-4.4-15)."""
+    """Every primitive of every version is read."""
     run = Run(test=test, form=form, ranks=ranks)
     found = _read(table(run))
     assert (found.complete, found.incomplete, found.unread_total) == (True, None, 0)
@@ -108,7 +108,7 @@ def test_every_primitive_of_every_version_is_read(form: str, test: str, ranks: i
 
 
 def test_bus_factors_are_those_of_the_documents() -> None:
-    """Bus factors are those of the documents (R-4.4-5: all-reduce has 2(n-1)/n)."""
+    """Bus factors are those of the documents (all-reduce has 2(n-1)/n)."""
     assert {test: bus_factor(test, 16) for test in PRIMITIVES} == {
         "all_gather": 15 / 16,
         "all_reduce": 1.875,
@@ -231,7 +231,7 @@ def test_decimal_commas_are_read() -> None:
 
 
 def test_devices_are_read_in_both_forms() -> None:
-    """Ranks, hosts and GPUs are read in both forms (B-1.2, N-6.9, R-4.4-14)."""
+    """Ranks, hosts and GPUs are read in both forms."""
     for form, bus in (("2.0", "0x06"), ("2.18", "0000:06:00")):
         found = _read(table(Run(form=form)))
         first, last = found.devices[0], found.devices[-1]

@@ -10,7 +10,7 @@ LOGS = Path(__file__).parent.parent / "logs" / "net-devices"
 
 
 def test_the_pod_of_the_blog_has_one_adapter() -> None:
-    """The MTU of the blog's overlay is read (B-7.1)."""
+    """The MTU of the blog's overlay is read."""
     found = only(NetDevices, LOGS / "b-7.1.log")
     assert [(row.name, row.mtu, row.up, row.address, row.line) for row in found.rows] == [
         ("eth0", 1450, True, "10.129.7.178", 1),

@@ -1,4 +1,4 @@
-"""nvidia-smi of 2020 (R-4.4-2) and since; the newer tables as issues of public projects show them."""
+"""nvidia-smi of 2020 and since; the newer tables as issues of public projects show them."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def _smi(text: str) -> NvidiaSmi:
 
 
 def test_the_papers_eight_gpus() -> None:
-    """The Redpaper's eight GPUs are read (R-4.4-2)."""
+    """The Redpaper's eight GPUs are read."""
     prompt, found = read(LOGS / "r-4.4-2.log")
     assert isinstance(found, NvidiaSmi)
     assert ([one.line for one in prompt.unread], found.first_line) == ([1], 2)
@@ -101,7 +101,7 @@ def test_the_csv_form() -> None:
 
 
 def test_the_csv_form_without_its_heading() -> None:
-    """The CSV form without its heading is read by its command (S-6.1a)."""
+    """The CSV form without its heading is read by its command."""
     found = _smi("# nvidia-smi --query-gpu=gpu_name --format=csv,noheader --id=0\nTesla-V100-SXM2-16GB\n")
     assert [row.name for row in found.rows] == ["Tesla-V100-SXM2-16GB"]
 

@@ -1,4 +1,4 @@
-"""The matrix of nvidia-smi topo, of 2020 (R-4.4-3), of a DGX A100 (D-2.6), and of today."""
+"""The matrix of nvidia-smi topo, of 2020, of a DGX A100, and of today."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ PAPER = (LOGS / "r-4.4-3.log").read_text()
 
 
 def test_the_papers_matrix() -> None:
-    """The Redpaper's matrix is read (R-4.4-3)."""
+    """The Redpaper's matrix is read."""
     found = only(NvidiaSmiTopo, PAPER)
     assert found.complete
     assert found.asymmetric == ()
@@ -26,7 +26,7 @@ def test_the_papers_matrix() -> None:
 
 
 def test_rows_with_a_cell_too_many_are_unread() -> None:
-    """Rows with 13 cells for 12 columns, which E-28 names, are unread."""
+    """Rows with 13 cells for 12 columns are unread."""
     printed = PAPER
     for name in ("GPU5", "mlx5_2", "mlx5_3"):
         printed = printed.replace(f"\n{name}  ", f"\n{name}  SYS  ")
@@ -44,7 +44,7 @@ def test_a_cell_that_contradicts_its_mirror_is_named() -> None:
 
 
 def test_the_a100_matrix_that_the_slides_shorten() -> None:
-    """The shortened matrix of D-2.6 is incomplete, without a column of dots."""
+    """The SuperPOD architecture's shortened matrix is incomplete, without a column of dots."""
     found = only(NvidiaSmiTopo, LOGS / "d-2.6.log")
     assert (found.shortened, found.complete, found.asymmetric) == (True, False, ())
     assert {row.numa_affinity: row.cpu_affinity for row in found.rows} == {

@@ -79,7 +79,7 @@ LATENCY = _log(
 
 
 def test_the_papers_row_is_read_with_all_that_stands_around_it() -> None:
-    """The Redpaper's row is read with all that surrounds it (R-4.1-8, R-4.1-9)."""
+    """The Redpaper's row is read with all that surrounds it."""
     found = only(Perftest, LOGS / "redp5610-4.1-ib-write-bw.log")
     assert (found.complete, found.incomplete, found.unread_total) == (True, None, 0)
     (row,) = found.bandwidth

@@ -1,4 +1,4 @@
-"""The job log of the RDMA test, whole: one file, eight runs of tools of hosts and fabric, and perftest (R-4.1)."""
+"""The job log of the RDMA test, whole: one file, eight runs of tools of hosts and fabric, and perftest."""
 
 from pathlib import Path
 
@@ -21,13 +21,13 @@ def test_every_tool_of_the_log_is_found() -> None:
 
 
 def test_the_pod_ran_as_a_user_of_its_namespace() -> None:
-    """The user of the pod is read (R-4.1-3)."""
+    """The user of the pod is read."""
     (who,) = (one for one in read(LOG) if isinstance(one, WhoAmI))
     assert (who.user, who.uid, who.of_namespace) == ("1075480000", 1075480000, True)
 
 
 def test_the_pod_was_given_every_device() -> None:
-    """Every device file and its rights are read (R-4.1-4)."""
+    """Every device file and its rights are read."""
     (devices,) = (one for one in read(LOG) if isinstance(one, RdmaDevices))
     assert devices.counts == {"issm": 4, "rdma_cm": 1, "ucm": 4, "umad": 4, "uverbs": 4}
     assert len(devices.rows) == 17
@@ -39,13 +39,13 @@ def test_the_pod_was_given_every_device() -> None:
 
 
 def test_the_pod_network_is_the_cluster_network() -> None:
-    """Interfaces of the pod are read (R-4.1-5)."""
+    """Interfaces of the pod are read."""
     (devices,) = (one for one in read(LOG) if isinstance(one, NetDevices))
     assert [row.name for row in devices.rows] == ["eth0", "lo"]
 
 
 def test_all_ports_are_up_under_one_subnet_manager() -> None:
-    """Ports are read with rate and subnet manager (R-4.1-6)."""
+    """Ports are read with rate and subnet manager."""
     (status,) = (one for one in read(LOG) if isinstance(one, IbStatus))
     assert [(port.device, port.port, port.base_lid) for port in status.rows] == [
         ("mlx5_0", 1, "0xb"),
@@ -61,7 +61,7 @@ def test_all_ports_are_up_under_one_subnet_manager() -> None:
 
 
 def test_every_hca_sees_the_same_fabric() -> None:
-    """Every HCA's list of adapters is read (R-4.1-7)."""
+    """Every HCA's list of adapters is read."""
     seen = [one for one in read(LOG) if isinstance(one, IbHosts)]
     assert [one.hca for one in seen] == ["mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"]
     assert [len(one.rows) for one in seen] == [17, 17, 17, 17]

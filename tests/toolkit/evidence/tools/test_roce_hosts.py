@@ -49,7 +49,7 @@ def test_connections_of_rdma_cm() -> None:
 
 
 def test_settings_that_wait_for_a_boot() -> None:
-    """What is in force and what follows are compared, not the default (N-3.8)."""
+    """What is in force and what follows are compared, not the default."""
     found = only(MlxConfig, LOGS / "mlxconfig" / "firmware-in-force.fail.log")
     assert [row.name for row in found.pending] == ["ATS_ENABLED"]
     assert not only(MlxConfig, LOGS / "mlxconfig" / "firmware-in-force.pass.log").pending

@@ -27,7 +27,7 @@ ib sm virt enable
 
 
 def test_the_configuration_of_the_papers_switch() -> None:
-    """Commands are read as printed, with the switch's name and release; comments are none (R-3.1-2)."""
+    """Commands are read as printed, with the switch's name and release; comments are none."""
     found = only(OnyxConfig, ONYX)
     assert (found.host, found.release) == ("dgx-ib-switch1.ocp4.scale.ibm.com", "3.9.0300")
     assert found.complete
@@ -43,7 +43,7 @@ def test_the_configuration_of_the_papers_switch() -> None:
 
 @pytest.mark.parametrize("log", [ONYX, NVUE, COMWARE])
 def test_no_hash_is_stored(log: Path) -> None:
-    """Wherever a configuration is cut, no password, hash or key of it is in what was read (E-08)."""
+    """Wherever a configuration is cut, no password, hash or key of it is in what was read."""
     lines = log.read_text().splitlines()
     for at in range(len(lines)):
         for part in (lines[at:], lines[:at]):
@@ -71,7 +71,7 @@ def test_a_certificate_is_passed_over() -> None:
     ],
 )
 def test_statements_with_secrets_are_counted(statement: str) -> None:
-    """Users, communities, keys and hashes are not read, in whichever statement they are (E-08)."""
+    """Users, communities, keys and hashes are not read, in whichever statement they are."""
     found = only(OnyxConfig, f"## Hostname: sw1\n{statement.replace('{}', HASHES[0])}\nib sm virt enable\n")
     assert (found.hidden, [row.text for row in found.rows]) == (1, ["ib sm virt enable"])
     assert HASHES[0] not in found.model_dump_json()

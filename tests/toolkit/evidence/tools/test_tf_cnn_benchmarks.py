@@ -47,7 +47,7 @@ def _run(ranks: tuple[float, ...]) -> str:
 
 
 def test_the_edited_log_of_document_002_is_read_to_the_figure_and_gives_itself_away() -> None:
-    """The edited log of the NVIDIA AI Enterprise guide is read, and its total contradicts its ranks (E-50)."""
+    """The edited log of the NVIDIA AI Enterprise guide is read, and its total contradicts its ranks."""
     found = _one(LOGS / "n-8.3.log")
     assert found.complete
     assert not found.unread
@@ -69,7 +69,7 @@ def test_the_edited_log_of_document_002_is_read_to_the_figure_and_gives_itself_a
 
 
 def test_the_log_of_document_b_has_rates_and_no_total() -> None:
-    """The blog's log, read before its end, has rates and no total (B-6.3)."""
+    """The blog's log, read before its end, has rates and no total."""
     found = _one(LOGS / "b-6.3.log")
     assert [(one.step, one.images_per_s, one.loss) for one in found.steps] == [
         (1, 147.6, 8.308),
@@ -101,7 +101,7 @@ def test_without_horovod_one_process_drives_all_devices() -> None:
 
 
 def test_repeats_in_one_file_are_runs_of_their_own() -> None:
-    """Repeats in one file are runs of their own (R-4.5-1)."""
+    """Repeats in one file are runs of their own."""
     found = read_text(_run((859.1, 860.3)) * 5)
     assert [one.ranks for one in found if isinstance(one, TfCnnBenchmarks)] == [2] * 5
 

@@ -56,7 +56,7 @@ def test_name_changes_with_the_content_only() -> None:
     ],
 )
 def test_memlock_by_drop_in(unit: str, contents: str, lifted: bool) -> None:
-    """Only LimitMEMLOCK=infinity of a unit that OpenShift 4 has lifts the limit (E-19)."""
+    """Only LimitMEMLOCK=infinity of a unit that OpenShift 4 has lifts the limit."""
     rendered = ignition.render("worker", [config("a", units=[drop_in(unit, "m", contents)])])
     assert ignition.memlock_unlimited(rendered) is lifted
 

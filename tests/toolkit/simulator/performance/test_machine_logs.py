@@ -35,7 +35,7 @@ def test_the_table_reads_in_the_form_of_every_drivers_time(profile: Profile, dri
 
 
 def test_the_paper_is_met() -> None:
-    """The table shows the Redpaper's GPUs, buses and CUDA for its driver (R-4.4-2)."""
+    """The table shows the Redpaper's GPUs, buses and CUDA for its driver."""
     (found,) = jobs.readings(nvidia_smi.nvidia_smi(("nvidia-smi",), _check(DGX1_V100_16GB, "440.33.01")).lines)
     assert isinstance(found, NvidiaSmi)
     assert found.cuda == "10.2"
@@ -46,7 +46,7 @@ def test_the_paper_is_met() -> None:
 @pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("profile", [DGX1_V100_16GB, DGX_A100], ids=str)
 def test_the_matrix_is_the_profiles(profile: Profile, driver: str) -> None:
-    """The matrix is symmetric and that of the profile (R-4.4-3, D-2.6)."""
+    """The matrix is symmetric and that of the profile."""
     (found,) = jobs.readings(nvidia_smi.nvidia_smi(("nvidia-smi", "topo", "-m"), _check(profile, driver)).lines)
     assert isinstance(found, NvidiaSmiTopo)
     assert found.complete, found.incomplete
@@ -60,7 +60,7 @@ def test_the_matrix_is_the_profiles(profile: Profile, driver: str) -> None:
 
 
 def test_the_papers_matrix() -> None:
-    """Distances between ports are those of their NUMA nodes (R-4.4-3)."""
+    """Distances between ports are those of their NUMA nodes."""
     (found,) = jobs.readings(
         nvidia_smi.nvidia_smi(("nvidia-smi", "topo", "-m"), _check(DGX1_V100_16GB, "440.64")).lines
     )
@@ -86,7 +86,7 @@ def test_without_driver_or_matrix() -> None:
 
 
 def test_vector_add_ends_as_printed() -> None:
-    """The smoke test fails without a GPU (S-7.7)."""
+    """The smoke test fails without a GPU."""
     (found,) = jobs.readings(vector_add.vector_add((), jobs.rdma_test(gpus=(3,))).lines)
     assert isinstance(found, CudaVectorAdd)
     assert (found.passed, found.elements, found.blocks, found.threads) == (True, 50_000, 196, 256)

@@ -114,7 +114,7 @@ def test_bridges_that_redirect_halve_the_bandwidth() -> None:
 
 
 def test_tcp_is_ten_times_slower() -> None:
-    """The fallback to TCP takes thousands of microseconds (R-4.4-4)."""
+    """The fallback to TCP takes thousands of microseconds."""
     slow = launch(2, 8, exports=("NCCL_IB_DISABLE=1",))
     assert us(slow, 8, 8) > 1000
     assert busbw(slow, 8) < busbw(launch(2, 8), 8) / 10
@@ -126,7 +126,7 @@ def test_without_gpudirect_it_is_slower() -> None:
 
 
 def test_single_gpu_pods_lose_nvlink() -> None:
-    """Pods of one GPU are ten times slower (E-29)."""
+    """Pods of one GPU are ten times slower."""
     assert busbw(launch(16, 1), 1) < busbw(launch(2, 8), 8) / 8
 
 

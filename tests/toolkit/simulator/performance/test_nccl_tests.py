@@ -62,7 +62,7 @@ def test_every_table_reads_in_full(pods: int, gpus: int, image: str, exports: Se
 
 
 def test_the_papers_job_of_two_nodes() -> None:
-    """The log has the lines that the paper prints (R-4.4-8, R-4.4-9)."""
+    """The log has the lines that the paper prints."""
     job = launch(2, 8)
     lines = pod_commands.simulate(job).lines
     assert lines[0] == (
@@ -102,7 +102,7 @@ def test_todays_table_is_that_of_our_builds() -> None:
 
 
 def test_single_gpu_pods_use_the_hca_beside_them() -> None:
-    """GPUDirect is used only below one PCIe bridge, as PIX allows (R-4.4-12, E-30)."""
+    """GPUDirect is used only below one PCIe bridge, as PIX allows."""
     lines = pod_commands.simulate(launch(16, 1)).lines
     # mlx5_0 is beside GPU 0 and 1, and NCCL counts backwards.
     assert "job-worker-1:30:40 [0] NCCL INFO Ring 00 : 0[6000] -> 1[7000] [receive] via NET/IB/3/GDRDMA" in lines
@@ -182,7 +182,7 @@ def failed(job: Launched) -> Printed:
     ("image", "call"), [(OLD, "Call to ibv_reg_mr failed"), (NEW, "Call to ibv_reg_mr_iova2 failed")]
 )
 def test_without_memlock_it_fails_between_nodes(image: str, call: str) -> None:
-    """Without the memlock MachineConfig jobs between nodes fail, and jobs of one node pass (R-3.4.3-9)."""
+    """Without the memlock MachineConfig jobs between nodes fail, and jobs of one node pass."""
     done = failed(launch(2, 8, image=image, memlock_unlimited=False))
     assert done.message.startswith(call)
     assert any("Test NCCL failure" in line and "unhandled system error" in line for line in done.lines)

@@ -92,7 +92,7 @@ def test_both_ends_print_the_same_figures_and_each_others_address() -> None:
 
 
 def test_without_memlock_nothing_is_measured() -> None:
-    """A missing memlock limit fails the test (E-19)."""
+    """A missing memlock limit fails the test."""
     nodes = jobs.machines(memlock_unlimited=False)
     printed = perftest.perftest(("ib_write_bw", jobs.LISTENER, "-d", "mlx5_1"), jobs.rdma_test(nodes))
     assert (printed.exit_code, printed.message) == (1, "Couldn't allocate MR")
@@ -224,7 +224,7 @@ def test_nobody_else_makes_it_raise() -> None:
 
 
 def test_limits_and_links() -> None:
-    """Ulimit prints the node's limit, and ifconfig the overlay's MTU (B-7.1)."""
+    """Ulimit prints the node's limit, and ifconfig the overlay's MTU."""
     low = jobs.rdma_test(jobs.machines(memlock_unlimited=False))
     assert listings.ulimit(("ulimit", "-l"), low).lines == ("64",)
     assert listings.ulimit(("ulimit", "-l"), jobs.rdma_test()).lines == ("unlimited",)
@@ -234,7 +234,7 @@ def test_limits_and_links() -> None:
 
 
 def test_storage_has_a_fabric_of_its_own() -> None:
-    """Compute and storage ports are two fabrics (D-3.2)."""
+    """Compute and storage ports are two fabrics."""
     job = jobs.rdma_test(jobs.machines(DGX_A100))
     (status,) = _of(IbStatus, ports.ibstatus(("ibstatus",), job).lines)
     storage = {hca.name for hca in DGX_A100.storage_hcas}

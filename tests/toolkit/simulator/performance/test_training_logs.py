@@ -36,7 +36,7 @@ def _total(job: Launched, *more: str) -> float:
     ("pods", "gpus", "nodes", "images"), [(1, 8, 1, 7096), (2, 8, 2, 13_745), (8, 1, 1, 5918), (16, 1, 2, 11_632)]
 )
 def test_resnet_is_as_fast_as_the_papers(pods: int, gpus: int, nodes: int, images: float) -> None:
-    """On the Redpaper's machines the log has the Redpaper's rates (R-4.5-4, R-4.5-8)."""
+    """On the Redpaper's machines the log has the Redpaper's rates."""
     found = _resnet(jobs.training(pods, gpus, nodes))
     assert found.complete, found.incomplete
     assert found.unread_total == 0
@@ -47,7 +47,7 @@ def test_resnet_is_as_fast_as_the_papers(pods: int, gpus: int, nodes: int, image
 
 
 def test_up_to_four_gpus_both_layouts_are_alike() -> None:
-    """Pods of one GPU train as fast, as the Redpaper measured (R-4.5-4)."""
+    """Pods of one GPU train as fast, as the Redpaper measured."""
     assert _total(jobs.training(4, 1, 1)) == pytest.approx(_total(jobs.training(1, 4, 1)))
 
 
@@ -65,7 +65,7 @@ def test_an_unknown_speed_is_said() -> None:
 
 
 def test_other_gpus_and_xla_are_scaled() -> None:
-    """A100 have figures of their own (E-57: 1555 GB/s), and precision and XLA have their effect."""
+    """A100 have figures of their own (1555 GB/s), and precision and XLA have their effect."""
     job = jobs.training(1, 8, 1, DGX_A100)
     assert _total(job) == pytest.approx(7096 * 1555 / 900, rel=0.012)
     assert _total(job, "--xla=True") > 1.2 * _total(job)
@@ -81,7 +81,7 @@ def test_a_rank_without_gpu_ends_the_job() -> None:
 
 
 def test_what_nccl_cannot_join_does_not_train() -> None:
-    """Training over InfiniBand fails where pods may not pin memory (E-19a)."""
+    """Training over InfiniBand fails where pods may not pin memory."""
     job = jobs.training(2, 8, 2, NCCL_DEBUG="INFO")
     bound = {one.name: replace(one, machine=replace(one.machine, memlock_unlimited=False)) for one in job.workers}
     for words, simulate in ((RESNET, tf_cnn.tf_cnn), (A2D2, examples.main), (("x.py",), horovod.synthetic)):
@@ -99,7 +99,7 @@ def _seconds(job: Launched) -> float:
 
 @pytest.mark.parametrize(("pods", "nodes", "seconds"), [(8, 1, 1328), (16, 2, 740)])
 def test_a2d2_takes_as_long_as_the_papers(pods: int, nodes: int, seconds: float) -> None:
-    """The speed-up is the Redpaper's (R-5.2-6)."""
+    """The speed-up is the Redpaper's."""
     job = jobs.training(pods, 1, nodes)
     assert _seconds(job) == pytest.approx(seconds, rel=0.012)
     (found,) = jobs.readings(examples.main(A2D2, job).lines)
@@ -110,7 +110,7 @@ def test_a2d2_takes_as_long_as_the_papers(pods: int, nodes: int, seconds: float)
 
 
 def test_nvidias_example_reads() -> None:
-    """The log of 2019 can be parsed, and its rate is near NVIDIA's own on the same machine (B-5.2)."""
+    """The log of 2019 can be parsed, and its rate is near NVIDIA's own on the same machine."""
     words = ("main.py", "--mode=training_benchmark", "--batch_size=128", "--num_iter=90", "--iter_unit=epoch")
     (found,) = jobs.readings(examples.main(words, jobs.training(1, 8, 1)).lines)
     assert isinstance(found, DeepLearningExamples)
@@ -128,7 +128,7 @@ def test_another_main_says_that_it_is_not_played() -> None:
 
 
 def test_the_synthetic_benchmark_reads() -> None:
-    """The total is that of the devices (B-4.2)."""
+    """The total is that of the devices."""
     (found,) = jobs.readings(horovod.synthetic(("pytorch_synthetic_benchmark.py",), jobs.training(1, 8, 1)).lines)
     assert isinstance(found, HorovodSynthetic)
     assert (found.complete, found.ranks, found.batch_size, len(found.iterations)) == (True, 8, 32, 10)
@@ -140,7 +140,7 @@ def test_the_synthetic_benchmark_reads() -> None:
     ("image", "reference"), [("maskrcnn", 207.48), ("ssd", 22.36), ("gnmt", 20.55), ("transformer", 20.34)]
 )
 def test_mlperf_is_in_the_band(image: str, reference: float) -> None:
-    """A run has the times of document S's machine (S-3.2) and reaches its target (S-3.7)."""
+    """A run has the times of the Supermicro reference's machine and reaches its target."""
     there = jobs.machines(SYS_4029GP_TVRT)
     for run in ("one", "two", "three"):
         job = replace(jobs.rdma_test(there, gpus=tuple(range(8))), image=f"quay.io/lab/{image}:1", run=run)
@@ -168,7 +168,7 @@ def test_a_long_run_is_cut_and_nonsense_is_not_believed() -> None:
 
 
 def test_mlperf_needs_its_machine() -> None:
-    """A benchmark needs its eight GPUs of 32 GB (S-3.4) and a name."""
+    """A benchmark needs its eight GPUs of 32 GB and a name."""
     named = "quay.io/lab/ssd:1"
     assert mlperf.run_and_time((), replace(jobs.rdma_test(gpus=tuple(range(8))), image=named)).exit_code == 1
     big = jobs.machines(DGX1_V100_32GB)

@@ -1,4 +1,4 @@
-"""The cables that a subnet has, against those that the settings or a document plan (R-2.1-3, R-4.1-7, D-3.3)."""
+"""The cables that a subnet has, against those that the settings or a document plan."""
 
 from stacks.site.site import Site
 from toolkit.cli.shared.errors import Problem

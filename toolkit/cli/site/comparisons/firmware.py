@@ -1,4 +1,4 @@
-"""Settings of adapters' firmware, against the kind of link that the fabric needs (B-2.2)."""
+"""Settings of adapters' firmware, against the kind of link that the fabric needs."""
 
 import re
 

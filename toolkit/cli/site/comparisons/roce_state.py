@@ -1,4 +1,4 @@
-"""What switches and hosts show of RoCE, against what a fabric of RoCE has them do (N-1.1)."""
+"""What switches and hosts show of RoCE, against what a fabric of RoCE has them do."""
 
 from collections.abc import Mapping
 

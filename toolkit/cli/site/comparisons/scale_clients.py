@@ -1,4 +1,4 @@
-"""What Spectrum Scale's commands show of the clients' cluster, against what its settings mean (R-3.3)."""
+"""What Spectrum Scale's commands show of the clients' cluster, against what its settings mean."""
 
 from collections.abc import Mapping
 

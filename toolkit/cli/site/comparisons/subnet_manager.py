@@ -1,4 +1,4 @@
-"""`show ib smnode` of a switch, against whether it is to run a subnet manager (R-3.1-3)."""
+"""`show ib smnode` of a switch, against whether it is to run a subnet manager."""
 
 from stacks.settings.site.switches import OnyxInfiniBand
 from stacks.site.site import Site

@@ -59,7 +59,7 @@ def _statements(config: ConfigurationReading) -> Sequence[str]:
 def _without_defaults(
     config: ConfigurationReading, wanted: Mapping[str, str], running: Statements
 ) -> Mapping[str, str]:
-    """Return what is wanted without the MTU that ports of newer releases have by default, and do not print (N-1.3)."""
+    """Return what is wanted without the MTU that ports of newer releases have by default, and do not print."""
     if not isinstance(config, OnyxConfig) or not config.jumbo_by_default:
         return wanted
     return {

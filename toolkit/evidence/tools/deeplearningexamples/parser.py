@@ -1,4 +1,4 @@
-"""Logs of NVIDIA's DeepLearningExamples: DLLogger 1.x (`DLL`, 2020 on), and before it `:::NVLOG` (2019, B-5.2)."""
+"""Logs of NVIDIA's DeepLearningExamples: DLLogger 1.x (`DLL`, 2020 on), and before it `:::NVLOG` (2019)."""
 
 import json
 import re

@@ -1,6 +1,6 @@
-"""MLPerf Training logs: MLLOG of today, MLL of v0.6 (which document S-3 ran) and MLP of v0.5.
+"""MLPerf Training logs: MLLOG of today, MLL of v0.6 (which the Supermicro reference ran) and MLP of v0.5.
 
-The figure is the time from run_start to run_stop, when the model reached its target quality (S-3.7).
+The figure is the time from run_start to run_stop, when the model reached its target quality.
 """
 
 import math
@@ -27,7 +27,7 @@ _ACCURACY = frozenset({"eval_accuracy"})
 _TARGET = frozenset({"quality_target", "eval_target", "target_quality"})
 
 UNVERIFIED = "not verified by MLPerf"
-"""The note that MLPerf's rules require on every result that was not submitted to it (S-3.5)."""
+"""The note that MLPerf's rules require on every result that was not submitted to it."""
 
 
 class Evaluation(Model):
@@ -46,7 +46,7 @@ class MlLog(Reading):
     form: str | None = Field(default=None, description="MLLOG, MLL or MLP")
     submission: Mapping[str, str] = Field(default={}, description="submission_org, _division, _platform, ...")
     global_batch_size: int | None = Field(default=None, description="samples of all ranks per step")
-    seed: int | None = Field(default=None, description="first that was printed; runs differ by it (S-3.6)")
+    seed: int | None = Field(default=None, description="first that was printed; runs differ by it")
     target: Mapping[str, float] = Field(default={}, description="quality at which the run stops; empty: not printed")
     evaluations: tuple[Evaluation, ...] = Field(default=(), description=f"at most {EVALUATIONS_KEPT}, and the last")
     reached: bool | None = Field(

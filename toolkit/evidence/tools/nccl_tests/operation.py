@@ -17,7 +17,7 @@ TESTS: Mapping[str, str] = {
     "nccl-reduce-scatter": "reduce_scatter",
     "node-check": "all_reduce",
 }
-"""Program of docs/programs.md -> the primitive that it measures (R-4.4-1, R-4.4-15)."""
+"""Program of docs/programs.md -> the primitive that it measures."""
 
 
 def is_of(one: NcclTests, test: str, ranks: int | None) -> bool | None:

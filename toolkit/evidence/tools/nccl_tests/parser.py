@@ -1,7 +1,7 @@
 """Reads the tables of nccl-tests, 2.0 of 2019 to 2.18 of 2026.
 
-Sources: src/common.cu, src/util.cu and each primitive's `print_header` of NVIDIA/nccl-tests at its versions; the tables
-of R-4.4-4, R-4.4-8 and R-4.4-13.
+Sources: src/common.cu, src/util.cu and each primitive's `print_header` of NVIDIA/nccl-tests at its versions; the
+Redpaper's three tables.
 """
 
 import re

@@ -1,7 +1,6 @@
 """The primitives that nccl-tests measures, and how it makes bus bandwidth of algorithm bandwidth.
 
-Sources: doc/PERFORMANCE.md and `*GetBw` of each src/*.cu of NVIDIA/nccl-tests at its versions, its issues 45 and 214;
-inventory R-4.4-5, R-4.4-15.
+Sources: doc/PERFORMANCE.md and `*GetBw` of each src/*.cu of NVIDIA/nccl-tests at its versions, its issues 45 and 214.
 """
 
 from collections.abc import Callable, Mapping

@@ -51,7 +51,7 @@ CRITERIA = (
         title="Repeats of a run are equally fast",
         limit=f"each >= {SHARE:g} x the median, at the largest size",
         unit="GB/s",
-        tolerance=f"a warning; {SHARE:g}, as in nccl-tests for NCCL_TESTS_MIN_BW (platform-facts 3.1)",
+        tolerance=f"a warning; {SHARE:g}, as in nccl-tests for NCCL_TESTS_MIN_BW",
         applies="several runs of nccl-tests with the same operation, ranks and largest size",
         source="R-4.4-8",
         look=_spread,

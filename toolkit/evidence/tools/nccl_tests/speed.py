@@ -22,7 +22,7 @@ COLLAPSE = 0.5
 """Share of the bandwidth of whole pods, below which single-GPU pods are a warning; the Redpaper's have a tenth."""
 ALL_REDUCE = (None, "nccl-all-reduce", "node-check")
 """Programs that run all-reduce, or may."""
-_TABLES = "R-4.4-4, R-4.4-8, R-4.4-13"
+_SOURCE = "R-4.4-4, R-4.4-8, R-4.4-13"
 _APPLIES = "all-reduce of a profile, fabric, transport and shape for which the Redpaper has a table"
 
 
@@ -64,7 +64,7 @@ def _has_run(request: Request) -> bool:
 
 
 def small_bytes(run: AllReduceRun) -> int:
-    """Return the size up to which all latencies of a run are below 100 us (E-29)."""
+    """Return the size up to which all latencies of a run are below 100 us."""
     sizes = []
     for row in run.rows:
         if max(row.out_of_place.time_us, row.in_place.time_us) >= SMALL_US:
@@ -118,7 +118,7 @@ def _bandwidth(job: Job) -> Found | None:
     if own is None or not tests:
         return _without(job)
     least = SHARE * _large(own)
-    limit = f">= {least:.2f} GB/s ({SHARE:g} x {_large(own):g}, {own.source})"
+    limit = f">= {least:.2f} GB/s ({SHARE:g} x {_large(own):g}, the Redpaper's)"
     rows = by_size(tests).get(LARGE_BYTES)
     if not rows:
         return Found(Status.MISSING, "no row of 256 MiB", limit)
@@ -144,7 +144,7 @@ def _average(job: Job) -> Found | None:
     if own is None or not averages:
         return None
     least = SHARE * own.average_busbw_gb_s
-    limit = f">= {least:.2f} GB/s ({SHARE:g} x {own.average_busbw_gb_s:g}, {own.source})"
+    limit = f">= {least:.2f} GB/s ({SHARE:g} x {own.average_busbw_gb_s:g}, the Redpaper's)"
     proofs = lines_of((one.file, one.rows[-1]) for one in tests)
     return Found(passed(median(averages) >= least), f"{median(averages):.4f} GB/s", limit, proofs)
 
@@ -172,7 +172,7 @@ CRITERIA = (
         unit="us",
         tolerance="the median of repeats; the slower of out-of-place and in-place",
         applies=_APPLIES,
-        source=f"{_TABLES}, E-29",
+        source=f"{_SOURCE}, E-29",
         look=_latency,
         when=_has_run,
     ),
@@ -181,9 +181,9 @@ CRITERIA = (
         title="Large messages are as fast as the Redpaper's",
         limit=f">= {SHARE:g} x the Redpaper's bus bandwidth at 256 MiB",
         unit="GB/s",
-        tolerance=f"{SHARE:g}, as in nccl-tests for NCCL_TESTS_MIN_BW (platform-facts 3.1); the median of repeats",
+        tolerance=f"{SHARE:g}, as in nccl-tests for NCCL_TESTS_MIN_BW; the median of repeats",
         applies=_APPLIES,
-        source=_TABLES,
+        source=_SOURCE,
         look=_bandwidth,
         when=_has_run,
     ),
@@ -192,9 +192,9 @@ CRITERIA = (
         title="The average over all sizes is as fast as the Redpaper's",
         limit=f">= {SHARE:g} x the mean of the Redpaper's table",
         unit="GB/s",
-        tolerance=f"{SHARE:g}, as in nccl-tests for NCCL_TESTS_MIN_BW (platform-facts 3.1); the median of repeats",
+        tolerance=f"{SHARE:g}, as in nccl-tests for NCCL_TESTS_MIN_BW; the median of repeats",
         applies=f"{_APPLIES}, with the same sizes",
-        source=_TABLES,
+        source=_SOURCE,
         look=_average,
         when=_has_run,
     ),

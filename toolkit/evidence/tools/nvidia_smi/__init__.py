@@ -1,4 +1,4 @@
-"""nvidia-smi: the GPUs that a pod or host sees; its table, and `--query-gpu=... --format=csv` (R-4.4-2, S-6.1)."""
+"""nvidia-smi: the GPUs that a pod or host sees; its table, and `--query-gpu=... --format=csv`."""
 
 from toolkit.evidence.tools.nvidia_smi.criteria import CRITERIA
 from toolkit.evidence.tools.nvidia_smi.model import Gpu, MigDevice, NvidiaSmi

@@ -2,7 +2,7 @@
 
 Sources: src/perftest_parameters.{c,h} (`ctx_print_test_info`, `print_full_bw_report`, `print_report_lat`, the
 RESULT_FMT and REPORT_FMT forms), perftest_communication.c and the *_bw.c and *_lat.c programs of linux-rdma/perftest;
-the log of R-4.1-9; for failures its issues 26, 31, 126 and 280.
+the log in the Redpaper; for failures its issues 26, 31, 126 and 280.
 """
 
 import re

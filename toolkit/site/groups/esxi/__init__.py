@@ -1,4 +1,4 @@
-"""ESXi: peer-to-peer traffic between a machine's GPU and its adapter, by address translation services (N-2 to N-4)."""
+"""ESXi: peer-to-peer traffic between a machine's GPU and its adapter, by address translation services."""
 
 from collections.abc import Iterator
 

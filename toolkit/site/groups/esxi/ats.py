@@ -1,4 +1,4 @@
-"""A script for the shell of each ESXi host: the kernel's option for ATS, and what to read (N-2.1, N-2.2, N-4.1)."""
+"""A script for the shell of each ESXi host: the kernel's option for ATS, and what to read."""
 
 from toolkit.site.output import File
 
@@ -25,6 +25,6 @@ show)
     ;;
 esac
 """,
-    ("N-2.1", "N-2.2", "N-4.1"),
+    sources=("N-2.1", "N-2.2", "N-4.1"),
     executable=True,
 )

@@ -1,4 +1,4 @@
-"""Keys of each virtual machine's configuration (N-2.3, N-2.4, N-4.3)."""
+"""Keys of each virtual machine's configuration."""
 
 from collections.abc import Iterator
 
@@ -31,4 +31,4 @@ def files(given: EsxiSettings) -> Iterator[File | Open]:
             )
         note = f"# {machine.name} on {machine.host}: VM options, Advanced, Configuration Parameters; while it is off.\n"
         lines = "".join(f'{key} = "{value}"\n' for key, value in keys(machine).items())
-        yield File(path(machine), note + lines, ("N-2.3", "N-2.4", "N-4.3"))
+        yield File(path(machine), note + lines, sources=("N-2.3", "N-2.4", "N-4.3"))

@@ -1,4 +1,4 @@
-"""The order of settings and restarts, as a list for whoever does it (N-3.5 to N-3.9)."""
+"""The order of settings and restarts, as a list for whoever does it."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -22,7 +22,7 @@ def files(given: EsxiSettings) -> Iterator[File | Open]:
             )
     sections = (_before(given), _adapters(given), _restarts(given), _checks(given))
     text = "\n\n".join(("# ATS for GPUs and adapters of virtual machines", *sections))
-    yield File(PATH, f"{text}\n", ("N-2.1", "N-2.2", "N-3.5", "N-3.6", "N-3.7", "N-3.8", "N-3.9", "N-4.2"))
+    yield File(PATH, f"{text}\n", sources=("N-2.1", "N-2.2", "N-3.5", "N-3.6", "N-3.7", "N-3.8", "N-3.9", "N-4.2"))
 
 
 def _before(given: EsxiSettings) -> str:

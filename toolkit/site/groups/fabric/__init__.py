@@ -29,7 +29,7 @@ def _render(site: Site) -> Iterator[File | Open]:
         yield File(f"{before}cables.csv", _csv(each), sources)
         yield from ibsim.files(each, f"{before}ibsim.net", sources)
     if any(each.trunks for each in fabrics):
-        yield File("fabric/opensm.conf", _OPENSM, ("D-3.3", "D-3.6"))
+        yield File("fabric/opensm.conf", _OPENSM, sources=("D-3.3", "D-3.6"))
 
 
 def _csv(found: Cables) -> str:

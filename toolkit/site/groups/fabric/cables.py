@@ -133,13 +133,13 @@ def _link(host: str, hca: Hca, switch: str, port: str) -> Link:
 
 
 def adapter_of(device: str) -> str:
-    """Return the name of an adapter in ibhosts: mlx5_0 is HCA-1 (R-4.1-7)."""
+    """Return the name of an adapter in ibhosts: mlx5_0 is HCA-1."""
     number = re.fullmatch(r"mlx\d_(\d+)", device)
     return f"HCA-{int(number[1]) + 1}" if number else device
 
 
 def _pod(site: Site) -> Iterator[Cables | Open]:
-    """Yield the two fabrics of a POD (D-3.3, D-3.4, D-3.6)."""
+    """Yield the two fabrics of a POD."""
     machines = site.gpu_hosts
     try:
         size = fabric.compute_fabric(len(machines))
@@ -149,14 +149,15 @@ def _pod(site: Site) -> Iterator[Cables | Open]:
     yield from _storage(machines)
     if size.core and size.estimate:
         yield Open(
-            f"the cables of three levels of switches for {size.nodes} machines: D-3.3 has {fabric.POD_NODES}",
+            f"the cables of three levels of switches for {size.nodes} machines: the SuperPOD architecture has "
+            f"{fabric.POD_NODES}",
             f"use at most {fabric.TWO_LEVELS} machines or a whole POD",
         )
         return
     links = tuple(_leaf_links(machines))
     rate = links[0].rate_gbps or 0
     leaves = [link.switch for link in sorted(links, key=lambda link: in_order(link.switch))]
-    # With core switches each plane has spine switches of its own: traffic of a rail stays below the core (D-3.6).
+    # With core switches each plane has spine switches of its own: traffic of a rail stays below the core.
     planes = fabric.RAILS if size.core else 1
     up = [
         (leaf, f"spine-{_plane(leaf, planes) * (size.spine // planes) + turn % (size.spine // planes) + 1}")
@@ -174,7 +175,7 @@ def _pod(site: Site) -> Iterator[Cables | Open]:
 
 
 def _storage(machines: tuple[Host, ...]) -> Iterator[Cables | Open]:
-    """Yield the storage fabric (D-3.4): machines next to each other on the same two leaves, as many cables on each."""
+    """Yield the storage fabric: machines next to each other on the same two leaves, as many cables on each."""
     size = fabric.storage_fabric(len(machines))
     if any(len(_storage_ports(host)) < fabric.STORAGE_LINKS for host in machines):
         yield Open("the cables of the storage fabric", "name the machines' ports for storage in a machine file")

@@ -1,4 +1,4 @@
-"""IP over InfiniBand for Storage Scale's daemons: the plan of addresses, and policies for RHCOS (R-3.3-6)."""
+"""IP over InfiniBand for Storage Scale's daemons: the plan of addresses, and policies for RHCOS."""
 
 import csv
 from collections.abc import Iterator
@@ -33,11 +33,11 @@ def files(site: Site, system: RedHatHosts | CoreOsHosts | None) -> Iterator[File
                 f"set site.networks.daemon.addresses.{each.host.name}, or its address in networks.admin",
             )
     complete = [each for each in found if each.interface and each.address]
-    yield File(PATH, _table(complete, network), ("R-3.3-6",))
+    yield File(PATH, _table(complete, network), sources=("R-3.3-6",))
     if isinstance(system, CoreOsHosts):
         for each in complete:
             text = yaml.safe_dump(_policy(each, network), sort_keys=False)
-            yield File(f"hosts/ipoib/{each.host.short}.yaml", text, ("R-3.3-6",))
+            yield File(f"hosts/ipoib/{each.host.short}.yaml", text, sources=("R-3.3-6",))
 
 
 def _table(found: list[Address], network: DaemonNetwork) -> str:

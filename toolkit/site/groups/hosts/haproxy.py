@@ -1,4 +1,4 @@
-"""The workers in HAProxy's back ends of the ingress: ports 80 and 443 (R-3.2.5-3)."""
+"""The workers in HAProxy's back ends of the ingress: ports 80 and 443."""
 
 from collections.abc import Iterator
 
@@ -34,4 +34,4 @@ def files(site: Site) -> Iterator[File]:
         )
         for port in PORTS
     ]
-    yield File(PATH, "\n\n".join((_NOTE, *sections)) + "\n", ("R-3.2.5-3",))
+    yield File(PATH, "\n\n".join((_NOTE, *sections)) + "\n", sources=("R-3.2.5-3",))

@@ -42,7 +42,7 @@ def files(site: Site) -> Iterator[File | Open]:
         "metadata": {"name": "roce", "namespace": site.on_hosts.network_operator},
         "spec": spec,
     }
-    yield File(PATH, _NOTE + yaml.safe_dump(content, sort_keys=False), ("N-1.1", "B-2.3"))
+    yield File(PATH, _NOTE + yaml.safe_dump(content, sort_keys=False), sources=("N-1.1", "B-2.3"))
 
 
 def _template(traffic_class: int) -> dict[str, Any]:

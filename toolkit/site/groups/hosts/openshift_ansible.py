@@ -17,7 +17,7 @@ def files(site: Site, given: RedHatHosts) -> Iterator[File]:
     sections = _of_three(site, given) if site.version[0] == min(PLAYBOOKS) else _of_four(site, given)
     text = "\n\n".join("\n".join((f"[{name}]", *lines)) for name, lines in sections)
     note = f"# Run from openshift-ansible's folder: ansible-playbook -i FILE {PLAYBOOKS[site.version[0]]}"
-    yield File(PATH, f"{note}\n{text}\n", ("R-3.2.5-2", "B-2.5"))
+    yield File(PATH, f"{note}\n{text}\n", sources=("R-3.2.5-2", "B-2.5"))
 
 
 def _of_three(site: Site, given: RedHatHosts) -> Iterator[tuple[str, list[str]]]:

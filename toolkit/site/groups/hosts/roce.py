@@ -1,4 +1,4 @@
-"""What the hosts' ports are set to so that the switches' class for RoCE is the hosts', too (N-1.1)."""
+"""What the hosts' ports are set to so that the switches' class for RoCE is the hosts', too."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -27,7 +27,7 @@ class Role:
     variables: Callable[[Site, RedHatHosts], Variables | None]
     """None: the settings do not call for it."""
     after_driver: bool = False
-    """It needs the driver of an operator's container, so it runs when the host is part of the cluster (E-05)."""
+    """It needs the driver of an operator's container, so it runs when the host is part of the cluster."""
 
 
 def called_for(site: Site, given: RedHatHosts) -> dict[Role, dict[str, Any]]:
@@ -105,19 +105,24 @@ def _peer_memory(_: Site, given: RedHatHosts) -> Variables | None:
 
 
 ROLES = (
-    Role("no_host_driver", ("R-3.2.1-1", "E-43"), _no_host_driver),
+    Role("no_host_driver", sources=("R-3.2.1-1", "E-43"), variables=_no_host_driver),
     Role(
         "repositories",
-        ("R-3.2.1-2", "R-3.2.1-3", "R-3.2.1-5", "R-3.2.5-1", "S-6.1", "B-2.4"),
-        _repositories,
+        sources=("R-3.2.1-2", "R-3.2.1-3", "R-3.2.1-5", "R-3.2.5-1", "S-6.1", "B-2.4"),
+        variables=_repositories,
     ),
-    Role("updates", ("R-3.2.1-4", "R-3.2.1-6", "B-2.4"), _updates),
-    Role("nouveau", ("R-3.4.1-7", "S-6.1"), lambda _, __: {}),
-    Role("selinux", ("R-3.2.4-1", "R-3.4.1-8", "S-6.3", "E-10"), _selinux),
-    Role("ofed", ("R-3.2.2-1", "N-3.2", "N-3.3"), _ofed),
-    Role("roce_qos", ("N-1.1",), roce.variables),
-    Role("ipoib", ("R-3.3-6",), _ipoib),
-    Role("memlock", ("R-3.4.3-8",), _memlock),
-    Role("host_driver", ("S-6.1", "S-6.2", "S-6.4"), _host_driver),
-    Role("peer_memory", ("R-3.2.3-1", "R-3.2.3-2", "R-3.2.3-4", "E-05", "E-06"), _peer_memory, after_driver=True),
+    Role("updates", sources=("R-3.2.1-4", "R-3.2.1-6", "B-2.4"), variables=_updates),
+    Role("nouveau", sources=("R-3.4.1-7", "S-6.1"), variables=lambda _, __: {}),
+    Role("selinux", sources=("R-3.2.4-1", "R-3.4.1-8", "S-6.3", "E-10"), variables=_selinux),
+    Role("ofed", sources=("R-3.2.2-1", "N-3.2", "N-3.3"), variables=_ofed),
+    Role("roce_qos", sources=("N-1.1",), variables=roce.variables),
+    Role("ipoib", sources=("R-3.3-6",), variables=_ipoib),
+    Role("memlock", sources=("R-3.4.3-8",), variables=_memlock),
+    Role("host_driver", sources=("S-6.1", "S-6.2", "S-6.4"), variables=_host_driver),
+    Role(
+        "peer_memory",
+        sources=("R-3.2.3-1", "R-3.2.3-2", "R-3.2.3-4", "E-05", "E-06"),
+        variables=_peer_memory,
+        after_driver=True,
+    ),
 )

@@ -10,14 +10,14 @@ from toolkit.site.output import File
 PATH = "hosts/runbook.md"
 _ETHERNET = ("Ethernet", "2")
 LINK_TYPES = {"infiniband": ("InfiniBand", "1"), "roce": _ETHERNET, "ethernet": _ETHERNET, "none": _ETHERNET}
-"""Mode of the ports of an adapter that has both, and its number as mlxconfig takes it, by fabric (B-2.2)."""
+"""Mode of the ports of an adapter that has both, and its number as mlxconfig takes it, by fabric."""
 
 
 def files(site: Site, given: RedHatHosts | CoreOsHosts) -> Iterator[File]:
     """Yield the runbook."""
     steps = [*_steps(site, given)]
     text = "\n\n".join(f"## {number}. {title}\n\n{body}" for number, (title, body) in enumerate(steps, 1))
-    yield File(PATH, f"# GPU hosts of stack {site.stack}\n\n{text}\n", ("B-2.2", "B-2.3"))
+    yield File(PATH, f"# GPU hosts of stack {site.stack}\n\n{text}\n", sources=("B-2.2", "B-2.3"))
 
 
 def _steps(site: Site, given: RedHatHosts | CoreOsHosts) -> Iterator[tuple[str, str]]:

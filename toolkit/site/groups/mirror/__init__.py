@@ -1,4 +1,4 @@
-"""Mirror: what to copy to a registry that a closed cluster reaches, and how nodes find the copies there (R-2.1-5)."""
+"""Mirror: what to copy to a registry that a closed cluster reaches, and how nodes find the copies there."""
 
 from collections.abc import Iterator
 

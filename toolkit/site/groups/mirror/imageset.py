@@ -57,7 +57,7 @@ def files(site: Site, mirror: MirrorSettings, copies: Copies) -> Iterator[File |
         kind = kinds.IMAGE_SET_CONFIGURATION
         body = {"apiVersion": kind.api_version, "kind": kind.kind, "mirror": content}
         text = yaml.safe_dump(body, sort_keys=False, width=120)
-        yield File(PATH, _NOTE.format(registry=mirror.registry) + text, ("R-2.1-5",))
+        yield File(PATH, _NOTE.format(registry=mirror.registry) + text, sources=("R-2.1-5",))
 
 
 def _platform(wanted: PlatformMirror) -> dict[str, Any]:

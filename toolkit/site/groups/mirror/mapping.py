@@ -16,4 +16,4 @@ def files(copies: Copies) -> Iterator[File]:
     """Yield the list; nothing where there are no images."""
     lines = [f"{copy.image.pulled}={copy.reference}\n" for copy in copies.all]
     if lines:
-        yield File(PATH, _NOTE + "".join(lines), ("R-2.1-5",))
+        yield File(PATH, _NOTE + "".join(lines), sources=("R-2.1-5",))

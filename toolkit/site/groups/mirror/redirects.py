@@ -51,4 +51,4 @@ def _file(name: str, kind: Kind, field: str, copies: Iterable[Copy], policy: dic
         "metadata": {"name": _NAME},
         "spec": {field: entries},
     }
-    yield File(f"mirror/{name}.yaml", _NOTE + yaml.safe_dump(body, sort_keys=False, width=120), ("R-2.1-5",))
+    yield File(f"mirror/{name}.yaml", _NOTE + yaml.safe_dump(body, sort_keys=False, width=120), sources=("R-2.1-5",))

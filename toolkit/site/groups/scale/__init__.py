@@ -1,4 +1,4 @@
-"""Scale: clients of Spectrum Scale on hosts, by IBM's commands or by IBM's Ansible collection (R-3.3)."""
+"""Scale: clients of Spectrum Scale on hosts, by IBM's commands or by IBM's Ansible collection."""
 
 from collections.abc import Iterator
 

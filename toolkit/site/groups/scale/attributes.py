@@ -1,4 +1,4 @@
-"""Attributes of mmchconfig: what all clients have, and what the GPU hosts have beside it (R-3.3-6, R-3.3-7)."""
+"""Attributes of mmchconfig: what all clients have, and what the GPU hosts have beside it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A script with IBM's commands, a step for each machine where some of them run (R-3.3-1, R-3.3-3, R-3.3-7).
+"""A script with IBM's commands, a step for each machine where some of them run.
 
 The Redpaper links the commands of the remote mount and does not print them: they are those of IBM's reference, Mounting
 a remote GPFS file system. A cluster of release 4.2 or later has its key and cipherList AUTHONLY from the start.
@@ -40,7 +40,9 @@ def file(site: Site, facts: ScaleFacts, given: ScaleSettings, found: Attributes)
     head = _HEAD.format(cluster=given.cluster, owner=given.owner, remote=remote)
     body = "".join(f"\n{name}() {{\n{_indented(lines)}}}\n" for name, lines in steps.items())
     tail = _TAIL.format(names=" | ".join(steps), usage=" | ".join(steps))
-    return File(PATH, head + body + tail, ("R-3.3-1", "R-3.3-3", "R-3.3-6", "R-3.3-7", "R-3.4.5-4"), executable=True)
+    return File(
+        PATH, head + body + tail, sources=("R-3.3-1", "R-3.3-3", "R-3.3-6", "R-3.3-7", "R-3.4.5-4"), executable=True
+    )
 
 
 def _steps(site: Site, given: ScaleSettings, found: Attributes, remote: str) -> Iterator[tuple[str, list[str]]]:

@@ -1,4 +1,4 @@
-"""Slurm: its configuration, that of Enroot and Pyxis, and the stack's workloads as batch files (D-5.1, D-5.6)."""
+"""Slurm: its configuration, that of Enroot and Pyxis, and the stack's workloads as batch files."""
 
 from collections.abc import Iterator
 

@@ -27,7 +27,7 @@ def files(site: Site, wanted: SlurmSettings) -> Iterator[File | Open]:
             yield File(
                 f"slurm/jobs/{job.tenant}/{job.name}.sbatch",
                 _text(job, wanted, kind),
-                ("D-5.5", "D-5.6"),
+                sources=("D-5.5", "D-5.6"),
                 executable=True,
             )
 

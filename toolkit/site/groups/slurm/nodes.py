@@ -12,7 +12,7 @@ from stacks.site.site import Site
 from toolkit.site.output import File, Open
 
 _MIB = 1024
-# D-5.1; as DeepOps' role for Slurm has it (NVIDIA/deepops): cores and memory are consumed, and limits of locked memory
+# As DeepOps' role for Slurm has it (NVIDIA/deepops): cores and memory are consumed, and limits of locked memory
 # are the node's own.
 _FIXED = """\
 SlurmUser=slurm
@@ -45,11 +45,11 @@ def files(site: Site, wanted: SlurmSettings) -> Iterator[File | Open]:
         f"Gres=gpu:{kind}:{machine.gpus} State=UNKNOWN",
         *(_partition(each, hosts, first=each is wanted.partitions[0]) for each in wanted.partitions),
     ]
-    yield File("slurm/slurm.conf", "\n".join(lines) + "\n", ("D-5.1",))
-    yield File("slurm/gres.conf", _gres(machine, kind), ("D-2.6", "D-5.1"))
-    yield File("slurm/cgroup.conf", _CGROUP, ("D-5.1", "D-5.3"))
+    yield File("slurm/slurm.conf", "\n".join(lines) + "\n", sources=("D-5.1",))
+    yield File("slurm/gres.conf", _gres(machine, kind), sources=("D-2.6", "D-5.1"))
+    yield File("slurm/cgroup.conf", _CGROUP, sources=("D-5.1", "D-5.3"))
     if tree:
-        yield File("slurm/topology.conf", _topology(hosts), ("D-3.5", "D-3.6"))
+        yield File("slurm/topology.conf", _topology(hosts), sources=("D-3.5", "D-3.6"))
 
 
 def gpu_type(machine: Profile) -> str:

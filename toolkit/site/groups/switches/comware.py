@@ -1,4 +1,4 @@
-"""Comware 7 of HPE's switches: a link by LACP for all ports of each machine (B-2.2, B-2.3)."""
+"""Comware 7 of HPE's switches: a link by LACP for all ports of each machine."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

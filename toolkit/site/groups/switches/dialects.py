@@ -36,16 +36,29 @@ class Dialect:
 DIALECTS: Mapping[type, Dialect] = {
     OnyxInfiniBand: Dialect(
         "onyx",
-        ("R-3.1-1", "R-3.1-2", "E-07", "E-08"),
-        onyx_infiniband.text,
-        onyx_infiniband.wanted,
-        onyx_statements.keyed,
+        sources=("R-3.1-1", "R-3.1-2", "E-07", "E-08"),
+        text=onyx_infiniband.text,
+        wanted=onyx_infiniband.wanted,
+        running=onyx_statements.keyed,
     ),
     OnyxEthernet: Dialect(
-        "onyx", ("N-1.1", "N-1.2", "N-1.3", "E-45"), onyx_ethernet.text, onyx_ethernet.wanted, onyx_statements.keyed
+        "onyx",
+        sources=("N-1.1", "N-1.2", "N-1.3", "E-45"),
+        text=onyx_ethernet.text,
+        wanted=onyx_ethernet.wanted,
+        running=onyx_statements.keyed,
     ),
-    Nvue: Dialect("nvue.yaml", ("N-1.4", "N-1.2", "N-1.3"), nvue.text, nvue.wanted, nvue.keyed),
-    Comware: Dialect("comware", ("B-2.2", "B-2.3"), comware.text, comware.wanted, comware.keyed, comware.missing),
+    Nvue: Dialect(
+        "nvue.yaml", sources=("N-1.4", "N-1.2", "N-1.3"), text=nvue.text, wanted=nvue.wanted, running=nvue.keyed
+    ),
+    Comware: Dialect(
+        "comware",
+        sources=("B-2.2", "B-2.3"),
+        text=comware.text,
+        wanted=comware.wanted,
+        running=comware.keyed,
+        missing=comware.missing,
+    ),
 }
 
 

@@ -10,7 +10,7 @@ from stacks.site.site import Site
 
 @dataclass(frozen=True)
 class Bundle:
-    """Ports to one machine that are one link by LACP (B-2.3)."""
+    """Ports to one machine that are one link by LACP."""
 
     number: int
     """From 1, in the order of the ports."""
@@ -46,7 +46,7 @@ def full_name(switch: Switch, site: Site) -> str:
 
 
 def management(switch: Switch, site: Site) -> Iterator[str]:
-    """Yield the lines of Onyx that name a switch and reach it (R-3.1-2)."""
+    """Yield the lines of Onyx that name a switch and reach it."""
     name = full_name(switch, site)
     yield f"hostname {name}"
     if domain := site.given.domain or name.partition(".")[2]:

@@ -1,4 +1,4 @@
-"""NVUE, which configures Cumulus Linux 5: a tree, whose words for on and off depend on the version (N-1.4)."""
+"""NVUE, which configures Cumulus Linux 5: a tree, whose words for on and off depend on the version."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Onyx on an Ethernet switch: RoCE without loss, the VLAN and the MTU of its ports, and links by LACP (N-1)."""
+"""Onyx on an Ethernet switch: RoCE without loss, the VLAN and the MTU of its ports, and links by LACP."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -27,7 +27,7 @@ def _lines(switch: OnyxEthernet, site: Site) -> Iterator[str]:
     if site.fabric == "roce":
         yield "roce"  # lossless; it may turn ports off and on
     if switch.vlan:
-        # `interface vlan`, as printed, is another thing (E-45).
+        # `interface vlan`, as printed, is another thing.
         yield from (f"vlan {switch.vlan}", "exit")
     if links:
         yield "lacp"
@@ -47,7 +47,7 @@ def _lines(switch: OnyxEthernet, site: Site) -> Iterator[str]:
 
 
 def _with_mtu(interface: str, mtu: int) -> Iterator[str]:
-    """Yield the commands for an MTU, which a port takes while it is down (N-1.3)."""
+    """Yield the commands for an MTU, which a port takes while it is down."""
     yield from (f"{interface} shutdown", f"{interface} mtu {mtu}", f"{interface} no shutdown")
 
 

@@ -1,4 +1,4 @@
-"""Onyx on an InfiniBand switch: its subnet manager, and how it is reached (R-3.1-1, R-3.1-2)."""
+"""Onyx on an InfiniBand switch: its subnet manager, and how it is reached."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,7 +10,7 @@ from toolkit.site.groups.switches.onyx_statements import keyed
 
 
 def text(switch: OnyxInfiniBand, site: Site) -> str:
-    """Return the script; the subnet manager needs the reload at its end (R-3.1-1)."""
+    """Return the script; the subnet manager needs the reload at its end."""
     last = ("write memory", "reload") if switch.sm_priority is not None else ("write memory",)
     return onyx_script.text(switch, site, (*_lines(switch, site), *last))
 
@@ -26,7 +26,7 @@ def _lines(switch: OnyxInfiniBand, site: Site) -> Iterator[str]:
     if switch.sm_priority is None:
         return
     name = full_name(switch, site)
-    # The printed list lacks `create`, and the printed configuration has it (E-07).
+    # The printed list lacks `create`, and the printed configuration has it.
     yield f"ib smnode {name} create"
     yield f"ib smnode {name} enable"
     yield f"ib smnode {name} sm-priority {switch.sm_priority}"

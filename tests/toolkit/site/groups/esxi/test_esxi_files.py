@@ -70,7 +70,7 @@ def test_the_script_asks_what_the_guide_asks(tmp_path: Path) -> None:
 
 
 def test_keys_of_the_guide() -> None:
-    """Machines may talk directly, and have the GPU and NUMA node that the guide prints (N-2.3, N-2.4, N-4.3)."""
+    """Machines may talk directly, and have the GPU and NUMA node that the guide prints."""
     files = rendered()
     (pci,) = (each for each in read(LOGS / "esxcli-pci" / "n-4.1.log") if isinstance(each, EsxcliPci))
     for name in ("nvaie01", "nvaie02"):
@@ -83,7 +83,7 @@ def test_keys_of_the_guide() -> None:
 
 
 def test_the_order_of_the_runbook() -> None:
-    """All machines are set before a host restarts; a host restarts out of service; machines start last (N-3.8)."""
+    """All machines are set before a host restarts; a host restarts out of service; machines start last."""
     text = rendered()[runbook.PATH]
     order = (
         "sh ats.sh set",

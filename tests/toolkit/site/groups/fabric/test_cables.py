@@ -14,7 +14,7 @@ from toolkit.site.output import Open, written
 
 @pytest.mark.parametrize("machines", [1, 10, 20, 33, 40, 80, 100, 140])
 def test_a_pod_has_the_cables_of_the_tables(machines: int) -> None:
-    """Numbers of switches and cables are those of D-3.3, no port is used twice, and no switch has too few."""
+    """Numbers of switches and cables are those of the table, no port is used twice, and no switch has too few."""
     size, found = compute_fabric(machines), planned(of("superpod-a100", machines))
     switches = Counter(link.switch for link in found.links)
     switches.update(end for trunk in found.trunks for end in (trunk.lower, trunk.upper))
@@ -36,7 +36,7 @@ def test_a_pod_has_the_cables_of_the_tables(machines: int) -> None:
 
 @pytest.mark.parametrize("machines", [1, 10, 19, 20, 33, 40, 80, 100, 139, 140])
 def test_a_pods_storage_fabric_has_the_cables_of_the_table(machines: int) -> None:
-    """Numbers of switches and cables are those of D-3.4; a machine's two ports are on two leaves."""
+    """Numbers of switches and cables are those of the table; a machine's two ports are on two leaves."""
     size = storage_fabric(machines)
     (found,) = [each for each in cables.of(of("superpod-a100", machines)) if isinstance(each, Cables) and each.name]
     used = {switch: len(own) for switch, own in found.ports.items()}
@@ -58,7 +58,7 @@ def test_a_pods_storage_fabric_has_the_cables_of_the_table(machines: int) -> Non
 
 
 def test_a_rail_of_a_pod_has_spine_switches_of_its_own() -> None:
-    """In a whole POD traffic of one rail needs no core switch (D-3.6), and each leaf has as many cables up as down."""
+    """In a whole POD traffic of one rail needs no core switch, and each leaf has as many cables up as down."""
     found = planned(of("superpod-a100"))
     rails = {
         spine: {int(trunk.lower.removeprefix("leaf-")) % 8 for trunk in found.trunks if trunk.upper == spine}

@@ -50,7 +50,7 @@ def meant(found: Site) -> frozenset[tuple[str, str]]:
 
 
 def test_the_lab_shows_its_adapters(tmp_path: Path) -> None:
-    """Each of the Redpaper's 16 adapters is found, and with the switch's aggregation node there are 17 (R-4.1-7)."""
+    """Each of the Redpaper's 16 adapters is found, and with the switch's aggregation node there are 17."""
     lab = of("redpaper-4.4")
     network = texts(lab)["ibsim.net"]
     log, found = swept(network, tmp_path)
@@ -79,7 +79,7 @@ def test_a_pod_is_a_fat_tree(machines: int, levels: int, switches: int, tmp_path
 
 @pytest.mark.parametrize(("machines", "switches"), [(20, 3), (140, 22)])
 def test_a_pods_storage_fabric_is_a_fat_tree(machines: int, switches: int, tmp_path: Path) -> None:
-    """Opensm routes the planned storage fabric as a fat tree (D-3.4)."""
+    """Opensm routes the planned storage fabric as a fat tree."""
     files = texts(of("superpod-a100", machines))
     log, found = swept(files["storage-ibsim.net"], tmp_path, files["opensm.conf"])
     assert "ftree tables configured on all switches" in log

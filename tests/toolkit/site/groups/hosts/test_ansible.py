@@ -80,11 +80,7 @@ def on_host(folder: Path) -> list[Path]:
 
 
 def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
-    """Check mode writes nothing, a run writes all files, and another one changes none.
-
-    Repositories: R-3.2.1-3, R-3.2.1-5, R-3.2.5-1. Kernel modules: R-3.2.3-4, R-3.4.1-7, S-6.1. SELinux: R-3.2.4-1,
-    R-3.4.1-8, S-6.3, E-10. Network and limits: R-3.3-6, R-3.4.3-8, N-1.1. Runtime hook: S-6.2.
-    """
+    """Check mode writes nothing, a run writes all files, and another one changes none."""
     folder = kit.write(everything(tmp_path / "downloads"), tmp_path / "hosts")
     (folder / "roles/selinux/files").mkdir()
     for name in ("infiniband.pp", "nvidia-container.te"):
@@ -142,7 +138,7 @@ def test_a_wrong_parameter_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_driver_on_the_host_is_refused(tmp_path: Path) -> None:
-    """Where the operator brings the driver, a play changes nothing on a host that has one (R-3.2.1-1, E-43)."""
+    """Where the operator brings the driver, a play changes nothing on a host that has one."""
     folder = kit.write(kit.of("redpaper-4.4"), tmp_path / "hosts")
     programs = ansible.fakes(tmp_path / "programs", FAKES)
     (programs / "state/driver").touch()

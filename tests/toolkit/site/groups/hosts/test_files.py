@@ -172,7 +172,7 @@ def test_the_inventory_of_311_names_groups_and_versions() -> None:
 
 
 def test_addresses_have_the_place_of_the_admin_address() -> None:
-    """The plan names port, interface, address and where it is from; one that is given wins (R-3.3-6)."""
+    """The plan names port, interface, address and where it is from; one that is given wins."""
     given = lab(networks=networks({"dgx02.ocp4.scale.ibm.com": "10.10.11.99"}))
     rows = [*csv.DictReader(kit.files(given)["ipoib.csv"].splitlines())]
     assert [(row["host"][:5], row["port"], row["interface"], row["address"], row["from"]) for row in rows] == [
@@ -208,7 +208,7 @@ def test_policies_of_coreos_hosts_pass_the_checks(tmp_path: Path) -> None:
 
 
 def test_the_runbook_has_the_mode_of_the_adapters() -> None:
-    """Ports run InfiniBand or Ethernet as the fabric does (B-2.2); the module for GPUDirect comes after the driver."""
+    """Ports run InfiniBand or Ethernet as the fabric does; the module for GPUDirect comes after the driver."""
     text = kit.files(lab())["runbook.md"]
     assert "LINK_TYPE_P1=1" in text
     assert text.index("playbooks/scaleup.yml") < text.index("after-driver.yml")

@@ -18,7 +18,7 @@ SCRIPTS = ("roce_qos/files/hpc-roce-qos", "peer_memory/files/hpc-build-nv-peer-m
 @pytest.mark.engine  # starts Ansible
 @pytest.mark.parametrize("stack", ["redpaper-4.4", "supermicro-3.11"])
 def test_inventories_have_the_hosts_of_the_settings(stack: str, tmp_path: Path) -> None:
-    """Ansible reads the groups as the settings have them (R-3.2.5-2, B-2.5)."""
+    """Ansible reads the groups as the settings have them."""
     found = kit.of(stack)
     kit.write(found, tmp_path)
     groups = listed(tmp_path)
@@ -64,7 +64,7 @@ def haproxy(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_haproxy_accepts_its_file(tmp_path: Path) -> None:
-    """HAProxy accepts the back ends, and refuses a word that it does not know (R-3.2.5-3)."""
+    """HAProxy accepts the back ends, and refuses a word that it does not know."""
     text = kit.files(kit.of("redpaper-4.4"))["haproxy-ingress.cfg"]
     assert haproxy(tmp_path, text).returncode == 0
     refused = haproxy(tmp_path, text.replace("balance source", "balance sources"))
@@ -83,7 +83,7 @@ def test_scripts_have_no_finding_of_shellcheck() -> None:
 
 
 def test_every_port_gets_the_class(tmp_path: Path) -> None:
-    """The script sets trust, pauses, RoCE's version and class of every port, and the class of notifications (N-1.1)."""
+    """The script sets trust, pauses, RoCE's version and class of every port, and the class of notifications."""
     log = 'echo "$(basename "$0") $*" >> $STATE/log'
     programs = ansible.fakes(
         tmp_path / "bin", dict.fromkeys(("mlnx_qos", "cma_roce_mode", "cma_roce_tos", "sysctl"), log)
@@ -123,7 +123,7 @@ def test_every_port_gets_the_class(tmp_path: Path) -> None:
 
 
 def test_a_module_is_built_when_the_driver_runs(tmp_path: Path) -> None:
-    """Before the driver's container runs the script changes nothing, and says so (R-3.2.3-1, E-05, E-06)."""
+    """Before the driver's container runs the script changes nothing, and says so."""
     programs = ansible.fakes(tmp_path / "bin", {"uname": "echo 3.10.0-957.27.2.el7.x86_64", "ln": "exit 9"})
     done = subprocess.run(
         [roles.FOLDER / SCRIPTS[1], "https://example.com/nv_peer_memory.git", "1.0-9"],

@@ -154,7 +154,7 @@ def test_ansible_reads_the_inventory(tmp_path: Path) -> None:
 
 
 def test_names_of_daemons_have_their_own_domain() -> None:
-    """Daemon names may be in another domain than the nodes' own (E-09)."""
+    """Daemon names may be in another domain than the nodes' own."""
     hosts = yaml.safe_load(rendered(data("redpaper-4.4"))[0][variables.PATH])["all"]["children"]["scale_cluster"][
         "hosts"
     ]
@@ -183,7 +183,7 @@ def test_the_steps_of_the_remote_mount(tmp_path: Path) -> None:
 
 
 def test_nodes_are_added_by_the_toolkit(tmp_path: Path) -> None:
-    """Each client is added, and each installation is checked before it runs (R-3.3-1)."""
+    """Each client is added, and each installation is checked before it runs."""
     script = rendered(data("redpaper-4.4"))[0][commands.PATH]
     calls = run(script, tmp_path, "add_nodes")
     assert calls[:2] == [["spectrumscale", "node", "add", f"dgx0{n}.ocp4.scale.ibm.com"] for n in (1, 2)]

@@ -76,7 +76,7 @@ def alike(value: str) -> set[str]:
 
 
 def test_nodes_have_the_gpus_and_cpus_of_their_machine(pair: Slurm) -> None:
-    """A node of DGX A100 is two sockets of 64 cores with eight GPUs by type, each beside its cores (D-2.6)."""
+    """A node of DGX A100 is two sockets of 64 cores with eight GPUs by type, each beside its cores."""
     node = pair.run("scontrol", "--details", "show", "node", HOSTS[0]).stdout
     for each in ("CPUTot=256", "Sockets=2", "CoresPerSocket=64", "ThreadsPerCore=2", "Gres=gpu:a100:8"):
         assert each in node.replace("(S:0-1)", "")

@@ -16,7 +16,7 @@ def text(stack: str, **changes: object) -> str:
 
 
 def test_the_subnet_manager_is_created_then_enabled() -> None:
-    """The script has `create`, which the printed list lacks, first, and restarts the switch at its end (E-07)."""
+    """The script has `create`, which the printed list lacks, first, and restarts the switch at its end."""
     lines = text("redpaper-4.4").splitlines()
     node = "ib smnode dgx-ib-switch1.ocp4.scale.ibm.com"
     at = lines.index(f"{node} create")
@@ -34,7 +34,7 @@ def test_a_switch_without_a_subnet_manager() -> None:
 
 
 def test_ports_of_roce_are_down_while_their_mtu_changes() -> None:
-    """VLAN and MTU are set for the range of ports; the VLAN is made by `vlan`, and left (N-1, E-45)."""
+    """VLAN and MTU are set for the range of ports; the VLAN is made by `vlan`, and left."""
     lines = text("nvaie-roce").splitlines()
     ports = "interface ethernet 1/1-1/32"
     at = lines.index("roce")
@@ -61,7 +61,7 @@ def test_ports_in_a_row_are_a_range() -> None:
 
 
 def test_a_bond_of_a_machine_is_a_channel_of_onyx() -> None:
-    """All ports of a machine are one channel by LACP, which has the VLAN and the MTU (B-2.3)."""
+    """All ports of a machine are one channel by LACP, which has the VLAN and the MTU."""
     found = facts("robotic-drive-ethernet")
     ports = {f"1/{number}": cable for number, cable in enumerate(first(found).ports.values(), 1)}
     changed = facts("robotic-drive-ethernet", dialect="onyx-eth", ports=ports)
@@ -75,7 +75,7 @@ def test_a_bond_of_a_machine_is_a_channel_of_onyx() -> None:
 
 
 def test_a_bond_of_a_machine_is_an_aggregation_of_comware() -> None:
-    """The group is dynamic, so by LACP, and its ports have its VLAN (B-2.3)."""
+    """The group is dynamic, so by LACP, and its ports have its VLAN."""
     sections = text("robotic-drive-ethernet").split("#\n")
     assert (
         "interface Bridge-Aggregation4\n description dgx04\n port access vlan 100\n link-aggregation mode dynamic\n"

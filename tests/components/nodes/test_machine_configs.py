@@ -51,7 +51,7 @@ def test_two_arguments_in_one_are_refused() -> None:
 
 
 def test_selinux_stays_on_unless_said_and_our_rule_sees_it() -> None:
-    """SELinux is enforcing by default, and a policy finds permissive (E-10)."""
+    """SELinux is enforcing by default, and a policy finds permissive."""
     assert "enforcing=0" not in arguments(KernelArgumentsArgs(ignition_version="3.2.0"))
     assert faults(kernel()) == []
     (fault,) = faults(kernel(selinux="permissive"))

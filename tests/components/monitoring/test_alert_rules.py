@@ -16,7 +16,7 @@ from components.monitoring.monitoring_rules import alerts, groups, recorded
 from tests.support import debian
 
 CASES = Path(__file__).resolve().parent / "alerts"
-GOLDEN = Path(__file__).resolve().parent.parent / "stacks" / "golden" / "prod"
+GOLDEN = Path(__file__).resolve().parents[2] / "stacks" / "golden" / "prod"
 AMPERE = Limits(
     gpus_per_node=8,
     infiniband_devices=("mlx5_0", "mlx5_1"),

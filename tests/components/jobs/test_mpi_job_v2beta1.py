@@ -61,7 +61,7 @@ def test_launcher_comes_after_its_workers() -> None:
 
 
 def test_workers_run_sshd_on_a_port_that_everybody_may_open() -> None:
-    """Workers run sshd without root, on an unprivileged port (E-16)."""
+    """Workers run sshd without root, on an unprivileged port."""
     shell, option, script = container("Worker")["command"]
     assert (shell, option) == ("/bin/sh", "-c")
     words = shlex.split(script)
@@ -126,7 +126,7 @@ def test_server_writes_nowhere_and_takes_keys_only() -> None:
 
 
 def test_client_finds_the_port_whatever_starts_it() -> None:
-    """The SSH client's configuration has the port (mpi-operator #842), and asks about no host (N-6.3)."""
+    """The SSH client's configuration has the port (mpi-operator #842), and asks about no host."""
     lines = ssh.files(arguments(v2beta1=V2Beta1(ssh_port=2200)))["ssh-config"].splitlines()
     assert lines[0] == "Host *"
     assert {"Port 2200", "StrictHostKeyChecking no", "UserKnownHostsFile /dev/null", "BatchMode yes"} <= {*lines}
@@ -152,7 +152,7 @@ def test_images_of_today_choose_their_own_drivers() -> None:
 
 
 def test_gpudirect_reaches_the_ports_of_a_dgx_a100() -> None:
-    """NCCL_NET_GDR_LEVEL reaches ports behind two PCIe bridges (E-30)."""
+    """NCCL_NET_GDR_LEVEL reaches ports behind two PCIe bridges."""
     level = topology.gpudirect_level(DGX_A100)
     words = mpirun(arguments(gdr_level=level, ib_hca=PORTS))
     assert "NCCL_NET_GDR_LEVEL=PXB" in words

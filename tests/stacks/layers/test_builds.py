@@ -8,7 +8,7 @@ from tests.support.stack_settings import data, expect_refusal
 
 
 def test_a_job_runs_the_image_that_is_built_for_it() -> None:
-    """A job that names a build runs the image of that build (E-39, S-4.3)."""
+    """A job that names a build runs the image of that build."""
     recorded = environment("prod")
     job = spec(recorded, "MPIJob", "nccl-test-04x08")["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
     assert job["containers"][0]["image"] == f"{REGISTRY}/adas/tensorflow:24.03-tf2"
@@ -38,7 +38,7 @@ def test_first_jobs_need_nothing_on_an_empty_volume() -> None:
 
 
 def test_the_driver_of_the_operator_needs_no_other_user_space() -> None:
-    """With the operator's driver, a build has the base's own verbs (N-5.2)."""
+    """With the operator's driver, a build has the base's own verbs."""
     recorded = environment("nvaie-roce")
     assert "ofedDriver" in spec(recorded, "NicClusterPolicy")
     assert "MLNX_OFED_LINUX" not in spec(recorded, "BuildConfig")["source"]["dockerfile"]
