@@ -20,8 +20,8 @@ def platform(root: Path, nodes: int, tenants: int, working: int = 1) -> dict[str
     """Return what `hpc:platform` holds, for `nodes` GPU nodes and `tenants` tenants.
 
     The platform is that of prod. One job on one node is what runs, so that a measurement is of the platform; or that of
-    each of the first `working` tenants. Tenants are written as short as can be: see docs/scale.md for how long the
-    settings of one stack may be.
+    each of the first `working` tenants. Tenants are written as short as can be: docs/reference/scale.md says how long
+    the settings of one stack may be.
     """
     base: dict[str, Any] = whole("prod", root).data
     machine = base["nodes"][-1] | {"name": f"gpu[0001-{nodes:04d}].hpc.example.com"}

@@ -13,7 +13,7 @@ _PROBLEMS = {
     "union_tag_invalid": ("is not {expected_tags}", "write one of these"),
     "union_tag_not_found": ("is missing", "add it"),
     "string_type": ("is not text", "write text, a number in quotes"),
-    "string_pattern_mismatch": ("is not in the form of this field", "docs/settings.md describes it"),
+    "string_pattern_mismatch": ("is not in the form of this field", "docs/reference/settings.md describes it"),
     "string_too_short": ("needs {min_length} or more characters", "write more"),
     "string_too_long": ("has more than {max_length} characters", "shorten it"),
     "bool_type": ("is not true or false", "write one of them"),

@@ -13,7 +13,7 @@ def collect_seldom() -> None:
 
 
 def collect_never() -> None:
-    """Look for no garbage: a program's declarations are kept to its end (docs/scale.md).
+    """Look for no garbage: a program's declarations are kept to its end (docs/reference/scale.md).
 
     Measured with stack prod: 1.3 in place of 2.0 s, imports included.
     """

@@ -121,7 +121,7 @@ def _own(folders: Sequence[str]) -> tuple[AnyRule, ...]:
 def unknown_rule(name: str, known: Iterable[str]) -> str:
     """Return the message for a rule that does not exist, with those of similar names."""
     similar = difflib.get_close_matches(name, sorted(known))
-    hint = f"did you mean {' or '.join(similar)}?" if similar else "docs/policies/README.md lists all of them"
+    hint = f"did you mean {' or '.join(similar)}?" if similar else "docs/reference/policies/README.md lists all of them"
     return f"{name}: no such rule; {hint}"
 
 

@@ -1,7 +1,8 @@
-"""Write docs/policies/ from the rules: `python -m policies.docs`, or `make docs`.
+"""Write docs/reference/policies/ from the rules: `python -m policies.docs`, or `make docs`.
 
-A page for each rule, and the tables between two marks in README.md, coverage.md and ways-around.md; the rest of these
-is written manually. The examples are the rules' fixtures, with what the checker finds in them.
+A page for each rule, and the tables between two marks in README.md and ways-around.md there, and in
+docs/coverage/policies.md; the rest of these is written manually. The examples are the rules' fixtures, with what the
+checker finds in them.
 """
 
 import json
@@ -25,11 +26,11 @@ from policies.rules import RULES
 from policies.ways_around import table
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "docs" / "policies"
-INDEX = "README.md"
-COVERAGE = "coverage.md"
-WAYS_AROUND = "ways-around.md"
-COVERAGE_DATA = FOLDER / "coverage.yaml"
+FOLDER = ROOT / "docs" / "reference" / "policies"
+INDEX = FOLDER / "README.md"
+WAYS_AROUND = FOLDER / "ways-around.md"
+COVERAGE = ROOT / "docs" / "coverage" / "policies.md"
+COVERAGE_DATA = COVERAGE.with_suffix(".yaml")
 _BEGIN, _END = "<!-- generated: begin -->", "<!-- generated: end -->"
 _UNKNOWN = "<unknown>"
 _ANOTHER_KIND = 150  # characters of difference that are as bad as another kind of object
@@ -89,11 +90,11 @@ class Example:
         return len(str(self.manifests))
 
 
-def pages(rules: Iterable[AnyRule] = RULES) -> dict[str, str]:
-    """Return all files of docs/policies/ that are generated, wholly or in part, by name."""
+def pages(rules: Iterable[AnyRule] = RULES) -> dict[Path, str]:
+    """Return the texts of the pages that are generated, wholly or in part, by file."""
     known = tuple(rules)
     return {
-        **{f"{rule.name}.md": page(rule) for rule in known},
+        **{FOLDER / f"{rule.name}.md": page(rule) for rule in known},
         INDEX: _between(INDEX, _index(known)),
         COVERAGE: _between(COVERAGE, _coverage(yaml_text.read(COVERAGE_DATA.read_text()))),
         WAYS_AROUND: _between(WAYS_AROUND, table()),
@@ -226,16 +227,16 @@ def family_of(rule: AnyRule) -> str:
 def _coverage(data: Mapping[str, Mapping[str, Any]]) -> str:
     rows = []
     for name, entry in data.items():
-        rules = ", ".join(f"[{rule}]({rule}.md)" for rule in entry["rules"])
+        rules = ", ".join(f"[{rule}](../reference/policies/{rule}.md)" for rule in entry["rules"])
         rows.append((name, _cell(entry["asks"]), _cell("; ".join(filter(None, (rules, entry.get("note", "")))))))
     return markdown.table(("id", "what it asks for", "enforced by"), rows) + "\n"
 
 
-def _between(name: str, text: str) -> str:
-    before, begin, rest = (FOLDER / name).read_text().partition(_BEGIN)
+def _between(file: Path, text: str) -> str:
+    before, begin, rest = file.read_text().partition(_BEGIN)
     _, end, after = rest.partition(_END)
     if not begin or not end:
-        raise LookupError(f"docs/policies/{name} lacks the marks {_BEGIN} and {_END}")
+        raise LookupError(f"{file.relative_to(ROOT)} lacks the marks {_BEGIN} and {_END}")
     return f"{before}{_BEGIN}\n\n{text}\n{_END}{after}"
 
 
@@ -253,10 +254,10 @@ def main() -> None:
     """Write the pages, and remove those of rules that are gone."""
     written = pages()
     for path in FOLDER.glob("*.md"):
-        if path.name not in written:
+        if path not in written:
             path.unlink()
-    for name, text in written.items():
-        (FOLDER / name).write_text(text)
+    for path, text in written.items():
+        path.write_text(text)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ class Rule(Generic[P]):
     @property
     def page(self) -> str:
         """The rule's page, relative to the repository."""
-        return f"docs/policies/{self.name}.md"
+        return f"docs/reference/policies/{self.name}.md"
 
 
 AnyRule = Rule[Any]

@@ -1,7 +1,7 @@
-"""Ways around the policies, and what stops each: the data of docs/policies/ways-around.md.
+"""Ways around the policies, and what stops each: the data of docs/reference/policies/ways-around.md.
 
-Each way has a fixture: one of a rule (`gpu-limit/denied/...`), or one of `docs/policies/ways`, whose manifests no rule
-denies by itself or which are opened first (a List, a Template).
+Each way has a fixture: one of a rule (`gpu-limit/denied/...`), or one of `docs/reference/policies/ways`, whose
+manifests no rule denies by itself or which are opened first (a List, a Template).
 """
 
 import os
@@ -17,7 +17,7 @@ from core.yaml import text as yaml_text
 from policies.rule import FIXTURES
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "docs" / "policies"
+FOLDER = ROOT / "docs" / "reference" / "policies"
 OWN = "ways"
 """The folder of fixtures that are not rule's."""
 

@@ -114,8 +114,8 @@ class Program(Model):
     )
     prints: tuple[str, ...] = Field(
         default=(),
-        description="tools whose output its log must hold, by their names in [evidence](evidence.md), and `nccl` for "
-        "messages of NCCL; without them verification reports missing evidence",
+        description="tools whose output its log must hold, by their names in [evidence](../guide/evidence.md), and "
+        "`nccl` for messages of NCCL; without them verification reports missing evidence",
     )
     metrics: tuple[Metric, ...] = Field(
         default=(),
@@ -123,7 +123,8 @@ class Program(Model):
         json_schema_extra=merged_by("name"),
     )
     source: str | None = Field(
-        default=None, description="ids of docs/sources.md; E-.. is a fault of the document that is corrected here"
+        default=None,
+        description="ids of docs/coverage/sources.md; E-.. is a fault of the document that is corrected here",
     )
 
     @model_validator(mode="after")

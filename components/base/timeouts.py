@@ -1,7 +1,7 @@
 """How long an update waits for each part of a platform, where images take minutes to pull and nodes to restart.
 
-A part that has failed ends an update under `./hpc up` long before (docs/waits.md); these bounds are for what is alive
-and slow, and for plain `pulumi up`, which learns of a failure by them alone.
+A part that has failed ends an update under `./hpc up` long before (docs/reference/waits.md); these bounds are for what
+is alive and slow, and for plain `pulumi up`, which learns of a failure by them alone.
 """
 
 from pydantic import Field

@@ -47,7 +47,7 @@ class JobChoices(Model):
     environment: dict[Variable, str] = Field(default={}, description="further variables of the program")
     node: DnsName | None = Field(default=None, description="the only node that its pods with GPUs may run on")
     fit_nodes: bool = Field(
-        default=False, description="keep its pods with GPUs off nodes that are marked as unfit (docs/gpus.md)"
+        default=False, description="keep its pods with GPUs off nodes that are marked as unfit (docs/guide/gpus.md)"
     )
     deadline: Seconds = Field(default=7 * 24 * 3600, description="seconds after which the job is stopped")
 

@@ -12,7 +12,7 @@ from policies.pack.schema import properties
 from policies.rule import AnyRule
 
 LEVELS = {Severity.MANDATORY: messages.MANDATORY, Severity.ADVISORY: messages.ADVISORY}
-_PAGE = "docs/policies/README.md"
+_PAGE = "docs/reference/policies/README.md"
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,9 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
         remedy = f"use {either(known.versions)}, or release {either(elsewhere)}"
         yield Unlisted("storage.version", storage.version, reason, remedy)
     elif not elsewhere:
-        reason = f"no vendor's list in docs/releases.md has {_minor(storage)} for OpenShift {settings.release}"
+        reason = (
+            f"no vendor's list in docs/reference/releases.md has {_minor(storage)} for OpenShift {settings.release}"
+        )
         yield Unlisted("storage.version", storage.version, reason, "check that they fit", refused=False)
 
 

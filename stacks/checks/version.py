@@ -34,7 +34,7 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
                     reason = f"{listed.name} {found[1]} is not {on} ({listed.source})"
                     remedy = f"use {either(listed.versions)}, or release {either(elsewhere)}"
                 else:
-                    reason = f"no vendor's list in docs/releases.md has {found[1]} {on}"
+                    reason = f"no vendor's list in docs/reference/releases.md has {found[1]} {on}"
                     remedy = "check that they fit" + (f", or use {either(listed.versions)}" if listed else "")
                 yield Unlisted(f"{place}.{field}", value, reason, remedy, refused=bool(listed and elsewhere))
 

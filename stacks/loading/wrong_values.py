@@ -13,10 +13,10 @@ from stacks.settings.tenants import NAMES_OF_FORMS
 
 _SECRET = re.compile(r"secret|passw|token|credential|login", re.IGNORECASE)
 """Names of fields whose values are not shown: users may write a secret into one that describes it."""
-_MISSING = "; add it: docs/settings.md describes it"
+_MISSING = "; add it: docs/reference/settings.md describes it"
 _NO_TENANTS = (
-    "; name one, or write `layer: platform` in place of it: a platform without tenants (docs/layers.md)",
-    "; name one: the last tenant is removed with its whole stack (docs/layers.md)",
+    "; name one, or write `layer: platform` in place of it: a platform without tenants (docs/guide/layers.md)",
+    "; name one: the last tenant is removed with its whole stack (docs/guide/layers.md)",
 )
 """Of a file with all layers, and of one with tenants alone."""
 

@@ -58,7 +58,7 @@ class Settings(Based):
     pools: dict[Annotated[DnsLabel, Field(max_length=MOST_LENGTH)], PoolSettings] = Field(
         default={},
         description="pools of GPU nodes, by name, for a cluster with more than one kind of machine "
-        "([pools](pools.md)); none: all GPU nodes have one and the same profile",
+        "([pools](../guide/pools.md)); none: all GPU nodes have one and the same profile",
     )
     nodes: Nodes
     machine_config_pool: DnsLabel = Field(
@@ -117,30 +117,30 @@ class Settings(Based):
     image_architectures: ImageArchitectures = Field(
         default={},
         description="processors that images of jobs are for, where not all machines have them "
-        "([pools](pools.md#processors))",
+        "([pools](../guide/pools.md#processors))",
     )
     site: SiteSettings | None = Field(
         default=None,
         description="hosts, switches and other systems around the cluster, for the files that `./hpc site` writes "
-        "([site](site.md)); the program does not read it. None: files follow from the other settings alone",
+        "([site](../guide/site.md)); the program does not read it. None: files follow from the other settings alone",
     )
     policies: Policies = Field(
         default={},
         description="policy parameters, by rule, e.g. image-registry: {more: [registry.example.com]}, or a rule's "
         "level, e.g. gpu-limit: advisory, or disabled, for every check of the stack ([pages of the "
-        "rules](policies/README.md#rules)); under `rules` folders with rules of one's own ([own](own.md#rules)), e.g. "
-        "rules: [rules]; for tenants in layers, set in the platform's file",
+        "rules](policies/README.md#rules)); under `rules` folders with rules of one's own "
+        "([own](../guide/own.md#rules)), e.g. rules: [rules]; for tenants in layers, set in the platform's file",
     )
     stages: tuple[Stage, ...] = Field(default=(), json_schema_extra=merged_by("name"))
     suite: SuiteSettings | None = Field(
         default=None,
-        description="verification jobs that the cluster repeats on a schedule ([suite](suite.md)); None: none",
+        description="verification jobs that the cluster repeats on a schedule ([suite](../guide/suite.md)); None: none",
     )
     objects: tuple[str, ...] = Field(
         default=(),
         description="folders with manifests of the stack's own (YAML, several documents per file, subfolders, too), "
         "relative to the project's folder; applied after the platform and before jobs, and examined by the policies "
-        "([objects of one's own](own.md))",
+        "([objects of one's own](../guide/own.md))",
     )
     allow: tuple[AllowedVersion, ...] = Field(
         default=(),

@@ -82,7 +82,7 @@ class PoolSettings(Model):
         default=(),
         max_length=MOST_TAINTS,
         description="taints of its nodes, which a MachineSet, the installer or `oc adm taint` gives them: jobs of the "
-        "pool and the platform's DaemonSets tolerate them ([pools](pools.md#taints))",
+        "pool and the platform's DaemonSets tolerate them ([pools](../guide/pools.md#taints))",
     )
     labels: dict[LabelKey, LabelValue] = Field(
         default={}, description="further labels of its nodes, beside hpc.pulumi/pool with its name"

@@ -63,7 +63,7 @@ class TenantSettings(TenantNamespace):
 
     data_sets: tuple[DataSetSettings, ...] = Field(
         default=(),
-        description="what jobs are trained on, chosen by labels and locked ([data](data.md))",
+        description="what jobs are trained on, chosen by labels and locked ([data](../guide/data.md))",
         json_schema_extra=merged_by("name"),
     )
 

@@ -90,7 +90,8 @@ class ProgramWorkload(WorkloadBase, JobChoices):
     data_set: DataSetName | None = Field(
         default=None,
         description="one of the tenant's `data_sets`, at /data-sets/NAME in its pods: each proves that it sees the "
-        "locked files before the program starts, and the program finds their list by HPC_DATA_LIST ([data](data.md))",
+        "locked files before the program starts, and the program finds their list by HPC_DATA_LIST "
+        "([data](../guide/data.md))",
     )
     split: DataSetName | None = Field(default=None, description="part of the data set; None: all of it")
     program: DnsLabel = Field(description="what runs: one of `programs`, or of [these](programs.md)")

@@ -1,4 +1,4 @@
-"""A data set from its images to the verdict, and to a better choice, on stack a2d2: the walk of docs/data.md."""
+"""A data set from its images to the verdict, and to a better choice, on stack a2d2: the walk of docs/guide/data.md."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from toolkit.cli.shared import stack as stacks
 
 pytestmark = pytest.mark.cluster
 
-PAGE = ROOT / "docs" / "data.md"
+PAGE = ROOT / "docs" / "guide" / "data.md"
 STACK = ("--stack", "a2d2")
 WALK = "8. The complete walkthrough"
 SETS = Path(".sim/a2d2/volumes/perception/sets")

@@ -1,6 +1,7 @@
 """Faults of the field on the Redpaper's lab, past the policies: what stops each, and that none gets through.
 
-Each row of docs/faults.yaml is brought about here: first in the manifests, for the policies, and then on a cluster.
+Each row of docs/reference/faults.yaml is brought about here: first in the manifests, for the policies, and then on
+a cluster.
 """
 
 import json

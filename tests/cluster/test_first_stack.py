@@ -1,4 +1,4 @@
-"""docs/first-stack.md, walked from top to bottom as a new user would."""
+"""docs/guide/first-stack.md, walked from top to bottom as a new user would."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from toolkit.simulator import cluster
 
 pytestmark = pytest.mark.cluster
 
-PAGE = ROOT / "docs" / "first-stack.md"
+PAGE = ROOT / "docs" / "guide" / "first-stack.md"
 
 
 @pytest.fixture

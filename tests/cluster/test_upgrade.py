@@ -1,4 +1,4 @@
-"""From the Redpaper's release to today's, on the same stack: the steps of docs/upgrade.md, carried out.
+"""From the Redpaper's release to today's, on the same stack: the steps of docs/guide/upgrade.md, carried out.
 
 The lab has all jobs of the Redpaper before, and runs two of its seven again after.
 """
@@ -20,7 +20,7 @@ from toolkit.simulator.cluster import ClusterSpec
 
 pytestmark = pytest.mark.cluster
 
-PAGE = ROOT / "docs" / "upgrade.md"
+PAGE = ROOT / "docs" / "guide" / "upgrade.md"
 TARGETS = ("**hpc:gpu:SpecialResource**", "**hpc:rdma:RdmaDevicePlugin**", "**::scale-csi**")
 RAISE = "./hpc sim up --stack dev --raise"
 CHANNELS = {("nfd", "openshift-nfd"): "stable"}
@@ -56,7 +56,7 @@ def engine(lab: Lab, *arguments: str) -> str:
 
 
 def give_accounts(lab: Lab) -> None:
-    """Store accounts of the storage cluster's GUI with the stack, as docs/container-native-storage.md describes."""
+    """Store accounts of the storage's GUI with the stack, as docs/guide/container-native-storage.md describes."""
     secrets = ("cnsa-remote-mount-ess3000", "csi-remote-mount-ess3000")
     values = [f"hpc:scaleGui.{secret}.{key}=simulated" for secret in secrets for key in ("username", "password")]
     engine(lab, "config", "set-all", "--path", *(word for value in values for word in ("--secret", value)))
@@ -98,7 +98,7 @@ def jobs(lab: Lab, kind: Kind) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upgraded]:
-    """Give a lab of 2020 after the steps of docs/upgrade.md."""
+    """Give a lab of 2020 after the steps of docs/guide/upgrade.md."""
     require_tools(FULL)
     require_tools(ClusterSpec(mpi="v2beta1"))
     with checkout(tmp_path_factory.mktemp("upgraded")) as lab:

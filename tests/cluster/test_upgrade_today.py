@@ -1,4 +1,4 @@
-"""From 4.20 to 4.22 on the same stack: the steps of docs/upgrade-today.md, carried out.
+"""From 4.20 to 4.22 on the same stack: the steps of docs/guide/upgrade-today.md, carried out.
 
 Its second step, 4.21, is left out: neither the stack nor a simulated cluster changes there.
 """
@@ -19,7 +19,7 @@ from toolkit.simulator.cluster import ClusterSpec
 
 pytestmark = pytest.mark.cluster
 
-PAGE = ROOT / "docs" / "upgrade-today.md"
+PAGE = ROOT / "docs" / "guide" / "upgrade-today.md"
 EXAMPLE = ROOT / "stacks" / "examples" / "h200-infiniband.yaml"
 VERSIONS = {
     "gpu.operator.channel": ("v25.10", "v26.7"),

@@ -19,7 +19,7 @@ _FIELD = re.compile(r"(?:\w*_)?sources?", re.IGNORECASE)
 _LABEL = re.compile(r"^(?:- )?Sources?: .*$", re.MULTILINE)
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*$", re.MULTILINE)
 _NO_PROSE = (".csv", ".log")
-_ABOUT_CODES = ("docs/coverage", "docs/policies/coverage", "docs/sources.", "tests/docs/")
+_ABOUT_CODES = ("docs/coverage", "tests/docs/")
 """Data and pages that explain the codes or count what follows them, and their tests."""
 
 

@@ -36,7 +36,7 @@ def _spaced(name: str) -> str:
 
 
 def test_every_cited_id_is_explained() -> None:
-    """An id that a reader meets anywhere in the repository has a line in docs/sources.md."""
+    """An id that a reader meets anywhere in the repository has a line in docs/coverage/sources.md."""
     assert {name: file for name, file in cited().items() if name not in explained()} == {}, "add them to sources.yaml"
 
 

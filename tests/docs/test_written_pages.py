@@ -15,7 +15,13 @@ from tests.support.recorded import ROOT
 from toolkit.cli.app import app
 from toolkit.render.reference import markdown
 
-PAGES = [path for pages in ("*.md", "*/README.md", "docs/*.md", "docs/adr/*.md") for path in sorted(ROOT.glob(pages))]
+PAGES = sorted(
+    {
+        path
+        for pages in ("*.md", "*/README.md", "*/*/README.md", "docs/*.md", "docs/*/*.md")
+        for path in ROOT.glob(pages)
+    }
+)
 _COMMAND = re.compile(r"\./hpc ([^`\n#|>)]*)")
 _OPTION = re.compile(r"--?[a-z][a-z-]*")
 _MAKE = re.compile(r"\bmake((?: +[A-Za-z][\w=.]*)+)")
@@ -83,7 +89,7 @@ def test_targets_and_modules_are_those_that_exist(page: Path) -> None:
 
 def test_every_command_is_listed() -> None:
     """The page of commands names every command, and every one of a group."""
-    lines = (ROOT / "docs" / "commands.md").read_text().splitlines()
+    lines = (ROOT / "docs" / "reference" / "commands.md").read_text().splitlines()
     rows = [re.findall(r"[\w-]+", line.split(" | ")[0]) for line in lines if line.startswith("| `./hpc ")]
     group: Any = get_group(app)
     for name in group.list_commands(None):

@@ -60,7 +60,7 @@ def test_pages_and_schemas_are_named_where_they_are(site: Path) -> None:
     """What files and commands name of the product exists from the site's folder."""
     schema = (site / "Pulumi.lab.yaml").read_text().partition("\n")[0].partition("$schema=")[2]
     assert (site / schema).is_file()
-    assert "product/docs/first-stack.md" in walked("./hpc --help", site)
+    assert "product/docs/guide/first-stack.md" in walked("./hpc --help", site)
 
 
 def test_its_findings_are_reported(site: Path) -> None:

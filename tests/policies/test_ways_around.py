@@ -1,4 +1,4 @@
-"""Each way around the policies is stopped by what docs/policies/ways-around.md names, or by nothing if none is."""
+"""Each way around the policies is stopped by what docs/reference/policies/ways-around.md names, or by nothing."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a row of docs/faults.yaml says, held against what a broken platform does."""
+"""What a row of docs/reference/faults.yaml says, held against what a broken platform does."""
 
 from collections.abc import Sequence
 

@@ -19,7 +19,7 @@ from toolkit.simulator.actors.api import Api, Server
 BUCKET = "hpc-lab-state"
 REGISTRY = "nvcr.io"
 STORE = "https://s3.lab.example.com"
-"""What docs/operations.md calls the address of the object store."""
+"""What docs/guide/operations.md calls the address of the object store."""
 ODD = ('q"\\', "/+ %ü")
 """What stands around values, so that those which quote or escape have something to do."""
 PROVIDER = (b"pulumi-resource-kubernetes", b"start.py\0provider")

@@ -1,4 +1,4 @@
-"""Everything that writes or prints, done at one site: docs/operations.md, with failures and kills in between."""
+"""Everything that writes or prints, done at one site: docs/guide/operations.md, with failures and kills in between."""
 
 import base64
 import http.server
@@ -21,12 +21,12 @@ from tests.support.planted_site import ODD, PROVIDER, REGISTRY, STORE, Site
 from tests.support.recorded import ROOT
 from toolkit.simulator.processes import procfs
 
-PAGE_BLOCKS = tuple(blocks(ROOT / "docs" / "operations.md"))
+PAGE_BLOCKS = tuple(blocks(ROOT / "docs" / "guide" / "operations.md"))
 LAST = "Removing the environment"
 """The heading of what is not followed here: nothing would be left to search."""
 SCALE = "ibm-spectrum-scale-csi-driver"
 DEBUGGED = ("preview", "--json", "--logtostderr", "-v=9")
-"""The engine itself then prints what passes between it and the program, as it is: docs/operations.md warns of it."""
+"""The engine then prints what passes between it and the program, as it is: docs/guide/operations.md warns of it."""
 RAISING = """
 
 def broken(known):

@@ -29,7 +29,7 @@ class _Entry:
     panel: str
     summary: str
     """The first line of its help, which the list of commands shows without an import."""
-    page: str = "docs/commands.md"
+    page: str = "docs/reference/commands.md"
     """Where more is written."""
     passes_on: bool = False
     """Whether options that are not its own go to the engine."""
@@ -37,9 +37,11 @@ class _Entry:
 
 COMMANDS = {
     "init": _Entry(
-        "toolkit.cli.init.command", _EVERYDAY, "Write the settings of a first stack.", "docs/first-stack.md"
+        "toolkit.cli.init.command", _EVERYDAY, "Write the settings of a first stack.", "docs/guide/first-stack.md"
     ),
-    "up": _Entry("toolkit.cli.up.command", _EVERYDAY, "Bring a stack up and show its jobs.", "docs/operations.md"),
+    "up": _Entry(
+        "toolkit.cli.up.command", _EVERYDAY, "Bring a stack up and show its jobs.", "docs/guide/operations.md"
+    ),
     "preview": _Entry("toolkit.cli.preview", _EVERYDAY, "Run `pulumi preview` with the policies.", passes_on=True),
     "status": _Entry(
         "toolkit.cli.status.command", _EVERYDAY, "Show platform, tenants, nodes and jobs as on the cluster."
@@ -47,7 +49,10 @@ COMMANDS = {
     "down": _Entry("toolkit.cli.down", _EVERYDAY, "Delete a stack from its simulated cluster."),
     "plan": _Entry("toolkit.cli.plan.command", _EVERYDAY, "Show the hardware that a stack needs beyond the cluster."),
     "site": _Entry(
-        "toolkit.cli.site.command", _EVERYDAY, "Hosts, switches and what else is around the cluster.", "docs/site.md"
+        "toolkit.cli.site.command",
+        _EVERYDAY,
+        "Hosts, switches and what else is around the cluster.",
+        "docs/guide/site.md",
     ),
     "place": _Entry("toolkit.cli.place", _EVERYDAY, "Show on which nodes a job of some GPUs fits."),
     "job": _Entry("toolkit.cli.job.command", _EVERYDAY, "Write the manifest of a job that a user starts."),
@@ -57,8 +62,10 @@ COMMANDS = {
         "Machine files from nodes, and nodes compared with them.",
         "core/hardware/README.md",
     ),
-    "data": _Entry("toolkit.cli.data.command", _EVERYDAY, "The data sets that jobs train on.", "docs/data.md"),
-    "programs": _Entry("toolkit.cli.programs.command", _EVERYDAY, "Files of your own programs.", "docs/programs.md"),
+    "data": _Entry("toolkit.cli.data.command", _EVERYDAY, "The data sets that jobs train on.", "docs/guide/data.md"),
+    "programs": _Entry(
+        "toolkit.cli.programs.command", _EVERYDAY, "Files of your own programs.", "docs/reference/programs.md"
+    ),
     "env": _Entry("toolkit.cli.env", _EVERYDAY, "Print the environment for plain `pulumi` and `kubectl`."),
     "pulumi": _Entry(
         "toolkit.cli.pulumi.command", _EVERYDAY, "Run plain `pulumi` in the environment of a stack.", passes_on=True
@@ -68,55 +75,72 @@ COMMANDS = {
         "toolkit.cli.check.command",
         _REVIEW,
         "Check a stack, or manifests in files, without a cluster.",
-        "docs/policies/README.md",
+        "docs/reference/policies/README.md",
     ),
     "diff": _Entry(
-        "toolkit.cli.diff.command", _REVIEW, "Show what an update would change and what it means.", "docs/reviews.md"
+        "toolkit.cli.diff.command",
+        _REVIEW,
+        "Show what an update would change and what it means.",
+        "docs/guide/reviews.md",
     ),
     "drift": _Entry(
-        "toolkit.cli.drift.command", _REVIEW, "Show how the cluster differs from the program.", "docs/operations.md"
+        "toolkit.cli.drift.command",
+        _REVIEW,
+        "Show how the cluster differs from the program.",
+        "docs/guide/operations.md",
     ),
     "comment": _Entry("toolkit.cli.comment.command", _REVIEW, "Put a review onto a CI job's pull request."),
     "render": _Entry("toolkit.cli.render", _REVIEW, "Write the manifests of a stack, without its secrets."),
     "settings": _Entry(
-        "toolkit.cli.settings.command", _REVIEW, "A stack's settings, merged over its bases.", "docs/bases.md"
+        "toolkit.cli.settings.command", _REVIEW, "A stack's settings, merged over its bases.", "docs/guide/bases.md"
     ),
     "scc": _Entry(
-        "toolkit.cli.scc.command", _REVIEW, "Predict which SCC admits a pod, and why.", "docs/policies/README.md"
+        "toolkit.cli.scc.command",
+        _REVIEW,
+        "Predict which SCC admits a pod, and why.",
+        "docs/reference/policies/README.md",
     ),
     "policy-config": _Entry(
-        "toolkit.cli.policy_config", _REVIEW, "Print the policies' configuration of a stack.", "docs/policies/README.md"
+        "toolkit.cli.policy_config",
+        _REVIEW,
+        "Print the policies' configuration of a stack.",
+        "docs/reference/policies/README.md",
     ),
     "verify": _Entry(
         "toolkit.cli.verify.command",
         _EVIDENCE,
         "Judge by their logs whether jobs met their expectations.",
-        "docs/evidence.md",
+        "docs/guide/evidence.md",
     ),
-    "parse": _Entry("toolkit.cli.parse", _EVIDENCE, "Print the figures in logs of known tools.", "docs/evidence.md"),
+    "parse": _Entry(
+        "toolkit.cli.parse", _EVIDENCE, "Print the figures in logs of known tools.", "docs/guide/evidence.md"
+    ),
     "report": _Entry(
-        "toolkit.cli.report", _EVIDENCE, "Write the results of verification as HTML and Markdown.", "docs/evidence.md"
+        "toolkit.cli.report",
+        _EVIDENCE,
+        "Write the results of verification as HTML and Markdown.",
+        "docs/guide/evidence.md",
     ),
     "state": _Entry(
         "toolkit.cli.state.command",
         _STATE,
         "Create, check, list, back up and restore a stack's state.",
-        "docs/state.md",
+        "docs/guide/state.md",
     ),
     "adopt": _Entry(
         "toolkit.cli.adopt.command",
         _STATE,
         "Import objects of a stack that exist on the cluster.",
-        "docs/operations.md",
+        "docs/guide/operations.md",
     ),
     "split": _Entry(
-        "toolkit.cli.split.command", _STATE, "Move tenants from one stack into their own.", "docs/layers.md"
+        "toolkit.cli.split.command", _STATE, "Move tenants from one stack into their own.", "docs/guide/layers.md"
     ),
     "sim": _Entry(
         "toolkit.cli.sim",
         _SIMULATION,
         "Start, stop, inspect and remove the simulated cluster alone.",
-        "docs/simulated-cluster.md",
+        "docs/reference/simulated-cluster.md",
     ),
 }
 _EXTRA = re.compile(r"unexpected extra argument\(s\) \((\S+)\)")
@@ -213,7 +237,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
     callback=_hpc,
-    epilog=project.located("Start with docs/first-stack.md; docs/commands.md has all commands."),
+    epilog=project.located("Start with docs/guide/first-stack.md; docs/reference/commands.md has all commands."),
 )
 
 

@@ -18,7 +18,9 @@ _SHOWN = 3
 """Lines of a file that could not be read, that are shown."""
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Log, plain or gzipped; - is standard input.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON (docs/evidence-schema.md) instead of tables.")]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON (docs/reference/evidence-schema.md) instead of tables.")
+]
 
 
 def command(files: Files, *, plain: JsonOption = False) -> None:

@@ -117,7 +117,7 @@ def status(stack: AnyStack = None, name: OtherName = None) -> None:
         if found.scale_gui:
             print_text(f"simulated GUI of Storage Scale: {found.scale_gui}")
         if found.metrics:
-            print_text(f"simulated metrics: {found.metrics} (docs/monitoring.md)")
+            print_text(f"simulated metrics: {found.metrics} (docs/guide/monitoring.md)")
         print_text(f"logs: {Path(found.processes[0].log).parent}")
     for node in found.nodes:
         print_text(f"{node.name}: {node.state}, {', '.join(node.roles)}, {node.profile or 'no special hardware'}")

@@ -40,7 +40,7 @@ class Described:
     """What criteria of one job and between jobs have in common."""
 
     name: str
-    """In kebab case; docs/criteria.md lists it."""
+    """In kebab case; docs/reference/criteria.md lists it."""
     title: str
     limit: str
     """What is required, for a reader."""
@@ -51,7 +51,7 @@ class Described:
     applies: str
     """To which jobs, for a reader."""
     source: str
-    """Ids of docs/sources.md, and public records."""
+    """Ids of docs/coverage/sources.md, and public records."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -92,7 +92,7 @@ class Reading(Model):
     """What one run of one tool printed. Each parser has its own kind, with its figures."""
 
     file: str = Field(description="path as it was given; - is standard input")
-    tool: str = Field(description="name of the tool, as docs/evidence-schema.md lists them")
+    tool: str = Field(description="name of the tool, as docs/reference/evidence-schema.md lists them")
     tool_version: str | None = Field(default=None, description="as printed; None: not printed")
     complete: bool = Field(description="whether everything that the tool prints is there")
     incomplete: str | None = Field(default=None, description="what is missing; None when complete")

@@ -53,7 +53,7 @@ class Request(Model):
     """What a job was to be: its criteria follow from this, never from what it printed."""
 
     job: str = Field(description="namespace/name on a cluster; for files the name that the user gave")
-    program: str | None = Field(default=None, description="its name (docs/programs.md); None: not known")
+    program: str | None = Field(default=None, description="its name (docs/reference/programs.md); None: not known")
     prints: tuple[str, ...] = Field(default=(), description="tools whose output the program prints, and nccl")
     metrics: tuple[Metric, ...] = Field(default=(), description="figures that the program prints of itself")
     data: Data | None = Field(default=None, description="data set that it reads; None: none, or not known")
@@ -197,11 +197,11 @@ class Proof(Model):
 class Verdict(Model):
     """One criterion, judged for one job."""
 
-    criterion: str = Field(description="its name, as docs/criteria.md lists them")
+    criterion: str = Field(description="its name, as docs/reference/criteria.md lists them")
     job: str
     status: Status
     measured: str = Field(description="what was found, with its unit; empty when nothing was")
     limit: str = Field(description="what is required, with its unit")
-    source: str = Field(description="source id (docs/sources.md), or public record, of the limit")
+    source: str = Field(description="source id (docs/coverage/sources.md), or public record, of the limit")
     proofs: tuple[Proof, ...] = ()
     causes: tuple[str, ...] = Field(default=(), description="known causes that the lines show, each with its remedy")

@@ -16,7 +16,7 @@ class Entry(Model):
     """One file."""
 
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
-    sources: tuple[str, ...] = Field(description="source ids (docs/sources.md) of what the file does")
+    sources: tuple[str, ...] = Field(description="source ids (docs/coverage/sources.md) of what the file does")
 
 
 class Manifest(Model):

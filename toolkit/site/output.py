@@ -15,7 +15,7 @@ class File:
     """From the folder that is written, with slashes, e.g. hosts/haproxy.cfg."""
     text: str
     sources: tuple[str, ...]
-    """Ids of the demands that the file meets (docs/sources.md)."""
+    """Ids of the demands that the file meets (docs/coverage/sources.md)."""
     executable: bool = False
 
     def __post_init__(self) -> None:

@@ -12,5 +12,7 @@ with urlopen(Request(url, headers=headers), timeout=60) as answer:  # noqa: S310
     rules = sorted({entry["type"] for entry in json.load(answer).get("protection_rules") or ()})
 if rule not in rules:
     has = ", ".join(rules) or "none"
-    sys.stdout.write(f"::error::environment {environment} lacks rule {rule} (it has {has}): see docs/operations.md\n")
+    sys.stdout.write(
+        f"::error::environment {environment} lacks rule {rule} (it has {has}): see docs/guide/operations.md\n"
+    )
     sys.exit(1)

@@ -29,7 +29,7 @@ class AllReduceRow(Model):
 class AllReduceTable(Model):
     """One printed table: all_reduce_perf -b 8 -e 256M -f 2, float, sum."""
 
-    source: str = Field(description="source id (docs/sources.md)")
+    source: str = Field(description="source id (docs/coverage/sources.md)")
     pods: int
     gpus: int = Field(description="of a pod")
     nodes: int

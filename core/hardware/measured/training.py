@@ -12,9 +12,9 @@ from core.model import Model
 class Trained(Model):
     """A job, and its figure."""
 
-    program: str = Field(description="as docs/programs.md lists it")
+    program: str = Field(description="as docs/reference/programs.md lists it")
     unit: Literal["images/s", "s"] = Field(description="of the figure")
-    source: str = Field(description="source id (docs/sources.md)")
+    source: str = Field(description="source id (docs/coverage/sources.md)")
     pods: int
     gpus: int = Field(description="of a pod")
     nodes: int

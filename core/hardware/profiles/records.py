@@ -205,7 +205,8 @@ class Profile(Model):
         default=None, description="design whose fabric tables or list of parts `./hpc plan` shows for it"
     )
     source: str = Field(
-        description="source ids (docs/sources.md) of the figures, and public records where the documents have none"
+        description="source ids (docs/coverage/sources.md) of the figures, and public records where the documents have "
+        "none"
     )
     sources: dict[str, str] = Field(default={}, description="field -> its own source, where it is another one")
 

@@ -96,7 +96,7 @@ def _at_host(home: str, host: str, known: tuple[str, ...]) -> tuple[str, str] | 
 def _or_add(meant: str, written: str) -> str:
     return (
         f"Write {meant}, or add {written[:_LONGEST]} to the parameter `more` of image-registry, in `policies` of the "
-        "stack's settings (docs/policies/README.md), if it is the right one"
+        "stack's settings (docs/reference/policies/README.md), if it is the right one"
     )
 
 

@@ -1,4 +1,4 @@
-"""docs/existing-cluster.md, walked on a cluster whose operators and teams were set up in the console."""
+"""docs/guide/existing-cluster.md, walked on a cluster whose operators and teams were set up in the console."""
 
 import os
 
@@ -13,7 +13,7 @@ from toolkit.engine import tools
 
 pytestmark = pytest.mark.cluster
 
-PAGE = ROOT / "docs" / "existing-cluster.md"
+PAGE = ROOT / "docs" / "guide" / "existing-cluster.md"
 POLICY, QUOTA = "ClusterPolicy/gpu-cluster-policy", "ResourceQuota/vision/team-quota"
 OWN = {"ConfigMap/nvidia-gpu-operator/time-slicing"}
 """What users have and no stack declares."""

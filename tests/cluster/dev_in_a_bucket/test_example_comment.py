@@ -11,7 +11,7 @@ from tests.support.recorded import ROOT
 
 pytestmark = pytest.mark.cluster
 
-PAGE = ROOT / "docs" / "example-comment.md"
+PAGE = ROOT / "docs" / "reference" / "example-comment.md"
 
 
 def _newer_plugin(platform: dict[str, Any]) -> None:

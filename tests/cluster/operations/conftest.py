@@ -1,4 +1,4 @@
-"""The site that the tests of this folder share: docs/operations.md is followed there, with planted secrets."""
+"""The site that the tests of this folder share: docs/guide/operations.md is followed there, with planted secrets."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,6 @@
 """Secrets are in plain text only where they must be: values are planted, every command runs, every byte is searched.
 
-The stack takes its cluster for a real one, with its state in a bucket and then in a folder. docs/operations.md is
+The stack takes its cluster for a real one, with its state in a bucket and then in a folder. docs/guide/operations.md is
 followed there once, with more in between (tests/support/planted_story.py); the tests read what it has left. What may be
 found, and why, is in ALLOWED.
 """
@@ -44,7 +44,7 @@ def test_nothing_printed_holds_a_secret(site: Site) -> None:
     search = _search(site)
     found = [each for place, output in site.printed.items() for each in search.content(place, output)]
     debugged = [each for each in found if each.place.endswith(f"{' '.join(DEBUGGED)}, stderr")]
-    assert debugged, "the engine hides secrets now: take the warning out of docs/operations.md"
+    assert debugged, "the engine hides secrets now: take the warning out of docs/guide/operations.md"
     assert len(debugged) == len(found), _told([each for each in found if each not in debugged])
     said = b"".join(site.printed.values()).decode(errors="replace")
     # What was to print secrets has been there.

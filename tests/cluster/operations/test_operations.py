@@ -1,4 +1,4 @@
-"""docs/operations.md, followed from top to bottom on a workstation, with a bucket and a cluster.
+"""docs/guide/operations.md, followed from top to bottom on a workstation, with a bucket and a cluster.
 
 The stack takes the cluster for a real one. What stands in place of what the page says, and what happens in between, is
 in tests/support: planted_site.py and planted_story.py.

@@ -32,15 +32,26 @@ def test_this_checkout_is_its_own_project() -> None:
 
 def test_paths_of_the_product_begin_at_the_project_s_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a message or a comment names of the product exists from a site's folder; the site's own files come first."""
-    for path in ("product/docs/state.md", "product/docs/schemas/a.json", "product/stacks/x.yaml", "stacks/x.yaml"):
+    for path in (
+        "product/docs/guide/state.md",
+        "product/docs/schemas/a.json",
+        "product/stacks/x.yaml",
+        "stacks/x.yaml",
+    ):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
-    assert project.located("docs/state.md") == "docs/state.md"
+    assert project.located("docs/guide/state.md") == "docs/guide/state.md"
     monkeypatch.setattr(project, "FOLDER", tmp_path)
     monkeypatch.setattr(project, "PRODUCT", tmp_path / "product")
-    text = "see docs/state.md; $schema=docs/schemas/a.json, stacks/x.yaml, docs/other.md and product/docs/state.md."
-    assert project.located(text) == (
-        "see product/docs/state.md; $schema=product/docs/schemas/a.json, stacks/x.yaml, docs/other.md and "
-        "product/docs/state.md."
+    text = (
+        "see docs/guide/state.md; $schema=docs/schemas/a.json, stacks/x.yaml, docs/other.md and "
+        "product/docs/guide/state.md."
     )
-    assert str(UserError("no state\nCreate it: docs/state.md.")) == "no state\nCreate it: product/docs/state.md."
+    assert project.located(text) == (
+        "see product/docs/guide/state.md; $schema=product/docs/schemas/a.json, stacks/x.yaml, docs/other.md and "
+        "product/docs/guide/state.md."
+    )
+    assert (
+        str(UserError("no state\nCreate it: docs/guide/state.md."))
+        == "no state\nCreate it: product/docs/guide/state.md."
+    )

@@ -166,7 +166,7 @@ def _token(environment: Mapping[str, str], name: str) -> str:
     if not token:
         raise ForbiddenError(
             f"{name} is not set",
-            "Give the job a token that may comment on pull requests (docs/operations.md says which).",
+            "Give the job a token that may comment on pull requests (docs/guide/operations.md says which).",
         )
     return token
 

@@ -107,7 +107,7 @@ def command(
         files.write({_file(name): copied}, force=force)
         before = [
             f"./hpc render --stack {name} -o DIR    # its manifests, without a cluster",
-            f"./hpc sim up --stack {name}    # where you leave it simulated; a real cluster: docs/operations.md",
+            f"./hpc sim up --stack {name}    # where you leave it simulated; a real cluster: docs/guide/operations.md",
         ]
         _report(name, [], decisions, before)
         return
@@ -135,12 +135,14 @@ def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | Non
         print_warning(f"not read: {line}")
     cluster_checks.show(cluster.unready)
     if release.support and datetime.now(UTC).date() > release.support.last_day:
-        print_warning(f"OpenShift {release.name} is out of support: docs/releases.md has the dates of later releases")
+        print_warning(
+            f"OpenShift {release.name} is out of support: docs/reference/releases.md has the dates of later releases"
+        )
     machine_files = [file.path for file in found.machine_files]
     before = [f"./hpc adopt --stack {name}    # what is on the cluster already"] * already(found.settings, cluster)
     if not cluster.simulated:
         before.append(
-            f"./hpc state init --stack {name}    # docs/operations.md says what it needs: a passphrase, accounts"
+            f"./hpc state init --stack {name}    # docs/guide/operations.md says what it needs: a passphrase, accounts"
         )
     _report(name, machine_files, found.decisions, before)
 
@@ -223,7 +225,7 @@ def _require_known(cluster: Cluster) -> None:
     if cluster.release not in RELEASES:
         raise Problem(
             f"the cluster has OpenShift {cluster.version}, and release {cluster.release} is not known here",
-            f"Known are {', '.join(RELEASES)}; another one is a file in stacks/releases (docs/releases.md).",
+            f"Known are {', '.join(RELEASES)}; another one is a file in stacks/releases (docs/reference/releases.md).",
         )
 
 

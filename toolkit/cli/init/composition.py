@@ -95,7 +95,7 @@ def _hosted(settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
     yield Decision(
         ("cluster",),
         "the control plane is hosted, so NodePools of the management cluster configure the nodes: RDMA as an ordinary "
-        "user needs LimitMEMLOCK=infinity for crio.service there (docs/existing-cluster.md)",
+        "user needs LimitMEMLOCK=infinity for crio.service there (docs/guide/existing-cluster.md)",
         mark=REVIEW,
     )
 
@@ -104,7 +104,7 @@ def _missing_state(cluster: Cluster) -> Iterator[Decision]:
     if not cluster.simulated:
         yield Decision(
             ("nodes",),
-            "where the Pulumi state is; else it is the backend of the user who runs the engine (docs/state.md)",
+            "where the Pulumi state is; else it is the backend of the user who runs the engine (docs/guide/state.md)",
             ("state:", '  backend: "s3://BUCKET?region=REGION"'),
         )
 

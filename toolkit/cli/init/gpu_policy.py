@@ -42,7 +42,7 @@ def fit(settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
         yield Decision(
             ("gpu", "monitoring"),
             f"the cluster's exporter has {chosen}, so neither alerts nor dashboards are declared; remove this line for "
-            "ours, with our list of metrics (docs/monitoring.md)",
+            "ours, with our list of metrics (docs/guide/monitoring.md)",
             mark=REVIEW,
         )
 

@@ -35,11 +35,11 @@ _OF_A_SITE: tuple[tuple[Path, str], ...] = (
     (("stages",), "the first jobs, which verify the platform, with their images"),
 )
 _OF_A_CLUSTER: tuple[tuple[Path, str], ...] = (
-    (("release",), "the release of OpenShift; docs/releases.md lists the known ones"),
+    (("release",), "the release of OpenShift; docs/reference/releases.md lists the known ones"),
     (
         ("cluster",),
         "for a real cluster: its kubeconfig and context, and `simulated: false`; add `state`, where the Pulumi state "
-        "is stored (docs/state.md)",
+        "is stored (docs/guide/state.md)",
     ),
     (("nodes",), "names, roles and machines of your nodes; a range such as [01-04] stands for several"),
     (("node_feature_discovery", "channel"), "channels of operators, as `oc get packagemanifests` lists them"),

@@ -84,7 +84,7 @@ def write(
     yield Decision(
         ("pools",),
         "one for each kind of machine. A name is part of the names of objects and stays: give it the name of a purpose "
-        "now, here, in `nodes`, `tenants` and `stages` (docs/pools.md)",
+        "now, here, in `nodes`, `tenants` and `stages` (docs/guide/pools.md)",
         mark=REVIEW,
     )
     of_profile: dict[str | None, MachineFile] = {file.profile: file for file in files}

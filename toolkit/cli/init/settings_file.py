@@ -17,8 +17,8 @@ from toolkit.simulator.kubeconfigs import context_name
 
 _SCHEMA = "yaml-language-server: $schema=docs/schemas/settings.json"
 _MARKS = (
-    f"Make the decisions marked {MARK}, and review the example's values marked {REVIEW}: docs/first-stack.md explains "
-    "how, and docs/settings.md describes every field."
+    f"Make the decisions marked {MARK}, and review the example's values marked {REVIEW}: docs/guide/first-stack.md "
+    "explains how, and docs/reference/settings.md describes every field."
 )
 _PLACE = ("config", f"{PROJECT}:{KEY}")
 

@@ -25,7 +25,7 @@ def write(settings: dict[str, Any], kinds: Sequence[Kind]) -> Iterator[Decision]
                 yield Decision(
                     ("pools", kind.name, next(iter(pool))),
                     f"the taint {taint} is on some of its nodes, and not on {shown}; nodes of a pool have the same "
-                    "(docs/pools.md#taints)",
+                    "(docs/guide/pools.md#taints)",
                     mark=REVIEW,
                 )
 
@@ -38,7 +38,7 @@ def without_pools(settings: Mapping[str, Any], names: Sequence[str], nodes: Sequ
         yield Decision(
             ("nodes", place, "roles"),
             f"nodes with GPUs have the taint {' and '.join(map(str, every))}, which jobs of a stack without `pools` do "
-            "not tolerate: give these nodes a pool with `taints`, or remove it (docs/pools.md#taints)",
+            "not tolerate: give these nodes a pool with `taints`, or remove it (docs/guide/pools.md#taints)",
         )
 
 

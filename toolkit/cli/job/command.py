@@ -27,7 +27,7 @@ from toolkit.cli.shared.options import DEFAULT_STACK, StackOption
 from toolkit.cli.shared.output import STANDARD_OUTPUT, file_option, write_text
 
 ProgramArgument = Annotated[
-    str, typer.Argument(metavar="PROGRAM", help="Program of the stack, or of docs/programs.md.")
+    str, typer.Argument(metavar="PROGRAM", help="Program of the stack, or of docs/reference/programs.md.")
 ]
 TenantOption = Annotated[str, typer.Option("--tenant", "-t", help="Namespace of the tenant whose user starts it.")]
 OutputOption = Annotated[Path, file_option("File to write")]

@@ -42,8 +42,8 @@ class Observer(Protocol):
 _NO_LOGIN = "PULUMI_ACCESS_TOKEN must be set"
 """What the engine says where no one has logged in and no backend is named: it means Pulumi's own service."""
 _BACKENDS = (
-    "Set `state.backend` in the stack's file (docs/state.md), e.g. an S3 bucket or a folder; or run `pulumi login` "
-    "yourself. No account is needed."
+    "Set `state.backend` in the stack's file (docs/guide/state.md), e.g. an S3 bucket or a folder; or run "
+    "`pulumi login` yourself. No account is needed."
 )
 
 

@@ -25,7 +25,7 @@ _DELETES = ("delete", "delete-replaced")
 _KEPT = "left on the cluster"
 _STANDARD_ERROR = "info#err"
 _ENDED = "an unhandled error occurred: program exited with non-zero exit code"
-_PAGE = f"docs/policies/README.md, {Undetermined.VALUE}"
+_PAGE = f"docs/reference/policies/README.md, {Undetermined.VALUE}"
 _QUIET = {"same", "read", "refresh", "replace"}
 
 

@@ -8,7 +8,7 @@ from toolkit.simulator import state as states
 from toolkit.simulator.home import Layout
 from toolkit.simulator.spec import ClusterSpec
 
-_OF_2020, _OF_TODAY = "docs/upgrade.md", "docs/upgrade-today.md"
+_OF_2020, _OF_TODAY = "docs/guide/upgrade.md", "docs/guide/upgrade-today.md"
 
 
 def fitting(stack: Stack) -> ClusterSpec:

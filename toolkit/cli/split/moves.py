@@ -24,7 +24,8 @@ def platform_of(stack: Stack) -> Stack:
     if not isinstance(stack.settings, TenantsLayer):
         raise Problem(
             f"{stack.file.name} is not a file of tenants alone",
-            "Move them there from the file that has all, and name that stack as their `platform`: docs/layers.md.",
+            "Move them there from the file that has all, and name that stack as their `platform`: "
+            "docs/guide/layers.md.",
         )
     return read(stack.settings.platform, stack.chosen)
 

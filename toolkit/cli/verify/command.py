@@ -48,7 +48,7 @@ FabricOption = Annotated[
 ProgramOption = Annotated[
     str | None,
     typer.Option(
-        help="Program, as docs/programs.md lists it, or rdma-test; one of `programs` of the stack, or a file.",
+        help="Program, as docs/reference/programs.md lists it, or rdma-test; one of the stack's `programs`, or a file.",
         rich_help_panel=_OF_A_JOB,
     ),
 ]
@@ -82,7 +82,7 @@ CordonOption = Annotated[
     bool,
     typer.Option(
         "--cordon",
-        help="With --nodes: ask, then mark unfit nodes by a label, and unmark fit ones (docs/gpus.md).",
+        help="With --nodes: ask, then mark unfit nodes by a label, and unmark fit ones (docs/guide/gpus.md).",
         rich_help_panel=_OF_NODES,
     ),
 ]
@@ -91,15 +91,15 @@ HistoryOption = Annotated[
     bool,
     typer.Option(
         "--history",
-        help="Compare the newest round of the stack's suite with those before it (docs/suite.md); -f names files of "
-        "rounds, or folders with their logs.",
+        help="Compare the newest round of the stack's suite with those before it (docs/guide/suite.md); -f names files "
+        "of rounds, or folders with their logs.",
         rich_help_panel=_OF_ROUNDS,
     ),
 ]
 AlertmanagerOption = Annotated[
     str | None,
     typer.Option(
-        help="With --history: send the newest round's results to the Alertmanager at this URL (docs/suite.md).",
+        help="With --history: send the newest round's results to the Alertmanager at this URL (docs/guide/suite.md).",
         rich_help_panel=_OF_ROUNDS,
     ),
 ]

@@ -47,7 +47,7 @@ def of_logs(jobs: Sequence[Job], *, plain: bool) -> int:
         if run is None:
             raise Problem(
                 f"{job.request.job} is not a log of the program {PROGRAM}",
-                f"Name logs of it, or leave --nodes out. docs/gpus.md has how {PROGRAM} is run.",
+                f"Name logs of it, or leave --nodes out. docs/guide/gpus.md has how {PROGRAM} is run.",
             )
         of_node = {"nodes": (run.node,), "program": PROGRAM, "prints": (run.tool,)}
         own.append(job.model_copy(update={"request": job.request.model_copy(update=of_node)}))

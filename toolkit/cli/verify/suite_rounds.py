@@ -100,7 +100,7 @@ def of_logs(stack: Stack, folder: Path) -> list[Run]:
 
 def _suite(stack: Stack) -> SuiteSettings:
     if stack.settings.suite is None:
-        raise Problem(f"stack {stack.name} has no suite", "Add `suite` to its settings (docs/suite.md).")
+        raise Problem(f"stack {stack.name} has no suite", "Add `suite` to its settings (docs/guide/suite.md).")
     return stack.settings.suite
 
 

@@ -56,7 +56,7 @@ def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = Fals
         explain([one for one in mine if one.status is not Status.PASS])
     _totals(jobs, verdicts)
     if cited:
-        print_text("docs/sources.md explains the source ids")
+        print_text("docs/coverage/sources.md explains the source ids")
     console.print(sentence(verdicts))
 
 

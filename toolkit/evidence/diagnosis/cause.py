@@ -38,7 +38,7 @@ class Cause:
     contradicted_by: frozenset[str] = frozenset()
     """Facts (`facts`) with which it cannot be the cause: then a later one that the line shows is."""
     source: str = ""
-    """Where the line and its reason are from: a page without `https://`, or ids of docs/sources.md.
+    """Where the line and its reason are from: a page without `https://`, or ids of docs/coverage/sources.md.
 
     Empty for a cause of this project's own, which its figures define.
     """

@@ -8,7 +8,7 @@ DATA_CAUSES: tuple[Cause, ...] = (
         shows=r"hpc-data error kind=list-missing",
         why="the list of the data set's files is not on its volume",
         remedy="copy the list from `./hpc data select` to .hpc/lists/<digest>.list on the volume of `data_sets`, or on "
-        "its source if the volume is a cache (docs/data.md)",
+        "its source if the volume is a cache (docs/guide/data.md)",
         explains=DATA,
     ),
     Cause(

@@ -22,7 +22,7 @@ class Fact:
     name: str
     """In kebab case."""
     meaning: str
-    """For a reader of docs/criteria.md."""
+    """For a reader of docs/reference/criteria.md."""
     holds: Callable[[Job], bool]
 
 

@@ -4,7 +4,7 @@ from core.hardware.measured import submission
 
 
 def benchmark(name: str) -> str | None:
-    """Return the benchmark that a program of docs/programs.md is, or that a log names; None: none that is compared.
+    """Return the benchmark that a program of docs/reference/programs.md is, or that a log names; None: no comparison.
 
     Programs and logs write its name with a hyphen, an underscore or neither.
     """
@@ -15,7 +15,7 @@ def benchmark(name: str) -> str | None:
 def published_minutes(name: str) -> float | None:
     """Return the minutes that the Supermicro reference compares a benchmark with; None: it is none of its four.
 
-    `name` is a program of docs/programs.md, or what a log calls it.
+    `name` is a program of docs/reference/programs.md, or what a log calls it.
     """
     known = benchmark(name)
     return submission().minutes[known] if known is not None else None

@@ -12,8 +12,8 @@ from toolkit.evidence.verdict import Fabric, Request, Shape
 class Training(Model):
     """The median of five runs of a training, as a document measured it."""
 
-    source: str = Field(description="source id (docs/sources.md)")
-    program: str = Field(description="as docs/programs.md lists it")
+    source: str = Field(description="source id (docs/coverage/sources.md)")
+    program: str = Field(description="as docs/reference/programs.md lists it")
     profile: str
     fabric: Fabric
     shape: Shape

@@ -57,7 +57,7 @@ def _lines(run: Run, against: Comparison | None) -> Iterator[str]:
         if len(lacks) > _MISSING_SHOWN:
             yield f"- and {len(lacks) - _MISSING_SHOWN} more on the page"
     if groups:
-        yield from ("", project.located("docs/sources.md explains the source ids."))
+        yield from ("", project.located("docs/coverage/sources.md explains the source ids."))
 
 
 def _verdicts(group: Sequence[Verdict]) -> Iterator[str]:

@@ -65,7 +65,7 @@ def page(
     return f'<!doctype html>\n<html lang="en">\n{element("head", head)}\n{element("body", body)}\n</html>\n'
 
 
-_SOURCES = project.located("Paper: IBM Redpaper REDP-5610. docs/sources.md explains the source ids.")
+_SOURCES = project.located("Paper: IBM Redpaper REDP-5610. docs/coverage/sources.md explains the source ids.")
 
 
 def _banner() -> Markup:

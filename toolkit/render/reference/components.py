@@ -1,4 +1,4 @@
-"""The pages of components: one each in docs/components/, and docs/components.md as their index."""
+"""docs/reference/components: a page for each component, and README.md as their index."""
 
 import ast
 import importlib
@@ -18,12 +18,11 @@ from toolkit.render.reference import declared, markdown, tables, type_text
 from toolkit.render.reference.coverage_data import rows
 
 ROOT = tables.ROOT
-FOLDER = ROOT / "docs" / "components"
+FOLDER = ROOT / "docs" / "reference" / "components"
 INTRODUCTION = """# Components
 
 One file each in `components/`, the arguments model beside it. `stacks/` composes them, in the order of installation. A
-page each, in `components/`, has arguments, outputs and the kinds of objects; all is written from the code by
-`make docs`.
+page each has arguments, outputs and the kinds of objects; all is written from the code by `make docs`.
 
 The output `finished` raises, outside previews, when the job has failed; the message says why its pods failed. The
 other outputs are known once the named object is ready, so that whatever uses one waits for it.
@@ -107,9 +106,7 @@ def _areas(found: Iterable[str]) -> list[str]:
 
 def pages() -> dict[Path, str]:
     """Return the text of every page and of the index, by file."""
-    return {ROOT / "docs" / "components.md": _index()} | {
-        FOLDER / f"{each.name}.md": _page(each) for each in subjects()
-    }
+    return {FOLDER / "README.md": _index()} | {FOLDER / f"{each.name}.md": _page(each) for each in subjects()}
 
 
 def _page(subject: Subject) -> str:
@@ -134,11 +131,11 @@ def _page(subject: Subject) -> str:
 
 
 def _facts(subject: Subject) -> str:
-    users = [f"[{name}](../../{name})" for name in composers().get(subject.name, ())]
+    users = [f"[{name}](../../../{name})" for name in composers().get(subject.name, ())]
     found = _sources(subject)
     lines = [
         f"- Type: `hpc:{subject.token}`",
-        f"- Code: [{subject.file}](../../{subject.file})",
+        f"- Code: [{subject.file}](../../../{subject.file})",
         f"- Composed by: {', '.join(users) or 'no stack'}",
         f"- Source: {', '.join(found)}" if found else "",
     ]
@@ -178,7 +175,7 @@ def _entry(subject: Subject) -> tuple[str, ...]:
     objects = dict.fromkeys(kind for kind, _ in subject.objects)
     outputs = [f"`{name}`" for name in inspect.get_annotations(subject.kind)]
     purpose = subject.purpose.removesuffix(".")
-    link = f"[{subject.name}](components/{subject.name}.md)"
+    link = f"[{subject.name}]({subject.name}.md)"
     return (link, purpose, ", ".join(objects), ", ".join(outputs), ", ".join(_sources(subject)))
 
 

@@ -1,4 +1,4 @@
-"""docs/coverage.md and docs/coverage/: every row of the source documents, what does it, and what proves that."""
+"""docs/coverage/README.md and docs/coverage/: every row of the source documents, what does it, and what proves that."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from toolkit.render.reference.proof_layers import layers
 INTRODUCTION = """# Coverage
 
 What the source documents require, row by row, and what of it is here. Each document has a page, and so have their
-faults; ids are those of [sources](sources.md). Written from the files in `coverage/` by `make docs`; tests hold them to
+faults; ids are those of [sources](sources.md). Written from the files beside it by `make docs`; tests hold them to
 the rows of the documents, and to the files, tests, criteria and rules that they name.
 
 | verdict | meaning |
@@ -32,7 +32,7 @@ the rows of the documents, and to the files, tests, criteria and rules that they
 | not | nothing does it; what would have to be there is said, and why it is not |
 | out | nothing here can do it, or it asks for nothing |
 """
-_DOCUMENT = """Generated from `{name}.yaml`; the [overview](../coverage.md) explains the verdicts. `judged by` names
+_DOCUMENT = """Generated from `{name}.yaml`; the [overview](README.md) explains the verdicts. `judged by` names
 criteria of `./hpc verify` and policies; the layer of a test is `unit` (no cluster), `engine` (real programs) or
 `cluster` (the simulated cluster)."""
 _GAPS = (
@@ -44,7 +44,7 @@ _HEADS = ("id", "what it asks for", "verdict", "done by", "judged by", "proved b
 def pages() -> dict[Path, str]:
     """Return the text of the pages, by their files."""
     overview = "\n\n".join((INTRODUCTION.rstrip(), _summary(), f"## What is missing\n\n{_GAPS}\n\n{_gaps()}"))
-    return {FOLDER.parent / "coverage.md": overview + "\n"} | {
+    return {FOLDER / "README.md": overview + "\n"} | {
         FOLDER / f"{document.name}.md": "\n\n".join(_page(document)) + "\n" for document in DOCUMENTS
     }
 
@@ -60,7 +60,7 @@ def _summary() -> str:
     for document in DOCUMENTS:
         mine = counts(document)
         total += mine
-        lines.append((f"[{document.title}](coverage/{document.name}.md)", *_numbers(mine)))
+        lines.append((f"[{document.title}]({document.name}.md)", *_numbers(mine)))
     return markdown.table(("document", "rows", *VERDICTS), (*lines, ("together", *_numbers(total))))
 
 
@@ -81,7 +81,7 @@ def _page(document: Document) -> Iterator[str]:
 
 
 def _row(name: str, entry: Entry) -> tuple[str, ...]:
-    judged = (*entry.criteria, *(f"[{rule}](../policies/{rule}.md)" for rule in entry.rules))
+    judged = (*entry.criteria, *(f"[{rule}](../reference/policies/{rule}.md)" for rule in entry.rules))
     proved = (f"[{proof}](../../{(file := proof_file(proof))}) ({', '.join(_layers(file))})" for proof in entry.proof)
     said = filter(None, (entry.missing, entry.why, entry.note))
     done = (f"[{file}](../../{file})" for file in entry.by)

@@ -1,4 +1,4 @@
-"""Generates docs/evidence-schema.md, the fields of each tool's output, and docs/criteria.md, what jobs must show."""
+"""docs/reference/evidence-schema.md, the fields of every tool, and docs/reference/criteria.md, what jobs must show."""
 
 from pathlib import Path
 
@@ -17,9 +17,9 @@ from toolkit.evidence.reference import PublicLimit, public_limits
 from toolkit.evidence.verdict import Data, Job, Proof, Request, Shape, Verdict
 from toolkit.render.reference import markdown, tables
 
-SCHEMA = tables.ROOT / "docs" / "evidence-schema.md"
-LIMITS = tables.ROOT / "docs" / "criteria.md"
-THRESHOLDS = tables.ROOT / "docs" / "field-thresholds.yaml"
+SCHEMA = tables.ROOT / "docs" / "reference" / "evidence-schema.md"
+LIMITS = tables.ROOT / "docs" / "reference" / "criteria.md"
+THRESHOLDS = tables.ROOT / "docs" / "reference" / "field-thresholds.yaml"
 
 
 def pages() -> dict[Path, str]:
@@ -123,7 +123,7 @@ nothing else explains the failure. Releases of NCCL and PyTorch are those whose 
 ## Public limits
 
 All-reduce bus bandwidth on whole machines; below it, `public-bus-bandwidth` warns
-([toolkit/evidence/reference/public-limits.yaml](../toolkit/evidence/reference/public-limits.yaml)).
+([toolkit/evidence/reference/public-limits.yaml](../../toolkit/evidence/reference/public-limits.yaml)).
 
 {markdown.table(("machines", "number", "from MiB", "GB/s", "source"), map(_public, public_limits()))}
 

@@ -1,4 +1,4 @@
-"""docs/faults.md: what goes wrong in the field, what stops it first, and what the evidence shows of it."""
+"""docs/reference/faults.md: what goes wrong in the field, what stops it first, and what the evidence shows of it."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -8,7 +8,7 @@ from core.yaml import text as yaml_text
 from toolkit.evidence.diagnosis.cause_table import CAUSES
 from toolkit.render.reference import markdown, tables
 
-FOLDER = tables.ROOT / "docs"
+FOLDER = tables.ROOT / "docs" / "reference"
 DATA = FOLDER / "faults.yaml"
 STACK, JOB = "dev", "nccl-test-02x08"
 """Stack and job of a fault that names no others."""
@@ -18,13 +18,13 @@ _INTRODUCTION = """# Faults
 What goes wrong in the field, and what stops it first: the policies (preview, update, `./hpc check`), admission, the
 scheduler, or the evidence of `./hpc verify`. Objects that users apply or delete themselves bypass the policies; so each
 fault is also caused on the cluster directly, and a later guard has to find it. None
-gets through: [test_fault_matrix.py](../tests/cluster/test_fault_matrix.py),
-[test_fault_matrix_today.py](../tests/cluster/test_fault_matrix_today.py) and
-[test_fault_matrix_nodes.py](../tests/cluster/test_fault_matrix_nodes.py) check each row, and that without a fault the
-same job passes. Written from `faults.yaml` by `make docs`.
+gets through: [test_fault_matrix.py](../../tests/cluster/test_fault_matrix.py),
+[test_fault_matrix_today.py](../../tests/cluster/test_fault_matrix_today.py) and
+[test_fault_matrix_nodes.py](../../tests/cluster/test_fault_matrix_nodes.py) check each row, and that without a fault
+the same job passes. Written from `faults.yaml` by `make docs`.
 
 Faults of GPUs, NVLinks and PCIe bridges are an annotation of their node, `hpc.sim/faults` (fields of
-[NodeFaults](../toolkit/simulator/performance/node_faults.py)). What the test of a node cannot see, a job between nodes
+[NodeFaults](../../toolkit/simulator/performance/node_faults.py)). What the test of a node cannot see, a job between nodes
 shows: with ACS its GPUs and links are whole, and only data from GPU to HCA is slow.
 
 A policy sees manifests, so not a port without a link, nor a node that lost its pods; which devices a machine has is the

@@ -1,4 +1,4 @@
-"""docs/programs.md: every program that a workload can name."""
+"""docs/reference/programs.md: every program that a workload can name."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from stacks.programs import PROGRAMS, Program
 from stacks.resolved.images import IMAGES
 from toolkit.render.reference import markdown, tables
 
-FILE = tables.ROOT / "docs" / "programs.md"
+FILE = tables.ROOT / "docs" / "reference" / "programs.md"
 
 
 def pages() -> dict[Path, str]:
@@ -37,12 +37,12 @@ def _page() -> str:
     return f"""# Programs
 
 A workload names one of these programs in `program`, or one that the stack's settings define under `programs` with the
-same fields ([settings](settings.md)). Each is a file in [stacks/programs](../stacks/programs), from which `make docs`
-writes this page. `{{gpus}}` means the GPUs of a pod. An update waits until training jobs have started, and until all
-other jobs have finished; training is not repeated automatically. Errors in the source documents (E-...) are corrected.
-Without an `image` in the settings, the first listed image that the GPUs and the release support is used. Where none is
-listed, the documents name no image with a stable tag, and the settings must name one. Verification reports missing
-evidence where a log lacks what its program prints.
+same fields ([settings](settings.md)). Each is a file in [stacks/programs](../../stacks/programs), from which
+`make docs` writes this page. `{{gpus}}` means the GPUs of a pod. An update waits until training jobs have started, and
+until all other jobs have finished; training is not repeated automatically. Errors in the source documents (E-...) are
+corrected. Without an `image` in the settings, the first listed image that the GPUs and the release support is
+used. Where none is listed, the documents name no image with a stable tag, and the settings must name one. Verification
+reports missing evidence where a log lacks what its program prints.
 
 {programs}
 
@@ -143,7 +143,7 @@ program, without its name: in the example, from `command:` on.
 
 ## Images
 
-Known images ([stacks/resolved/images.py](../stacks/resolved/images.py)); others are used unchecked.
+Known images ([stacks/resolved/images.py](../../stacks/resolved/images.py)); others are used unchecked.
 
 {known}
 """

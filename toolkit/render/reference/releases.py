@@ -1,4 +1,4 @@
-"""docs/releases.md: the releases of OpenShift, and versions of operators for each."""
+"""docs/reference/releases.md: the releases of OpenShift, and versions of operators for each."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,7 +7,7 @@ from stacks.gpu_drivers import gpu_drivers
 from stacks.releases import RELEASES, Release
 from toolkit.render.reference import markdown, tables
 
-FILE = tables.ROOT / "docs" / "releases.md"
+FILE = tables.ROOT / "docs" / "reference" / "releases.md"
 _HEADS = (
     "release",
     "Kubernetes",
@@ -33,15 +33,15 @@ def _page() -> str:
     return f"""# Releases
 
 A stack's setting `release` names one of these. Each release is a file in `stacks/releases`, with sources, from which
-`make docs` generates this page; [stacks](../stacks/README.md#releases) explains how to add one. From 60 days before the
-support of a stack's release ends, tests warn and the scheduled `make dates` fails; historical releases are exempt.
+`make docs` generates this page; [stacks](../../stacks/README.md#releases) explains how to add one. From 60 days before
+the support of a stack's release ends, tests warn and the scheduled `make dates` fails; historical releases are exempt.
 
 {markdown.table(_HEADS, map(_row, RELEASES.values()))}
 
 Extended support is Red Hat's extended update support (EUS), term 1, and counts as support. A simulated cluster serves
 the Kubernetes version of its release if this project builds it, otherwise a later version that several releases share,
-because each takes minutes to build ([simulated cluster](simulated-cluster.md)). [From 4.20 to 4.22](upgrade-today.md)
-describes that upgrade step by step.
+because each takes minutes to build ([simulated cluster](simulated-cluster.md)). [From 4.20 to
+4.22](../guide/upgrade-today.md) describes that upgrade step by step.
 
 Node Feature Discovery (NFD) labels nodes by the vendors of their PCI devices of some classes: Ethernet (0200), GPUs
 (03), accelerators (12). On releases whose NFD can be configured, stacks add InfiniBand (0207); on 4.4 nothing may
@@ -67,7 +67,7 @@ allow:
 A `gpu.driver.version` that NVIDIA does not list for the operator's version is refused, unless that version lists others
 of a branch that is still supported: {" and ".join(map(str, drivers.active.branches))} ({drivers.active.source}).
 The operator's version is that of its channel; a channel such as `stable` names none. The lists are in
-[gpu_drivers.yaml](../stacks/gpu_drivers.yaml), with their source.
+[gpu_drivers.yaml](../../stacks/gpu_drivers.yaml), with their source.
 
 Pools whose drivers differ need GPU Operator {drivers.by_pool.since} or later, and with {drivers.by_pool.since} a new
 cluster: one whose ClusterPolicy has brought the driver goes to the version after it first ({drivers.by_pool.source}).
@@ -80,7 +80,7 @@ def _row(release: Release) -> tuple[str, ...]:
     support, reason, labels = release.support, release.historical, release.node_feature_labels
     notes = ((f"historical: {reason}",) if reason else ()) + release.notes
     return (
-        f"[{release.name}](../stacks/releases/{release.name}.yaml)",
+        f"[{release.name}](../../stacks/releases/{release.name}.yaml)",
         release.kubernetes,
         str(support.until) if support else "not known",
         str(support.extended_until) if support and support.extended_until else _NONE,

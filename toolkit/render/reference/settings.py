@@ -1,4 +1,4 @@
-"""docs/settings.md: every setting of a stack."""
+"""docs/reference/settings.md: every setting of a stack."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,7 +7,7 @@ from stacks.loading.settings import KEY, PROJECT, Settings
 from stacks.settings.layers import TENANTS_PART, Place, PlatformLayer, TenantsFile
 from toolkit.render.reference import markdown, tables
 
-FILE = tables.ROOT / "docs" / "settings.md"
+FILE = tables.ROOT / "docs" / "reference" / "settings.md"
 
 
 def pages() -> dict[Path, str]:
@@ -29,7 +29,7 @@ page is written from the code by `make docs`.
 
 ## In layers
 
-{markdown.flowing(f"{PlatformLayer.__doc__} {TenantsFile.__doc__} [How to divide one](layers.md).")}
+{markdown.flowing(f"{PlatformLayer.__doc__} {TenantsFile.__doc__} [How to divide one](../guide/layers.md).")}
 
 The platform's file has `layer: platform`, and none of {_listed(TENANTS_PART)}. A file of tenants has those, `adopted`,
 as `cluster` a [Place](#place) or nothing, and:

@@ -41,7 +41,7 @@ def settings() -> dict[str, Any]:
     whole[OperatorSettings.__name__] = parts[f"{_PART}{OperatorSettings.__name__}"]
     return {
         "title": "settings",
-        "description": "The file of a stack, Pulumi.<stack>.yaml, or a base (docs/settings.md, docs/bases.md).",
+        "description": "The file of a stack, Pulumi.<stack>.yaml, or a base (docs/reference/settings.md).",
         "if": {"required": ["config"]},
         "then": {"properties": {"config": {"properties": {SETTING: _chosen()}}}, "required": ["config"]},
         "else": _ref(_PART),

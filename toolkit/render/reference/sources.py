@@ -1,4 +1,4 @@
-"""docs/sources.md: what each id asks for that fields of sources cite, by document."""
+"""docs/coverage/sources.md: what each id asks for that fields of sources cite, by document."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,14 +7,14 @@ from typing import NamedTuple
 from core.yaml import text as yaml_text
 from toolkit.render.reference import coverage_data, markdown, tables
 
-FOLDER = tables.ROOT / "docs"
+FOLDER = tables.ROOT / "docs" / "coverage"
 DATA = FOLDER / "sources.yaml"
-POLICIES = FOLDER / "policies" / "coverage.yaml"
+POLICIES = FOLDER / "policies.yaml"
 INTRODUCTION = """# Sources
 
 Fields named source, and the pages generated from them, cite the source of a demand, a figure or a limit by an id. This
-page explains every cited id in our own words, by document. Which files meet a demand is in [coverage](coverage.md), and
-which rules hold the suggested policies in [their coverage](policies/coverage.md). Written from `sources.yaml` and the
+page explains every cited id in our own words, by document. Which files meet a demand is in [coverage](README.md), and
+which rules hold the suggested policies in [their coverage](policies.md). Written from `sources.yaml` and the
 data of these two by `make docs`.
 """
 

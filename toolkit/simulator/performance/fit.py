@@ -22,7 +22,7 @@ FITTED = ("all_reduce", "all_gather", "alltoall")
 LEAST = 3
 """Sizes of a segment."""
 ROOT = PRODUCT
-PAGE = ROOT / "docs" / "performance-model.md"
+PAGE = ROOT / "docs" / "reference" / "performance-model.md"
 DATA = Path(__file__).with_name("curves.py")
 
 TEMPLATE = Path(__file__).with_name("fit.md")
@@ -91,7 +91,7 @@ def data(text: str, name: str, curves: dict[str, Curve]) -> str:
 
 
 def page() -> str:
-    """Return docs/performance-model.md: the template with the tables in its fields."""
+    """Return docs/reference/performance-model.md: the template with the tables in its fields."""
     errors = {layout: residuals(curve, paper.points(layout)) for layout, curve in CURVES.items()}
     heads = [f"up to {size:,} B" for size in model.CLASSES]
     columns = [column for name in CURVES for column in (f"{name} measured, us", "model, us")]

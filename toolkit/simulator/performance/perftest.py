@@ -1,7 +1,7 @@
 """perftest: bandwidth and latency of RDMA between two pods.
 
-The figures of an EDR link on InfiniBand are the paper's; docs/performance-model-programs.md says how those of others
-follow from it.
+The figures of an EDR link on InfiniBand are the paper's; docs/reference/performance-model-programs.md says how those of
+others follow from it.
 """
 
 from collections.abc import Mapping, Sequence

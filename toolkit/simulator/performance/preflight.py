@@ -18,7 +18,7 @@ from toolkit.simulator.performance.printed import Printed
 
 TORCH, CUDA = "2.11.0+cu130", "13.0"
 SECONDS_PER_GPU = 2.5
-"""What two GPUs took: 5.0 to 5.3 s (docs/gpus.md)."""
+"""What two GPUs took: 5.0 to 5.3 s (docs/guide/gpus.md)."""
 SPREAD = 0.005
 """Standard deviation of a rate: those of core/hardware/measured/gpus.yaml differ by as much between runs."""
 FULL_WIDTH = 16

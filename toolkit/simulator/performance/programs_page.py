@@ -1,4 +1,4 @@
-"""Writes docs/performance-model-programs.md: `python -m toolkit.simulator.performance.programs_page`."""
+"""Writes docs/reference/performance-model-programs.md: `python -m toolkit.simulator.performance.programs_page`."""
 
 import textwrap
 from pathlib import Path
@@ -10,7 +10,7 @@ from core.project import PRODUCT
 from toolkit.simulator.performance import examples, link, mlperf, nvidia_smi, tf_cnn, training
 from toolkit.simulator.performance.job import Launched, Machine, Worker
 
-PAGE = PRODUCT / "docs" / "performance-model-programs.md"
+PAGE = PRODUCT / "docs" / "reference" / "performance-model-programs.md"
 
 TEMPLATE = Path(__file__).with_name("programs_page.md")
 

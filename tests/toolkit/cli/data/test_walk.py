@@ -1,4 +1,4 @@
-"""The walk of docs/data.md, on the generated data set: from labels to a lock, and on to a better one."""
+"""The walk of docs/guide/data.md, on the generated data set: from labels to a lock, and on to a better one."""
 
 import json
 import re

@@ -222,7 +222,7 @@ def test_a_release_out_of_support_is_a_warning(init: Run) -> None:
     """The release of the Redpaper can be used, with a warning."""
     version = obj("version", status={"desired": {"version": "4.4.33"}})
     _, printed = init(answers=api(cluster(CLUSTER_VERSION=[version])))
-    assert has(printed, "warning", "OpenShift 4.4", "out of support", "docs/releases.md")
+    assert has(printed, "warning", "OpenShift 4.4", "out of support", "docs/reference/releases.md")
 
 
 def test_programs_of_an_example_are_marked(project: Path) -> None:

@@ -93,7 +93,7 @@ def test_values_that_are_unknown_before_an_update_are_one_line() -> None:
     (found,) = account.finish()
     assert found.severity == "info"
     assert found.text.startswith("2 values were unknown")
-    assert "docs/policies/README.md" in found.text
+    assert "docs/reference/policies/README.md" in found.text
     (refused,) = _take(Account(), {"policyEvent": {**events[0]["policyEvent"], "enforcementLevel": "mandatory"}})
     assert isinstance(refused, Message)
     assert refused.severity == "error"

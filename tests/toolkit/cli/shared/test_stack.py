@@ -126,7 +126,7 @@ def test_a_cluster_goes_up_with_its_stack(dev: Stack) -> None:
     with pytest.raises(Problem, match=r"no simulated cluster default to raise[\s\S]*`\./hpc up --stack dev`"):
         simulated_release.raised(today)
     _made(dev, "4.4", "v1alpha2")
-    with pytest.raises(Problem, match=r"`\./hpc sim up --stack dev --raise`[\s\S]*docs/upgrade.md"):
+    with pytest.raises(Problem, match=r"`\./hpc sim up --stack dev --raise`[\s\S]*docs/guide/upgrade.md"):
         simulated_release.fitting(today)
     with pytest.raises(Problem, match="not an upgrade"):
         simulated_release.raised(dev)

@@ -1,4 +1,4 @@
-"""docs/site.md, followed from settings to a switch and back."""
+"""docs/guide/site.md, followed from settings to a switch and back."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ HEADING = "From settings to a switch, and back"
 
 def test_the_page_can_be_followed(tmp_path: Path) -> None:
     """Files are written and fresh, a changed setting makes one stale, and the difference is printed as on the page."""
-    page = [block for block in blocks(ROOT / "docs" / "site.md") if block.heading == HEADING]
+    page = [block for block in blocks(ROOT / "docs" / "guide" / "site.md") if block.heading == HEADING]
     assert [block.info for block in page] == ["sh", "yaml Pulumi.dev.yaml", "sh", ""]
     written, changed, again, shown = page
     root = checkouts.copy(tmp_path)

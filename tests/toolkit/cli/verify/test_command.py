@@ -61,7 +61,12 @@ def test_a_failure_shows_its_line_and_its_cause(tmp_path: Path) -> None:
     assert has(flat, "transport-between-nodes", "fail", "NET/Socket: 2")
     assert f"{tcp}:3: nccl-test-mpi-worker-0:30:39 [0] NCCL INFO Ring 00" in flat
     assert has(flat, "transport-between-nodes, gpudirect", "fell back to TCP")
-    assert output.count("via NET/Socket/0") == output.count("fell back to TCP") == output.count("docs/sources.md") == 1
+    assert (
+        output.count("via NET/Socket/0")
+        == output.count("fell back to TCP")
+        == output.count("docs/coverage/sources.md")
+        == 1
+    )
     assert "failed: " in flat
 
 

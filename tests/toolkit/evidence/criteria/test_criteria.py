@@ -65,7 +65,7 @@ def test_each_says_what_it_asks_and_where_that_is_from(criterion: Criterion) -> 
     assert criterion.title
     assert criterion.limit
     assert criterion.applies
-    said = f"{criterion.name}: source has neither an id of docs/sources.md (R-4.4-3) nor a page (docs.nvidia.com/dgx)"
+    said = f"{criterion.name}: neither an id of docs/coverage/sources.md (R-4.4-3) nor a page (docs.nvidia.com/dgx)"
     assert re.search(r"\b[RSNDBE]-\d|\w\.[a-z]{2,}/\w|the program's file", criterion.source), said
     assert not isinstance(criterion, Criterion) or {*criterion.needs} <= TOOLS
 

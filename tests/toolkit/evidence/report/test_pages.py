@@ -102,8 +102,8 @@ def test_versions_name_the_job_where_jobs_differ() -> None:
 def test_markdown_holds_what_a_review_needs() -> None:
     """The summary has the failure, its cause, the line behind it, and the figures."""
     text = markdown(samples.bad())
-    assert "docs/sources.md" in text
-    assert "docs/sources.md" in samples.page_of_bad()
+    assert "docs/coverage/sources.md" in text
+    assert "docs/coverage/sources.md" in samples.page_of_bad()
     assert text.startswith("# ❌ Failed: 1 of 5 criteria\n")
     assert "- ❌ **hcas-used** of adas/nccl-test-02x08: 3 of 4 HCAs: mlx5\\_2 absent on worker-1" in text
     assert "  - a port is down: look at its cable" in text

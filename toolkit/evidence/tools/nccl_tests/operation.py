@@ -17,7 +17,7 @@ TESTS: Mapping[str, str] = {
     "nccl-reduce-scatter": "reduce_scatter",
     "node-check": "all_reduce",
 }
-"""Program of docs/programs.md -> the primitive that it measures."""
+"""Program of docs/reference/programs.md -> the primitive that it measures."""
 
 
 def is_of(one: NcclTests, test: str, ranks: int | None) -> bool | None:
