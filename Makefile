@@ -148,7 +148,6 @@ docs: $(DEV_STAMP) ## generate the pages of rules, components, settings, sources
 	@$(RUN) -m policies.docs
 	@$(RUN) -m toolkit.render.reference
 	@$(RUN) -m toolkit.simulator.performance.fit
-	@$(RUN) -m toolkit.simulator.performance.programs_page
 
 lock: $(DEV_STAMP) ## compile the requirement files from requirements/*.in
 	@for file in $(REQUIREMENTS) $(DEV_REQUIREMENTS); do \

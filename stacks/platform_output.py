@@ -71,7 +71,7 @@ def require(stack: str, outputs: Mapping[str, Any] | None, wanted: Mapping[str, 
         raise PlatformError(
             f"stack {stack}, the platform of these tenants, is not up: it has no output {OUTPUT!r}\n"
             f"Run `./hpc up --stack {stack}` first; if it is up as a stack of its own tenants, write `layer: platform` "
-            "into its file, as docs/guide/layers.md describes."
+            "into its file, as docs/guide/several-stacks.md describes."
         )
     # The engine keeps empty values, but an older version of this program may have exported fewer.
     lines = [

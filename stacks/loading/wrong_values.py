@@ -15,8 +15,8 @@ _SECRET = re.compile(r"secret|passw|token|credential|login", re.IGNORECASE)
 """Names of fields whose values are not shown: users may write a secret into one that describes it."""
 _MISSING = "; add it: docs/reference/settings.md describes it"
 _NO_TENANTS = (
-    "; name one, or write `layer: platform` in place of it: a platform without tenants (docs/guide/layers.md)",
-    "; name one: the last tenant is removed with its whole stack (docs/guide/layers.md)",
+    "; name one, or write `layer: platform` in place of it: a platform without tenants (docs/guide/several-stacks.md)",
+    "; name one: the last tenant is removed with its whole stack (docs/guide/several-stacks.md)",
 )
 """Of a file with all layers, and of one with tenants alone."""
 

@@ -12,7 +12,7 @@ class Based(Model):
         default=None,
         min_length=1,
         description="settings file that this one is merged over, relative to the project's folder, e.g. "
-        "bases/site.yaml ([bases](../guide/bases.md)); it must not contain secrets",
+        "bases/site.yaml ([bases](../guide/several-stacks.md#settings-that-stacks-share)); it must not contain secrets",
     )
     without: tuple[str, ...] = Field(
         default=(),

@@ -1,4 +1,4 @@
-"""From 4.20 to 4.22 on the same stack: the steps of docs/guide/upgrade-today.md, carried out.
+"""From 4.20 to 4.22 on the same stack: the steps of docs/guide/upgrade.md, carried out.
 
 Its second step, 4.21, is left out: neither the stack nor a simulated cluster changes there.
 """

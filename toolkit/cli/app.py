@@ -92,7 +92,10 @@ COMMANDS = {
     "comment": _Entry("toolkit.cli.comment.command", _REVIEW, "Put a review onto a CI job's pull request."),
     "render": _Entry("toolkit.cli.render", _REVIEW, "Write the manifests of a stack, without its secrets."),
     "settings": _Entry(
-        "toolkit.cli.settings.command", _REVIEW, "A stack's settings, merged over its bases.", "docs/guide/bases.md"
+        "toolkit.cli.settings.command",
+        _REVIEW,
+        "A stack's settings, merged over its bases.",
+        "docs/guide/several-stacks.md",
     ),
     "scc": _Entry(
         "toolkit.cli.scc.command",
@@ -134,7 +137,10 @@ COMMANDS = {
         "docs/guide/operations.md",
     ),
     "split": _Entry(
-        "toolkit.cli.split.command", _STATE, "Move tenants from one stack into their own.", "docs/guide/layers.md"
+        "toolkit.cli.split.command",
+        _STATE,
+        "Move tenants from one stack into their own.",
+        "docs/guide/several-stacks.md",
     ),
     "sim": _Entry(
         "toolkit.cli.sim",

@@ -64,7 +64,7 @@ def require_split(stack: Stack) -> None:
             f"the state of stack {stack.name} has tenants ({some(found, _SHOWN)}); its file has none, "
             "and an update would delete them",
             f"`./hpc split {_named(stack, to)}` moves them into the state of a stack of their own: "
-            "docs/guide/layers.md.",
+            "docs/guide/several-stacks.md.",
         )
 
 

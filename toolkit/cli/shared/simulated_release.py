@@ -8,7 +8,7 @@ from toolkit.simulator import state as states
 from toolkit.simulator.home import Layout
 from toolkit.simulator.spec import ClusterSpec
 
-_OF_2020, _OF_TODAY = "docs/guide/upgrade.md", "docs/guide/upgrade-today.md"
+_PAGE = "docs/guide/upgrade.md"
 
 
 def fitting(stack: Stack) -> ClusterSpec:
@@ -28,8 +28,8 @@ def fitting(stack: Stack) -> ClusterSpec:
     )
     if _leads_up(made, wanted):
         remedy = (
-            f"`./hpc sim up {stack.options} --raise` brings it there with all that is on it: see "
-            f"{_OF_2020 if made.release == '4.4' else _OF_TODAY}, there are steps before that. Else {remedy}"
+            f"`./hpc sim up {stack.options} --raise` brings it there with all that is on it: see {_PAGE}, "
+            f"there are steps before that. Else {remedy}"
         )
     raise Problem(_difference(stack, made, wanted), remedy)
 
@@ -55,7 +55,7 @@ def raised(stack: Stack) -> tuple[ClusterSpec, str]:
         raise Problem(
             f"{_difference(stack, made, wanted)}: that is not an upgrade",
             "A cluster can be raised from release 4.4, or to a later Kubernetes, when its stack has changed to such a "
-            f"release: {_OF_2020}, {_OF_TODAY}.",
+            f"release: {_PAGE}.",
         )
     gets, stay = "API server, controllers and scheduler of that version", "objects, data, port and Pulumi state stay"
     if made.release != (kept := _kept(made, wanted)).release:

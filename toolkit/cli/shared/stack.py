@@ -207,7 +207,7 @@ class Stack:
         if size >= _LONGEST:
             raise Problem(
                 f"{self.file.name} has {size:,} bytes as it is passed on, and Linux takes less than {_LONGEST:,}",
-                "Divide the stack: docs/guide/layers.md describes how tenants get stacks of their own.",
+                "Divide the stack: docs/guide/several-stacks.md describes how tenants get stacks of their own.",
             )
 
 

@@ -19,7 +19,7 @@ def command(stack: TenantsOption, name: OtherName = None, *, yes: YesOption = Fa
     """Move tenants from one stack into their own.
 
     What the tenants' stack declares moves out of the state of its platform, which was one stack of all layers before.
-    Nothing is created, changed or deleted on the cluster. docs/guide/layers.md says what to do before and after.
+    Nothing is created, changed or deleted on the cluster. docs/guide/several-stacks.md has the steps before and after.
     """
     wanted = stacks.read(stack, name)
     platform = moves.platform_of(wanted)

@@ -25,7 +25,7 @@ def platform_of(stack: Stack) -> Stack:
         raise Problem(
             f"{stack.file.name} is not a file of tenants alone",
             "Move them there from the file that has all, and name that stack as their `platform`: "
-            "docs/guide/layers.md.",
+            "docs/guide/several-stacks.md.",
         )
     return read(stack.settings.platform, stack.chosen)
 

@@ -41,7 +41,7 @@ the support of a stack's release ends, tests warn and the scheduled `make dates`
 Extended support is Red Hat's extended update support (EUS), term 1, and counts as support. A simulated cluster serves
 the Kubernetes version of its release if this project builds it, otherwise a later version that several releases share,
 because each takes minutes to build ([simulated cluster](simulated-cluster.md)). [From 4.20 to
-4.22](../guide/upgrade-today.md) describes that upgrade step by step.
+4.22](../guide/upgrade.md#from-420-to-422) describes that upgrade step by step.
 
 Node Feature Discovery (NFD) labels nodes by the vendors of their PCI devices of some classes: Ethernet (0200), GPUs
 (03), accelerators (12). On releases whose NFD can be configured, stacks add InfiniBand (0207); on 4.4 nothing may

@@ -8,6 +8,7 @@ from stacks.settings.layers import TENANTS_PART, Place, PlatformLayer, TenantsFi
 from toolkit.render.reference import markdown, tables
 
 FILE = tables.ROOT / "docs" / "reference" / "settings.md"
+_DIVIDED = "../guide/several-stacks.md#separate-stacks-for-platform-and-tenants"
 
 
 def pages() -> dict[Path, str]:
@@ -29,7 +30,7 @@ page is written from the code by `make docs`.
 
 ## In layers
 
-{markdown.flowing(f"{PlatformLayer.__doc__} {TenantsFile.__doc__} [How to divide one](../guide/layers.md).")}
+{markdown.flowing(f"{PlatformLayer.__doc__} {TenantsFile.__doc__} [How to divide one]({_DIVIDED}).")}
 
 The platform's file has `layer: platform`, and none of {_listed(TENANTS_PART)}. A file of tenants has those, `adopted`,
 as `cluster` a [Place](#place) or nothing, and:

@@ -11,7 +11,7 @@ from statistics import median
 from core.hardware.measured import NVLINK_COLLECTIVES
 from core.markdown import table
 from core.project import PRODUCT
-from toolkit.simulator.performance import model, paper
+from toolkit.simulator.performance import model, paper, programs_page
 from toolkit.simulator.performance.curves import CURVES, NVLINK, Curve, Segment
 
 SEGMENTS = 4
@@ -91,11 +91,11 @@ def data(text: str, name: str, curves: dict[str, Curve]) -> str:
 
 
 def page() -> str:
-    """Return docs/reference/performance-model.md: the template with the tables in its fields."""
+    """Return docs/reference/performance-model.md: the template with the tables in its fields, then other programs."""
     errors = {layout: residuals(curve, paper.points(layout)) for layout, curve in CURVES.items()}
     heads = [f"up to {size:,} B" for size in model.CLASSES]
     columns = [column for name in CURVES for column in (f"{name} measured, us", "model, us")]
-    return TEMPLATE.read_text().format(
+    nccl = TEMPLATE.read_text().format(
         fit=table(
             ("layout", "sizes up to", "latency, us", "algorithm bandwidth, GB/s"),
             (
@@ -128,6 +128,7 @@ def page() -> str:
             ((one.name, f"{one.value:g}", one.meaning, one.source) for one in model.EFFECTS),
         ),
     )
+    return f"{nccl}\n{programs_page.section()}"
 
 
 def nvlink_errors() -> list[tuple[str, ...]]:

@@ -1,6 +1,6 @@
 """perftest: bandwidth and latency of RDMA between two pods.
 
-The figures of an EDR link on InfiniBand are the paper's; docs/reference/performance-model-programs.md says how those of
+The figures of an EDR link on InfiniBand are the paper's; docs/reference/performance-model.md says how those of
 others follow from it.
 """
 

@@ -1,4 +1,4 @@
-"""Writes docs/reference/performance-model-programs.md: `python -m toolkit.simulator.performance.programs_page`."""
+"""The section of docs/reference/performance-model.md on programs beside NCCL and nccl-tests."""
 
 import textwrap
 from pathlib import Path
@@ -6,11 +6,8 @@ from pathlib import Path
 from core.hardware import profiles
 from core.hardware.measured import MLPERF_BAND, REDPAPER_MACHINE, SUPERMICRO_MACHINE, trained
 from core.hardware.profiles import Profile
-from core.project import PRODUCT
 from toolkit.simulator.performance import examples, link, mlperf, nvidia_smi, tf_cnn, training
 from toolkit.simulator.performance.job import Launched, Machine, Worker
-
-PAGE = PRODUCT / "docs" / "reference" / "performance-model-programs.md"
 
 TEMPLATE = Path(__file__).with_name("programs_page.md")
 
@@ -102,8 +99,8 @@ def _mlperf() -> list[str]:
     return rows
 
 
-def page() -> str:
-    """Return the page: the template with figures in its fields, its lists in lines of 116 characters."""
+def section() -> str:
+    """Return the section: the template with figures in its fields, its lists in lines of 116 characters."""
     fp32, fp16 = (8 * training.NETWORKS["resnet50v1.5"].rates[precision] for precision in ("fp32", "fp16"))
     text = TEMPLATE.read_text().format(
         **{module.__name__.rpartition(".")[2]: module for module in (examples, link, nvidia_smi, tf_cnn, training)},
@@ -128,7 +125,3 @@ def _wrapped(line: str) -> str:
     if not line.startswith("- "):
         return line
     return textwrap.fill(line, 116, subsequent_indent="  ", break_on_hyphens=False)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page())

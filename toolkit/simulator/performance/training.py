@@ -1,6 +1,6 @@
 """How fast a training job is: figures of the documents, and rules for what they do not measure.
 
-docs/reference/performance-model-programs.md explains the rules.
+docs/reference/performance-model.md explains the rules.
 """
 
 import math

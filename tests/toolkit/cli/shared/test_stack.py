@@ -150,7 +150,7 @@ def test_a_cluster_gets_a_later_kubernetes_and_no_earlier_one(dev: Stack) -> Non
         _made(dev, created, "v2beta1")
         assert simulated_release.fitting(before).kubernetes == "1.34"
         with pytest.raises(
-            Problem, match=r"Kubernetes 1\.35[\s\S]*`\./hpc sim up --stack dev --raise`[\s\S]*upgrade-today"
+            Problem, match=r"Kubernetes 1\.35[\s\S]*`\./hpc sim up --stack dev --raise`[\s\S]*docs/guide/upgrade.md"
         ):
             simulated_release.fitting(after)
         spec, said = simulated_release.raised(after)
