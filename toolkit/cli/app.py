@@ -64,7 +64,7 @@ COMMANDS = {
     ),
     "data": _Entry("toolkit.cli.data.command", _EVERYDAY, "The data sets that jobs train on.", "docs/guide/data.md"),
     "programs": _Entry(
-        "toolkit.cli.programs.command", _EVERYDAY, "Files of your own programs.", "docs/reference/programs.md"
+        "toolkit.cli.programs.command", _EVERYDAY, "Files of your own programs.", "docs/guide/programs.md"
     ),
     "env": _Entry("toolkit.cli.env", _EVERYDAY, "Print the environment for plain `pulumi` and `kubectl`."),
     "pulumi": _Entry(

@@ -9,7 +9,7 @@ from toolkit.evidence.metrics import Measured, Metrics
 from toolkit.evidence.verdict import Job, Status
 from toolkit.evidence.wording import listed
 
-_SOURCE = "the program's file (docs/reference/programs.md)"
+_SOURCE = "the program's file (docs/guide/programs.md)"
 _SIMULATED = Found(Status.WARN, "not judged: simulated", "")
 
 
