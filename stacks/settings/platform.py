@@ -53,7 +53,7 @@ class Settings(Based):
     machines: tuple[str, ...] = Field(
         default=(),
         description="the stack's own machine files, relative to the project's folder, e.g. machines/ours.yaml; the "
-        "file name without .yaml is a profile (core/hardware/README.md)",
+        "file name without .yaml is a profile (docs/guide/machines.md)",
     )
     pools: dict[Annotated[DnsLabel, Field(max_length=MOST_LENGTH)], PoolSettings] = Field(
         default={},

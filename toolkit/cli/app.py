@@ -60,7 +60,7 @@ COMMANDS = {
         "toolkit.cli.machine.command",
         _EVERYDAY,
         "Machine files from nodes, and nodes compared with them.",
-        "core/hardware/README.md",
+        "docs/guide/machines.md",
     ),
     "data": _Entry("toolkit.cli.data.command", _EVERYDAY, "The data sets that jobs train on.", "docs/guide/data.md"),
     "programs": _Entry(

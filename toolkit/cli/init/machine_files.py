@@ -87,7 +87,7 @@ def _content(profile: str, group: Group, reached: Connection) -> str:
     lines = [
         f"yaml-language-server: $schema=../{project.located('docs/schemas/machine.json')}",
         f"Written by `./hpc init`: the machine of {shown}, which has {common}.",
-        f"{MARK}: give {', '.join(lacking)}; core/hardware/README.md describes them.",
+        f"{MARK}: give {', '.join(lacking)}; docs/guide/machines.md describes them.",
     ]
     if "memory_gib" in lacking and common.memory_gib:
         lines.append(f"memory_gib is what is installed: about {_installed(common.memory_gib)}.")

@@ -33,8 +33,8 @@ def _page() -> str:
     return f"""# Releases
 
 A stack's setting `release` names one of these. Each release is a file in `stacks/releases`, with sources, from which
-`make docs` generates this page; [stacks](../../stacks/README.md#releases) explains how to add one. From 60 days before
-the support of a stack's release ends, tests warn and the scheduled `make dates` fails; historical releases are exempt.
+`make docs` generates this page ([how to add one](../../CONTRIBUTING.md#an-openshift-release)). From 60 days before the
+support of a stack's release ends, tests warn and the scheduled `make dates` fails; historical releases are exempt.
 
 {markdown.table(_HEADS, map(_row, RELEASES.values()))}
 
