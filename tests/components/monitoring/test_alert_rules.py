@@ -172,7 +172,7 @@ _RECORDED = {
 def test_recorded_series_have_the_values_of_their_samples(folder: Path, file: str) -> None:
     """Power is the sum of a node's GPUs, use the mean of those that pods have, and bytes are of the jobs' ports."""
     generation = RULES[file].generation
-    assert _RECORDED.keys() == dict(recorded([RULES[file]])).keys()
+    assert _RECORDED.keys() == {series.name for series in recorded([RULES[file]])}
     expected = [
         {
             "expr": name,
