@@ -7,8 +7,7 @@ from pydantic import Field
 
 from core.model import Model
 from toolkit.evidence.bisection import Group, Narrowed, narrow
-from toolkit.evidence.diagnosis.cause import HCAS, LATENCY, LINK, TRANSPORT
-from toolkit.evidence.diagnosis.cause_table import CAUSES
+from toolkit.evidence.diagnosis.cause_table import CAUSES, HCAS, LATENCY, LINK, TRANSPORT
 from toolkit.evidence.tools.preflight import PreflightParser
 from toolkit.evidence.verdict import Job, Request, Status, Verdict
 from toolkit.evidence.wording import listed

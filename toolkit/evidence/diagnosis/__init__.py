@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from toolkit.evidence.diagnosis.cause import Cause
-from toolkit.evidence.diagnosis.cause_table import CAUSES
+from toolkit.evidence.diagnosis.cause_table import CAUSES, Cause
 from toolkit.evidence.diagnosis.facts import contradicted
 from toolkit.evidence.diagnosis.measured_causes import SEEN
 from toolkit.evidence.model import Reading, Unread
@@ -27,8 +27,15 @@ class Diagnosis:
     """File and line of all of them: `proofs` are the first."""
 
 
-_SHOWS = [(re.compile(cause.shows, re.IGNORECASE), cause) for cause in CAUSES if cause.shows]
-_ANY = re.compile("|".join(f"(?:{cause.shows})" for cause in CAUSES if cause.shows), re.IGNORECASE)
+@cache
+def _any() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{cause.shows})" for cause in CAUSES if cause.shows), re.IGNORECASE)
+
+
+@cache
+def _shows() -> Sequence[tuple[re.Pattern[str], Cause]]:
+    """Return the causes by their expressions, compiled once a line shows any: half of the time of importing this."""
+    return [(re.compile(cause.shows, re.IGNORECASE), cause) for cause in CAUSES if cause.shows]
 
 
 def diagnose(job: Job) -> tuple[Diagnosis, ...]:
@@ -39,9 +46,9 @@ def diagnose(job: Job) -> tuple[Diagnosis, ...]:
     found: dict[str, list[Proof]] = {}
     possible: list[tuple[re.Pattern[str], Cause]] | None = None
     for proof in _lines(job):
-        if _ANY.search(proof.text):
+        if _any().search(proof.text):
             if possible is None:
-                possible = [(shows, cause) for shows, cause in _SHOWS if not contradicted(cause.contradicted_by, job)]
+                possible = [(shows, cause) for shows, cause in _shows() if not contradicted(cause.contradicted_by, job)]
             cause = next((cause for shows, cause in possible if shows.search(proof.text)), None)
             if cause is not None:
                 found.setdefault(cause.name, []).append(proof)
@@ -62,7 +69,7 @@ def _firsts(proofs: Sequence[Proof]) -> tuple[Proof, ...]:
 
 def reasons(why: str | None) -> tuple[Cause, ...]:
     """Return the causes that a cluster's message shows."""
-    return tuple(cause for shows, cause in _SHOWS if why and shows.search(why))
+    return tuple(cause for shows, cause in _shows() if shows.search(why)) if why else ()
 
 
 def explaining(diagnoses: Sequence[Diagnosis], criterion: str, *, ended_early: bool = False) -> Iterator[Diagnosis]:

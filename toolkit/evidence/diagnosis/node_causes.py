@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from core.apis.nccl import Transport
 from core.hardware.measured import MEASURED_GPUS
 from toolkit.evidence.criterion import lines_of, nccl_logs, of, quoted
-from toolkit.evidence.diagnosis.cause import Cause
+from toolkit.evidence.diagnosis.cause_table import CAUSES
 from toolkit.evidence.tools.nccl_tests.model import NcclTests
 from toolkit.evidence.tools.nccl_tests.speed import slow_between_nodes
 from toolkit.evidence.tools.preflight.parser import NOT_REPORTED, Preflight, Tested
@@ -14,57 +14,6 @@ from toolkit.evidence.verdict import Job, Proof
 
 EXPLAINED_CLOCKS = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
 """Reasons of lower clocks that say why: power cap, and slow-down by hardware, temperature and power brake."""
-_NOT_READY = r"error[_ ]802|system[_ ]not[_ ]yet[_ ]initialized|cudaErrorSystemNotReady"
-_RING = ("bus-bandwidth", "average-bus-bandwidth", "public-bus-bandwidth")
-
-NODE_CAUSES: tuple[Cause, ...] = (
-    Cause(
-        name="fabric-manager",
-        shows=_NOT_READY,
-        why="the GPUs are joined by NVSwitches, and the Fabric Manager, which configures them, is not running",
-        remedy="start it on the node, in the same version as the driver: see `systemctl status nvidia-fabricmanager`, "
-        "or the log of the GPU operator's driver pod, which starts it (`gpu`)",
-        explains=frozenset({"preflight-tests", "preflight-links", "ranks-initialised"}),
-        source="docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html",
-    ),
-    Cause(
-        name="pcie-lanes",
-        shows="",
-        why="a GPU's PCIe link came up with fewer lanes, or slower, than GPU and slot support",
-        remedy="drain the node, reseat the board or its riser, and compare LnkSta with LnkCap in `lspci -vv`; a slot "
-        "wired that way is not a fault: record it in the machine's file",
-        explains=frozenset({"preflight-links", "preflight-speed"}),
-        ends=False,
-    ),
-    Cause(
-        name="nvlinks-down",
-        shows="",
-        why="NVLinks of a GPU are down: they are in recovery, or recovery was abandoned",
-        remedy="`nvidia-smi nvlink -s` and `-e` on the node list the links and count recoveries; drain and reboot the "
-        "node; if links are still down, replace the board or its switch",
-        explains=frozenset({"preflight-links", "preflight-speed"}),
-        ends=False,
-    ),
-    Cause(
-        name="clock-capped",
-        shows="",
-        why="a GPU's clock under load is below that of its model, and neither power nor temperature is the reason",
-        remedy="check for locked clocks (`nvidia-smi -q -d CLOCK`), and reset them with `nvidia-smi -rgc` on the node",
-        explains=frozenset({"preflight-speed"}),
-        ends=False,
-    ),
-    Cause(
-        name="pcie-redirected",
-        shows="",
-        why="GPUDirect and all HCAs are in use, yet transfers between nodes are slow: PCIe bridges of a node may route "
-        "GPU-to-HCA traffic through the CPU (ACS)",
-        remedy="run `lspci -vvv | grep ACSCtl` as root on each node: bridges above GPUs and HCAs must show SrcValid-; "
-        "disable ACS in the BIOS or with setpci; `./hpc verify --nodes` narrows down the node",
-        explains=frozenset(_RING),
-        ends=False,
-        last_resort=True,
-    ),
-)
 
 
 def _rows(job: Job, what: str, bad: Callable[[Tested], bool]) -> Iterator[Proof]:
@@ -73,7 +22,7 @@ def _rows(job: Job, what: str, bad: Callable[[Tested], bool]) -> Iterator[Proof]
 
 
 def _not_ready(job: Job) -> Iterator[Proof]:
-    shows = re.compile(_NOT_READY, re.IGNORECASE)
+    shows = next(re.compile(cause.shows, re.IGNORECASE) for cause in CAUSES if cause.name == "fabric-manager")
     yield from _rows(job, "failed", lambda row: shows.search(row.found.get("why", "")) is not None)
 
 
