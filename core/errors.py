@@ -1,4 +1,4 @@
-"""The base of errors that are for the user, of whichever room."""
+"""Errors that are for the user, of whichever room: their base, and that of data sets."""
 
 from typing_extensions import override
 
@@ -12,3 +12,7 @@ class UserError(Exception):
     def __str__(self) -> str:
         """Return the message, with pages of the product where they are."""
         return project.located(super().__str__())
+
+
+class DataSetError(UserError):
+    """A data set, its catalogue or its lock is wrong; the message names what, the value and the remedy."""

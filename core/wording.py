@@ -1,6 +1,25 @@
-"""A number with its noun, as all messages and pages write it."""
+"""How messages and pages write a number with its noun, a list of names, and a table."""
+
+from collections.abc import Iterable, Sequence
+
+_MOST = 16
 
 
 def plural(number: int, one: str, many: str = "") -> str:
     """Return a number of things: `1 node`, `1,200 nodes`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown, of cells that are escaped already."""
+    return "\n".join((_row(heads), "|" + "---|" * len(heads), *map(_row, rows)))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def some(names: Sequence[str], most: int = _MOST) -> str:
+    """Return names separated by commas; beyond `most`, how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from core import markdown
+from core import wording
 from core.yaml import text as yaml_text
 from policies.check import Checker
 from policies.configuration import Configuration
@@ -149,7 +149,7 @@ def _parameters(rule: AnyRule) -> str:
         (f"`{name}`", _type(schema), f"`{json.dumps(defaults[name])}`", _cell(schema.get("description", "")))
         for name, schema in schemas.items()
     ]
-    return markdown.table(("parameter", "type", "default", "meaning"), rows)
+    return wording.table(("parameter", "type", "default", "meaning"), rows)
 
 
 def _type(schema: Mapping[str, Any]) -> str:
@@ -215,7 +215,7 @@ def _index(rules: tuple[AnyRule, ...]) -> str:
             (f"[{rule.name}]({rule.name}.md)", _cell(rule.what), str(rule.severity), _cell(rule.source))
             for rule in mine
         ]
-        lines += [f"### {family}", "", markdown.table(("rule", "what it requires", "severity", "source"), rows), ""]
+        lines += [f"### {family}", "", wording.table(("rule", "what it requires", "severity", "source"), rows), ""]
     return "\n".join(lines)
 
 
@@ -229,7 +229,7 @@ def _coverage(data: Mapping[str, Mapping[str, Any]]) -> str:
     for name, entry in data.items():
         rules = ", ".join(f"[{rule}](../reference/policies/{rule}.md)" for rule in entry["rules"])
         rows.append((name, _cell(entry["asks"]), _cell("; ".join(filter(None, (rules, entry.get("note", "")))))))
-    return markdown.table(("id", "what it asks for", "enforced by"), rows) + "\n"
+    return wording.table(("id", "what it asks for", "enforced by"), rows) + "\n"
 
 
 def _between(file: Path, text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field, TypeAdapter
 
-from core import markdown
+from core import wording
 from core.model import Model
 from core.yaml import text as yaml_text
 from policies.rule import FIXTURES
@@ -71,7 +71,7 @@ def table() -> str:
 def _section(title: str, found: tuple[Way, ...]) -> Iterator[str]:
     links = (f"[{each.file.stem}]({os.path.relpath(each.file, FOLDER)})" for each in found)
     rows = [(_cell(each.way), _cell(_stops(each)), link) for each, link in zip(found, links, strict=True)]
-    yield from (f"## {title}", "", markdown.table(("way", "what stops it", "fixture"), rows), "")
+    yield from (f"## {title}", "", wording.table(("way", "what stops it", "fixture"), rows), "")
 
 
 def _stops(way: Way) -> str:

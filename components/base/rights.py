@@ -1,6 +1,6 @@
 """What service accounts may do: a role and its binding, in one namespace or in the whole cluster."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -79,3 +79,16 @@ def _subject(account: "k8s.core.v1.ServiceAccount | tuple[str, str]") -> "k8s.rb
         return k8s.rbac.v1.SubjectArgs(kind=kinds.SERVICE_ACCOUNT.kind, name=name, namespace=namespace)
     meta = account.metadata
     return k8s.rbac.v1.SubjectArgs(kind=kinds.SERVICE_ACCOUNT.kind, name=meta.name, namespace=meta.namespace)
+
+
+PRIVILEGED = "privileged"
+"""SCC of device plugins, which need more than any job."""
+
+
+def declare_privileged_account(
+    owner: Component, name: str, agent: str, namespace: str, labels: Mapping[str, str]
+) -> list[pulumi.CustomResource]:
+    """Declare the service account `agent`, which may use the SCC privileged in its namespace; return the resources."""
+    meta = k8s.meta.v1.ObjectMetaArgs(name=agent, namespace=namespace, labels=labels)
+    account = k8s.core.v1.ServiceAccount(f"{name}-account", metadata=meta, opts=owner.child())
+    return [account, grant(owner, name, meta, use_of(PRIVILEGED), account)]

@@ -9,7 +9,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field, StringConstraints, model_validator
 
-from components.base import privileged_account, waits
+from components.base import rights, waits
 from components.base.component import Component
 from components.base.labels import labels
 from components.base.model import DnsLabel, Image, Model, Seconds
@@ -96,7 +96,7 @@ class RdmaDevicePlugin(Component):
         config_map = k8s.core.v1.ConfigMap(
             f"{name}-config", metadata=self._meta(CONFIG_MAP), data={CONFIG_KEY: config}, opts=self.child()
         )
-        account = privileged_account.declare(self, name, DAEMON_SET, args.namespace, self._labels)
+        account = rights.declare_privileged_account(self, name, DAEMON_SET, args.namespace, self._labels)
         daemon_set = k8s.apps.v1.DaemonSet(
             f"{name}-daemon-set",
             metadata=self._meta(DAEMON_SET, waits.at_most(args.ready_timeout)),

@@ -8,7 +8,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field
 
-from components.base import privileged_account, waits
+from components.base import rights, waits
 from components.base.component import Component
 from components.base.labels import labels
 from components.base.model import DnsLabel, Image, Model, Seconds
@@ -59,7 +59,7 @@ class GpuDevicePlugin(Component):
     def __init__(self, name: str, args: GpuDevicePluginArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpu:GpuDevicePlugin", name, args, opts)
         ours = labels(DAEMON_SET, "gpu")
-        account = privileged_account.declare(self, name, DAEMON_SET, args.namespace, ours)
+        account = rights.declare_privileged_account(self, name, DAEMON_SET, args.namespace, ours)
         daemon_set = k8s.apps.v1.DaemonSet(
             f"{name}-daemon-set",
             metadata=k8s.meta.v1.ObjectMetaArgs(

@@ -19,7 +19,7 @@ from components.jobs import job_pods, outcome
 from components.jobs.job_args import NetworkName
 from components.jobs.outcome import Wait
 from core.apis import kinds, names
-from core.apis.logs import LISTENER, NO_HOSTS
+from core.apis.names import LISTENER, NO_HOSTS
 
 PORT = 18515
 """TCP port on which perftest agrees on the connection before it uses RDMA."""

@@ -1,4 +1,4 @@
-"""Names that other parties fix: resources, capabilities, labels and annotations."""
+"""Names that several parties agree on: resources, capabilities, labels, annotations, marks in logs."""
 
 GPU_RESOURCE = "nvidia.com/gpu"
 GPU_ACCELERATOR = "openshift.com/gpu-accelerator"
@@ -18,7 +18,12 @@ GPU_DEPLOY = "nvidia.com/gpu.deploy."
 GPU_OPERANDS = f"{GPU_DEPLOY}operands"
 """Label of nodes that the GPU Operator leaves alone, where it is false."""
 OFED_WAIT = "network.nvidia.com/operator.mofed.wait"
-"""Label of nodes with an adapter: `true` while the network operator's driver is not ready there, `false` otherwise."""
+"""Label of nodes with an adapter: `true` while the network operator's driver is not ready there, `false` otherwise.
+
+The GPU driver that brings nvidia-peermem waits for `false` (NVIDIA/gpu-operator PR 1942).
+"""
+MELLANOX_ADAPTER = f"{NODE_FEATURE}pci-15b3.present"
+"""Label of nodes with an adapter of Mellanox."""
 GPU_NODE = "hpc.pulumi/gpu-node"
 """Label that a stack gives its own GPU nodes; selectors by it reach no other node with the same devices."""
 POOL = "hpc.pulumi/pool"
@@ -134,3 +139,10 @@ JOBSET_NAME = "jobset.sigs.k8s.io/jobset-name"
 """Label of the pods of a JobSet: the JobSet, which of a TrainJob has the same name."""
 LAUNCHER = "launcher"
 """Role of the pod that prints an MPIJob's results."""
+
+SIMULATED = "simulated by hpc"
+"""Prefix of every line that the simulated cluster adds to a program's output."""
+LISTENER = "-listener"
+"""Suffix of the RDMA test's other end, which prints only its bandwidth."""
+NO_HOSTS = "no list of hosts, umad is for root here"
+"""What the RDMA test prints in place of the list of ibhosts where umad devices belong to root, as on RHCOS."""

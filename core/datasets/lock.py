@@ -13,7 +13,7 @@ from typing import Annotated, Any, Self
 from pydantic import AwareDatetime, Field, StringConstraints, ValidationError, model_validator
 
 from core import data_files, field_errors
-from core.datasets.errors import DataSetError
+from core.errors import DataSetError
 from core.model import Model
 
 SEAL = "seal"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.datasets import choice, lock, query
-from core.datasets.errors import DataSetError
 from core.datasets.lock import Lock
+from core.errors import DataSetError
 from stacks.checks import data_set
 from stacks.resolved.locked_data import Locked
 from stacks.settings.data_sets import DataSetSettings

@@ -12,9 +12,7 @@ from stacks.settings.site import SiteSettings
 from stacks.settings.site.content import NOTHING, Content
 from stacks.settings.storage import HostClientStorage
 from stacks.site.batch_job import BatchJob, PodJob
-from stacks.site.host_facts import HostFacts
-from stacks.site.scale_facts import ScaleFacts
-from stacks.site.site import Host, Site
+from stacks.site.site import Host, HostFacts, ScaleFacts, Site
 
 
 def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterable[BatchJob | PodJob] = ()) -> Site:

@@ -11,8 +11,29 @@ from core.model import Model
 from stacks.settings.site import SiteSettings
 from stacks.settings.site.content import NOTHING, Content
 from stacks.site.batch_job import BatchJob, PodJob
-from stacks.site.host_facts import HostFacts
-from stacks.site.scale_facts import ScaleFacts
+
+
+class ScaleFacts(Model):
+    """Clients as packages of hosts, and the file system that they mount from another cluster."""
+
+    cluster_id: str = Field(description="of the clients' cluster, as the driver and volumes name it")
+    file_system: str = Field(description="device name, as storage.file_system.name has it")
+    owner_gui: str | None = Field(description="name or address of the owner's GUI; None: not known which it is")
+    reserved_gib: int = Field(description="memory that a GPU node leaves for itself, GiB; the pagepool is part of it")
+
+
+class HostFacts(Model):
+    """Facts that all GPU hosts share."""
+
+    driver: Literal["host", "special-resource-operator", "gpu-operator"] = Field(
+        description="who brings the GPU driver"
+    )
+    pool: str = Field(description="their machine config pool")
+    interfaces: tuple[str, ...] = Field(
+        description="network interfaces of the compute ports, in the order of the rails"
+    )
+    network_operator: str | None = Field(description="namespace of the Network Operator; None: there is none")
+    memlock_by_host: bool = Field(description="pods need locked memory, and no MachineConfig gives it")
 
 
 class Host(Model):

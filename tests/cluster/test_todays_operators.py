@@ -14,7 +14,7 @@ from components.gpu.gpu_operator import GpuOperator, GpuOperatorArgs
 from components.nodes.node_feature_discovery import NodeFeatureDiscovery, NodeFeatureDiscoveryArgs
 from components.operators.olm_operator import OlmOperator, OlmOperatorArgs
 from core.apis import kinds
-from core.apis.names import GPU_NODE, NETWORKS
+from core.apis.names import GPU_NODE, NETWORKS, OFED_WAIT
 from core.hardware.profiles import PROFILES
 from tests.components.kit import DRIVER, PLUGIN, WHOLE, devices
 from tests.support import platform
@@ -24,7 +24,6 @@ from tests.support.recorded import component
 from tests.support.user import User
 from toolkit.render.manifests import manifests
 from toolkit.simulator.actors import mig, multus, pods
-from toolkit.simulator.actors.mofed import WAIT
 from toolkit.simulator.cluster import ClusterSpec, NodeSpec
 
 pytestmark = pytest.mark.cluster
@@ -161,7 +160,7 @@ def test_everything_comes_after_its_cause(user: User) -> None:
     user.eventually(lambda: state(user, kinds.NIC_CLUSTER_POLICY, "nic-cluster-policy") == "ready")
     user.eventually(lambda: policy() == "ready")
     for node in (A100, HOST):
-        assert labels(user, node)[WAIT] == "false"
+        assert labels(user, node)[OFED_WAIT] == "false"
         user.eventually(lambda n=node: user.offers(n, GPU) == 8)  # type: ignore[misc]
         user.eventually(lambda n=node: user.offers(n, "rdma/shared_ibp12s0") == 63)  # type: ignore[misc]
         user.eventually(lambda n=node: user.offers(n, "nvidia.com/port0") == 1)  # type: ignore[misc]

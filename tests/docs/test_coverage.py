@@ -13,8 +13,8 @@ from policies.rules import RULES
 from tests.support.recorded import ROOT
 from toolkit.evidence.criteria import COMPARISONS, CRITERIA
 from toolkit.render.reference import coverage, markdown
+from toolkit.render.reference.coverage import layers
 from toolkit.render.reference.coverage_data import DOCUMENTS, Document, Entry, proof_file, rows, sections
-from toolkit.render.reference.proof_layers import layers
 
 INVENTORY = Path(__file__).with_name("rows.yaml")
 _DATA = {".csv", ".j2", ".sh", ".yaml"}

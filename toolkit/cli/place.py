@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from core.hardware.placement import Plan, plan, plan_within
+from core.wording import some
 from stacks.resolved import jobs, topology
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
@@ -14,7 +15,6 @@ from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
 from toolkit.cli.shared.output import print_json
-from toolkit.cli.shared.text import some
 
 _SHOWN = 8  # nodes that a message names
 

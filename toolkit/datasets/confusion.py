@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.datasets.errors import DataSetError
+from core.errors import DataSetError
 
 _SAME = 2
 """Values from which on a correlation has a meaning at all."""

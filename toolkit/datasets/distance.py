@@ -6,7 +6,7 @@ and 1 for those that share no class. A network is judged by frames that are like
 
 from collections.abc import Mapping
 
-from core.datasets.errors import DataSetError
+from core.errors import DataSetError
 
 
 def shares(pixels: Mapping[str, int]) -> dict[str, float]:

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from core.datasets.errors import DataSetError
+from core.errors import DataSetError
 
 _SEPARATORS = ("\t", "\n", "\r", "\0")
 """What no path may have: a reader of lines would see other files."""

@@ -4,7 +4,7 @@ import csv
 import math
 from collections.abc import Iterable
 
-from core.datasets.errors import DataSetError
+from core.errors import DataSetError
 
 
 def read(lines: Iterable[str], source: str) -> dict[str, float]:

@@ -11,9 +11,9 @@ from core.datasets import query
 from core.datasets.card import Card
 from core.datasets.catalogue import file_name
 from core.datasets.choice import Choice
-from core.datasets.errors import DataSetError
 from core.datasets.lock import Chosen, Lock
 from core.datasets.naming import LABEL
+from core.errors import DataSetError
 from core.wording import plural
 from toolkit.datasets import file_list, split
 from toolkit.datasets.file_list import File

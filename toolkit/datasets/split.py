@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from core.datasets.errors import DataSetError
+from core.errors import DataSetError
 
 
 def mixed(name: str) -> bytes:

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import filterfalse
 from typing import NamedTuple
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from toolkit.evidence.failure_wording import has_hint
 from toolkit.evidence.line_shapes import of_shapes, shape_of
 from toolkit.evidence.parser import Parser

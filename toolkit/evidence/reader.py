@@ -7,7 +7,7 @@ from operator import length_hint
 from pathlib import Path
 from typing import BinaryIO
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from toolkit.evidence import nccl_debug
 from toolkit.evidence.failure_wording import hinted
 from toolkit.evidence.line_owners import Known, LineOwners

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from core.apis.logs import LISTENER
+from core.apis.names import LISTENER
 from core.apis.nccl import Transport
 from core.hardware import profiles
 from core.hardware.profiles import PROFILES, Profile

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from core.apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE
+from core.apis.kinds import CLUSTER_QUEUE, LIMIT_RANGE, LOCAL_QUEUE
 from core.apis.names import QUEUE_NAME
 from core.apis.quantity import amount, whole
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
+from policies.part import Part
 from policies.pods import Container
 from policies.rule import Parameters, Rule
 from policies.values import Path, read
 from policies.views.devices import copies, each_demand, place
-from policies.views.limit_ranges import filled_in
 from policies.violation import Violation
 
 _LABEL: Path = ("metadata", "labels", QUEUE_NAME)
@@ -23,6 +23,9 @@ _CLUSTER_QUEUE: Path = ("spec", "clusterQueue")
 _GROUPS: Path = ("spec", "resourceGroups")
 _MOST = 16
 """Groups of a ClusterQueue, flavors of a group; the API has no more."""
+_FIELDS = ("default", "defaultRequest", "max", "min")
+"""Fields of a LimitRange whose resources every container gets: the API server takes a default from the bounds."""
+_OF_CONTAINERS = "Container"
 
 
 class KueueCoversResources(Parameters):
@@ -67,7 +70,7 @@ def _examine(subject: Obj, inventory: Inventory, parameters: KueueCoversResource
             f"LocalQueue {queue} belongs to ClusterQueue {name or '?'}, which is not among the objects", *_LABEL
         ).with_remedy("Correct spec.clusterQueue of the LocalQueue, or add the ClusterQueue")
     else:
-        given = inventory.once(filled_in).get(subject.namespace, {})
+        given = inventory.once(_of_limit_ranges).get(subject.namespace, {})
         for container in subject.containers:
             yield from _uncovered(container, quotas, parameters.excluded_prefixes)
             yield from _filled_in(container, given, quotas, parameters.excluded_prefixes)
@@ -129,6 +132,21 @@ def _quotas(queue: Obj) -> _Quotas:
     spec = queue.mapping("spec")
     lent = bool(spec.get("cohortName") or spec.get("cohort"))
     return _Quotas(queue.name, frozenset(covered), {} if lent else numbers, queue.hidden("spec"))
+
+
+def _of_limit_ranges(inventory: Inventory) -> Mapping[str, Mapping[str, str]]:
+    """Return the resources that containers of a namespace get without asking, each with the LimitRange's name."""
+    found: dict[str, dict[str, str]] = {}
+    for limit_range in inventory.of(LIMIT_RANGE):
+        resources = found.setdefault(limit_range.namespace, {})
+        for entry in limit_range.parts("spec", "limits"):
+            if entry.text("type") == _OF_CONTAINERS:
+                resources.update(dict.fromkeys(_names(entry), limit_range.name))
+    return found
+
+
+def _names(entry: Part) -> list[str]:
+    return [resource for field in _FIELDS for resource in entry.mapping(field)]
 
 
 KUEUE_COVERS_RESOURCES = Rule(

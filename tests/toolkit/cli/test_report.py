@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from core.datasets.errors import DataSetError
+from core.errors import DataSetError
 from tests.support.messages import has
 from tests.support.states import on_real_cluster
 from tests.toolkit.evidence import samples

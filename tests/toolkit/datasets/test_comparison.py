@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.datasets.errors import DataSetError
+from core.errors import DataSetError
 from tests.toolkit.datasets.kit import a_choice, image, row, selected
 from toolkit.datasets import comparison, distance
 from toolkit.datasets.comparison import Moved

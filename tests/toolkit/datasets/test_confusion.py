@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.datasets.errors import DataSetError
+from core.errors import DataSetError
 from toolkit.datasets import confusion
 
 LINES = """\

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from core.datasets import lock
-from core.datasets.errors import DataSetError
 from core.datasets.lock import Chosen, Lock
+from core.errors import DataSetError
 from toolkit.datasets import file_list
 from toolkit.datasets.file_list import File
 

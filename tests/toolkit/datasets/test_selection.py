@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.datasets import lock
 from core.datasets.catalogue import CatalogueError
-from core.datasets.errors import DataSetError
+from core.errors import DataSetError
 from tests.toolkit.datasets.kit import A2D2, AS_OF, Row, a_choice, files_of, image, row, selected
 from toolkit.datasets import file_list, scores, selection, split
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from core.apis import field_owners, kinds, merge_patch
-from core.wording import plural
+from core.wording import plural, some
 from policies.values import read
 from stacks.layers.adoption import without_labels
 from toolkit.cli.adopt.declared import Declared, Known
@@ -14,7 +14,6 @@ from toolkit.cli.shared import owners, recorded_inputs
 from toolkit.cli.shared.checkpoints.interrupted import Live
 from toolkit.cli.shared.cluster_client import RefusedError
 from toolkit.cli.shared.recorded_inputs import Trial
-from toolkit.cli.shared.text import some
 from toolkit.engine.prediction.diff import Change, Difference, difference, path_of_text, text_of_path
 from toolkit.engine.prediction.inputs import ObjectType
 from toolkit.engine.prediction.readiness import job

@@ -9,7 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
-from toolkit.cli.check import kustomize
+from policies.documents import Aliases, NotReadable, documents
+from policies.values import Tree, read
+from toolkit.cli.check.texts import decode
+
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_PATCHES = ("patches", "patchesStrategicMerge", "patchesJson6902")
 
 _Patches = Callable[[Path], frozenset[Path]]
 
@@ -65,7 +70,7 @@ def _folder(root: Path, patches: _Patches) -> Iterator[Source]:
             path = here / name
             if name.startswith(".") or not name.lower().endswith(_SUFFIXES):
                 continue
-            if name in kustomize.FILES:
+            if name in _KUSTOMIZATIONS:
                 yield Source(str(path), note="is a kustomization: check what `kustomize build` makes of it, with -f -")
             elif path.is_symlink() and os.path.commonpath((inside, os.path.realpath(path))) != inside:
                 yield Source(str(path), note="is a link that leads out of the folder; name its target to check it")
@@ -84,9 +89,9 @@ def _manifest(path: Path, patches: _Patches, *, pipes: bool) -> Source:
 
 def _patches(folder: Path) -> frozenset[Path]:
     """Return the files that the kustomization of a folder takes for patches."""
-    found = next((path for name in kustomize.FILES if (path := folder / name).is_file()), None)
+    found = next((path for name in _KUSTOMIZATIONS if (path := folder / name).is_file()), None)
     content = _file(found, pipes=False).content if found else b""
-    return frozenset(Path(os.path.normpath(folder / name)) for name in kustomize.patches(content))
+    return frozenset(Path(os.path.normpath(folder / name)) for name in _patches(content))
 
 
 def _file(path: Path, *, pipes: bool) -> Source:
@@ -110,3 +115,21 @@ def _content(name: str, file: BinaryIO) -> Source:
     if len(content) > LARGEST:
         return Source(name, problem=f"is larger than {LARGEST // 2**20} MiB; split it into several files")
     return Source(name, content)
+
+
+def _patches(content: bytes) -> frozenset[str]:
+    """Return the files that a kustomization names as patches, by their paths from its folder; none if it is broken."""
+    try:
+        text = decode(content)
+        return frozenset(name for each in documents(text, Aliases.of(text), {}) for name in _named(each.tree))
+    except NotReadable:
+        return frozenset()
+
+
+def _named(tree: Tree) -> Iterator[str]:
+    for field in _PATCHES:
+        entries = read(tree, field)
+        for entry in entries if isinstance(entries, list) else ():
+            name = entry if isinstance(entry, str) else read(entry, "path")
+            if isinstance(name, str) and "\n" not in name and "\0" not in name:  # with line ends it is the patch itself
+                yield name

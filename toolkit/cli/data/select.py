@@ -7,8 +7,8 @@ from pathlib import Path
 from core.datasets import lock, query
 from core.datasets.catalogue import as_of
 from core.datasets.choice import card_of
-from core.datasets.errors import DataSetError
 from core.datasets.lock import Lock
+from core.errors import DataSetError
 from core.files import write_atomically
 from toolkit.cli.data import chosen, sources
 from toolkit.cli.data.chosen import LIST, Name, Named, TenantOption

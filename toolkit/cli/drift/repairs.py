@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.wording import some
 from stacks.settings import transforms
 from toolkit.cli.diff import engine_reviews
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
@@ -18,7 +19,6 @@ from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.shared.text import some
 from toolkit.review import live, paths, removal
 from toolkit.review.model import Change, Op, Resource, Review
 from toolkit.review.titles import path

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from core.wording import some
 from core.yaml import nodes as yaml_nodes
 from stacks.loading.settings import KEY, PROJECT
 from stacks.releases import RELEASES
@@ -21,7 +22,6 @@ from toolkit.cli.shared import cluster_checks, cluster_client, contexts
 from toolkit.cli.shared.console import print_text, print_warning
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
-from toolkit.cli.shared.text import some
 from toolkit.simulator import home, kubeconfigs
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")

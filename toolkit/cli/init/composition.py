@@ -6,6 +6,7 @@ from typing import Any
 
 from components.operators.mpi_operator import OPERATOR
 from core.hardware.profiles import PROFILES
+from core.wording import some
 from stacks.releases import RELEASES, Release
 from stacks.settings.platform import Settings
 from toolkit.cli.init import gpu_policy, node_ranges, operators, optional_parts, places, pools, taints, workloads
@@ -16,7 +17,6 @@ from toolkit.cli.init.machine_files import MachineFile, machine_files, which
 from toolkit.cli.init.machine_kinds import Kind, gpus, machine_kinds, machines, with_gpus
 from toolkit.cli.init.machines import Group
 from toolkit.cli.init.tenants import fit as fit_tenants
-from toolkit.cli.shared.text import some
 
 _SRIOV = "sriov-network-operator"
 _NOT_OF_EXAMPLES = ("base", "release", "cluster", "machines", "nodes", "state", "adopted", "site", "suite")

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from core.files import write_atomically
+from core.wording import some
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.text import some
 
 
 def write(files: Mapping[Path, str], *, force: bool) -> None:

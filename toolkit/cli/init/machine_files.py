@@ -9,11 +9,11 @@ from core import project
 from core.hardware.profiles import NVIDIA_PCI_VENDOR
 from core.hardware.profiles.catalogue import BASE, TO_COMPLETE, given, missing
 from core.hardware.profiles.records import MEMORY_REPORTED
+from core.wording import some
 from toolkit.cli.init import text
 from toolkit.cli.init.decision import MARK
 from toolkit.cli.init.facts import Connection
 from toolkit.cli.init.machines import Group
-from toolkit.cli.shared.text import some
 
 _REQUIRED = ("gpu", "nvlink", "cpu_cores", "memory_gib", "numa", "link_layer", "ports", "hcas")
 """Fields of a machine without any base that labels do not give."""

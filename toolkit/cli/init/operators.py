@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.apis.operators import node_feature_discovery
+from core.wording import some
 from stacks.releases import Release
 from toolkit.cli.init.decision import MARK, REVIEW, Decision, Path
 from toolkit.cli.init.facts import Cluster
 from toolkit.cli.init.operator_facts import ALL_NAMESPACES, OWN_NAMESPACE, Controller, Package, Subscription
-from toolkit.cli.shared.install_plans import approval
-from toolkit.cli.shared.text import some
+from toolkit.cli.shared.operator_objects import approval
 
 _FIELDS = frozenset({"package", "channel", "namespace"})
 """What every subscription of the settings has."""

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from components.tenants.tenant import TenantNamespace
-from core.wording import plural
+from core.wording import plural, some
 from toolkit.cli.init.decision import REVIEW, Decision
 from toolkit.cli.init.facts import Cluster, Namespace
 from toolkit.cli.init.machine_kinds import shared_out
-from toolkit.cli.shared.text import some
 
 _BLOCK = 10_000
 """Ids of a namespace's range: as many as OpenShift gives."""

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from core.apis.kinds import JOB
-from core.apis.logs import SIMULATED
-from core.apis.names import GPU_RESOURCE, KUBERNETES_TAINTS, SCC_EXEMPT_NAMESPACES
+from core.apis.names import GPU_RESOURCE, KUBERNETES_TAINTS, SCC_EXEMPT_NAMESPACES, SIMULATED
 from core.hardware.profiles import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR
 
 CONTAINER = "tools"

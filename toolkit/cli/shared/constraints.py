@@ -11,6 +11,7 @@ from typing import Any
 from components.base.labels import PART_OF
 from core.apis import kinds
 from core.apis.kinds import Kind
+from core.wording import some
 from policies.rbac import Rbac, Subject
 from policies.scc.roles import own_role
 from policies.values import entries, mapping, read
@@ -19,7 +20,6 @@ from stacks.settings.platform import Settings
 from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.text import some
 from toolkit.review.sentences import name, quoted
 
 Object = Mapping[str, Any]

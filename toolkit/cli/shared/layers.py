@@ -1,5 +1,6 @@
 """Stacks of one environment that share a cluster: a platform, and tenants on it."""
 
+from core.wording import some
 from stacks.loading import settings as stack_settings
 from stacks.loading.settings import SettingsError, tenants_of
 from stacks.settings.layers import PlatformLayer, TenantsLayer
@@ -9,7 +10,6 @@ from toolkit.cli.shared.console import print_warning
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.shared.text import some
 
 _TENANT = "hpc:tenants:Tenant"
 _SHOWN = 4  # tenants that a message names

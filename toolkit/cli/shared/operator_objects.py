@@ -1,4 +1,4 @@
-"""Objects of operators that exist under other names than those of the settings, beside which a second has no effect."""
+"""Objects of operators and of OLM: what exists beside those of the settings, and what waits for a user."""
 
 from collections.abc import Iterator
 
@@ -11,9 +11,11 @@ from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.owners import PART
 
+_APPROVED = '{"spec":{"approved":true}}'
+
 
 def conflicts(settings: Settings, cluster: Cluster) -> Iterator[str]:
-    """Yield what exists, why no second one will do, and the setting that names it."""
+    """Yield objects under other names than the settings', why no second one will do, and the setting that names it."""
     gpu, features, kind = settings.gpu, settings.node_feature_discovery, settings.version.node_feature_discovery
     if isinstance(gpu, GpuOperatorSettings) and not gpu.operator.installed:
         for name in _others(kinds.CLUSTER_POLICY, "", gpu.policy, cluster):
@@ -38,3 +40,8 @@ def _others(kind: Kind, namespace: str, own: str, cluster: Cluster) -> list[str]
         for item in cluster.list(kind, namespace)
         if (name := metadata.name(item)) != own and metadata.labels(item).get(PART) != PART_OF
     ]
+
+
+def approval(namespace: str, name: str) -> str:
+    """Return that an InstallPlan waits for a user, with the command."""
+    return f"waits for a user's approval: `oc -n {namespace} patch installplan {name} --type merge -p '{_APPROVED}'`"

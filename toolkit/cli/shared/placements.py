@@ -2,10 +2,10 @@
 
 from itertools import groupby
 
+from core.wording import some
 from stacks.resolved.placements import Placement, placements
 from stacks.settings.platform import Settings
 from toolkit.cli.shared import tables
-from toolkit.cli.shared.text import some
 
 
 def show(settings: Settings) -> None:

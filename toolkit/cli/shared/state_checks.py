@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+from core.wording import some
 from toolkit.cli.shared import layers
 from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.backends.backend import Backend
 from toolkit.cli.shared.backends.tags import SERVER
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.shared.text import some
 from toolkit.review.titles import short
 from toolkit.simulator import state as states
 from toolkit.simulator.home import Layout

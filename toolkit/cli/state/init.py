@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from core.wording import some
 from toolkit.cli.shared import passphrases, session
 from toolkit.cli.shared.backends import bucket_setup
 from toolkit.cli.shared.backends.backend import Backend
@@ -17,7 +18,6 @@ from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import OtherName
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.shared.text import some
 from toolkit.cli.state import presentation, selection
 from toolkit.cli.state.rotation import PASSPHRASE
 from toolkit.cli.state.selection import BackendUrl, SomeStack

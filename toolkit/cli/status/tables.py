@@ -4,9 +4,9 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import groupby
 
 from core.apis.names import GPU_RESOURCE
+from core.wording import some
 from toolkit.cli.shared.console import print_parts, styled
 from toolkit.cli.shared.tables import Cell, show_rows
-from toolkit.cli.shared.text import some
 from toolkit.cli.status.jobs import FAILED
 from toolkit.cli.status.overview import POOLS, RDMA, Node, Overview, by_value
 

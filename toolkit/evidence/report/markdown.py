@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from core import project
-from core.markdown import table
-from core.wording import plural
+from core.wording import plural, table
 from toolkit.evidence.records import Run
 from toolkit.evidence.report.changes import Comparison, as_text, assumptions, turn
 from toolkit.evidence.report.job_figures import figures_by_job

@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from toolkit.evidence.report.canvas import COLOURS, svg
-from toolkit.evidence.report.label_places import spread
 from toolkit.evidence.report.markup import Markup
 from toolkit.evidence.report.points import Limit, Measure, Point
 from toolkit.evidence.report.sweeps import Sweep
@@ -170,3 +169,20 @@ def _scales(axes: Axes, sizes: Sequence[int], room: float = 1) -> None:
 
 def _ends(values: Sequence[tuple[int, float]]) -> Sequence[tuple[int, float]]:
     return (values[0], values[-1]) if len(values) > 1 else values
+
+
+def spread(wanted: Sequence[float], gap: float) -> tuple[float, ...]:
+    """Return places that are at least `gap` apart, in the order of those wanted and as near to them as can be."""
+    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
+    groups: list[tuple[float, int]] = []  # of labels that touch: the lowest's place, and how many they are
+    for index in order:
+        low, count = wanted[index], 1
+        while groups and low < groups[-1][0] + groups[-1][1] * gap:
+            before, more = groups.pop()
+            # Both groups' labels want to be where their own places put them: the mean, of what each adds.
+            low = (before * more + (low - more * gap) * count) / (more + count)
+            count += more
+        groups.append((low, count))
+    places = [low + step * gap for low, count in groups for step in range(count)]
+    found = dict(zip(order, places, strict=True))
+    return tuple(found[index] for index in range(len(wanted)))

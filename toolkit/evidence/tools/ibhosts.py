@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from core.apis.logs import NO_HOSTS
+from core.apis.names import NO_HOSTS
 from core.model import Model
 from core.wording import plural
 from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed

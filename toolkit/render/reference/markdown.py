@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from core import markdown
+from core import wording
 
 _RANGE = r"(?: to (?:[RSNDBE]-\d[\d.]*(?:-\d+)?|-\d+))?"
 _ID = rf"\b(?:[RSNDB]-\d[\d.]*\d(?:-\d+)?[a-z]?{_RANGE}|[RSNDB]-\d+{_RANGE}|E-\d+[a-z]?|platform-facts \d+(?:\.\d+)?)"
@@ -15,7 +15,7 @@ _NUMBERS = re.compile(r"(\d+)")
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table; cells may have line breaks and bars."""
-    return markdown.table(heads, ([cell(text) for text in row] for row in rows))
+    return wording.table(heads, ([cell(text) for text in row] for row in rows))
 
 
 def cell(text: str) -> str:

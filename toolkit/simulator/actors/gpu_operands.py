@@ -4,12 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.apis import kinds
-from core.apis.names import GPU_DEPLOY
+from core.apis.names import GPU_DEPLOY, OFED_WAIT
 from toolkit.simulator.actors import grants, images, sim_kinds
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.devices import MIG_STRATEGY
 from toolkit.simulator.actors.gpus import MODULE_TYPE
-from toolkit.simulator.actors.mofed import WAIT
 from toolkit.simulator.actors.package import PRIVILEGED
 from toolkit.simulator.actors.rbac import READ, Rule
 from toolkit.simulator.manifests import daemon_set, manifest
@@ -83,7 +82,7 @@ def _driver(spec: Object) -> Object:
     ]
     pod["hostPID"] = True
     if _rdma(spec) and not (driver["rdma"]).get("useHostMofed"):
-        pod["nodeSelector"] = {WAIT: "false"}
+        pod["nodeSelector"] = {OFED_WAIT: "false"}
     return pod
 
 

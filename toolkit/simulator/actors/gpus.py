@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from core.hardware.gpus import ARCHITECTURES
 from core.hardware.profiles import Profile
 from toolkit.simulator import names

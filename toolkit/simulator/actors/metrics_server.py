@@ -12,7 +12,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from core.apis import kinds
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from toolkit.simulator import names
 from toolkit.simulator.actors import gpu_exporter, gpu_use, job_inputs, pods
 from toolkit.simulator.actors.api import Object

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from core.apis import kinds
+from core.apis.names import MELLANOX_ADAPTER, OFED_WAIT
 from toolkit.simulator.actors import grants
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.deviceplugins import FILE
-from toolkit.simulator.actors.mofed import ADAPTER, WAIT
 from toolkit.simulator.actors.multus import RESOURCE
 from toolkit.simulator.actors.package import PRIVILEGED
 from toolkit.simulator.manifests import daemon_set, manifest, simulated_by
@@ -48,7 +48,11 @@ class State:
         pod = self.pod(spec[self.field])
         pod["serviceAccountName"] = self.account
         pod["priorityClassName"] = "system-node-critical"
-        pod["nodeSelector"] = {ADAPTER: "true", **pod.get("nodeSelector", {}), **(spec.get("nodeSelector") or {})}
+        pod["nodeSelector"] = {
+            MELLANOX_ADAPTER: "true",
+            **pod.get("nodeSelector", {}),
+            **(spec.get("nodeSelector") or {}),
+        }
         pod["tolerations"] = [
             *(spec.get("tolerations") or []),
             {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
@@ -87,7 +91,7 @@ def _driver(part: Object) -> Object:
 def _plugin(name: str) -> Callable[[Object], Object]:
     def pod(part: Object) -> Object:
         container = {"name": name, "image": _image(part), "securityContext": {"privileged": True}}
-        return {"hostNetwork": True, "nodeSelector": {WAIT: "false"}, "containers": [container]}
+        return {"hostNetwork": True, "nodeSelector": {OFED_WAIT: "false"}, "containers": [container]}
 
     return pod
 

@@ -5,10 +5,10 @@ from itertools import chain
 
 from core.apis import kinds
 from core.apis.kinds import Kind
+from core.apis.names import MELLANOX_ADAPTER, OFED_WAIT
 from toolkit.simulator.actors import images, network_operands, nic_node_policies, pods
 from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.informer import Informer, Key
-from toolkit.simulator.actors.mofed import ADAPTER, WAIT
 from toolkit.simulator.actors.network_operands import DRIVER, STATES, State
 from toolkit.simulator.actors.podactor import HERE, Operator, nodes_where, ready
 
@@ -74,8 +74,8 @@ class NetworkOperator(Operator):
             name = node["metadata"]["name"]
             own = next((one for one in driving if nic_node_policies.selects(one, node)), None)
             value = waits(node, own or policy, wanted=wanted or own is not None, ready=name in drivers)
-            if pods.labels(node).get(WAIT) != value:
-                self.api.patch(kinds.NODE, name, {"metadata": {"labels": {WAIT: value}}})
+            if pods.labels(node).get(OFED_WAIT) != value:
+                self.api.patch(kinds.NODE, name, {"metadata": {"labels": {OFED_WAIT: value}}})
 
     def _install(self, policy: Object, states: Sequence[State]) -> dict[str, Object | None]:
         """Make what a policy asks for, if it has changed since or is gone; return the DaemonSets of its states."""
@@ -122,7 +122,7 @@ def waits(node: Object, policy: Object | None, *, wanted: bool, ready: bool) -> 
 
     `wanted`: the policy asks for a driver; `ready`: it runs on this node.
     """
-    if policy is None or pods.labels(node).get(ADAPTER) != "true":
+    if policy is None or pods.labels(node).get(MELLANOX_ADAPTER) != "true":
         return None
     return str(wanted and not ready).lower()
 

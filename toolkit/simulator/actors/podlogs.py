@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from toolkit.simulator.actors import pods, services, sim_kinds, workload
+from toolkit.simulator.actors import gpus, pods, sim_kinds, workload
 from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.informer import Key, Loop, key_of
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.manifests import manifest
+from toolkit.simulator.performance import plugin_log
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +74,7 @@ class PodLogs:
         meta = pod["metadata"]
         folder = self.folder(pod)
         if not folder.exists():
-            self.set_lines(pod, (*workload.introduction(pod), *services.first_lines(pod, self._runtime)))
+            self.set_lines(pod, (*workload.introduction(pod), *_first_lines(pod, self._runtime)))
         self._published[key] = meta["uid"]
         if not self._served:
             return
@@ -89,3 +90,13 @@ class PodLogs:
                 log.warning("%s: pod logs are in files only", error)
             elif not (error.missing or error.forbidden):
                 raise
+
+
+def _first_lines(pod: Object, runtime: Runtime) -> tuple[str, ...]:
+    """Return what the GPU device plugin prints when it starts; none of other pods."""
+    if not gpus.is_plugin(pod):
+        return ()
+    node = pods.node_name(pod)
+    has_driver = gpus.has_driver(runtime.nodes.get(node), runtime.running_on(node))
+    tag = pods.image(pod).partition("@")[0].rpartition("/")[2].partition(":")[2]
+    return tuple(plugin_log.lines(tag, datetime.now(UTC), has_driver=has_driver))

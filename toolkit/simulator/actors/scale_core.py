@@ -1,11 +1,10 @@
 """Core pods of container-native Storage Scale: what they are, and what each needs of its node."""
 
 from core.apis import kinds
-from core.apis.names import KERNEL_DEVEL, SCALE_NAMESPACE
+from core.apis.names import KERNEL_DEVEL, OFED_WAIT, SCALE_NAMESPACE
 from toolkit.simulator import names
 from toolkit.simulator.actors import images, pods
 from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.mofed import WAIT
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.manifests import manifest, simulated_by
 
@@ -49,7 +48,7 @@ def waits_for_driver(core: Object, runtime: Runtime) -> bool:
         return False
     node = runtime.nodes.get(pods.node_name(core))
     scripted = runtime.config_maps.get(BUILD, SCALE_NAMESPACE) is not None
-    return scripted and node is not None and pods.labels(node).get(WAIT) == "true"
+    return scripted and node is not None and pods.labels(node).get(OFED_WAIT) == "true"
 
 
 def fault(node: Object | None) -> str | None:

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from core.apis import suite
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from core.project import PRODUCT
 from toolkit.simulator import kubeconfigs
 from toolkit.simulator.actors import mounts, pods

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from toolkit.simulator import names
 from toolkit.simulator.actors import pods
 from toolkit.simulator.actors.api import Object

@@ -6,7 +6,7 @@ openshift/apiserver-library-go, pkg/securitycontextconstraints/sccadmission.
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,8 @@ from policies.scc import REQUIRED_ANNOTATION, InvalidPod, Namespace, User, Verdi
 from policies.scc.pod_defaults import ACCOUNT, defaulted_pod
 from policies.scc.subjects import running_as
 from toolkit.simulator import names
-from toolkit.simulator.admission.patches import patch
+
+Operation = dict[str, Any]
 
 Object = Mapping[str, Any]
 
@@ -130,3 +131,25 @@ def _annotations(pod: Object) -> Object:
 
 def _forbidden(pod: Object) -> str:
     return f'pods "{pod["metadata"].get("name") or pod["metadata"].get("generateName", "")}" is forbidden'
+
+
+def patch(before: Any, after: Any, path: str = "") -> Iterator[Operation]:
+    """Yield the operations that make `after` of `before`; lists of different lengths are replaced as a whole."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in before.keys() - after.keys():
+            yield {"op": "remove", "path": f"{path}/{_escaped(key)}"}
+        for key, value in after.items():
+            below = f"{path}/{_escaped(key)}"
+            if key not in before:
+                yield {"op": "add", "path": below, "value": value}
+            else:
+                yield from patch(before[key], value, below)
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from patch(old, new, f"{path}/{index}")
+    elif before != after:
+        yield {"op": "replace", "path": path, "value": after}
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from core.apis import data_sets
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from core.project import PRODUCT
 from toolkit.simulator.performance.job import Launched, Worker
 from toolkit.simulator.performance.printed import Printed

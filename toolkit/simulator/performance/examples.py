@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from core.hardware.measured import trained
 from toolkit.simulator.performance import random_draws, training
 from toolkit.simulator.performance.job import Launched

@@ -4,15 +4,34 @@ import math
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from types import MappingProxyType
 
-from core.hardware.measured import NVLINK_COLLECTIVES
-from core.markdown import table
+from core.hardware.measured import ALL_REDUCE, NVLINK_COLLECTIVES
 from core.project import PRODUCT
-from toolkit.simulator.performance import model, paper, programs_page
+from core.wording import table
+from toolkit.simulator.performance import model, programs_page
 from toolkit.simulator.performance.curves import CURVES, NVLINK, Curve, Segment
+
+Row = tuple[float, float]
+
+SMALLEST = ALL_REDUCE[0].rows[0].bytes
+"""Bytes of the first row of the Redpaper's tables; each row has twice the bytes of the one before."""
+TABLES: Mapping[str, tuple[Row, ...]] = MappingProxyType(
+    {
+        f"{table.pods}x{table.gpus}": tuple((row.out_of_place.time_us, row.in_place.time_us) for row in table.rows)
+        for table in ALL_REDUCE
+    }
+)
+"""Layout as pods x GPUs -> microseconds of all-reduce, out of place and in place."""
+
+
+def points(layout: str) -> list[tuple[int, float]]:
+    """Return size in bytes and time in microseconds of every figure of a table."""
+    return [(SMALLEST << index, time) for index, row in enumerate(TABLES[layout]) for time in row]
+
 
 SEGMENTS = 4
 NVLINK_SEGMENTS = 3
@@ -92,7 +111,7 @@ def data(text: str, name: str, curves: dict[str, Curve]) -> str:
 
 def page() -> str:
     """Return docs/reference/performance-model.md: the template with the tables in its fields, then other programs."""
-    errors = {layout: residuals(curve, paper.points(layout)) for layout, curve in CURVES.items()}
+    errors = {layout: residuals(curve, points(layout)) for layout, curve in CURVES.items()}
     heads = [f"up to {size:,} B" for size in model.CLASSES]
     columns = [column for name in CURVES for column in (f"{name} measured, us", "model, us")]
     nccl = TEMPLATE.read_text().format(
@@ -122,7 +141,7 @@ def page() -> str:
             ),
         ),
         nvlink_errors=table(("collective", "fitted", "sizes", "median error", "worst"), nvlink_errors()),
-        sizes=table(("size", *columns), map(_sizes, range(len(paper.TABLES["1x8"])))),
+        sizes=table(("size", *columns), map(_sizes, range(len(TABLES["1x8"])))),
         effects=table(
             ("effect", "figure", "of what", "source"),
             ((one.name, f"{one.value:g}", one.meaning, one.source) for one in model.EFFECTS),
@@ -149,10 +168,10 @@ def nvlink_errors() -> list[tuple[str, ...]]:
 
 def _sizes(index: int) -> list[str]:
     """Return a row: a size, and what was measured of it and follows from each curve."""
-    size = paper.SMALLEST << index
+    size = SMALLEST << index
     cells = [f"{size:,}"]
     for name, curve in CURVES.items():
-        measured = math.fsum(paper.TABLES[name][index]) / 2
+        measured = math.fsum(TABLES[name][index]) / 2
         cells += [f"{measured:,.1f}", f"{model.segment(curve, size).us(size):,.1f}"]
     return cells
 
@@ -160,7 +179,7 @@ def _sizes(index: int) -> list[str]:
 def main() -> None:
     """Write the data, then, with it, the page."""
     if sys.argv[1:] != ["page"]:
-        text = data(DATA.read_text(), "CURVES", {layout: fitted(paper.points(layout)) for layout in paper.TABLES})
+        text = data(DATA.read_text(), "CURVES", {layout: fitted(points(layout)) for layout in TABLES})
         over_nvlink = {name: fitted(nvlink_points(name)[0], NVLINK_SEGMENTS) for name in FITTED}
         DATA.write_text(data(text, "NVLINK", over_nvlink))
         # The page shows what is imported, and this process has the old curves.

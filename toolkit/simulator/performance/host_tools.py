@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from core.hardware import cpus
 from core.hardware.adapters import adapter
 from core.hardware.profiles import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR, Device, Profile

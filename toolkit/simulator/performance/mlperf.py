@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from core.hardware.measured import MLPERF_BAND, SUPERMICRO_MACHINE, submission
 from toolkit.simulator.performance import random_draws, training
 from toolkit.simulator.performance.job import Launched

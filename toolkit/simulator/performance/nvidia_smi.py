@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from core.hardware.profiles import Profile
 from toolkit.simulator.performance import buses, random_draws, smi_query, topology_matrix
 from toolkit.simulator.performance.job import Launched

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from core.hardware.measured import MEASURED_GPUS, MeasuredGpu
 from core.hardware.profiles import Profile
 from toolkit.simulator.performance import nvidia_smi, ports, random_draws

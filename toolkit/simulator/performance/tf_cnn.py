@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from toolkit.simulator.performance import random_draws, training
 from toolkit.simulator.performance.job import Launched
 from toolkit.simulator.performance.options import number, on, options

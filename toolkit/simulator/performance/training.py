@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from core.hardware import profiles
 from core.hardware.measured import REDPAPER_MACHINE, TCP_RATES, trained
 from core.hardware.profiles import Profile

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets.errors import DataSetError
+from core.errors import DataSetError
 from tests.support.commands import finished
 from toolkit.cli.data import confusion, select
 from toolkit.cli.shared.errors import Problem

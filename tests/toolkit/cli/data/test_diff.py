@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.datasets import lock
-from core.datasets.errors import DataSetError
+from core.errors import DataSetError
 from tests.support.commands import finished
 from tests.toolkit.datasets.kit import Row, a_choice, image, row, selected
 from toolkit.cli.data import diff

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.datasets import lock
-from core.datasets.errors import DataSetError
+from core.errors import DataSetError
 from stacks.loading import locks, settings
 from tests.support.catalogues import generated_catalogue
 from tests.support.commands import finished

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from core.data_files import DataFileError, read
 from core.hardware.profiles import PROFILES, read_machine
 from tests.support.commands import finished

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from core.apis.logs import LISTENER
+from core.apis.names import LISTENER
 from stacks.programs import PROGRAMS
 from tests.toolkit.evidence.criteria.cases import (
     ANY,

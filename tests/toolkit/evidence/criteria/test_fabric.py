@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from core.apis.logs import NO_HOSTS
+from core.apis.names import NO_HOSTS
 from tests.support.mutated import read_text
 from tests.toolkit.evidence.criteria.cases import ANY, BY_NAME, DGX, RDMA, RDMA_LOG, changed, status
 from toolkit.evidence.evaluation import evaluate

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.json_patches import applied
-from toolkit.simulator.admission.patches import patch
+from toolkit.simulator.admission.review import patch
 
 KEYS = st.sampled_from(("a", "b", "openshift.io/scc", "~tilde/slash~1", ""))
 TREES = st.recursive(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from tests.toolkit.simulator.performance.launches import launch
 from toolkit.simulator.performance import pod_commands
 from toolkit.simulator.performance.data_set import SCRIPT

@@ -8,7 +8,7 @@ import pytest
 from core.apis.nccl import bus_factor
 from core.hardware.measured import NVLINK_COLLECTIVES
 from tests.toolkit.simulator.performance.launches import EXPORTS, launch
-from toolkit.simulator.performance import curves, fit, model, paper
+from toolkit.simulator.performance import curves, fit, model
 from toolkit.simulator.performance.communicator import communicator
 from toolkit.simulator.performance.job import Launched
 from toolkit.simulator.performance.mpirun import mpirun
@@ -39,12 +39,12 @@ def busbw(job: Launched, gpus: int, ranks: int = 16) -> float:
     return LARGE / us(job, gpus, LARGE) / 1e3 * bus_factor("all_reduce", ranks)
 
 
-@pytest.mark.parametrize("layout", paper.TABLES)
+@pytest.mark.parametrize("layout", fit.TABLES)
 def test_curves_are_the_best_fit_and_close(layout: str) -> None:
     """The curves are the fit of the tables, and near them."""
     curve = curves.CURVES[layout]
-    assert curve == fit.fitted(paper.points(layout))
-    errors = fit.residuals(curve, paper.points(layout))
+    assert curve == fit.fitted(fit.points(layout))
+    errors = fit.residuals(curve, fit.points(layout))
     assert median(errors) <= MOST_MEDIAN
     assert max(errors) <= MOST_WORST
 
@@ -52,12 +52,12 @@ def test_curves_are_the_best_fit_and_close(layout: str) -> None:
 def spreads(layout: str) -> list[float]:
     """Return how far the two times of a size are apart in a table: relative standard deviations by class of size."""
     logs: list[list[float]] = [[] for _ in (*model.CLASSES, None)]
-    for index, (out_of_place, in_place) in enumerate(paper.TABLES[layout]):
-        logs[model.size_class(paper.SMALLEST << index)].append(math.log(in_place / out_of_place))
+    for index, (out_of_place, in_place) in enumerate(fit.TABLES[layout]):
+        logs[model.size_class(fit.SMALLEST << index)].append(math.log(in_place / out_of_place))
     return [math.sqrt(sum(log**2 for log in one) / len(one) / 2) for one in logs]
 
 
-@pytest.mark.parametrize("layout", paper.TABLES)
+@pytest.mark.parametrize("layout", fit.TABLES)
 def test_repeats_spread_as_in_the_tables(layout: str) -> None:
     """The noise is that of the paper's repeats."""
     assert model.SPREADS[layout] == pytest.approx(spreads(layout), abs=0.0006)
@@ -94,7 +94,7 @@ def test_machines_with_nvlink_4_take_its_times() -> None:
 @pytest.mark.parametrize(("pods", "gpus", "layout"), [(1, 8, "1x8"), (2, 8, "2x8"), (16, 1, "16x1")])
 def test_the_papers_jobs_take_the_papers_times(pods: int, gpus: int, layout: str) -> None:
     """Jobs of the paper's layouts have the paper's times."""
-    for size, time in paper.points(layout):
+    for size, time in fit.points(layout):
         assert us(launch(pods, gpus), gpus, size) == pytest.approx(time, rel=MOST_WORST)
 
 

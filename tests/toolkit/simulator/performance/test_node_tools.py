@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from core.hardware.profiles import PROFILES
 from core.hardware.profiles.records import MEMORY_REPORTED
 from tests.support.machines import DGX1_V100_16GB, DGX2H, DGX_A100

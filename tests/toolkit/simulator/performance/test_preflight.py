@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from components.jobs.layout import Layout
-from core.apis.logs import SIMULATED
+from core.apis.names import SIMULATED
 from core.apis.nccl import Transport
 from core.hardware.profiles import PROFILES
 from stacks.programs import PROGRAMS

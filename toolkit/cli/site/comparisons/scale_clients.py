@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from stacks.settings.site.scale import ScaleSettings
-from stacks.site.scale_facts import ScaleFacts
-from stacks.site.site import Site
+from stacks.site.site import ScaleFacts, Site
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.site.comparison import Compared, Comparison, compared, labelled, of_kind
 from toolkit.evidence.model import Reading

@@ -7,9 +7,9 @@ driver: NVIDIA/gpu-operator, controllers/object_controls.go and state_manager.go
 from collections.abc import Iterator, Mapping
 
 from core.apis import kinds, names
+from core.wording import some
 from policies.values import mapping, read
 from toolkit.cli.shared import metadata
-from toolkit.cli.shared.text import some
 from toolkit.cli.up.waits import pods, workloads
 from toolkit.cli.up.waits.verdict import Look, Object, Verdict, waiting
 

@@ -2,11 +2,21 @@
 
 from core.apis import kinds
 from core.apis.kinds import Kind
+from core.apis.names import SIMULATED
 from toolkit.simulator.actors import images
-from toolkit.simulator.actors.cert_manager import CertManagerOperator
 from toolkit.simulator.actors.kueue import OPERATOR_RULES, KueueOperator
 from toolkit.simulator.actors.kueue_manager import KueueManager
 from toolkit.simulator.actors.package import COMMON, TEXT, Bundle, Definition, Package, list_of, operates, structure
+from toolkit.simulator.actors.podactor import PodActor
+
+
+class CertManagerOperator(PodActor):
+    """Prints what it is. Certificates are not simulated: nothing reads one."""
+
+    def start(self) -> None:
+        """Do nothing else."""
+        self.say(f"{SIMULATED}: the kinds of cert-manager.io are served, and no certificate is made")
+
 
 _NAMESPACED = (("Issuer", "issuers"), ("Certificate", "certificates"), ("CertificateRequest", "certificaterequests"))
 CERTIFICATES = (

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from core.hardware.profiles import Hca, Profile
 from core.hardware.topology import pagepool_gib
 from stacks.settings.site.scale import ScaleSettings
-from stacks.site.scale_facts import ScaleFacts
-from stacks.site.site import Site
+from stacks.site.site import ScaleFacts, Site
 from toolkit.site.output import Open
 
 _COMMON = {

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from shlex import join, quote
 
 from stacks.settings.site.scale import ScaleSettings
-from stacks.site.scale_facts import ScaleFacts
-from stacks.site.site import Site
+from stacks.site.site import ScaleFacts, Site
 from toolkit.site.groups.scale.attributes import Attributes
 from toolkit.site.output import File
 

@@ -10,8 +10,7 @@ from typing import Any
 import yaml
 
 from stacks.settings.site.scale import ScaleNode, ScaleSettings
-from stacks.site.scale_facts import ScaleFacts
-from stacks.site.site import Site
+from stacks.site.site import ScaleFacts, Site
 from toolkit.site.groups.scale.attributes import Attributes
 from toolkit.site.output import File, Open
 

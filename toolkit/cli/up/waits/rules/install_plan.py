@@ -3,7 +3,7 @@
 from core.apis import kinds
 from policies.values import read
 from toolkit.cli.shared import metadata
-from toolkit.cli.shared.install_plans import approval
+from toolkit.cli.shared.operator_objects import approval
 from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, conditions, failed, reason_of, waiting
 
 
