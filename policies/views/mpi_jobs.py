@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from posixpath import basename
 
+from core.apis.mpirun import number
 from core.apis.quantity import whole
 from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.values import Path, Unknown
 from policies.views import devices
-from policies.views.mpirun import Mpirun, calls, number
+from policies.views.mpirun import Mpirun, calls
 
 REPLICAS: Path = ("spec", "mpiReplicaSpecs")
 LAUNCHER: Path = (*REPLICAS, "Launcher")

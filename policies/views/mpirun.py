@@ -1,36 +1,21 @@
-"""What a container's command line says to mpirun, as far as a manifest can say it."""
+"""The calls of mpirun in a container's command line, as far as a manifest has it."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from posixpath import basename
 
+from core.apis.mpirun import LAUNCHERS, Value, number, read
 from policies.pods import Container
 from policies.values import Path
 from policies.views.command_lines import Command, commands, text
 
-LAUNCHERS = frozenset({"mpirun", "mpiexec", "orterun", "prterun", "mpiexec.hydra", "horovodrun"})
 _MARKS = re.compile("mpirun|mpiexec|orterun|prterun|horovodrun")
 _TALKERS = frozenset(
     {"apt", "apt-get", "cat", "command", "conda", "dnf", "echo", "grep", "ls", "pgrep", "pip", "pkill", "printf"}
     | {"test", "type", "which", "yum", "[", "[["}
 )
 """Commands that name mpirun without starting it."""
-_MOST_DIGITS = 9
-
-_PROCESSES = frozenset({"np", "n", "c", "num-proc"})
-_PER_NODE = frozenset({"npernode", "N", "ppn", "perhost"})
-_ENVIRONMENT = frozenset({"genv", "env"})
-_HOSTS = frozenset({"H", "host", "hosts"})
-_NO_VALUE = frozenset(
-    {"allow-run-as-root", "autotune", "bycore", "bynode", "byslot", "continuous", "d", "debug-daemons"}
-    | {"disable-cache", "display-allocation", "display-map", "do-not-launch", "enable-recovery", "gloo"}
-    | {"index-argv-by-rank", "leave-session-attached", "localonly", "merge-stderr-to-stdout", "mpi", "nolocal"}
-    | {"nooversubscribe", "noprefix", "novm", "oversubscribe", "pernode", "prepend-rank", "q", "quiet"}
-    | {"report-bindings", "show-progress", "tag-output", "timestamp-output", "use-hwthread-cpus", "v", "verbose"}
-)
-_TWO_VALUES = frozenset({"mca", "gmca", "omca", "pmca", "pmixmca", "prtemca", "genv", "env"})
-_KNOWN = _PROCESSES | _PER_NODE | _TWO_VALUES | _HOSTS | {"x"}
 
 
 @dataclass(frozen=True)
@@ -43,12 +28,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Mpirun:
-    """One call of mpirun.
-
-    `processes` is the value of -np, summed over `:` parts, None without one; `per_node` that of -npernode.
-    `exports` are the variables of -x with their values, None where the value is the launcher's own.
-    `hosts` are those that the call itself names, as it writes them. `program` is what it starts.
-    """
+    """One call of mpirun, whose fields are those of `core.apis.mpirun.Call` with their places."""
 
     place: Path
     processes: Word | None = None
@@ -67,12 +47,6 @@ class Mpirun:
         return any(host.partition(":")[0] not in here for host in self.hosts.split(",") if host)
 
 
-def number(text: str) -> int | None:
-    """Return a count as its programs read it, or None."""
-    text = text.strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
-
-
 def calls(container: Container) -> tuple[Mpirun, ...]:
     """Return the calls of mpirun and its kin in a container's command and args."""
     return container.once(_calls)
@@ -81,7 +55,7 @@ def calls(container: Container) -> tuple[Mpirun, ...]:
 def _calls(container: Container) -> tuple[Mpirun, ...]:
     if _MARKS.search(text(container)) is None:
         return ()
-    return tuple(found for command in commands(container) if (found := _call(command)) is not None)
+    return tuple(call for command in commands(container) if (call := _call(command)) is not None)
 
 
 def _call(command: Command) -> Mpirun | None:
@@ -89,72 +63,11 @@ def _call(command: Command) -> Mpirun | None:
     start = next((index for index, word in enumerate(words) if basename(word) in LAUNCHERS), None)
     if start is None or words[0] in _TALKERS:
         return None
-    found = _Reader(command)
-    index = start + 1
-    while index < len(words):
-        index = found.part(index)
-    return found.result(command.place(start))
+    call = read(words, start)
+    exports = {name: (value, command.place(index)) for name, (value, index) in call.exports.items()}
+    processes, per_node = _word(call.processes, command), _word(call.per_node, command)
+    return Mpirun(command.place(start), processes, per_node, exports, call.hosts, call.program)
 
 
-class _Reader:
-    """Collects what the parts of one call say; parts are separated by a lone colon."""
-
-    def __init__(self, command: Command) -> None:
-        self._command = command
-        self._words = command.words
-        self._counts: list[Word | None] = []
-        self._per_node: Word | None = None
-        self._exports: dict[str, tuple[str | None, Path]] = {}
-        self._hosts = ""
-        self._program: tuple[str, ...] = ()
-
-    def part(self, index: int) -> int:
-        """Read one part, and return where the next one starts."""
-        words = self._words
-        self._counts.append(None)
-        while index < len(words) and words[index][:1] == "-" and len(words[index]) > 1:
-            index += 1 + self._option(index)
-        end = next((at for at in range(index, len(words)) if words[at] == ":"), len(words))
-        if not self._program:
-            self._program = tuple(words[index:end])
-        return end + 1
-
-    def _option(self, index: int) -> int:
-        """Read one option, and return how many words after it are its values."""
-        words = self._words
-        name, equals, value = words[index].lstrip("-").partition("=")
-        if name == "pernode":
-            self._per_node = Word("1", self._command.place(index))
-        if name in _NO_VALUE:
-            return 0
-        if equals:
-            self._value(name, value, index)
-            return 0
-        left = len(words) - index - 1
-        if not left or (name not in _KNOWN and words[index + 1][:1] == "-"):
-            return 0
-        self._value(name, words[index + 1], index + 1)
-        return min(2 if name in _TWO_VALUES else 1, left)
-
-    def _value(self, name: str, value: str, index: int) -> None:
-        if name == "x":
-            variable, equals, own = value.partition("=")
-            self._exports[variable] = (own if equals else None, self._command.place(index))
-        elif name in _PROCESSES:
-            self._counts[-1] = Word(value, self._command.place(index))
-        elif name in _PER_NODE:
-            self._per_node = Word(value, self._command.place(index))
-        elif name in _ENVIRONMENT and index + 1 < len(self._words):
-            self._exports[value] = (self._words[index + 1], self._command.place(index + 1))
-        elif name in _HOSTS:
-            self._hosts = value
-
-    def result(self, place: Path) -> Mpirun:
-        """Return the call, whose launcher is at `place`."""
-        counts = [word for word in self._counts if word is not None]
-        processes = counts[0] if len(counts) == len(self._counts) and counts else None
-        if processes is not None and len(counts) > 1:
-            numbers = [number(word.text) for word in counts]
-            known = [value for value in numbers if value is not None]
-            processes = Word(str(sum(known)), processes.place) if len(known) == len(numbers) else None
-        return Mpirun(place, processes, self._per_node, self._exports, self._hosts, self._program)
+def _word(value: Value | None, command: Command) -> Word | None:
+    return Word(value.text, command.place(value.index)) if value is not None else None

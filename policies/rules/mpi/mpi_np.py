@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from core.apis.mpirun import number
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -9,7 +10,7 @@ from policies.pods import Container, Pod
 from policies.rule import Parameters, Rule
 from policies.values import brief
 from policies.views.mpi_jobs import MpiJobView, gpus, gpus_per_process
-from policies.views.mpirun import Mpirun, calls, number
+from policies.views.mpirun import Mpirun, calls
 from policies.violation import Violation
 
 _HERE = ("localhost", "127.0.0.1")

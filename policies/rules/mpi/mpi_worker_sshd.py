@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from posixpath import basename
 
 from core.apis.kinds import MPI_JOB_V2BETA1
+from core.apis.mpirun import LAUNCHERS
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Pod
 from policies.rule import Parameters, Rule
 from policies.views.command_lines import Command, commands, text
-from policies.views.mpirun import LAUNCHERS
 from policies.violation import Violation
 
 _SERVERS = ("ssh", "dropbear")

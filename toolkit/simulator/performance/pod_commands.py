@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from core.apis.mpirun import LAUNCHERS
 from toolkit.simulator.performance import data_set, shell, training
 from toolkit.simulator.performance.job import Launched
 from toolkit.simulator.performance.mpirun import mpirun
@@ -14,7 +15,6 @@ from toolkit.simulator.performance.torchrun import torchrun
 SHELLS = frozenset({"sh", "bash", "dash", "ash"})
 INTERPRETERS = frozenset({"python", "python3"})
 _NAMED = re.compile(r"\b\w+\.py\b")
-LAUNCHERS = frozenset({"mpirun", "mpiexec", "horovodrun"})
 
 
 def simulate(job: Launched) -> Printed:
