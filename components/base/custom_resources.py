@@ -10,6 +10,7 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import meta
 
+from components.base.labels import labels
 from core.apis.kinds import Kind
 
 _PROVIDER_VERSION = version("pulumi-kubernetes")
@@ -46,3 +47,8 @@ class CustomObject(pulumi.CustomResource):
             },
             pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(version=_PROVIDER_VERSION, aliases=aliases)),
         )
+
+
+def cluster_wide(name: str, part: str, wait: Mapping[str, str] | None = None) -> meta.v1.ObjectMetaArgs:
+    """Return the metadata of an object without namespace: the recommended labels, and the annotations of a wait."""
+    return meta.v1.ObjectMetaArgs(name=name, labels=labels(name, part), annotations=wait)

@@ -4,14 +4,12 @@ import json
 from typing import Any, Literal, Self
 
 import pulumi
-import pulumi_kubernetes as k8s
 from pydantic import Field, model_validator
 
 from components.base import waits
 from components.base.component import Component
-from components.base.custom_resources import CustomObject
+from components.base.custom_resources import CustomObject, cluster_wide
 from components.base.installable import Installable
-from components.base.labels import labels
 from components.base.model import Model, Seconds
 from components.base.operand import ImageName, Operand, Repository
 from components.base.timeouts import DEFAULTS
@@ -209,15 +207,7 @@ class NetworkOperator(Component):
         if args.installed:
             self.outputs(resources=pulumi.Output.from_input(offered))
             return
-        policy = CustomObject(
-            f"{name}-policy",
-            kinds.NIC_CLUSTER_POLICY,
-            k8s.meta.v1.ObjectMetaArgs(
-                name=POLICY,
-                labels=labels(POLICY, "rdma"),
-                annotations=waits.wait_for([waits.state_ready()], timeout=args.ready_timeout),
-            ),
-            {"spec": spec(args)},
-            self.child(),
-        )
+        wait = waits.wait_for([waits.state_ready()], timeout=args.ready_timeout)
+        metadata = cluster_wide(POLICY, "rdma", wait)
+        policy = CustomObject(f"{name}-policy", kinds.NIC_CLUSTER_POLICY, metadata, {"spec": spec(args)}, self.child())
         self.outputs(resources=policy.id.apply(lambda _: offered))

@@ -3,13 +3,11 @@
 from typing import Any
 
 import pulumi
-import pulumi_kubernetes as k8s
 from pydantic import Field
 
 from components.base import waits
 from components.base.component import Component
-from components.base.custom_resources import CustomObject
-from components.base.labels import labels
+from components.base.custom_resources import CustomObject, cluster_wide
 from components.base.model import DnsName
 from components.base.topology import LabelKey, LabelValue
 from components.fabric.network_operator import AdapterPolicy, sections
@@ -49,15 +47,7 @@ class NicNodePolicy(Component):
     def __init__(self, name: str, args: NicNodePolicyArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("rdma:NicNodePolicy", name, args, opts)
         offered = [names.RDMA_PREFIX + device.resource_name for device in args.devices]
-        policy = CustomObject(
-            f"{name}-policy",
-            kinds.NIC_NODE_POLICY,
-            k8s.meta.v1.ObjectMetaArgs(
-                name=args.policy_name,
-                labels=labels(args.policy_name, "rdma"),
-                annotations=waits.wait_for([waits.state_ready()], timeout=args.ready_timeout),
-            ),
-            {"spec": spec(args)},
-            self.child(),
-        )
+        wait = waits.wait_for([waits.state_ready()], timeout=args.ready_timeout)
+        metadata = cluster_wide(args.policy_name, "rdma", wait)
+        policy = CustomObject(f"{name}-policy", kinds.NIC_NODE_POLICY, metadata, {"spec": spec(args)}, self.child())
         self.outputs(resources=policy.id.apply(lambda _: offered))

@@ -3,12 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pulumi_kubernetes import meta
-
 from components.base import waits
 from components.base.component import Component
-from components.base.custom_resources import CustomObject
-from components.base.labels import labels
+from components.base.custom_resources import CustomObject, cluster_wide
 from components.base.model import NumberOrShare, int_or_share
 from components.fabric import nmstate
 from core.apis import kinds
@@ -36,11 +33,7 @@ def node_network_configuration_policy(
     return CustomObject(
         f"{name}-policy",
         kinds.NODE_NETWORK_CONFIGURATION_POLICY,
-        meta.v1.ObjectMetaArgs(
-            name=policy_name,
-            labels=labels(policy_name, "nodes"),
-            annotations=waits.wait_for(nmstate.CONFIGURED, timeout=timeout),
-        ),
+        cluster_wide(policy_name, "nodes", waits.wait_for(nmstate.CONFIGURED, timeout=timeout)),
         {
             "spec": {
                 "nodeSelector": node_selector,

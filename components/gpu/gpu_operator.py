@@ -4,14 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, Self
 
 import pulumi
-import pulumi_kubernetes as k8s
 from pydantic import Field, model_validator
 
 from components.base import waits
 from components.base.component import Component
-from components.base.custom_resources import CustomObject
+from components.base.custom_resources import CustomObject, cluster_wide
 from components.base.installable import Installable
-from components.base.labels import labels
 from components.base.model import DnsName, Model, Seconds
 from components.base.operand import ImageName, Operand, Repository
 from components.base.timeouts import DEFAULTS
@@ -246,22 +244,9 @@ class GpuOperator(Component):
         if args.installed:
             self.outputs(policy=pulumi.Output.from_input(args.policy))
             return
-        policy = CustomObject(
-            f"{name}-policy",
-            kinds.CLUSTER_POLICY,
-            k8s.meta.v1.ObjectMetaArgs(
-                name=args.policy,
-                labels=labels(args.policy, "gpu"),
-                annotations=waits.wait_for(
-                    # The state alone is `ready`, too, while no node has the labels of node feature discovery yet.
-                    [
-                        waits.state_ready(),
-                        waits.equals('.status.conditions[?(@.type=="Ready")].reason', "Reconciled"),
-                    ],
-                    timeout=args.ready_timeout,
-                ),
-            ),
-            {"spec": spec(args)},
-            self.child(),
-        )
+        # The state alone is `ready`, too, while no node has the labels of node feature discovery yet.
+        reconciled = waits.equals('.status.conditions[?(@.type=="Ready")].reason', "Reconciled")
+        wait = waits.wait_for([waits.state_ready(), reconciled], timeout=args.ready_timeout)
+        metadata = cluster_wide(args.policy, "gpu", wait)
+        policy = CustomObject(f"{name}-policy", kinds.CLUSTER_POLICY, metadata, {"spec": spec(args)}, self.child())
         self.outputs(policy=policy.id.apply(lambda _: args.policy))

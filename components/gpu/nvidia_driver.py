@@ -3,13 +3,11 @@
 from typing import Any, Self
 
 import pulumi
-import pulumi_kubernetes as k8s
 from pydantic import Field, model_validator
 
 from components.base import waits
 from components.base.component import Component
-from components.base.custom_resources import CustomObject
-from components.base.labels import labels
+from components.base.custom_resources import CustomObject, cluster_wide
 from components.base.model import DnsName, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from components.base.tolerations import GPU_TAINT, Toleration
@@ -68,15 +66,7 @@ class NvidiaDriver(Component):
 
     def __init__(self, name: str, args: NvidiaDriverArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpu:NvidiaDriver", name, args, opts)
-        made = CustomObject(
-            f"{name}-object",
-            kinds.NVIDIA_DRIVER,
-            k8s.meta.v1.ObjectMetaArgs(
-                name=args.driver_name,
-                labels=labels(args.driver_name, "gpu"),
-                annotations=waits.wait_for([waits.state_ready()], timeout=args.ready_timeout),
-            ),
-            {"spec": spec(args)},
-            self.child(),
-        )
+        wait = waits.wait_for([waits.state_ready()], timeout=args.ready_timeout)
+        metadata = cluster_wide(args.driver_name, "gpu", wait)
+        made = CustomObject(f"{name}-object", kinds.NVIDIA_DRIVER, metadata, {"spec": spec(args)}, self.child())
         self.outputs(nvidia_driver=made.id.apply(lambda _: args.driver_name))

@@ -7,12 +7,10 @@ cannot have, and confines pods that no TrainJob patches.
 from typing import Any
 
 import pulumi
-import pulumi_kubernetes as k8s
 from pydantic import Field
 
 from components.base.component import Component, stateful
-from components.base.custom_resources import CustomObject
-from components.base.labels import labels
+from components.base.custom_resources import CustomObject, cluster_wide
 from components.base.model import DnsName, Model, Quantity
 from components.base.security_context import confined, confined_pod
 from components.jobs.job_volumes import SHARED_MEMORY
@@ -64,7 +62,7 @@ class TrainingRuntime(Component):
         found = CustomObject(
             f"{name}-runtime",
             kinds.CLUSTER_TRAINING_RUNTIME,
-            k8s.meta.v1.ObjectMetaArgs(name=args.runtime_name, labels=labels(args.runtime_name, "workload")),
+            cluster_wide(args.runtime_name, "workload"),
             {"spec": spec(args)},
             self.child(**stateful(protect=args.protect)),
         )

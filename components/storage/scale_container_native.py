@@ -15,7 +15,7 @@ from pydantic import Field, StringConstraints
 
 from components.base import waits
 from components.base.component import Component, stateful
-from components.base.custom_resources import CustomObject
+from components.base.custom_resources import CustomObject, cluster_wide
 from components.base.labels import labels
 from components.base.model import DnsLabel, DnsName, Model, Seconds, merged_by
 from components.base.timeouts import DEFAULTS
@@ -194,7 +194,7 @@ class ScaleContainerNative(Component):
         cluster = CustomObject(
             f"{name}-cluster",
             kinds.SCALE_CLUSTER,
-            k8s.meta.v1.ObjectMetaArgs(name=CLUSTER, labels=labels(CLUSTER, "storage")),
+            cluster_wide(CLUSTER, "storage"),
             {"spec": cluster_spec(args)},
             self.child(*made, **keep),
         )
