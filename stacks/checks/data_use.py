@@ -7,7 +7,7 @@ from components.storage.storage_class import Cache
 from stacks.resolved.locked_data import folder
 from stacks.settings.data_sets import DataSetSettings
 from stacks.settings.platform import Settings
-from stacks.settings.storage import AnyVolume, ClaimData
+from stacks.settings.storage import AnyVolume, ClaimData, in_pods
 from stacks.settings.tenants import TenantSettings
 from stacks.settings.workloads import IndexedWorkload, RdmaTestWorkload, StageDataWorkload, Started
 
@@ -104,9 +104,9 @@ def _results(workload: IndexedWorkload, tenant: TenantSettings, settings: Settin
         )
     for mount in around:
         volume = tenant.all_volumes.get(mount.volume)
-        if volume is not None and (mount.read_only or volume.in_pods.read_only):
+        if volume is not None and (mount.read_only or in_pods(volume).read_only):
             yield f"results {workload.results} is on volume {mount.volume}, which is read-only; use a writable one"
-        if volume is not None and volume.in_pods.kind == "scratch":
+        if volume is not None and in_pods(volume).kind == "scratch":
             yield (
                 f"results {workload.results} is on volume {mount.volume}, of which each pod has its own; use a claim "
                 "with ReadWriteMany"

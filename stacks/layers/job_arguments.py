@@ -28,6 +28,7 @@ from stacks.resolved.locked_data import Locked
 from stacks.settings.fabric import InfiniBand, Roce
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
+from stacks.settings.storage import in_pods
 from stacks.settings.workloads import (
     IndexedWorkload,
     JobWorkload,
@@ -203,7 +204,7 @@ def _data(job: Job, mounts: Mapping[str, MountOptions], locks: Locked | None) ->
     if data_set is not None:
         volume = next(each.volume for each in tenant.data_sets if each.name == name)
         every[data_set.at] = MountOptions(volume=volume, read_only=True)
-    volumes = {mount.volume: tenant.all_volumes[mount.volume].in_pods for mount in every.values()}
+    volumes = {mount.volume: in_pods(tenant.all_volumes[mount.volume]) for mount in every.values()}
     return {"data_set": data_set, "volumes": volumes, "mounts": every}
 
 

@@ -136,11 +136,6 @@ class DirectoryData(Model):
             return LongHandle(**where, independent_fileset=None if self.fileset is None else str(self.fileset))
         return VolumeHandle(**where) if self.fileset is None else FilesetHandle(**where, fileset=self.fileset)
 
-    @property
-    def in_pods(self) -> job_volumes.ClaimVolume:
-        """What jobs' pods have of it."""
-        return job_volumes.ClaimVolume(kind="claim", claim=self.claim, read_only=self.read_only)
-
 
 class ClaimData(Model):
     """A volume of a storage class: of Spectrum Scale on demand, or of any other file system."""
@@ -153,13 +148,6 @@ class ClaimData(Model):
         default="ReadWriteMany", description="ReadWriteOnce is for jobs on one node, ReadOnlyMany for those that read"
     )
     read_only: bool = Field(default=False, description="whether jobs may only read it")
-
-    @property
-    def in_pods(self) -> job_volumes.ClaimVolume:
-        """What jobs' pods have of it."""
-        return job_volumes.ClaimVolume(
-            kind="claim", claim=self.claim, read_only=self.read_only or self.access_mode == "ReadOnlyMany"
-        )
 
 
 Data = Annotated[DirectoryData | ClaimData, Field(discriminator="kind")]
@@ -189,11 +177,6 @@ class ScratchVolume(NamedVolume):
     )
     capacity: Quantity = Field(description="size that each pod requests")
 
-    @property
-    def in_pods(self) -> job_volumes.ScratchVolume:
-        """What jobs' pods have of it."""
-        return job_volumes.ScratchVolume(kind="scratch", storage_class=self.storage_class, capacity=self.capacity)
-
 
 class LocalVolume(NamedVolume):
     """A folder on one node's NVMe, by a claim that outlives jobs; the first job with it determines the node."""
@@ -206,13 +189,16 @@ class LocalVolume(NamedVolume):
     capacity: Quantity = Field(description="size that the claim requests")
     read_only: bool = Field(default=False, description="whether jobs may only read it")
 
-    @property
-    def in_pods(self) -> job_volumes.ClaimVolume:
-        """What jobs' pods have of it."""
-        return job_volumes.ClaimVolume(kind="claim", claim=self.claim, read_only=self.read_only)
-
 
 Volume = Annotated[DirectoryVolume | ClaimVolume | ScratchVolume | LocalVolume, Field(discriminator="kind")]
 """One of a tenant's `volumes`."""
 AnyVolume = DirectoryData | ClaimData | ScratchVolume | LocalVolume
 """A volume of a tenant, from `data` or `volumes`."""
+
+
+def in_pods(volume: AnyVolume) -> job_volumes.ClaimVolume | job_volumes.ScratchVolume:
+    """Return what jobs' pods have of a volume."""
+    if isinstance(volume, ScratchVolume):
+        return job_volumes.ScratchVolume(kind="scratch", storage_class=volume.storage_class, capacity=volume.capacity)
+    only_readable = isinstance(volume, ClaimData) and volume.access_mode == "ReadOnlyMany"
+    return job_volumes.ClaimVolume(kind="claim", claim=volume.claim, read_only=volume.read_only or only_readable)
