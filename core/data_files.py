@@ -43,8 +43,8 @@ def checked(model: type[M], fields: Mapping[str, Any], path: Path) -> M:
     try:
         return model.model_validate(dict(fields))
     except ValidationError as errors:
-        found = [_line(error, path) for error in causes(errors.errors(include_url=False))]
-        raise DataFileError(f"{shown(path)}: {len(found)} wrong\n" + "\n".join(found)) from None
+        problems = [_line(error, path) for error in causes(errors.errors(include_url=False))]
+        raise DataFileError(f"{shown(path)}: {len(problems)} wrong\n" + "\n".join(problems)) from None
 
 
 def causes(errors: Sequence[Any]) -> list[Any]:

@@ -51,7 +51,7 @@ def locked(path: Path, *, on_busy: Callable[[str], None]) -> Iterator[None]:
             except BlockingIOError:
                 on_busy(os.pread(handle, 100, 0).decode(errors="replace").strip())
                 fcntl.flock(handle, fcntl.LOCK_EX)
-            if not _is_still(path, handle):  # its holder removed the folder: lock the new file instead
+            if not _is_current(path, handle):  # its holder removed the folder: lock the new file instead
                 continue
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"{os.getpid()}".encode(), 0)
@@ -61,7 +61,7 @@ def locked(path: Path, *, on_busy: Callable[[str], None]) -> Iterator[None]:
             os.close(handle)
 
 
-def _is_still(path: Path, handle: int) -> bool:
+def _is_current(path: Path, handle: int) -> bool:
     try:
         return os.path.samestat(path.stat(), os.fstat(handle))
     except FileNotFoundError:

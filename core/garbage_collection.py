@@ -9,7 +9,7 @@ from contextlib import contextmanager
 def collect_seldom() -> None:
     """Look for garbage seldom: at Python's own thresholds it takes a fifth of a short command's time."""
     gc.set_threshold(100_000, 50, 1000)
-    _not_at_the_end()
+    _skip_at_exit()
 
 
 def collect_never() -> None:
@@ -18,7 +18,7 @@ def collect_never() -> None:
     Measured with stack prod: 1.3 in place of 2.0 s, imports included.
     """
     gc.disable()
-    _not_at_the_end()
+    _skip_at_exit()
 
 
 @contextmanager
@@ -33,6 +33,6 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _not_at_the_end() -> None:
+def _skip_at_exit() -> None:
     """Set aside what there is before the interpreter ends: it would look through all of it once more, for 0.2 s."""
     atexit.register(gc.freeze)

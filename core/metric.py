@@ -22,11 +22,13 @@ def compiled(pattern: str) -> Any:
     except re2.error as error:
         reason = error.args[0]
         text = reason.decode() if isinstance(reason, bytes) else reason
-        why = text.removesuffix(f": {pattern}")
-        raise ValueError(f"RE2 does not take it: {why}; correct it, without lookaround or back-references") from None
+        explanation = text.removesuffix(f": {pattern}")
+        raise ValueError(
+            f"RE2 does not take it: {explanation}; correct it, without lookaround or back-references"
+        ) from None
 
 
-def _one_number(pattern: str) -> str:
+def _with_one_group(pattern: str) -> str:
     groups = compiled(pattern).groups
     if groups != 1:
         raise ValueError(f"has {groups} groups; put parentheses around the number alone: (?:...) is for others")
@@ -41,7 +43,7 @@ class Metric(BaseModel):
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,62}$")] = Field(
         description="name in verdicts and reports"
     )
-    pattern: Annotated[str, StringConstraints(min_length=1, max_length=1000), AfterValidator(_one_number)] = Field(
+    pattern: Annotated[str, StringConstraints(min_length=1, max_length=1000), AfterValidator(_with_one_group)] = Field(
         description="RE2 pattern, searched in every line without the prefixes of mpirun, kubectl and the container "
         "runtime, with one group around the number"
     )
@@ -60,7 +62,7 @@ class Metric(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _limits_make_sense(self) -> Self:
+    def _limits_are_consistent(self) -> Self:
         if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
             raise ValueError(f"at_least {self.at_least:g} is more than at_most {self.at_most:g}; swap them")
         if self.efficiency is not None and self.better == "lower":

@@ -27,8 +27,8 @@ def located(name: str, file: Path, place: Place, *, of_key: bool = False) -> str
         node = _composed(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
         return name
-    found = yaml_nodes.position(node, place, of_key=of_key) if node else None
-    return f"{name}:{found[0]}:{found[1]}" if found else name
+    position = yaml_nodes.position(node, place, of_key=of_key) if node else None
+    return f"{name}:{position[0]}:{position[1]}" if position else name
 
 
 @lru_cache(maxsize=4)

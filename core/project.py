@@ -34,12 +34,12 @@ _PATH = re.compile(r"(?<![\w./-])(?:docs|core/hardware|stacks)/[\w/-]+(?:\.[\w-]
 
 def located(text: str) -> str:
     """Return a text in which paths of the product's files begin at the project's folder, as the user's own do."""
-    return text if PRODUCT == FOLDER else _PATH.sub(lambda found: _in_project(found[0]), text)
+    return text if PRODUCT == FOLDER else _PATH.sub(lambda match: _in_project(match[0]), text)
 
 
 def _in_project(path: str) -> str:
-    theirs = (PRODUCT / path).exists() and not (FOLDER / path).exists()
-    return (PRODUCT / path).relative_to(FOLDER).as_posix() if theirs else path
+    packaged = (PRODUCT / path).exists() and not (FOLDER / path).exists()
+    return (PRODUCT / path).relative_to(FOLDER).as_posix() if packaged else path
 
 
 def product_in(folder: Path) -> Path:

@@ -36,10 +36,10 @@ storagemigration.k8s.io StorageVersionMigration
 
 
 def _read(table: str) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+    kinds_of: dict[str, set[str]] = {}
     for group, *kinds in map(str.split, table.strip().splitlines()):
-        found.setdefault(group.strip("-"), set()).update(kinds)
-    return {group: frozenset(kinds) for group, kinds in found.items()}
+        kinds_of.setdefault(group.strip("-"), set()).update(kinds)
+    return {group: frozenset(kinds) for group, kinds in kinds_of.items()}
 
 
 BUILTIN: Mapping[str, frozenset[str]] = _read(_TABLE)

@@ -156,10 +156,14 @@ def trusting(ca: str, connections: int) -> urllib3.PoolManager:
 def status_of(status: int, body: bytes) -> Object:
     """Return the Status object in the body of a refusal, or one that has the body as its message."""
     try:
-        found = json.loads(body)
+        status_object = json.loads(body)
     except ValueError:
-        found = None
-    return found if isinstance(found, dict) else {"code": status, "message": body.decode(errors="replace").strip()}
+        status_object = None
+    return (
+        status_object
+        if isinstance(status_object, dict)
+        else {"code": status, "message": body.decode(errors="replace").strip()}
+    )
 
 
 def cause(error: BaseException) -> str:

@@ -18,14 +18,14 @@ _TRANSFERABLE = (
 def entries(live: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield who owns which fields of an object; of a server before 1.18, no one any."""
     metadata = live.get("metadata")
-    found = metadata.get("managedFields") if isinstance(metadata, Mapping) else None
-    yield from (entry for entry in (found if isinstance(found, list) else ()) if isinstance(entry, dict))
+    managed = metadata.get("managedFields") if isinstance(metadata, Mapping) else None
+    yield from (entry for entry in (managed if isinstance(managed, list) else ()) if isinstance(entry, dict))
 
 
 def is_transferable(entry: Mapping[str, Any]) -> bool:
     """Whether an entry is kubectl's or that of our own create."""
     name, operation = str(entry.get("manager", "")), entry.get("operation")
-    matches = any(name.startswith(prefix) and operation == wanted for prefix, wanted in _TRANSFERABLE)
+    matches = any(name.startswith(prefix) and operation == expected for prefix, expected in _TRANSFERABLE)
     return matches and not entry.get("subresource")
 
 
@@ -48,15 +48,15 @@ def owned(live: Mapping[str, Any]) -> dict[str, Any]:
     What has a second owner stays when an update does not declare it. Of a CustomResourceDefinition everyone's labels
     and annotations count: an update replaces it as a whole.
     """
-    found: dict[str, Any] = {}
+    owned_fields: dict[str, Any] = {}
     others: dict[str, Any] = {}
     for entry in entries(live):
         if is_transferable(entry):
-            found = union(found, entry.get("fieldsV1") or {})
+            owned_fields = union(owned_fields, entry.get("fieldsV1") or {})
         else:
             others = union(others, entry.get("fieldsV1") or {})
-    found.pop("f:status", None)
-    return union(found, _all_labels(live)) if is_definition(live) else _sole(found, others)
+    owned_fields.pop("f:status", None)
+    return union(owned_fields, _all_labels(live)) if is_definition(live) else _sole(owned_fields, others)
 
 
 def is_definition(live: Mapping[str, Any]) -> bool:
@@ -69,15 +69,15 @@ def _all_labels(live: Mapping[str, Any]) -> dict[str, Any]:
     return {"f:metadata": {f"f:{part}": {f"f:{key}": {} for key in keys} for part, keys in parts.items()}}
 
 
-def _sole(mine: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+def _sole(owned_fields: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
     """Return owned fields without those that others own as well."""
-    found = {}
-    for key, inner in mine.items():
+    sole = {}
+    for key, inner in owned_fields.items():
         if key not in others:
-            found[key] = inner
-        elif rest := {name: part for name, part in _sole(inner, others[key]).items() if name != "."}:
-            found[key] = rest
-    return found
+            sole[key] = inner
+        elif nested := {name: part for name, part in _sole(inner, others[key]).items() if name != "."}:
+            sole[key] = nested
+    return sole
 
 
 def of_item(fields: Mapping[str, Any] | None, item: Any) -> Any:
@@ -87,15 +87,15 @@ def of_item(fields: Mapping[str, Any] | None, item: Any) -> Any:
 
 
 def items_lost(
-    live: Any, after: Any, mine: Mapping[str, Any], path: tuple[str | int, ...] = ()
+    live: Any, after: Any, owned_fields: Mapping[str, Any], path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[str | int, ...]]:
     """Yield the paths of what is owned in lists whose items have keys, and is not in `after`."""
     if isinstance(live, Mapping) and isinstance(after, Mapping):
-        for key in (key for key in live if f"f:{key}" in mine and key in after):
-            yield from items_lost(live[key], after[key], mine[f"f:{key}"], (*path, key))
+        for key in (key for key in live if f"f:{key}" in owned_fields and key in after):
+            yield from items_lost(live[key], after[key], owned_fields[f"f:{key}"], (*path, key))
     elif isinstance(live, list) and isinstance(after, list):
         for index, item in enumerate(live):
-            keys, own = _identity(mine, item)
+            keys, own = _identity(owned_fields, item)
             kept = next((other for other in after if _has(other, keys)), MISSING)
             if keys is not None and kept is MISSING:
                 yield (*path, index)
@@ -128,10 +128,10 @@ def without(live: Any, fields: Mapping[str, Any]) -> Any:
         return [item for item in left if item is not MISSING] if {*fields} - {"."} else MISSING
     if not isinstance(live, dict) or not {*fields} - {"."}:
         return MISSING
-    rest = {key: value for key, value in live.items() if f"f:{key}" not in fields}
+    remaining = {key: value for key, value in live.items() if f"f:{key}" not in fields}
     inner = {key: without(live[key], fields[f"f:{key}"]) for key in live if f"f:{key}" in fields}
-    rest |= {key: value for key, value in inner.items() if value is not MISSING}
-    return rest or MISSING
+    remaining |= {key: value for key, value in inner.items() if value is not MISSING}
+    return remaining or MISSING
 
 
 def after_update(live: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -140,10 +140,12 @@ def after_update(live: Mapping[str, Any]) -> Mapping[str, Any]:
     A dry run cannot take fields over: what users wrote, and the program does not declare, is still there. An object
     that no program has updated stays as it is.
     """
-    mine = owned(live)
-    if not mine or not any(entry.get("operation") == "Apply" and _is_provider(entry) for entry in entries(live)):
+    owned_fields = owned(live)
+    if not owned_fields or not any(
+        entry.get("operation") == "Apply" and _is_provider(entry) for entry in entries(live)
+    ):
         return live
-    left: Mapping[str, Any] = without(live, mine)
+    left: Mapping[str, Any] = without(live, owned_fields)
     return left
 
 

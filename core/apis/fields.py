@@ -67,22 +67,22 @@ def types() -> Mapping[str, Type]:
     lines = [*_rows(_TABLE), *of_operators]
     later = {name for name, *_ in of_operators}
     fields: dict[str, dict[str, Field]] = {name: {} for name, *_ in lines}
-    found = {name: Type(name, fields[name], _OTHERS in words, name in later) for name, *words in lines}
+    by_name = {name: Type(name, fields[name], _OTHERS in words, name in later) for name, *words in lines}
     for name, *words in lines:
-        fields[name].update(_field(word, found) for word in words if word != _OTHERS)
-    return found
+        fields[name].update(_field(word, by_name) for word in words if word != _OTHERS)
+    return by_name
 
 
 def _rows(table: Path) -> list[list[str]]:
     return [line.split() for line in table.read_text(encoding="ascii").splitlines()]
 
 
-def _field(word: str, found: Mapping[str, Type]) -> tuple[str, Field]:
-    rest = word.removesuffix(_LIST)
-    many = rest != word
-    name, colon, kind = rest.partition(":")
+def _field(word: str, by_name: Mapping[str, Type]) -> tuple[str, Field]:
+    declaration = word.removesuffix(_LIST)
+    many = declaration != word
+    name, colon, kind = declaration.partition(":")
     if colon:
-        return name, Field(Content.OBJECT, many, found[kind])
+        return name, Field(Content.OBJECT, many, by_name[kind])
     if name.endswith(_QUANTITIES):
         return name.removesuffix(_QUANTITIES), Field(Content.QUANTITIES, many, None)
     mapping = name.endswith(_MAP)
@@ -100,7 +100,7 @@ def root(group: str, kind: str, version: str = "") -> Type:
 
     A kind that the platform does not use is known in the newest version of its group.
     """
-    used = any((each.group, each.kind) == (group, kind) for each in (*KINDS, ROUTE))
+    used = any((known_kind.group, known_kind.kind) == (group, kind) for known_kind in (*KINDS, ROUTE))
     newest = kind in BUILTIN.get(group, ()) and version in ("", *STABLE[group][-1:])
     type_ = types().get(kind)
     return type_ if type_ is not None and "metadata" in type_.fields and (used or newest) else types()["Object"]

@@ -25,8 +25,8 @@ def client(file: Path, context: str, *, timeout: Timeout, retries: bool | None =
     """Return the client of a kubeconfig's context; the ambient current context is never used."""
     try:
         with without_files():
-            found: ApiClient = config.new_client_from_config(str(file), context)  # type: ignore[no-untyped-call]
-            return configured(found, timeout=timeout, retries=retries)
+            api_client: ApiClient = config.new_client_from_config(str(file), context)  # type: ignore[no-untyped-call]
+            return configured(api_client, timeout=timeout, retries=retries)
     except (ConfigException, yaml.YAMLError, ValueError, TypeError, AttributeError, OSError) as error:
         # The official client takes the values of a kubeconfig for text that they may not be.
         raise KubeconfigError(str(error) or type(error).__name__) from error

@@ -61,10 +61,10 @@ def hca_list(value: str) -> Iterator[tuple[str, Callable[[str], bool]]]:
     for text in value.removeprefix("=").split(","):
         name = text.strip().partition(":")[0]
         if name:
-            yield name, partial(str.__eq__, name) if exact else partial(_starts, name)
+            yield name, partial(str.__eq__, name) if exact else partial(_is_prefix, name)
 
 
-def _starts(name: str, device: str) -> bool:
+def _is_prefix(name: str, device: str) -> bool:
     return device.startswith(name)
 
 
@@ -72,25 +72,25 @@ def _all_reduce(ranks: int) -> float:
     return 2 * (ranks - 1) / ranks
 
 
-def _without_own(ranks: int) -> float:
+def _share_of_others(ranks: int) -> float:
     return (ranks - 1) / ranks
 
 
-def _one(_ranks: int) -> float:
+def _unit(_ranks: int) -> float:
     return 1.0
 
 
 BUS_FACTORS: Mapping[str, Callable[[int], float]] = {
-    "all_gather": _without_own,
+    "all_gather": _share_of_others,
     "all_reduce": _all_reduce,
-    "alltoall": _without_own,
-    "broadcast": _one,
-    "gather": _without_own,
-    "hypercube": _one,
-    "reduce": _one,
-    "reduce_scatter": _without_own,
-    "scatter": _without_own,
-    "sendrecv": _one,
+    "alltoall": _share_of_others,
+    "broadcast": _unit,
+    "gather": _share_of_others,
+    "hypercube": _unit,
+    "reduce": _unit,
+    "reduce_scatter": _share_of_others,
+    "scatter": _share_of_others,
+    "sendrecv": _unit,
 }
 """Test of nccl-tests -> busbw / algbw by ranks, as today's versions have it (doc/PERFORMANCE.md)."""
 

@@ -30,7 +30,7 @@ def amount(quantity: object) -> Decimal | None:
 @lru_cache(maxsize=1024)
 def _amount(quantity: str) -> Decimal | None:
     written = quantity.strip()
-    suffix = next((known for known in (written[-2:], written[-1:]) if known in _SUFFIXES), "")
+    suffix = next((ending for ending in (written[-2:], written[-1:]) if ending in _SUFFIXES), "")
     try:
         number = Decimal(written.removesuffix(suffix)) * _SUFFIXES.get(suffix, Decimal(1))
     except ArithmeticError:  # what decimal raises for nonsense and for 1e999999999

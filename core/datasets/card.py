@@ -75,7 +75,7 @@ class Card(Model):
     @cached_property
     def tag_of_colour(self) -> dict[int, str]:
         """Return the class's tag of every colour, which is a number: red * 65536 + green * 256 + blue."""
-        return {int(each[1:], 16): tag(name) for name, colours in self.classes.items() for each in colours}
+        return {int(colour[1:], 16): tag(name) for name, colours in self.classes.items() for colour in colours}
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
@@ -83,18 +83,18 @@ class Card(Model):
         for name, colours in self.classes.items():
             if not colours:
                 raise ValueError(f"classes.{name}: has no colour; give at least one, e.g. ['#ff0000']")
-            for each in colours:
-                if each in owners:
-                    raise ValueError(f"classes: {each} is the colour of {owners[each]} and of {name}; remove one")
-                owners[each] = name
+            for colour in colours:
+                if colour in owners:
+                    raise ValueError(f"classes: {colour} is the colour of {owners[colour]} and of {name}; remove one")
+                owners[colour] = name
         if empty := [name for name in self.classes if not re.fullmatch(r"[a-z_][a-z0-9_]*", tag(name))]:
             raise ValueError(
                 f"classes: {empty[0]!r} becomes tag {tag(empty[0])!r}, which is not a name in SQL; begin with a letter"
             )
-        if twice := [one for one in set(self.tags) if self.tags.count(one) > 1]:
-            raise ValueError(f"classes and cameras: several have the tag {twice[0]}; rename one")
-        words = [frozenset(each) for each in self.cameras.values()]
-        if any(not each for each in words) or any(a < b or a == b for i, a in enumerate(words) for b in words[i + 1 :]):
+        if shared := [name_of_tag for name_of_tag in set(self.tags) if self.tags.count(name_of_tag) > 1]:
+            raise ValueError(f"classes and cameras: several have the tag {shared[0]}; rename one")
+        tags = [frozenset(names) for names in self.cameras.values()]
+        if any(not names for names in tags) or any(a < b or a == b for i, a in enumerate(tags) for b in tags[i + 1 :]):
             raise ValueError("cameras: the tags of one are among those of another; give each at least one of its own")
         return self
 

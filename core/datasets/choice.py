@@ -51,8 +51,8 @@ class Location(Model):
     )
 
 
-def _with_folder(given: Any) -> Any:
-    return {"folder": given} if isinstance(given, str) else given
+def _with_folder(folder: Any) -> Any:
+    return {"folder": folder} if isinstance(folder, str) else folder
 
 
 AnyLocation = Annotated[Location, BeforeValidator(_with_folder, json_schema_input_type=str | Location)]
@@ -78,14 +78,14 @@ class Split(Model):
     )
 
     @model_validator(mode="after")
-    def _of_its_parts(self) -> Self:
+    def _minimums_name_parts(self) -> Self:
         for part in self.at_least:
             if part not in self.parts:
                 raise ValueError(f"at_least: {part!r} is none of parts: {', '.join(self.parts)}; correct it")
         return self
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _shares_add_up(self) -> Self:
         if abs((total := sum(self.parts.values())) - 1) > _SHARES:
             raise ValueError(f"parts add up to {total:g}; make them 1")
         return self
@@ -133,17 +133,20 @@ class Choice(Model):
     )
 
     @model_validator(mode="after")
-    def _of_the_card(self) -> Self:
+    def _fits_card(self) -> Self:
         card = card_of(self.card)
-        for field, given, known in (
+        for field, names, allowed in (
             ("cameras", self.cameras, card.cameras),
             ("pixels", self.pixels, card.class_tags),
             ("at_least", self.at_least, card.class_tags),
-            *((f"split.at_least.{part}", wanted, card.class_tags) for part, wanted in _of_parts(self.split)),
+            *(
+                (f"split.at_least.{subset}", minimums, card.class_tags)
+                for subset, minimums in _minimums_of_parts(self.split)
+            ),
         ):
-            for name in given:
-                if name not in known:
-                    raise ValueError(f"{field}: {name!r} is none of card {self.card}; {_meant(name, known)}")
+            for name in names:
+                if name not in allowed:
+                    raise ValueError(f"{field}: {name!r} is none of card {self.card}; {_suggestion(name, allowed)}")
         if problems := [*_contradictions(self, card)]:
             raise ValueError("; ".join(problems))
         return self
@@ -157,14 +160,14 @@ class Choice(Model):
         return self.model_dump(mode="json", include={*Choice.model_fields} - {"name", "source"}, exclude_defaults=True)
 
 
-def _of_parts(split: Split | None) -> Iterable[tuple[str, Mapping[str, int]]]:
+def _minimums_of_parts(split: Split | None) -> Iterable[tuple[str, Mapping[str, int]]]:
     return split.at_least.items() if split else ()
 
 
 def _contradictions(choice: Choice, card: Card) -> Iterator[str]:
     """Yield why no frame, or too few, can fit."""
-    if twice := [name for name in choice.cameras if choice.cameras.count(name) > 1]:
-        yield f"cameras: {twice[0]} is given twice; remove one"
+    if duplicates := [name for name in choice.cameras if choice.cameras.count(name) > 1]:
+        yield f"cameras: {duplicates[0]} is given twice; remove one"
     least = sum(window[0] for window in choice.pixels.values())
     if card.frame and least > card.frame.pixels:
         yield (
@@ -180,20 +183,20 @@ def _contradictions(choice: Choice, card: Card) -> Iterator[str]:
             yield f"at_least.{name} {frames} is more than most_frames {choice.most_frames}; change one of them"
 
 
-def _meant(name: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(name.lower().replace(" ", "_"), known, 1)
-    return f"did you mean {close[0]}?" if close else f"write one of {', '.join(known)}"
+def _suggestion(name: str, allowed: Collection[str]) -> str:
+    close = difflib.get_close_matches(name.lower().replace(" ", "_"), allowed, 1)
+    return f"did you mean {close[0]}?" if close else f"write one of {', '.join(allowed)}"
 
 
 @cache
-def _own_card(path: Path) -> Card:
+def _card_of_file(path: Path) -> Card:
     return read_card(path)
 
 
 def card_of(name: str) -> Card:
     """Return the card of a name, or of a file from the project's folder; raise ValueError where there is none."""
     if name.endswith(data_files.SUFFIX):
-        return _own_card(project.FOLDER / name)
+        return _card_of_file(project.FOLDER / name)
     if name not in CARDS:
         raise ValueError(f"card: {name!r} is not a card; write one of {', '.join(CARDS)}, or the file of your own")
     return CARDS[name]

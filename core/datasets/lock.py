@@ -80,7 +80,7 @@ def read(path: Path, shown: str | None = None) -> Lock:
     name = shown or data_files.shown(path)
     again = "write it again with `./hpc data select`"
     try:
-        content = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
+        content = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_unique_keys)
     except FileNotFoundError:
         raise DataSetError(f"{name} is missing; write it with `./hpc data select`, and commit it") from None
     except OSError as error:
@@ -90,28 +90,28 @@ def read(path: Path, shown: str | None = None) -> Lock:
     if not isinstance(content, dict):
         raise DataSetError(f"{name} is not a lock; {again}")
     seal = content.pop(SEAL, None)
-    if seal != (found := _seal(content)):
+    if seal != (computed := _seal(content)):
         raise DataSetError(
-            f"{name}: seal {seal!r} is not that of its content, {found}: the lock was edited manually; change the "
+            f"{name}: seal {seal!r} is not that of its content, {computed}: the lock was edited manually; change the "
             f"settings instead, and {again}"
         )
     try:
         return Lock.model_validate(content)
     except ValidationError as errors:
-        found = "; ".join(
+        problems = "; ".join(
             f"{'.'.join(map(str, error['loc']))}: {field_errors.problem(error)}".removeprefix(": ")
             for error in errors.errors(include_url=False)
         )
-        raise DataSetError(f"{name}: {found}; {again}") from None
+        raise DataSetError(f"{name}: {problems}; {again}") from None
 
 
-def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in fields:
             raise ValueError(f"{key} is given twice")
-        found[key] = value
-    return found
+        fields[key] = value
+    return fields
 
 
 def _seal(content: Mapping[str, Any]) -> str:

@@ -42,11 +42,11 @@ class Naming(Model):
                     raise ValueError(f"fields.{name}: has a group; write (?:...) for (...)")
             except re.error as error:
                 raise ValueError(f"fields.{name}: is not a regular expression ({error}); correct it") from None
-        known = set(_FIELD.findall(self.files[IMAGE]))
-        if unknown := sorted(known - self.fields.keys()):
+        of_image = set(_FIELD.findall(self.files[IMAGE]))
+        if unknown := sorted(of_image - self.fields.keys()):
             raise ValueError(f"files.{IMAGE}: {unknown[0]} is not a field; add it to fields")
         for name, template in {**self.files, "scene": self.scene, "camera": self.camera}.items():
-            if unknown := sorted(set(_FIELD.findall(template)) - known):
+            if unknown := sorted(set(_FIELD.findall(template)) - of_image):
                 raise ValueError(
                     f"{name}: the field {unknown[0]} is not in files.{IMAGE}, so it does not follow from an image; "
                     "use fields of the image's name only"
@@ -74,10 +74,10 @@ class Naming(Model):
 
     def frame(self, path: str) -> Frame | None:
         """Return what an image's path says, with / between folders; None where it is not that of an image."""
-        found = self._image.fullmatch(path)
-        if found is None:
+        match = self._image.fullmatch(path)
+        if match is None:
             return None
-        fields = {name: text for name, text in found.groupdict().items() if name != "_above"}
+        fields = {name: text for name, text in match.groupdict().items() if name != "_above"}
         return Frame(_filled(self.scene, fields), _filled(self.camera, fields), fields)
 
     def companions(self, path: str) -> dict[str, str]:
@@ -85,14 +85,14 @@ class Naming(Model):
 
         Raises ValueError for a path that is not an image's.
         """
-        found = self._image.fullmatch(path)
-        if found is None:
+        match = self._image.fullmatch(path)
+        if match is None:
             raise ValueError(f"{path!r} is not the path of an image")
-        fields = found.groupdict()
+        fields = match.groupdict()
         return {
             name: fields["_above"] + _filled(template, fields) for name, template in self.files.items() if name != IMAGE
         }
 
 
 def _filled(template: str, fields: Mapping[str, str]) -> str:
-    return _FIELD.sub(lambda found: fields[found[1]], template)
+    return _FIELD.sub(lambda match: fields[match[1]], template)

@@ -31,8 +31,8 @@ def domain(choice: Choice, card: Card) -> str:
 
 
 def _cameras(choice: Choice, card: Card) -> str:
-    each = [" and ".join(f"{tag}=1" for tag in card.cameras[name]) for name in choice.cameras]
-    return each[0] if len(each) == 1 else f"({' or '.join(f'({one})' for one in each)})"
+    conditions = [" and ".join(f"{tag}=1" for tag in card.cameras[name]) for name in choice.cameras]
+    return conditions[0] if len(conditions) == 1 else f"({' or '.join(f'({condition})' for condition in conditions)})"
 
 
 def _windows(choice: Choice) -> Iterator[str]:

@@ -22,7 +22,7 @@ class Adapter(Model):
 
 
 class _Adapters(Model):
-    known: dict[str, Adapter]
+    adapters: dict[str, Adapter]
 
 
 UNKNOWN = Adapter(ca_type=0, lspci="Device")
@@ -34,20 +34,20 @@ def adapter(model: str) -> Adapter:
 
     A CA type that the file does not have is an adapter as well: its number is all that tools need.
     """
-    known = _known()
+    adapters = _adapters()
     model = model_of(model) or model
-    found = max((name for name in known if model.startswith(name)), key=len, default=None)
-    if found is not None:
-        return known[found]
+    longest = max((name for name in adapters if model.startswith(name)), key=len, default=None)
+    if longest is not None:
+        return adapters[longest]
     ca_type = _CA_TYPE.fullmatch(model)
     return Adapter(ca_type=int(ca_type[1]), lspci=UNKNOWN.lspci) if ca_type else UNKNOWN
 
 
 def model_of(ca_type: str) -> str | None:
     """Return the model with a CA type as ibstat prints it, e.g. MT4129; None for one that the file does not have."""
-    return next((name for name, each in _known().items() if ca_type == f"MT{each.ca_type}"), None)
+    return next((name for name, listed in _adapters().items() if ca_type == f"MT{listed.ca_type}"), None)
 
 
 @cache
-def _known() -> dict[str, Adapter]:
-    return checked(_Adapters, {"known": read(FILE)}, FILE).known
+def _adapters() -> dict[str, Adapter]:
+    return checked(_Adapters, {"adapters": read(FILE)}, FILE).adapters

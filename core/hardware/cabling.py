@@ -74,9 +74,9 @@ def cabling(machines: Sequence[str], profile: Profile, storage: Storage) -> Cabl
     others = tuple(
         Cable(host=host, port=port, rate_gbps=storage.rate_gbps) for host in storage.hosts for port in storage.ports
     )
-    wanted = len(compute) + len(others)
-    if wanted > SWITCH_PORTS:
-        raise ValueError(f"{wanted} cables for a switch of {SWITCH_PORTS} ports; plan leaf and spine switches")
+    total = len(compute) + len(others)
+    if total > SWITCH_PORTS:
+        raise ValueError(f"{total} cables for a switch of {SWITCH_PORTS} ports; plan leaf and spine switches")
     return Cabling(compute=compute, storage=others)
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 def parse(text: str) -> frozenset[int]:
     """Return the CPU numbers of a list such as 0-15,128; raise ValueError for anything else."""
-    found: set[int] = set()
+    cpus: set[int] = set()
     for part in text.split(","):
         first, dash, last = part.partition("-")
         if not (first.isdecimal() and (not dash or last.isdecimal())):
@@ -14,8 +14,8 @@ def parse(text: str) -> frozenset[int]:
         numbers = range(int(first), int(last or first) + 1)
         if not numbers:
             raise ValueError(f"{text!r} has a range that ends before it starts: {part}")
-        found.update(numbers)
-    return frozenset(found)
+        cpus.update(numbers)
+    return frozenset(cpus)
 
 
 def write(numbers: Iterable[int]) -> str:

@@ -135,10 +135,10 @@ class Architecture(Model):
 def read_architecture(path: Path) -> Architecture:
     """Return the architecture of a file, whose name it has; raise DataFileError where the file is wrong."""
     fields: dict[str, Any] = {**read(path), "name": path.stem}
-    known = fields.get("gpus")
-    if isinstance(known, dict):
+    gpus = fields.get("gpus")
+    if isinstance(gpus, dict):
         fields["gpus"] = {
-            name: {**gpu, "architecture": path.stem} if isinstance(gpu, dict) else gpu for name, gpu in known.items()
+            name: {**gpu, "architecture": path.stem} if isinstance(gpu, dict) else gpu for name, gpu in gpus.items()
         }
     return checked(Architecture, fields, path)
 
@@ -180,14 +180,14 @@ def shortened(name: str, memory_mib: int) -> str | None:
     Several names begin alike, so the memory decides; None where it leaves none, or several.
     """
     begin = labelled_text(name.removesuffix("..."))
-    found = [
+    candidates = [
         f"{architecture.name}/{key}"
         for architecture in ARCHITECTURES.values()
         for key, gpu in architecture.gpus.items()
         if labelled(gpu).startswith(begin)
         and abs(memory_mib / (gpu.memory_mib or gpu.memory_gb * _MIB_PER_GIB) - 1) < _MEMORY_SPREAD
     ]
-    return found[0] if len(found) == 1 else None
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def named(gpu: Any) -> Any:
@@ -203,7 +203,7 @@ def named(gpu: Any) -> Any:
             f"{gpu!r} is of no known architecture; write architecture/name, of {', '.join(ARCHITECTURES)}, "
             "or the GPU's own fields"
         )
-    known = ARCHITECTURES[architecture].gpus
-    if name not in known:
-        raise ValueError(f"{architecture} has no GPU {name!r}; known: {', '.join(known)}, or write its own fields")
-    return known[name]
+    gpus = ARCHITECTURES[architecture].gpus
+    if name not in gpus:
+        raise ValueError(f"{architecture} has no GPU {name!r}; known: {', '.join(gpus)}, or write its own fields")
+    return gpus[name]

@@ -29,13 +29,13 @@ def expanded(name: str) -> tuple[str, ...]:
     Raises ValueError for brackets without numbers, a range that ends before it starts or has numbers of two widths, and
     for too many hosts.
     """
-    found = _RANGES.fullmatch(name)
-    if found is None:
+    match = _RANGES.fullmatch(name)
+    if match is None:
         if "[" in name or "]" in name:
             raise ValueError(f"{name}: the brackets hold no range of numbers; write e.g. gpu[01-04] or gpu[01-04,07]")
         return (name,)
     hosts: list[str] = []
-    for part in found[2].split(","):
+    for part in match[2].split(","):
         first, _, last = part.partition("-")
         numbers = range(int(first), int(last or first) + 1)
         if not numbers:
@@ -48,7 +48,7 @@ def expanded(name: str) -> tuple[str, ...]:
             )
         if len(numbers) + len(hosts) > MOST:
             raise ValueError(f"{name}: the range has more than {MOST} nodes; correct it")
-        hosts += [f"{found[1]}{number:0{len(first)}d}{found[3]}" for number in numbers]
+        hosts += [f"{match[1]}{number:0{len(first)}d}{match[3]}" for number in numbers]
     return tuple(hosts)
 
 
@@ -68,11 +68,11 @@ def expanded_or_same(name: str) -> tuple[str, ...]:
 
 
 def _prefix(name: str) -> tuple[str, int]:
-    found = _NUMBERED.fullmatch(name)
-    return (found[1], len(found[2])) if found else (name, 0)
+    match = _NUMBERED.fullmatch(name)
+    return (match[1], len(match[2])) if match else (name, 0)
 
 
 def _runs(numbers: Sequence[str]) -> str:
-    runs = groupby(enumerate(numbers), key=lambda each: int(each[1]) - each[0])
+    runs = groupby(enumerate(numbers), key=lambda indexed: int(indexed[1]) - indexed[0])
     ends = [[number for _, number in run] for _, run in runs]
     return ",".join(run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in ends)

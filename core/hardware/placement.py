@@ -64,14 +64,14 @@ def fits(pods: Iterable[Demand], free: Mapping[str, Demand]) -> bool:
     return True
 
 
-def _always(_: Sequence[str]) -> bool:
+def _any_nodes(_: Sequence[str]) -> bool:
     return True
 
 
 def waves(
     jobs: Sequence[tuple[str, Sequence[Demand]]],
     free: Mapping[str, Demand],
-    allowed: Callable[[Sequence[str]], bool] = _always,
+    allowed: Callable[[Sequence[str]], bool] = _any_nodes,
 ) -> list[list[str]]:
     """Group `jobs` (name, pods), in their order, into waves whose pods all fit at the same time.
 
@@ -112,7 +112,7 @@ class Placed(Model):
 class Plan(Model):
     """What fits, best first; and the reason when nothing does."""
 
-    wanted: int = Field(gt=0, description="GPUs")
+    gpus: int = Field(gt=0, description="requested GPUs")
     options: tuple[Placed, ...] = Field(description="fewest pods first; all pods of one have equally many GPUs")
     reason: str | None = Field(description="None if something fits")
 
@@ -123,42 +123,42 @@ class Plan(Model):
         rows = [("layout", "pods", "GPUs per pod", "nodes", "placement")]
         for option in self.options:
             nodes = [f"{node}: {pods}" for node, pods in option.on]
-            rows.append((str(option), str(option.pods), str(option.gpus), str(option.nodes), _some(nodes)))
+            rows.append((str(option), str(option.pods), str(option.gpus), str(option.nodes), _listed(nodes)))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
-def plan(free: Mapping[str, int], wanted: int, gpus_per_pod: int | None = None) -> Plan:
-    """Return the layouts with which a job can have `wanted` GPUs of the `free` ones (GPUs per node).
+def plan(free: Mapping[str, int], gpus: int, gpus_per_pod: int | None = None) -> Plan:
+    """Return the layouts with which a job can have `gpus` GPUs of the `free` ones (GPUs per node).
 
-    Each divisor of `wanted` is tried as GPUs per pod, or only `gpus_per_pod`, since all workers of a job are equal.
+    Each divisor of `gpus` is tried as GPUs per pod, or only `gpus_per_pod`, since all workers of a job are equal.
     Fewest pods come first: GPUs of one pod talk over NVLink, those of two pods do not. Each layout is placed on
     as few nodes as can be, and leaves untouched nodes whole. Raises ValueError for less than one GPU.
     """
-    if wanted < 1 or (gpus_per_pod is not None and gpus_per_pod < 1):
-        raise ValueError(f"a job needs at least one GPU, in pods of at least one, not {wanted} in {gpus_per_pod}")
-    sizes = [gpus_per_pod] if gpus_per_pod is not None else range(min(wanted, max(free.values(), default=0)), 0, -1)
-    placed = (_place(wanted // size, size, free) for size in sizes if wanted % size == 0)
+    if gpus < 1 or (gpus_per_pod is not None and gpus_per_pod < 1):
+        raise ValueError(f"a job needs at least one GPU, in pods of at least one, not {gpus} in {gpus_per_pod}")
+    sizes = [gpus_per_pod] if gpus_per_pod is not None else range(min(gpus, max(free.values(), default=0)), 0, -1)
+    placed = (_place(gpus // size, size, free) for size in sizes if gpus % size == 0)
     options = tuple(option for option in placed if option is not None)
-    return Plan(wanted=wanted, options=options, reason=None if options else _reason(free, wanted, gpus_per_pod))
+    return Plan(gpus=gpus, options=options, reason=None if options else _reason(free, gpus, gpus_per_pod))
 
 
 def plan_within(
-    domains: Sequence[Mapping[str, int]], wanted: int, gpus_per_pod: int | None = None, *, level: str = "domain"
+    domains: Sequence[Mapping[str, int]], gpus: int, gpus_per_pod: int | None = None, *, level: str = "domain"
 ) -> Plan:
     """Return the layouts with which a job fits in one of `domains` (free GPUs per node of each); as `plan` otherwise.
 
     Of each layout the domain is taken where it needs the fewest nodes; `level` is what messages call a domain.
     """
-    plans = [plan(free, wanted, gpus_per_pod) for free in domains]
+    plans = [plan(free, gpus, gpus_per_pod) for free in domains]
     best: dict[int, Placed] = {}
-    for option in (option for each in plans for option in each.options):
+    for option in (option for layouts in plans for option in layouts.options):
         if option.pods not in best or option.nodes < best[option.pods].nodes:
             best[option.pods] = option
     if best:
-        return Plan(wanted=wanted, options=tuple(best[pods] for pods in sorted(best)), reason=None)
+        return Plan(gpus=gpus, options=tuple(best[pods] for pods in sorted(best)), reason=None)
     most = max(domains, key=lambda free: sum(free.values()), default={})
-    return Plan(wanted=wanted, options=(), reason=f"in one {level}: {_reason(most, wanted, gpus_per_pod)}")
+    return Plan(gpus=gpus, options=(), reason=f"in one {level}: {_reason(most, gpus, gpus_per_pod)}")
 
 
 def _place(pods: int, gpus: int, free: Mapping[str, int]) -> Placed | None:
@@ -176,23 +176,21 @@ def _place(pods: int, gpus: int, free: Mapping[str, int]) -> Placed | None:
     return Placed(pods=pods, gpus=gpus, on=tuple(on)) if left == 0 else None
 
 
-def _reason(free: Mapping[str, int], wanted: int, gpus_per_pod: int | None) -> str:
-    there = f"free GPUs: {_some([f'{node}: {count}' for node, count in sorted(free.items())])}"
+def _reason(free: Mapping[str, int], gpus: int, gpus_per_pod: int | None) -> str:
+    free_gpus = f"free GPUs: {_listed([f'{node}: {count}' for node, count in sorted(free.items())])}"
     total = sum(max(count, 0) for count in free.values())
-    if total < wanted:
-        return f"{plural(wanted, 'GPU')} wanted, {total} free; wait, or ask for fewer ({there})"
-    if gpus_per_pod is None or wanted % gpus_per_pod:
-        return (
-            f"{wanted} GPUs are not a whole number of pods with {plural(gpus_per_pod or 0, 'GPU')}; ask for a multiple"
-        )
+    if total < gpus:
+        return f"{plural(gpus, 'GPU')} wanted, {total} free; wait, or ask for fewer ({free_gpus})"
+    if gpus_per_pod is None or gpus % gpus_per_pod:
+        return f"{gpus} GPUs are not a whole number of pods with {plural(gpus_per_pod or 0, 'GPU')}; ask for a multiple"
     room = sum(max(count, 0) // gpus_per_pod for count in free.values())
-    other = plan(free, wanted).options[0]
+    other = plan(free, gpus).options[0]
     return (
-        f"pods with {plural(gpus_per_pod, 'GPU')}: {wanted // gpus_per_pod} wanted, room for {room}; "
-        f"the layout {other} would fit, or wait ({there})"
+        f"pods with {plural(gpus_per_pod, 'GPU')}: {gpus // gpus_per_pod} wanted, room for {room}; "
+        f"the layout {other} would fit, or wait ({free_gpus})"
     )
 
 
-def _some(texts: list[str]) -> str:
+def _listed(texts: list[str]) -> str:
     rest = len(texts) - _NODES_SHOWN
     return ", ".join([*texts[:_NODES_SHOWN], f"and {rest} more"] if rest > 0 else texts) or "no nodes"

@@ -73,9 +73,9 @@ def gpudirect_level(profile: Profile) -> GdrLevel:
         raise ValueError(f"{profile.name}: no port is known to be next to a GPU; set it in `ports` (gpus, distance)")
     levels: tuple[GdrLevel, ...] = get_args(GdrLevel)
     least = levels.index("PHB" if distances & {*_HOST_BRIDGES} else "PXB" if "PXB" in distances else "PIX")
-    if not _are_known(profile):
+    if not _has_paths(profile):
         return levels[least]
-    return next((level for level in levels[least:] if len(_served(profile, level)) == profile.gpus), "PHB")
+    return next((level for level in levels[least:] if len(_gpus_within(profile, level)) == profile.gpus), "PHB")
 
 
 def out_of_reach(profile: Profile) -> tuple[int, ...]:
@@ -84,17 +84,17 @@ def out_of_reach(profile: Profile) -> tuple[int, ...]:
     A GPU with NVLink to one that has a port uses that (PXN). On Grace processors NVLink-C2C joins GPUs and ports, which
     the matrix does not show.
     """
-    if not _are_known(profile) or profile.cpu_architecture == "aarch64":
+    if not _has_paths(profile) or profile.cpu_architecture == "aarch64":
         return ()
-    return tuple(sorted({*range(profile.gpus)} - _served(profile, "PHB")))
+    return tuple(sorted({*range(profile.gpus)} - _gpus_within(profile, "PHB")))
 
 
-def _are_known(profile: Profile) -> bool:
+def _has_paths(profile: Profile) -> bool:
     """Return whether the path of each port to each GPU is known."""
     return bool(profile.hcas) and all(hca.distances for hca in profile.hcas)
 
 
-def _served(profile: Profile, level: GdrLevel) -> set[int]:
+def _gpus_within(profile: Profile, level: GdrLevel) -> set[int]:
     """Return the GPUs that have a port within a level, or NVLink to one that has."""
     within = {"PIX": ("PIX",), "PXB": ("PIX", "PXB"), "PHB": ("PIX", "PXB", *_HOST_BRIDGES)}[level]
     own = {gpu for hca in profile.hcas for gpu, path in enumerate(hca.distances) if path in within}
@@ -127,8 +127,8 @@ def reserved_cpus(profile: Profile, count: int = SYSTEM_CPUS) -> str:
     """
     if not profile.numa:
         raise ValueError(f"{profile.name}: no document gives its NUMA nodes; leave the CPU and Topology Managers off")
-    cores, rest = divmod(count, profile.threads_per_core)
-    if rest or cores < 1:
+    cores, remainder = divmod(count, profile.threads_per_core)
+    if remainder or cores < 1:
         raise ValueError(f"reserve whole cores of {profile.threads_per_core} CPUs, at least one, not {count} CPUs")
     with_storage = {hca.numa for hca in profile.storage_hcas}
     free = sorted((node for node in profile.numa if not node.gpus), key=lambda node: node.id not in with_storage)

@@ -17,7 +17,7 @@ def value(node: Any, *keys: str) -> Any:
     """Return the node that keys lead to, None where one of them is missing."""
     for key in keys:
         pairs = node.value if isinstance(node, yaml.MappingNode) else ()
-        node = next((found for name, found in pairs if name.value == key), None)
+        node = next((child for key_node, child in pairs if key_node.value == key), None)
     return node
 
 
@@ -36,10 +36,10 @@ def position(node: Any, path: Sequence[str | int], *, of_key: bool = False) -> t
     A value that begins below its key has the place of the key, which `of_key` asks for anywhere. None where the text
     has nothing of the path.
     """
-    found = [*_marks(node, path)]
-    key, value = found[-1]
-    mark = key if of_key or value.line != key.line or len(found) <= len(path) else value
-    return (mark.line + 1, mark.column + 1) if len(found) > 1 else None
+    marks = [*_marks(node, path)]
+    key, value = marks[-1]
+    mark = key if of_key or value.line != key.line or len(marks) <= len(path) else value
+    return (mark.line + 1, mark.column + 1) if len(marks) > 1 else None
 
 
 def _marks(node: Any, path: Sequence[str | int]) -> Iterator[tuple[Any, Any]]:

@@ -47,10 +47,10 @@ def _double(plain: str) -> float | None:
 
 
 def _integer(plain: str) -> int | None:
-    found = _INTEGER.fullmatch(plain)
-    if found is None:
+    match = _INTEGER.fullmatch(plain)
+    if match is None:
         return None
-    sign, base, digits, octal, decimal = found.groups()
+    sign, base, digits, octal, decimal = match.groups()
     try:
         number = int(digits or octal or decimal, _BASES[base.lower()] if base else 8 if octal else 10)
     except ValueError:  # 0b12

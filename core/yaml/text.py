@@ -17,7 +17,7 @@ _TAG = "tag:yaml.org,2002:"
 _TEXT = f"{_TAG}str"
 
 
-class TwiceError(yaml.constructor.ConstructorError):
+class DuplicateKeyError(yaml.constructor.ConstructorError):
     """A key is given twice."""
 
 
@@ -29,11 +29,11 @@ class _Loader(LOADER):  # type: ignore[misc]  # which of the two it is, the mach
         self._examined: set[yaml.MappingNode] = set()
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Merge what `<<` names; raise TwiceError for a key that is given twice beside it."""
+        """Merge what `<<` names; raise DuplicateKeyError for a key that is given twice beside it."""
         # A mapping is flattened again when another one merges it, and then has both's keys.
         if node not in self._examined:
             self._examined.add(node)
-            _refuse_twice(node)
+            _refuse_duplicates(node)
         super().flatten_mapping(node)
 
 
@@ -49,11 +49,11 @@ class _MarkedLoader(yaml.SafeLoader):
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
 
 
-def _refuse_twice(node: yaml.MappingNode) -> None:
+def _refuse_duplicates(node: yaml.MappingNode) -> None:
     seen: set[str] = set()
     for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
         if key.value in seen:
-            raise TwiceError(None, None, f"{key.value} is given twice; remove one", key.start_mark)
+            raise DuplicateKeyError(None, None, f"{key.value} is given twice; remove one", key.start_mark)
         seen.add(key.value)
 
 
@@ -66,10 +66,10 @@ def read(text: str) -> Any:
         return yaml.safe_load(text)
     try:
         return yaml.load(text, _Loader)  # noqa: S506 - a safe loader
-    except TwiceError as error:
+    except DuplicateKeyError as error:
         raise described(error, text) from None
     except (yaml.YAMLError, ValueError):
-        return _again(text)
+        return _read_with_marks(text)
 
 
 def read_file(path: Path, name: str) -> Any:
@@ -84,7 +84,7 @@ def read_file(path: Path, name: str) -> Any:
         raise FileError(f"{name}:{error}") from None
 
 
-def _again(text: str) -> Any:
+def _read_with_marks(text: str) -> Any:
     """Read a wrong text by PyYAML's own loader, whose errors have the reason and where the part begins."""
     try:
         return yaml.load(text, _MarkedLoader)  # noqa: S506 - a safe loader
@@ -113,17 +113,17 @@ def documents(text: str) -> list[tuple[Any, Any]]:
     if _depth(text) > _DEPTH:
         raise RecursionError("nested too deeply")
     loader = _ManifestLoader(text)
-    found = []
+    pairs = []
     try:
         while loader.check_node():
             node = loader.get_node()
             if (content := loader.construct_document(node)) is not None:
-                found.append((node, content))
+                pairs.append((node, content))
     except yaml.YAMLError as error:
         raise described(error, text) from None
     finally:
         loader.dispose()
-    return found
+    return pairs
 
 
 def read_all(text: str) -> list[Any]:

@@ -112,4 +112,4 @@ def _data(found: Plan) -> dict[str, object]:
         {"layout": str(option), "pods": option.pods, "gpusPerPod": option.gpus, "nodes": dict(option.on)}
         for option in found.options
     ]
-    return {"gpus": found.wanted, "layouts": options, "reason": found.reason}
+    return {"gpus": found.gpus, "layouts": options, "reason": found.reason}

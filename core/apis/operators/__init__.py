@@ -16,12 +16,12 @@ from core.apis.operator import Operator
 @cache
 def operators() -> Mapping[str, Operator]:
     """Return all operators by module name; raise TypeError for a module without one, and for a package named twice."""
-    found = {each.name: _operator(each.name) for each in iter_modules(__path__)}
-    packages = [operator.package for operator in found.values()]
+    by_module = {module.name: _operator(module.name) for module in iter_modules(__path__)}
+    packages = [operator.package for operator in by_module.values()]
     for package in packages:
         if packages.count(package) > 1:
             raise TypeError(f"core/apis/operators: package {package} is declared twice; leave one declaration")
-    return found
+    return by_module
 
 
 def kinds() -> tuple[Kind, ...]:

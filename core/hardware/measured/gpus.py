@@ -29,5 +29,5 @@ class _File(Model):
 
 
 _FILE = Path(__file__).with_suffix(".yaml")
-MEASURED_GPUS: Mapping[str, MeasuredGpu] = {one.gpu: one for one in checked(_File, read(_FILE), _FILE).gpus}
+MEASURED_GPUS: Mapping[str, MeasuredGpu] = {row.gpu: row for row in checked(_File, read(_FILE), _FILE).gpus}
 """By model."""

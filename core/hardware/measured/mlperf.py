@@ -66,7 +66,7 @@ MLPERF_BAND = Band(-0.0613, 0.0229, source="S-3.2")
 
 def submission(id: str = COMPARED) -> Submission:
     """Return a row of the table. Raises KeyError for an id that it does not have."""
-    for one in MLPERF:
-        if one.id == id:
-            return one
+    for row in MLPERF:
+        if row.id == id:
+            return row
     raise KeyError(id)

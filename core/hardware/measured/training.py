@@ -38,4 +38,4 @@ TCP_RATES = (147.6, 147.8, 159.1)
 
 def trained(program: str) -> tuple[Trained, ...]:
     """Return what was measured of a program."""
-    return tuple(one for one in TRAINED if one.program == program)
+    return tuple(row for row in TRAINED if row.program == program)

@@ -38,17 +38,17 @@ def _fields(path: Path, bases: tuple[str, ...] = ()) -> dict[str, Any]:
     name = own.pop(BASE, None)
     if name is None:
         return own
-    known = {each.stem: each for folder in (FOLDER, INCOMPLETE) for each in folder.glob(f"*{SUFFIX}") if each != path}
-    if name not in known or name in bases:
+    paths = {file.stem: file for folder in (FOLDER, INCOMPLETE) for file in folder.glob(f"*{SUFFIX}") if file != path}
+    if name not in paths or name in bases:
         raise DataFileError(
             f"{shown(path)}: {BASE}: no other machine has this name (value: {name!r}); known: "
-            f"{', '.join(sorted(known))}"
+            f"{', '.join(sorted(paths))}"
         )
     if "source" not in own:
         raise DataFileError(f"{shown(path)}: source: missing; say where the figures are from that differ from {name}")
-    theirs = _fields(known[name], (*bases, name))
-    kept = {field: text for field, text in theirs.get("sources", {}).items() if field not in own}
-    return theirs | own | {"sources": kept | (own.get("sources") or {})}
+    inherited = _fields(paths[name], (*bases, name))
+    sources = {field: text for field, text in inherited.get("sources", {}).items() if field not in own}
+    return inherited | own | {"sources": sources | (own.get("sources") or {})}
 
 
 PROFILES: Mapping[str, Profile] = DataFiles(FOLDER, read_machine)
@@ -57,10 +57,10 @@ PROFILES: Mapping[str, Profile] = DataFiles(FOLDER, read_machine)
 
 def missing(name: str) -> tuple[str, ...]:
     """Return the fields that a site must give of an incomplete machine; none for any other name."""
-    return tuple(given(name).get(TO_COMPLETE, ()))
+    return tuple(incomplete_fields(name).get(TO_COMPLETE, ()))
 
 
-def given(name: str) -> dict[str, Any]:
+def incomplete_fields(name: str) -> dict[str, Any]:
     """Return the fields that the file of an incomplete machine has; none for any other name."""
     path = INCOMPLETE / f"{name}{SUFFIX}"
     return _fields(path) if path.is_file() else {}

@@ -149,12 +149,12 @@ class NvLink(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_links_there_are_no_figures(cls, fields: Any) -> Any:
+    def _default_figures(cls, fields: Any) -> Any:
         none = isinstance(fields, dict) and fields.get("shape") == "none"
         return {"generation": 0, "gbs": 0, **fields} if none else fields
 
     @model_validator(mode="after")
-    def _has_figures_with_links(self) -> Self:
+    def _figures_fit_shape(self) -> Self:
         if not (self.shape == "none") == (self.generation == 0) == (self.gbs == 0):
             raise ValueError(
                 f"nvlink: shape {self.shape}, generation {self.generation} and gbs {self.gbs}: a machine without "
@@ -231,7 +231,7 @@ class Profile(Model):
         return ARCHITECTURES[self.gpu.architecture]
 
     @model_validator(mode="after")
-    def _agrees_with_itself(self) -> Self:
+    def _is_consistent(self) -> Self:
         faults = [*self._numa_faults(), *self._port_faults(), *self._gpu_faults()]
         if faults:
             raise ValueError(f"{self.name}: {'; '.join(faults)}")
@@ -269,13 +269,13 @@ class Profile(Model):
             elif ports is not None and any(hca.rate_gbps != ports.rate_gbps for hca in hcas):
                 others = ", ".join(f"{hca.name} {hca.rate_gbps}" for hca in hcas if hca.rate_gbps != ports.rate_gbps)
                 faults.append(f"{field}: every port has {ports.rate_gbps} Gb/s, not {others}; correct it, or `ports`")
-        return [*faults, *self._twice()]
+        return [*faults, *self._duplicate_faults()]
 
-    def _twice(self) -> Iterator[str]:
+    def _duplicate_faults(self) -> Iterator[str]:
         for field in ("name", "netdev", "ethernet", "pci"):
-            given = [value for device in self.devices if (value := getattr(device, field, None))]
-            if twice := sorted({value for value in given if given.count(value) > 1}):
-                yield f"hcas.{field}: {', '.join(twice)} is given twice; give each port its own"
+            values = [value for device in self.devices if (value := getattr(device, field, None))]
+            if duplicates := sorted({value for value in values if values.count(value) > 1}):
+                yield f"hcas.{field}: {', '.join(duplicates)} is given twice; give each port its own"
 
     def _gpu_faults(self) -> list[str]:
         links = self.nvlink.links

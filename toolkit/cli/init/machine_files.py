@@ -7,7 +7,7 @@ from typing import Any
 
 from core import project
 from core.hardware.profiles import NVIDIA_PCI_VENDOR
-from core.hardware.profiles.catalogue import BASE, TO_COMPLETE, given, missing
+from core.hardware.profiles.catalogue import BASE, TO_COMPLETE, incomplete_fields, missing
 from core.hardware.profiles.records import MEMORY_REPORTED
 from core.wording import some
 from toolkit.cli.init import text
@@ -110,7 +110,7 @@ def _installed(reported: float) -> int:
 
 def _inherited(base: str) -> Iterator[str]:
     """Yield a line about the ports of a base, which are as the maker delivers them."""
-    fields = given(base)
+    fields = incomplete_fields(base)
     if ports := fields.get("ports"):
         yield (
             f"From {base} are ports ({ports['count']} of {ports['rate_gbps']} Gb/s, {ports['adapter']}) and link_layer "

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from core.data_files import SUFFIX
 from core.hardware.gpus import Gpu, named
-from core.hardware.profiles.catalogue import INCOMPLETE, PROFILES, given
+from core.hardware.profiles.catalogue import INCOMPLETE, PROFILES, incomplete_fields
 from toolkit.cli.machine.machine_fields import Found
 
 
@@ -25,7 +25,7 @@ def with_gpu(gpu: Any) -> list[KnownMachine]:
 @cache
 def _known() -> tuple[KnownMachine, ...]:
     whole = (KnownMachine(one.gpu, one.gpus, one.nvlink.links) for one in PROFILES.values())
-    others = (given(path.stem) for path in sorted(INCOMPLETE.glob(f"*{SUFFIX}")))
+    others = (incomplete_fields(path.stem) for path in sorted(INCOMPLETE.glob(f"*{SUFFIX}")))
     return (
         *whole,
         *(
