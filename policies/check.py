@@ -54,8 +54,8 @@ class Checker:
 
     def check(self, subjects: Iterable[Obj], inventory: Inventory) -> Iterator[Finding]:
         """Yield what the rules find in `subjects`, which are among the objects of `inventory`, object by object."""
-        for given in subjects:
-            subject = inventory.completed(given)
+        for declared in subjects:
+            subject = inventory.completed(declared)
             jobs = self._for(subject.group, subject.kind, subject.has_pods)
             if subject.unknown:
                 yield from self._logged(jobs, subject, inventory)
@@ -76,15 +76,19 @@ class Checker:
             violations = [*job.rule.examine(examined, inventory, job.parameters)]
             unknown = log.values
             read = [self._unverified(job, subject, value) for value in _reasons(unknown)]
-            sure = (each for each in violations if not any(overlap(each.path, value.path) for value in unknown))
-            found = [*read, *(self._reported(job, subject, inventory, violation) for violation in sure)]
-            yield from (finding for finding in found if finding is not None)
+            certain = (
+                violation
+                for violation in violations
+                if not any(overlap(violation.path, value.path) for value in unknown)
+            )
+            findings = [*read, *(self._reported(job, subject, inventory, violation) for violation in certain)]
+            yield from (finding for finding in findings if finding is not None)
 
     def _select(self, group: str, kind: str, pods: bool) -> tuple[_Job, ...]:
         return tuple(
             job
             for job in self._jobs
-            if (pods if not job.rule.kinds else job.rule.kinds is ALL_KINDS or _among(group, kind, job.rule))
+            if (pods if not job.rule.kinds else job.rule.kinds is ALL_KINDS or _covers(group, kind, job.rule))
         )
 
     def _reported(self, job: _Job, subject: Obj, inventory: Inventory, violation: Violation) -> Finding | None:
@@ -112,8 +116,10 @@ class Checker:
 
 def _reasons(unknown: Iterable[Unknown]) -> list[Unknown]:
     """Return the values to report: of those that one object decides the first, none that is reported already."""
-    found = {(each.why, each.decided_by) if each.decided_by else each: each for each in reversed([*unknown])}
-    return [each for each in reversed(found.values()) if each.why]
+    by_decision = {
+        (value.why, value.decided_by) if value.decided_by else value: value for value in reversed([*unknown])
+    }
+    return [value for value in reversed(by_decision.values()) if value.why]
 
 
 def _is_applied(subject: Obj, inventory: Inventory) -> bool:
@@ -121,8 +127,8 @@ def _is_applied(subject: Obj, inventory: Inventory) -> bool:
     return not subject.idle and (subject.holder is None or is_applied(subject.holder, inventory))
 
 
-def _among(group: str, kind: str, rule: AnyRule) -> bool:
-    return any((each.group, each.kind) == (group, kind) for each in rule.kinds)
+def _covers(group: str, kind: str, rule: AnyRule) -> bool:
+    return any((covered.group, covered.kind) == (group, kind) for covered in rule.kinds)
 
 
 def _finding(

@@ -66,22 +66,22 @@ def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
 
     Raise ConfigurationError for a field or a level that does not exist or has a wrong value.
     """
-    rest, own = _flat(content)
-    if ALL in rest:
-        level = {LEVEL: _fields(ALL, rest.pop(ALL), LEVEL).get(LEVEL)}
+    policies, own = _flat(content)
+    if ALL in policies:
+        level = {LEVEL: _fields(ALL, policies.pop(ALL), LEVEL).get(LEVEL)}
         _level(ALL, level[LEVEL])
         for name in (*(rule.name for rule in (*RULES, *own)), *_UNDETERMINED, EXCEPTIONS):
-            given = rest.get(name, {})
-            rest[name] = {**level, **given} if isinstance(given, Mapping) else given
-    ended = _fields(EXCEPTIONS, rest.pop(EXCEPTIONS, {}), LEVEL).get(LEVEL, Severity.MANDATORY)
-    whole = _fields(WHOLE_STACK, rest.pop(WHOLE_STACK, {}), LEVEL, COMPLETE, BESIDE)
+            fields = policies.get(name, {})
+            policies[name] = {**level, **fields} if isinstance(fields, Mapping) else fields
+    ended = _fields(EXCEPTIONS, policies.pop(EXCEPTIONS, {}), LEVEL).get(LEVEL, Severity.MANDATORY)
+    whole = _fields(WHOLE_STACK, policies.pop(WHOLE_STACK, {}), LEVEL, COMPLETE, BESIDE)
     complete = whole.get(COMPLETE)
     if complete is not None and not isinstance(complete, bool):
         raise ConfigurationError(f"{WHOLE_STACK}.{COMPLETE}: {complete!r} must be true or false")
     beside = whole.get(BESIDE, ())
-    if not isinstance(beside, list | tuple) or not all(isinstance(each, Mapping) for each in beside):
+    if not isinstance(beside, list | tuple) or not all(isinstance(manifest, Mapping) for manifest in beside):
         raise ConfigurationError(f"{WHOLE_STACK}.{BESIDE}: must be a list of manifests")
-    return rest, General(complete, _level(EXCEPTIONS, ended), tuple(beside), own)
+    return policies, General(complete, _level(EXCEPTIONS, ended), tuple(beside), own)
 
 
 def with_own(content: Mapping[str, Any], folders: Sequence[str]) -> dict[str, Any]:
@@ -94,20 +94,20 @@ def with_own(content: Mapping[str, Any], folders: Sequence[str]) -> dict[str, An
     own = {rule.name for rule in _own(folders)}
     level = {LEVEL: _fields(ALL, content[ALL], LEVEL).get(LEVEL)} if ALL in content else {}
     parameters = {name: merged({name: level}, {name: content.get(name, {})})[name] for name in sorted(own)}
-    rest = {name: given for name, given in content.items() if name not in own}
+    others = {name: fields for name, fields in content.items() if name not in own}
     # With a level of its own, or that of `all` would be it: the rules have theirs.
     always = {LEVEL: str(Severity.MANDATORY)}
-    return {**rest, OWN_RULES: {**always, FOLDERS: list(folders), PARAMETERS: parameters}}
+    return {**others, OWN_RULES: {**always, FOLDERS: list(folders), PARAMETERS: parameters}}
 
 
 def _flat(content: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[AnyRule, ...]]:
     """Return a configuration with what is set for rules of one's own beside the others', and these rules."""
-    rest = dict(content)
-    given = _fields(OWN_RULES, rest.pop(OWN_RULES, {}), FOLDERS, PARAMETERS, LEVEL)
-    folders = given.get(FOLDERS, ())
-    if not isinstance(folders, list | tuple) or not all(isinstance(each, str) for each in folders):
+    policies = dict(content)
+    settings = _fields(OWN_RULES, policies.pop(OWN_RULES, {}), FOLDERS, PARAMETERS, LEVEL)
+    folders = settings.get(FOLDERS, ())
+    if not isinstance(folders, list | tuple) or not all(isinstance(folder, str) for folder in folders):
         raise ConfigurationError(f"{OWN_RULES}.{FOLDERS}: {folders!r} must be a list of folders")
-    return merged(_fields(OWN_RULES, given.get(PARAMETERS, {})), rest), _own(folders)
+    return merged(_fields(OWN_RULES, settings.get(PARAMETERS, {})), policies), _own(folders)
 
 
 def _own(folders: Sequence[str]) -> tuple[AnyRule, ...]:
@@ -118,9 +118,9 @@ def _own(folders: Sequence[str]) -> tuple[AnyRule, ...]:
         raise ConfigurationError(str(error)) from None
 
 
-def unknown_rule(name: str, known: Iterable[str]) -> str:
+def unknown_rule(name: str, names: Iterable[str]) -> str:
     """Return the message for a rule that does not exist, with those of similar names."""
-    similar = difflib.get_close_matches(name, sorted(known))
+    similar = difflib.get_close_matches(name, sorted(names))
     hint = f"did you mean {' or '.join(similar)}?" if similar else "docs/reference/policies/README.md lists all of them"
     return f"{name}: no such rule; {hint}"
 
@@ -130,17 +130,17 @@ class Configuration:
 
     def __init__(self, content: Mapping[str, Any] | None = None, rules: tuple[AnyRule, ...] = RULES) -> None:
         """Raise ConfigurationError for a rule, a level or a parameter that does not exist or has a wrong value."""
-        known = {rule.name: rule for rule in rules}
+        by_name = {rule.name: rule for rule in rules}
         self._levels: dict[str, Severity | None] = {}
         self._parameters: dict[str, Any] = {}
-        for name, given in (content or {}).items():
-            if name not in known and name not in _UNDETERMINED:
-                raise ConfigurationError(unknown_rule(name, (*known, *_UNDETERMINED, ALL, EXCEPTIONS, WHOLE_STACK)))
-            fields = _fields(name, given) if name in known else _fields(name, given, LEVEL)
+        for name, settings in (content or {}).items():
+            if name not in by_name and name not in _UNDETERMINED:
+                raise ConfigurationError(unknown_rule(name, (*by_name, *_UNDETERMINED, ALL, EXCEPTIONS, WHOLE_STACK)))
+            fields = _fields(name, settings) if name in by_name else _fields(name, settings, LEVEL)
             if LEVEL in fields:
                 self._levels[name] = _level(name, fields.pop(LEVEL))
-            if name in known:
-                self._parameters[name] = _parameters(known[name], fields)
+            if name in by_name:
+                self._parameters[name] = _parameters(by_name[name], fields)
 
     def severity(self, rule: AnyRule) -> Severity | None:
         """Return the severity of a rule's findings; None when it is disabled."""
@@ -152,27 +152,27 @@ class Configuration:
 
     def parameters(self, rule: Rule[P]) -> P:
         """Return the parameters of a rule."""
-        found: P = self._parameters[rule.name] if rule.name in self._parameters else rule.parameters()
-        return found
+        parameters: P = self._parameters[rule.name] if rule.name in self._parameters else rule.parameters()
+        return parameters
 
 
-def _fields(name: str, given: Any, *known: str) -> dict[str, Any]:
+def _fields(name: str, settings: Any, *allowed: str) -> dict[str, Any]:
     """Return what is set under a name, which may be the level alone; where some are `known`, others are refused."""
-    fields = {LEVEL: given} if isinstance(given, str) else given
+    fields = {LEVEL: settings} if isinstance(settings, str) else settings
     if not isinstance(fields, Mapping):
-        raise ConfigurationError(f"{name}: {given!r} is neither a level nor an object with fields")
-    if known and (more := sorted(set(fields).difference(known))):
-        raise ConfigurationError(f"{name}: takes {' and '.join(known)} only, not {', '.join(more)}")
+        raise ConfigurationError(f"{name}: {settings!r} is neither a level nor an object with fields")
+    if allowed and (more := sorted(set(fields).difference(allowed))):
+        raise ConfigurationError(f"{name}: takes {' and '.join(allowed)} only, not {', '.join(more)}")
     return dict(fields)
 
 
-def merged(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def merged(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:
     """Put what is given over a configuration, field by field; a level alone leaves the parameters as they are."""
-    result = dict(own)
-    for name, value in given.items():
-        fields = {LEVEL: value} if isinstance(value, str) and name in own else value
-        both = isinstance(fields, Mapping) and isinstance(own.get(name), Mapping)
-        result[name] = {**own[name], **fields} if both else fields
+    result = dict(base)
+    for name, value in override.items():
+        fields = {LEVEL: value} if isinstance(value, str) and name in base else value
+        both = isinstance(fields, Mapping) and isinstance(base.get(name), Mapping)
+        result[name] = {**base[name], **fields} if both else fields
     return result
 
 
@@ -185,12 +185,12 @@ def with_file(own: Mapping[str, Any], file: Path | None) -> dict[str, Any]:
         return dict(own)
     try:
         flat, _ = _flat(own)
-        found = with_own(merged(flat, _read(file)), own.get(OWN_RULES, {}).get(FOLDERS, ()))
-        settled, general = divided(found)
+        configuration = with_own(merged(flat, _read(file)), own.get(OWN_RULES, {}).get(FOLDERS, ()))
+        settled, general = divided(configuration)
         Configuration(settled, (*RULES, *general.own))
     except ConfigurationError as error:
         raise ConfigurationError(f"{file}: {error}") from None
-    return found
+    return configuration
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -213,10 +213,10 @@ def _parameters(rule: AnyRule, fields: Mapping[str, Any]) -> Any:
     try:
         return rule.parameters.model_validate(fields)
     except ValidationError as error:
-        known = ", ".join(rule.parameters.model_fields) or "none"
+        parameters = ", ".join(rule.parameters.model_fields) or "none"
         lines = (
-            f"{rule.name}.{'.'.join(map(str, each['loc']))}: {field_errors.problem(each)} (value: {each['input']!r})"
-            f"{field_errors.remedy(each)}; parameters: {known}"
-            for each in error.errors()
+            f"{rule.name}.{'.'.join(map(str, fault['loc']))}: {field_errors.problem(fault)} (value: {fault['input']!r})"
+            f"{field_errors.remedy(fault)}; parameters: {parameters}"
+            for fault in error.errors()
         )
         raise ConfigurationError("\n".join(lines)) from None

@@ -92,10 +92,10 @@ class Example:
 
 def pages(rules: Iterable[AnyRule] = RULES) -> dict[Path, str]:
     """Return the texts of the pages that are generated, wholly or in part, by file."""
-    known = tuple(rules)
+    listed = tuple(rules)
     return {
-        **{FOLDER / f"{rule.name}.md": page(rule) for rule in known},
-        INDEX: _between(INDEX, _index(known)),
+        **{FOLDER / f"{rule.name}.md": page(rule) for rule in listed},
+        INDEX: _between(INDEX, _index(listed)),
         COVERAGE: _between(COVERAGE, _coverage(yaml_text.read(COVERAGE_DATA.read_text()))),
         WAYS_AROUND: _between(WAYS_AROUND, table()),
     }
@@ -106,7 +106,7 @@ def page(rule: AnyRule) -> str:
     denied, allowed = _examples(rule)
     every = "every object" if rule.kinds is ALL_KINDS else ""
     kinds = every or ", ".join(sorted({kind.kind for kind in rule.kinds})) or "pods and all objects that create pods"
-    messages = "\n".join(f"- {_prose(f'{each.place}: {each.message}')}" for each in _findings(rule, denied))
+    messages = "\n".join(f"- {_prose(f'{finding.place}: {finding.message}')}" for finding in _findings(rule, denied))
     return f"""# {rule.name}
 
 {_prose(rule.what)}
@@ -154,7 +154,7 @@ def _parameters(rule: AnyRule) -> str:
 
 def _type(schema: Mapping[str, Any]) -> str:
     if "anyOf" in schema:
-        return " or ".join(_type(each) for each in schema["anyOf"])
+        return " or ".join(_type(option) for option in schema["anyOf"])
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])
     if schema.get("type") == "array":
@@ -166,35 +166,37 @@ def _type(schema: Mapping[str, Any]) -> str:
 
 def _examples(rule: AnyRule) -> tuple[Example, Example]:
     """Return a denied fixture that is long enough to be one, and an allowed one that is most like it."""
-    denied = min(_candidates(rule, "denied"), key=lambda each: (bool(each.parameters), abs(each.size - _LONG_ENOUGH)))
+    denied = min(
+        _candidates(rule, "denied"), key=lambda example: (bool(example.parameters), abs(example.size - _LONG_ENOUGH))
+    )
     kind = denied.manifests[0].get("kind")
     allowed = min(
         _candidates(rule, "allowed"),
-        key=lambda each: (
-            each.parameters != denied.parameters,
-            abs(each.size - denied.size) + (_ANOTHER_KIND if each.manifests[0].get("kind") != kind else 0),
+        key=lambda example: (
+            example.parameters != denied.parameters,
+            abs(example.size - denied.size) + (_ANOTHER_KIND if example.manifests[0].get("kind") != kind else 0),
         ),
     )
     return denied, allowed
 
 
 def _candidates(rule: AnyRule, side: str) -> list[Example]:
-    found = []
+    examples = []
     for path in sorted((FIXTURES / rule.name / side).glob("*.yaml")):
         content = yaml_text.read(path.read_text())
         manifests, parameters = content.get("objects") or [content["object"]], content.get("parameters", {})
         if _UNKNOWN not in str(manifests) and content.get("complete", True):
-            found.append(Example(manifests, parameters))
-    if not found:
-        wanted = (FIXTURES / rule.name / side / "<case>.yaml").relative_to(ROOT)
+            examples.append(Example(manifests, parameters))
+    if not examples:
+        missing = (FIXTURES / rule.name / side / "<case>.yaml").relative_to(ROOT)
         raise LookupError(
-            f"{rule.name} has no manifest that is {side} and that its page can show: add {wanted} without {_UNKNOWN}"
+            f"{rule.name} has no manifest that is {side} and that its page can show: add {missing} without {_UNKNOWN}"
         )
-    return found
+    return examples
 
 
 def _findings(rule: AnyRule, example: Example) -> list[Finding]:
-    subjects = [each for manifest in example.manifests for _, each in opened(Obj(manifest))]
+    subjects = [subject for manifest in example.manifests for _, subject in opened(Obj(manifest))]
     checker = Checker([rule], Configuration({rule.name: example.parameters}, (rule,)))
     return list(checker.check(subjects, Inventory(subjects, complete=True)))
 
@@ -210,10 +212,10 @@ def _manifests(example: Example) -> str:
 def _index(rules: tuple[AnyRule, ...]) -> str:
     lines = []
     for family in (*_FAMILIES, _REST):
-        mine = sorted((rule for rule in rules if family_of(rule) == family), key=lambda rule: rule.name)
+        members = sorted((rule for rule in rules if family_of(rule) == family), key=lambda rule: rule.name)
         rows = [
             (f"[{rule.name}]({rule.name}.md)", _cell(rule.what), str(rule.severity), _cell(rule.source))
-            for rule in mine
+            for rule in members
         ]
         lines += [f"### {family}", "", wording.table(("rule", "what it requires", "severity", "source"), rows), ""]
     return "\n".join(lines)
@@ -233,8 +235,8 @@ def _coverage(data: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _between(file: Path, text: str) -> str:
-    before, begin, rest = file.read_text().partition(_BEGIN)
-    _, end, after = rest.partition(_END)
+    before, begin, generated = file.read_text().partition(_BEGIN)
+    _, end, after = generated.partition(_END)
     if not begin or not end:
         raise LookupError(f"{file.relative_to(ROOT)} lacks the marks {_BEGIN} and {_END}")
     return f"{before}{_BEGIN}\n\n{text}\n{_END}{after}"

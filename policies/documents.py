@@ -141,12 +141,12 @@ class _Builder:
             if kind is ScalarEvent:
                 value: Any = event.value
                 if event.implicit[0]:
-                    known = plain.get(value, _NEW)
-                    if known is _NEW:
-                        known = self._resolved(value, event)
-                    elif known.__class__ is float:
-                        known = self._finite(known, value, event)
-                    value = known
+                    resolved = plain.get(value, _NEW)
+                    if resolved is _NEW:
+                        resolved = self._resolved(value, event)
+                    elif resolved.__class__ is float:
+                        resolved = self._finite(resolved, value, event)
+                    value = resolved
                 elif event.tag is not None:
                     value = self._tagged(event)
                 if event.anchor is not None:

@@ -104,18 +104,20 @@ def read(path: Path, name: str = "") -> tuple[RuleException, ...]:
         raise ExceptionsError(f"cannot read the exceptions: {error}") from None
     if not isinstance(content or [], list):
         raise ExceptionsError(f"{name}: a list of exceptions is wanted, with rule, object, reason and expires each")
-    found = []
+    entries = []
     for number, entry in enumerate(content or [], start=1):
         line = node.value[number - 1].start_mark.line + 1 if node else 0
         try:
             exception = RuleException.model_validate(entry).at(name, line)
         except ValidationError as error:
-            reasons = "; ".join(field_errors.sentence(each, positions.path(each["loc"])) for each in error.errors())
+            reasons = "; ".join(
+                field_errors.sentence(details, positions.path(details["loc"])) for details in error.errors()
+            )
             raise ExceptionsError(f"{name}:{line}: exception {number}: {reasons}") from None
         if exception.rule not in rules and get_close_matches(exception.rule, rules, 1, _CLOSE):
             raise ExceptionsError(f"{name}:{line}: exception {number}: rule: {unknown_rule(exception.rule, rules)}")
-        found.append(exception)
-    return tuple(found)
+        entries.append(exception)
+    return tuple(entries)
 
 
 def waive(
@@ -125,15 +127,15 @@ def waive(
 
     `tally` takes note of the others.
     """
-    known = tuple(exceptions)
+    entries = tuple(exceptions)
     counts = tally or Tally()
     for finding in findings:
-        mine = [entry for entry in known if entry.matches(finding)]
-        counts.used += mine
-        if not mine:
+        covering = [entry for entry in entries if entry.matches(finding)]
+        counts.used += covering
+        if not covering:
             yield finding
-        elif all(entry.expires < today for entry in mine):
-            yield finding._replace(message=f"{finding.message} (its exception ended on {mine[0].expires})")
+        elif all(entry.expires < today for entry in covering):
+            yield finding._replace(message=f"{finding.message} (its exception ended on {covering[0].expires})")
         else:
             counts.excepted += 1
 

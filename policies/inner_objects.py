@@ -64,15 +64,15 @@ class Inner:
 def inner_objects(group: str, kind: str, tree: Tree, unknown: tuple[Unknown, ...]) -> Iterator[Inner]:
     """Yield the objects inside one, without those that are inside these."""
     if (group, kind) == OPERATOR_VERSION:
-        found: Iterator[tuple[Path, Tree, bool]] = _of_operator(tree)
+        candidates: Iterator[tuple[Path, Tree, bool]] = _of_operator(tree)
     elif (group, kind) in TEXT_HOLDERS:
-        found = _of_texts(tree, kind)
+        candidates = _of_texts(tree, kind)
     else:
-        found = _searched(_enforced_below(tree) if group == _POLICIES else tree)
+        candidates = _searched(_enforced_below(tree) if group == _POLICIES else tree)
     marks = (*_EVERY_MARK, *_MARKS.get(group, ()))
     idle = group == _POLICIES and not _applied(tree)
     merged = (group, kind) == _MERGING
-    for path, item, of_text in islice(found, _MOST):
+    for path, item, of_text in islice(candidates, _MOST):
         own, late = late_values(_completed(group, kind, tree, item), marks, known=not unknown)
         yield Inner(path, own, late, of_text, merged or not _PATCHES.isdisjoint(path), idle)
 
@@ -107,8 +107,8 @@ def _completed(group: str, kind: str, outer: Tree, item: Tree) -> Tree:
     if kind not in _SAME_NAMESPACE.get(group, ()):
         return item
     metadata, namespace = mapping(item, "metadata"), read(outer, "metadata", "namespace")
-    known = kinds.find(text(item.get(_VERSION)), text(item.get(_KIND)))
-    if namespace and "namespace" not in metadata and (known is None or known.scope != "Cluster"):
+    definition = kinds.find(text(item.get(_VERSION)), text(item.get(_KIND)))
+    if namespace and "namespace" not in metadata and (definition is None or definition.scope != "Cluster"):
         metadata = {**metadata, "namespace": namespace}
     *_, label = _QUEUE
     if queue := read(outer, *_QUEUE):
@@ -205,7 +205,7 @@ def _of_operator(tree: Tree) -> Iterator[tuple[Path, Tree, bool]]:
     install = read(tree, *_INSTALL)
     for index, entry in enumerate(_entries(install, "deployments")):
         metadata = {"name": read(entry, "name"), **where}
-        deployment = _made(kinds.DEPLOYMENT, metadata, {"spec": read(entry, "spec")})
+        deployment = _manifest(kinds.DEPLOYMENT, metadata, {"spec": read(entry, "spec")})
         yield (*_INSTALL, "deployments", index), deployment, False
     for field, role, binding in (
         ("permissions", kinds.ROLE, kinds.ROLE_BINDING),
@@ -216,16 +216,16 @@ def _of_operator(tree: Tree) -> Iterator[tuple[Path, Tree, bool]]:
             account = {"kind": kinds.SERVICE_ACCOUNT.kind, "name": read(entry, "serviceAccountName"), **where}
             reference = {"apiGroup": role.group, "kind": role.kind, "name": metadata["name"]}
             place = (*_INSTALL, field, index)
-            yield place, _made(kinds.SERVICE_ACCOUNT, {"name": account["name"], **where}, {}), False
-            yield place, _made(role, metadata, {"rules": read(entry, "rules")}), False
-            yield place, _made(binding, metadata, {"roleRef": reference, "subjects": [account]}), False
+            yield place, _manifest(kinds.SERVICE_ACCOUNT, {"name": account["name"], **where}, {}), False
+            yield place, _manifest(role, metadata, {"rules": read(entry, "rules")}), False
+            yield place, _manifest(binding, metadata, {"roleRef": reference, "subjects": [account]}), False
 
 
 def _entries(tree: Tree, key: str) -> list[Tree]:
-    found = read(tree, key)
-    return found if isinstance(found, list) else []
+    content = read(tree, key)
+    return content if isinstance(content, list) else []
 
 
-def _made(kind: kinds.Kind, metadata: Mapping[str, Any], fields: Mapping[str, Any]) -> Tree:
+def _manifest(kind: kinds.Kind, metadata: Mapping[str, Any], fields: Mapping[str, Any]) -> Tree:
     present = {key: value for key, value in metadata.items() if value is not None}
     return {_VERSION: kind.api_version, _KIND: kind.kind, "metadata": present, **fields}

@@ -23,9 +23,9 @@ class Inventory:
         self.objects, self._completed = _completed(tuple(objects))
         self._by_kind: dict[tuple[str, str], list[Obj]] = defaultdict(list)
         self._by_name: dict[tuple[str, str, str, str], Obj] = {}
-        for found in self.objects:
-            self._by_kind[found.group, found.kind].append(found)
-            self._by_name.setdefault((found.group, found.kind, found.namespace, found.name), found)
+        for subject in self.objects:
+            self._by_kind[subject.group, subject.kind].append(subject)
+            self._by_name.setdefault((subject.group, subject.kind, subject.namespace, subject.name), subject)
         self._by_cluster_name: dict[tuple[str, str], dict[str, Obj]] = {}
         self._shared: dict[Callable[[Inventory], Any], Any] = {}
 
@@ -63,14 +63,14 @@ class Inventory:
 
 def _completed(objects: tuple[Obj, ...]) -> tuple[tuple[Obj, ...], dict[Obj, Obj]]:
     """Return the objects with their TrainJobs completed by runtimes among them, and these by what they were."""
-    jobs = [each for each in objects if each.trains]
+    jobs = [subject for subject in objects if subject.trains]
     if not jobs:
         return objects, {}
     runtimes = {
-        (each.kind, each.namespace if each.kind == TRAINING_RUNTIME.kind else "", each.name): each
-        for each in objects
-        if each.group == TRAINING_RUNTIME.group and not each.trains
+        (runtime.kind, runtime.namespace if runtime.kind == TRAINING_RUNTIME.kind else "", runtime.name): runtime
+        for runtime in objects
+        if runtime.group == TRAINING_RUNTIME.group and not runtime.trains
     }
     named = ((job, runtimes.get(runtime_key(job.tree))) for job in jobs)
     completed = {job: job.with_runtime(runtime) for job, runtime in named if runtime is not None}
-    return tuple(completed.get(each, each) for each in objects), completed
+    return tuple(completed.get(subject, subject) for subject in objects), completed

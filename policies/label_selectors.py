@@ -16,10 +16,10 @@ def selects(selector: Tree, labels: Mapping[str, object]) -> bool:
     """Return whether labels fit `matchLabels` and `matchExpressions`."""
     if not isinstance(selector, Mapping):
         return False
-    wanted, expressions = selector.get("matchLabels") or _EVERY, selector.get("matchExpressions") or []
-    if not isinstance(wanted, Mapping) or not isinstance(expressions, list):
+    match_labels, expressions = selector.get("matchLabels") or _EVERY, selector.get("matchExpressions") or []
+    if not isinstance(match_labels, Mapping) or not isinstance(expressions, list):
         return False
-    return wanted.items() <= labels.items() and all(_fits(each, labels) for each in expressions)
+    return match_labels.items() <= labels.items() and all(_fits(expression, labels) for expression in expressions)
 
 
 def _fits(expression: Tree, labels: Mapping[str, object]) -> bool:

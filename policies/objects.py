@@ -106,23 +106,23 @@ class Obj(Root):
         """Its pods: itself, its templates, what an object of an unknown kind holds of them, or none."""
         if self.trains:
             return self._of_train_job()
-        known = _TEMPLATES.get((self.group, self.kind))
-        if known is None:
+        templates = _TEMPLATES.get((self.group, self.kind))
+        if templates is None:
             if is_virtual_machine(self.group, self.kind):
                 return machine_pods(self)
             return () if self.known else tuple(map(self._pod, pod_specs(self.tree)))
-        found = [place for each in known for place in _followed(self.tree, each)]
-        return tuple([Pod(self, path, tree) for path, tree in found if tree is not None])
+        places = [place for template in templates for place in _followed(self.tree, template)]
+        return tuple([Pod(self, path, tree) for path, tree in places if tree is not None])
 
     def _of_train_job(self) -> tuple[Pod, ...]:
         """Return the pod that it completes, and those that its other patches change."""
         own = trained(self, self.runtime)
         merged = own.merged if own else frozenset()
-        others = tuple(self._pod(found) for found in pod_specs(self.tree) if found[0] not in merged)
+        others = tuple(self._pod(spec) for spec in pod_specs(self.tree) if spec[0] not in merged)
         return (own, *others) if own else others
 
-    def _pod(self, found: tuple[Path, bool]) -> Pod:
-        path, step = found
+    def _pod(self, spec: tuple[Path, bool]) -> Pod:
+        path, step = spec
         if step:
             return Step(self, path, read(self.tree, *path))
         return Pod(self, path[:-1], read(self.tree, *path[:-1]), str(path[-1]))
@@ -145,8 +145,8 @@ def _followed(tree: Tree, path: TemplatePath) -> Iterator[tuple[Path, Tree]]:
         return
     at = path.index(EVERY)
     for index, entry in enumerate(entries(tree, *path[:at])):
-        for rest, found in _followed(entry, path[at + 1 :]):
-            yield (*path[:at], index, *rest), found
+        for below, content in _followed(entry, path[at + 1 :]):
+            yield (*path[:at], index, *below), content
 
 
 def items(tree: Tree) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -181,7 +181,7 @@ def _members(item: Tree) -> tuple[str, dict[str, str]]:
 
 def objects(tree: Tree, origin: object = None) -> Iterator[Obj]:
     """Yield the object of one manifest, or those of a `List`, however deep, each with the objects inside it."""
-    return (each for _, item in items(tree) for _, each in opened(Obj(item, origin)))
+    return (inner for _, item in items(tree) for _, inner in opened(Obj(item, origin)))
 
 
 def opened(subject: Obj, levels: int = _LEVELS) -> Iterator[tuple[Path, Obj]]:
@@ -196,7 +196,7 @@ def opened(subject: Obj, levels: int = _LEVELS) -> Iterator[tuple[Path, Obj]]:
     for inner in inner_objects(*kind, subject.tree, subject.unknown):
         for path, item in items(inner.tree):
             tree, unknown = late_values(item) if path and inner.unknown else (item, inner.unknown)
-            found = Obj(tree, subject.origin, partial=inner.partial, unknown=unknown, holder=holder)
-            found.idle = subject.idle or inner.idle
-            for below, each in opened(found, levels - 1):
-                yield inner.path if inner.text else (*inner.path, *path, *below), each
+            content = Obj(tree, subject.origin, partial=inner.partial, unknown=unknown, holder=holder)
+            content.idle = subject.idle or inner.idle
+            for below, nested in opened(content, levels - 1):
+                yield inner.path if inner.text else (*inner.path, *path, *below), nested

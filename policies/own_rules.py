@@ -39,7 +39,7 @@ def load(folders: Sequence[str], taken: Sequence[str], root: Path | None = None)
 
 @cache
 def _load(folders: tuple[str, ...], taken: frozenset[str], root: Path) -> tuple[AnyRule, ...]:
-    found: dict[str, AnyRule] = {}
+    rules: dict[str, AnyRule] = {}
     places: dict[str, str] = {}
     for folder in folders:
         for path in _files(folder, root):
@@ -47,17 +47,17 @@ def _load(folders: tuple[str, ...], taken: frozenset[str], root: Path) -> tuple[
             rule = _rule(path, place)
             if rule.name in taken:
                 raise OwnRulesError(f"{place}: {rule.name} is a name of this project's policies; choose another one")
-            if rule.name in found:
+            if rule.name in rules:
                 raise OwnRulesError(f"{place}: the rule {rule.name} is in {places[rule.name]}, too; rename one")
-            found[rule.name], places[rule.name] = rule, place
-    return tuple(found[name] for name in sorted(found))
+            rules[rule.name], places[rule.name] = rule, place
+    return tuple(rules[name] for name in sorted(rules))
 
 
 def _files(folder: str, root: Path) -> list[Path]:
     path = (root / folder).resolve()
     if not path.is_relative_to(root.resolve()):
         raise OwnRulesError(f"{folder} is outside of the project's folder, where its commits do not have it; move it")
-    files = sorted(each for each in path.glob("*.py") if not each.name.startswith("_"))
+    files = sorted(file for file in path.glob("*.py") if not file.name.startswith("_"))
     if not files:
         raise OwnRulesError(f"{folder} has no rule; write one in a file such as {folder}/our_rule.py")
     return files
@@ -67,13 +67,13 @@ def _rule(path: Path, place: str) -> AnyRule:
     """Return the rule in a file; what it raises later becomes a violation with its place."""
     if not _NAME.fullmatch(path.stem):
         raise OwnRulesError(f"{place}: {path.stem} is no name of a rule's module; use small letters, digits and _")
-    found = [value for value in vars(_module(path, place)).values() if isinstance(value, Rule)]
-    if len(found) != 1:
-        raise OwnRulesError(f"{place} defines {len(found)} rules; define exactly one")
-    rule = found[0]
-    wanted = path.stem.replace("_", "-")
-    if rule.name != wanted:
-        raise OwnRulesError(f"{place} defines the rule {rule.name!r}; name it {wanted!r}, or rename the file")
+    rules = [value for value in vars(_module(path, place)).values() if isinstance(value, Rule)]
+    if len(rules) != 1:
+        raise OwnRulesError(f"{place} defines {len(rules)} rules; define exactly one")
+    rule = rules[0]
+    expected = path.stem.replace("_", "-")
+    if rule.name != expected:
+        raise OwnRulesError(f"{place} defines the rule {rule.name!r}; name it {expected!r}, or rename the file")
     return replace(rule, examine=_reporting(rule.examine, path, place))
 
 

@@ -66,8 +66,8 @@ def pod_specs(tree: Tree) -> Iterator[tuple[Path, bool]]:
         yield (SPEC,), False
         return
     waiting: list[tuple[Path, Any, bool]] = [((), tree, False)]
-    found = 0
-    while waiting and found < _MOST:
+    count = 0
+    while waiting and count < _MOST:
         path, value, holds = waiting.pop()
         if value.__class__ is dict:
             if path and is_object(value):
@@ -76,7 +76,7 @@ def pod_specs(tree: Tree) -> Iterator[tuple[Path, bool]]:
                 holds and (_has_containers(value.get(CONTAINERS)) or _is_patch(path, value))
             )
             if spec or _is_step(path, value):
-                found += 1
+                count += 1
                 yield path, not spec
             elif len(path) < _DEEPEST:
                 waiting.extend(_below(path, value))

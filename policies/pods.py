@@ -86,23 +86,26 @@ class Step(Pod):
 
     def __init__(self, owner: Root, path: Path, tree: Mapping[str, Any]) -> None:
         super().__init__(owner, path, tree)
-        found = [((*path, key), tree.get(key)) for key in (*SINGLE, SHARED)]
-        found += [((*path, key, index), entry) for key in STEPS for index, entry in enumerate(_list(tree.get(key)))]
+        steps = [((*path, key), tree.get(key)) for key in (*SINGLE, SHARED)]
+        steps += [((*path, key, index), entry) for key in STEPS for index, entry in enumerate(_list(tree.get(key)))]
         self._together = tuple(
             Container(owner, place, {"name": _STEP, **_without_variables(place, entry)}, CONTAINERS)
-            for place, entry in found
+            for place, entry in steps
             if isinstance(entry, Mapping)
         )
-        Part.__init__(self, owner, path, {**tree, CONTAINERS: [each.tree for each in self._together]})
+        Part.__init__(self, owner, path, {**tree, CONTAINERS: [container.tree for container in self._together]})
 
     @property
     def late_images(self) -> tuple[Unknown, ...]:
         """The images that the controller fills in at each run."""
-        images = (each.tree.get("image") for each in self._together)
+        images = (container.tree.get("image") for container in self._together)
         return tuple(image for image in images if isinstance(image, Unknown))
 
     def _all_containers(self) -> tuple[Container, ...]:
-        return (*(each for each in super()._all_containers() if each.group != CONTAINERS), *self._together)
+        return (
+            *(container for container in super()._all_containers() if container.group != CONTAINERS),
+            *self._together,
+        )
 
 
 def _without_variables(place: Path, tree: Mapping[str, Any]) -> Mapping[str, Any]:

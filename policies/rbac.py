@@ -131,20 +131,20 @@ class Rbac:
         """
         if MASTERS in user.groups:
             return frozenset(names)
-        found: set[str] = set()
-        for grant in _of(self._by_subject, user, namespace):
+        granted_names: set[str] = set()
+        for grant in _of_user(self._by_subject, user, namespace):
             if grant.names is None:
                 return frozenset(names)
-            found |= grant.names
-        return frozenset(found.intersection(names))
+            granted_names |= grant.names
+        return frozenset(granted_names.intersection(names))
 
     def named(self, user: Requester, namespace: str) -> frozenset[str]:
         """Return the SCCs that the user's roles name for pods of `namespace`, whether such SCCs exist or not."""
-        return frozenset().union(*(grant.names or () for grant in _of(self._by_subject, user, namespace)))
+        return frozenset().union(*(grant.names or () for grant in _of_user(self._by_subject, user, namespace)))
 
     def unknown_roles(self, user: Requester, namespace: str) -> Iterator[tuple[str, str]]:
         """Yield kind and name of each role that the user is bound to for pods of `namespace` and that is not known."""
-        for binding in _of(self._unresolved, user, namespace):
+        for binding in _of_user(self._unresolved, user, namespace):
             yield _text(read(binding, "roleRef", "kind")), _text(read(binding, "roleRef", "name"))
 
     def users(self, scc: str) -> Iterator[tuple[Grant, Subject]]:
@@ -155,7 +155,7 @@ class Rbac:
                     yield grant, subject
 
 
-def _of(by_subject: Mapping[tuple[str, Key], list[T]], user: Requester, namespace: str) -> Iterator[T]:
+def _of_user(by_subject: Mapping[tuple[str, Key], list[T]], user: Requester, namespace: str) -> Iterator[T]:
     for key in ((USER, user.name), *((GROUP, group) for group in user.groups)):
         for scope in {EVERYWHERE, namespace}:
             yield from by_subject.get((scope, key), ())
@@ -235,12 +235,12 @@ class _Roles:
         names: set[str] = set()
         waiting, seen = [role], {id(role)}
         while waiting:
-            found = waiting.pop()
-            own = granted(found)
-            if own is None or any(map(is_empty, _list(read(found, "aggregationRule", "clusterRoleSelectors")))):
+            current = waiting.pop()
+            own = granted(current)
+            if own is None or any(map(is_empty, _list(read(current, "aggregationRule", "clusterRoleSelectors")))):
                 return None  # an empty selector is for every ClusterRole, those for every SCC among them
             names |= own
-            for selected in self._selected(found):
+            for selected in self._selected(current):
                 if id(selected) not in seen:
                     seen.add(id(selected))
                     waiting.append(selected)
@@ -255,8 +255,8 @@ class _Roles:
 
     def _candidates(self, selector: Tree) -> Iterable[Object]:
         """Return the ClusterRoles with one of a selector's labels; all where it has none."""
-        wanted = read(selector, "matchLabels")
-        pair = next(iter(wanted.items()), None) if isinstance(wanted, Mapping) else None
+        labels = read(selector, "matchLabels")
+        pair = next(iter(labels.items()), None) if isinstance(labels, Mapping) else None
         if pair is None:
             return [role for (namespace, _), role in self._roles.items() if namespace == EVERYWHERE]
         return self._labelled.get(pair, ()) if all(isinstance(part, str) for part in pair) else ()
@@ -271,9 +271,9 @@ def _rbac_kind(tree: Tree) -> Kind | None:
     return _KINDS.get(_text(read(tree, "kind")))
 
 
-def _has(rule: Tree, field: str, wanted: str) -> bool:
+def _has(rule: Tree, field: str, value: str) -> bool:
     values = _list(read(rule, field))
-    return wanted in values or EVERY in values
+    return value in values or EVERY in values
 
 
 def _list(value: Tree) -> list[Any]:

@@ -26,8 +26,8 @@ def secret_texts(subjects: Iterable[Obj], marked: Iterable[str] = ()) -> tuple[s
         for field in _FIELDS
         for text in texts(subject.tree.get(field))
     }
-    found = {*marked, *values, *map(_decoded, values)}
-    return tuple(sorted((text for text in found if len(text) >= _SHORTEST), key=lambda text: (-len(text), text)))
+    hidden = {*marked, *values, *map(_decoded, values)}
+    return tuple(sorted((text for text in hidden if len(text) >= _SHORTEST), key=lambda text: (-len(text), text)))
 
 
 def redact(finding: Finding, secret: Iterable[str]) -> Finding:

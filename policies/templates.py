@@ -25,25 +25,25 @@ def processed(tree: Tree, parameters: Tree) -> tuple[Tree, tuple[Unknown, ...]]:
 
     A `${{NAME}}` stands for a number or a switch, and is not known either.
     """
-    given: dict[str, str] = {}
+    values: dict[str, str] = {}
     for entry in parameters if isinstance(parameters, list) else ():
         name, value = read(entry, "name"), read(entry, "value")
         if isinstance(name, str) and isinstance(value, str):
-            given[name] = value
+            values[name] = value
     unknown: list[Unknown] = []
-    return _filled(tree, given, (), unknown), tuple(unknown)
+    return _filled(tree, values, (), unknown), tuple(unknown)
 
 
-def _filled(tree: Tree, given: Mapping[str, str], path: Path, unknown: list[Unknown]) -> Any:
+def _filled(tree: Tree, values: Mapping[str, str], path: Path, unknown: list[Unknown]) -> Any:
     if isinstance(tree, Mapping):
-        return {key: _filled(value, given, (*path, key), unknown) for key, value in tree.items()}
+        return {key: _filled(value, values, (*path, key), unknown) for key, value in tree.items()}
     if isinstance(tree, list):
-        return [_filled(value, given, (*path, index), unknown) for index, value in enumerate(tree)]
+        return [_filled(value, values, (*path, index), unknown) for index, value in enumerate(tree)]
     if not isinstance(tree, str) or "${" not in tree:
         return tree
     references = _REFERENCE.findall(tree)
-    if all(not typed and name in given for typed, name in references):
-        return _REFERENCE.sub(lambda found: given[found[2]], tree)
+    if all(not typed and name in values for typed, name in references):
+        return _REFERENCE.sub(lambda reference: values[reference[2]], tree)
     unknown.append(Unknown(path, "has a parameter of the Template without a value"))
     return unknown[-1]
 
@@ -69,10 +69,10 @@ def _unfilled(tree: Tree, path: Path, unknown: list[Unknown], names: dict[str, N
         return [_unfilled(value, (*path, index), unknown, names) for index, value in enumerate(tree)]
     if not isinstance(tree, str) or not path:
         return tree
-    found = VARIABLE.search(tree) if path[-1] in _PARTS else VARIABLE.fullmatch(tree.strip())
-    if found is None:
+    match = VARIABLE.search(tree) if path[-1] in _PARTS else VARIABLE.fullmatch(tree.strip())
+    if match is None:
         return tree
-    names.update(dict.fromkeys(each[0] for each in VARIABLE.finditer(tree)))
+    names.update(dict.fromkeys(match[0] for match in VARIABLE.finditer(tree)))
     unknown.append(Unknown(path, ""))
     return unknown[-1]
 
@@ -85,8 +85,8 @@ def late_values(tree: Tree, marks: tuple[str, ...] = (), *, known: bool = False)
     """
     if known and not _marked(tree, marks):
         return tree, ()
-    found: list[Unknown] = []
-    return _own(tree, (), marks, found), tuple(found)
+    unknown: list[Unknown] = []
+    return _with_unknowns(tree, (), marks, unknown), tuple(unknown)
 
 
 def _marked(tree: Tree, marks: tuple[str, ...]) -> bool:
@@ -103,11 +103,11 @@ def _marked(tree: Tree, marks: tuple[str, ...]) -> bool:
     return False
 
 
-def _own(tree: Tree, path: Path, marks: tuple[str, ...], unknown: list[Unknown]) -> Any:
+def _with_unknowns(tree: Tree, path: Path, marks: tuple[str, ...], unknown: list[Unknown]) -> Any:
     if isinstance(tree, Mapping):
-        return {key: _own(value, (*path, key), marks, unknown) for key, value in tree.items()}
+        return {key: _with_unknowns(value, (*path, key), marks, unknown) for key, value in tree.items()}
     if isinstance(tree, list):
-        return [_own(value, (*path, index), marks, unknown) for index, value in enumerate(tree)]
+        return [_with_unknowns(value, (*path, index), marks, unknown) for index, value in enumerate(tree)]
     if isinstance(tree, Unknown) or (isinstance(tree, str) and any(mark in tree for mark in marks)):
         unknown.append(Unknown(path))
         return unknown[-1]

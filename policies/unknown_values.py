@@ -26,7 +26,7 @@ class ReadLog:
                 self._read[value] = None
 
 
-def overlap(one: Path, other: Path) -> bool:
+def overlap(path: Path, other: Path) -> bool:
     """Return whether one path is the other, or leads to it."""
-    length = min(len(one), len(other))
-    return one[:length] == other[:length]
+    length = min(len(path), len(other))
+    return path[:length] == other[:length]

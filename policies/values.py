@@ -63,14 +63,14 @@ def is_mapping(tree: Tree) -> TypeGuard[Mapping[str, Any]]:
 
 def entries(tree: Tree, *keys: str | int) -> list[Tree]:
     """Return the list at `keys` in a tree; empty where there is none."""
-    found = read(tree, *keys)
-    return found if isinstance(found, list) else []
+    value = read(tree, *keys)
+    return value if isinstance(value, list) else []
 
 
 def mapping(tree: Tree, *keys: str | int) -> Mapping[str, Tree]:
     """Return the mapping at `keys` in a tree; empty where there is none."""
-    found = read(tree, *keys)
-    return found if is_mapping(found) else {}
+    value = read(tree, *keys)
+    return value if is_mapping(value) else {}
 
 
 def text(value: Tree) -> str:

@@ -80,6 +80,6 @@ def _disks(spec: Mapping[str, Any]) -> Iterator[Tree]:
 
 def _networks(spec: Mapping[str, Any]) -> Mapping[str, str]:
     listed = read(spec, "networks")
-    names = [read(each, "multus", "networkName") for each in (listed if isinstance(listed, list) else ())[:_MOST]]
+    names = [read(network, "multus", "networkName") for network in (listed if isinstance(listed, list) else ())[:_MOST]]
     joined = ",".join(name for name in names if isinstance(name, str) and name)
     return {NETWORKS: joined} if joined else {}

@@ -46,8 +46,8 @@ class Way(Model):
     def manifests(self) -> list[Any]:
         """Return the manifests that try it."""
         content = yaml_text.read(self.file.read_text())
-        found: list[Any] = content.get("objects") or [content["object"]]
-        return found
+        objects: list[Any] = content.get("objects") or [content["object"]]
+        return objects
 
     def configuration(self) -> dict[str, Any]:
         """Return the configuration that a stack gives the rule of its fixture."""
@@ -65,20 +65,20 @@ def ways() -> Mapping[str, tuple[Way, ...]]:
 
 def table() -> str:
     """Return the generated part of the page."""
-    return "\n".join(line for title, found in ways().items() for line in _section(title, found))
+    return "\n".join(line for title, group in ways().items() for line in _section(title, group))
 
 
-def _section(title: str, found: tuple[Way, ...]) -> Iterator[str]:
-    links = (f"[{each.file.stem}]({os.path.relpath(each.file, FOLDER)})" for each in found)
-    rows = [(_cell(each.way), _cell(_stops(each)), link) for each, link in zip(found, links, strict=True)]
+def _section(title: str, group: tuple[Way, ...]) -> Iterator[str]:
+    links = (f"[{way.file.stem}]({os.path.relpath(way.file, FOLDER)})" for way in group)
+    rows = [(_cell(way.way), _cell(_stops(way)), link) for way, link in zip(group, links, strict=True)]
     yield from (f"## {title}", "", wording.table(("way", "what stops it", "fixture"), rows), "")
 
 
 def _stops(way: Way) -> str:
-    found = [f"rule [{rule}]({rule}.md)" for rule in way.rules]
-    found += ["SCC: none that an ordinary account may use admits it"] if way.scc else []
-    found += [f"API server: `{way.api.replace('`', '')}`"] if way.api else []
-    stops = ", ".join(found) if found else "**nothing here**"
+    barriers = [f"rule [{rule}]({rule}.md)" for rule in way.rules]
+    barriers += ["SCC: none that an ordinary account may use admits it"] if way.scc else []
+    barriers += [f"API server: `{way.api.replace('`', '')}`"] if way.api else []
+    stops = ", ".join(barriers) if barriers else "**nothing here**"
     return f"{stops}. {_sentence(way.note)}" if way.note else stops
 
 

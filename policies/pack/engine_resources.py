@@ -37,12 +37,12 @@ def as_objects(
     the update removes: fields of users that the program does not declare (any more). These are left out, too.
     """
     for subject in _declared(token, properties, name, origin, live=live):
-        yield from (each for _, each in opened(subject))
+        yield from (inner for _, inner in opened(subject))
 
 
 def _declared(token: str, properties: Properties, name: str, origin: object, *, live: bool) -> Iterator[Obj]:
-    package, _, rest = token.partition(":")
-    version, _, kind = rest.partition(":")
+    package, _, versioned = token.partition(":")
+    version, _, kind = versioned.partition(":")
     if package != "kubernetes" or not kind or version.partition("/")[0] in _COMPOSED:
         return
     tree: dict[str, Any] = dict(properties.tree)

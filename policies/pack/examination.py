@@ -44,7 +44,7 @@ class Examination:
         self.own = general.own
         self._whole = general.complete is not False
         self._ended = general.ended
-        self._beside = tuple(found for manifest in general.beside for found in objects(manifest))
+        self._beside = tuple(beside for manifest in general.beside for beside in objects(manifest))
         every = (*rules, *general.own)
         settled = Configuration(own, every)
         self._objects = Checker([rule for rule in every if not rule.links], settled)
@@ -53,43 +53,41 @@ class Examination:
 
     def resource(self, subjects: Sequence[Obj], secrets: Iterable[str]) -> list[Diagnostic]:
         """Return what the rules about one object find; what needs the runtime of a TrainJob waits for the stack."""
-        return self._diagnostics(self._alone(subjects), subjects, secrets)
+        return self._diagnostics(self._single_findings(subjects), subjects, secrets)
 
-    def _alone(self, subjects: Sequence[Obj]) -> Iterator[Finding]:
-        found = self._objects.check(subjects, Inventory(subjects))
-        return (each for each in found if not (each.undetermined is Undetermined.LINK and each.path == RUNTIME))
+    def _single_findings(self, subjects: Sequence[Obj]) -> Iterator[Finding]:
+        findings = self._objects.check(subjects, Inventory(subjects))
+        return (each for each in findings if not (each.undetermined is Undetermined.LINK and each.path == RUNTIME))
 
     def _completed(self, subjects: Sequence[Obj], inventory: Inventory) -> Iterator[Finding]:
         """Yield what the rules about one object find in TrainJobs with their runtimes, beyond what they find alone."""
-        jobs = [each for each in subjects if each.trains]
-        before = set(self._alone(jobs)) if jobs else set()
-        return (each for each in self._objects.check(jobs, inventory) if each not in before)
+        jobs = [subject for subject in subjects if subject.trains]
+        before = set(self._single_findings(jobs)) if jobs else set()
+        return (finding for finding in self._objects.check(jobs, inventory) if finding not in before)
 
     def stack(self, subjects: Sequence[Obj], secrets: Iterable[str], root: str) -> list[Diagnostic]:
         """Return what the rules about links find, and which exceptions have ended; the latter with the URN `root`."""
         inventory = LateInventory((*subjects, *self._beside), complete=self._whole)
         links = (finding for checker in self._links for finding in checker.check(subjects, inventory.fresh()))
         completed = self._completed(subjects, inventory.fresh())
-        found = self._diagnostics((*links, *completed), subjects, secrets)
+        diagnostics = self._diagnostics((*links, *completed), subjects, secrets)
         if self._ended is not None:
             ended = exceptions.ended(exceptions.concerning(self._waived, subjects), self._today)
-            found += [Diagnostic(finding.rule, self._ended, root, str(finding)) for finding in ended]
-        return found
+            diagnostics += [Diagnostic(finding.rule, self._ended, root, str(finding)) for finding in ended]
+        return diagnostics
 
-    def _diagnostics(
-        self, found: Iterable[Finding], subjects: Sequence[Obj], secrets: Iterable[str]
-    ) -> list[Diagnostic]:
-        findings = list(exceptions.waive(found, self._waived, self._today))
+    def _diagnostics(self, raw: Iterable[Finding], subjects: Sequence[Obj], secrets: Iterable[str]) -> list[Diagnostic]:
+        findings = list(exceptions.waive(raw, self._waived, self._today))
         if not findings:
             return []
         hidden = secret_texts(subjects, secrets)
         shown = [redact(finding, hidden) for finding in findings]
-        sure = [
+        certain = [
             Diagnostic(finding.rule, finding.severity, str(finding.origin), str(finding))
             for finding in shown
             if finding.undetermined is None
         ]
-        return [*sure, *_undetermined(finding for finding in shown if finding.undetermined is not None)]
+        return [*certain, *_undetermined(finding for finding in shown if finding.undetermined is not None)]
 
 
 def _undetermined(findings: Iterable[Finding]) -> Iterator[Diagnostic]:

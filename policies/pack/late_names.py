@@ -22,7 +22,7 @@ class LateInventory(Inventory):
     def __init__(self, objects: Iterable[Obj], *, complete: bool) -> None:
         super().__init__(objects, complete=complete)
         self._whole = complete
-        self._unnamed = {(each.group, each.kind) for each in self.objects if _UNKNOWN in (each.name, each.namespace)}
+        self._unnamed = {(obj.group, obj.kind) for obj in self.objects if _UNKNOWN in (obj.name, obj.namespace)}
         self._late: dict[Callable[[Inventory], Any], bool] = {}
 
     def fresh(self) -> "LateInventory":
@@ -37,18 +37,18 @@ class LateInventory(Inventory):
 
     def get(self, kind: Kind, name: str, namespace: str = "") -> Obj | None:
         """Return one object, or None when it is not among them."""
-        found = super().get(kind, name, namespace)
-        if found is None:
+        obj = super().get(kind, name, namespace)
+        if obj is None:
             self._query(kind)
-        return found
+        return obj
 
     def once(self, make: Callable[[Inventory], T]) -> T:
         """Return `make(self)`, computed at the first call only; what it queried counts at every call."""
         before, self.complete = self.complete, self._whole
-        found = super().once(make)
+        result = super().once(make)
         late = self._late.setdefault(make, not self.complete and self._whole)
         self.complete = before and not late
-        return found
+        return result
 
     def _query(self, kind: Kind) -> None:
         if (kind.group, kind.kind) in self._unnamed:

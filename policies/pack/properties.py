@@ -39,9 +39,9 @@ class Properties:
             return self._hidden(path) if value in _SENTINELS else value
         if isinstance(value, dict):
             if value.get(deserialize.SPECIAL_SIG_KEY) == deserialize.SPECIAL_SECRET_SIG:
-                found = self._plain(value.get("value"), path)
-                self.secrets.update(texts(found))
-                return found
+                content = self._plain(value.get("value"), path)
+                self.secrets.update(texts(content))
+                return content
             return {key: self._plain(entry, (*path, key)) for key, entry in value.items()}
         if isinstance(value, list):
             return [self._plain(entry, (*path, index)) for index, entry in enumerate(value)]

@@ -27,5 +27,5 @@ def _inline(schema: Any, definitions: Mapping[str, Any]) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     reference = schema.get("$ref", "")
-    found = {**definitions[reference.removeprefix(_REFERENCE)], **schema} if reference else schema
-    return {key: _inline(value, definitions) for key, value in found.items() if key not in ("$ref", "title")}
+    resolved = {**definitions[reference.removeprefix(_REFERENCE)], **schema} if reference else schema
+    return {key: _inline(value, definitions) for key, value in resolved.items() if key not in ("$ref", "title")}

@@ -68,9 +68,9 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
     @override
     def Configure(self, request: messages.ConfigureAnalyzerRequest, context: grpc.ServicerContext) -> empty_pb2.Empty:
         """Take the configuration of all policies; a wrong one ends the call with a message, which the engine shows."""
-        given = {name: _settings(config) for name, config in request.policyConfig.items() if name != _ALL}
+        settings = {name: _settings(config) for name, config in request.policyConfig.items() if name != _ALL}
         try:
-            self._examination = Examination(self._rules, self._waived, self._today, given)
+            self._examination = Examination(self._rules, self._waived, self._today, settings)
         except ConfigurationError as error:
             # Not raised: grpc would add a traceback of this file.
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
@@ -99,16 +99,16 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
 
         Each violation has the URN of a resource: engine 3.250 ends on one without. A stack without resources has none.
         """
-        found = [(resource, Properties(resource.properties)) for resource in request.resources]
-        if not found:
+        resources = [(resource, Properties(resource.properties)) for resource in request.resources]
+        if not resources:
             return messages.AnalyzeResponse()
         subjects = tuple(
             subject
-            for resource, properties in found
+            for resource, properties in resources
             for subject in as_objects(resource.type, properties, resource.name, resource.urn, live=True)
         )
-        secrets = {text for _, properties in found for text in properties.secrets}
-        root = next((resource.urn for resource, _ in found if resource.type == _STACK), found[0][0].urn)
+        secrets = {text for _, properties in resources for text in properties.secrets}
+        root = next((resource.urn for resource, _ in resources if resource.type == _STACK), resources[0][0].urn)
         return self._response(self._examination.stack(subjects, secrets, root))
 
     @override
@@ -122,7 +122,7 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
         return empty_pb2.Empty()
 
     def _response(self, diagnostics: Iterable[Diagnostic]) -> messages.AnalyzeResponse:
-        return messages.AnalyzeResponse(diagnostics=[self._diagnostic(each) for each in diagnostics])
+        return messages.AnalyzeResponse(diagnostics=[self._diagnostic(diagnostic) for diagnostic in diagnostics])
 
     def _diagnostic(self, diagnostic: Diagnostic) -> messages.AnalyzeDiagnostic:
         return messages.AnalyzeDiagnostic(
@@ -138,10 +138,10 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
 
 
 def _settings(config: messages.PolicyConfig) -> dict[str, Any]:
-    given = Properties(config.properties).tree
+    tree = Properties(config.properties).tree
     return {
         LEVEL: _LEVELS[config.enforcementLevel],
-        **{key: value for key, value in given.items() if value is not None},
+        **{key: value for key, value in tree.items() if value is not None},
     }
 
 

@@ -111,11 +111,11 @@ def admit(
             reasons.append(Reason(name, forbidden(f"provider {quoted(name)}", NOT_USABLE)))
             continue
         result = filled(seen, candidate)
-        found = [Reason(name, message) for message in faults(result, candidate)]
-        if not found:
+        refusals = [Reason(name, message) for message in faults(result, candidate)]
+        if not refusals:
             annotations = {SCC_ANNOTATION: name, SUBJECT_ANNOTATION: subject}
             return Verdict(True, name, written(whole, result, annotations), tuple(reasons), "")
-        reasons += found
+        reasons += refusals
     reasons += _hint(seen, candidates, denied)
     words = aggregate(reason.message for reason in reasons)
     return _refused(pod, seen, f"unable to validate against any security context constraint: {words}", tuple(reasons))
@@ -154,20 +154,20 @@ def _hint(seen: Pod, candidates: Sequence[Provider], denied: Collection[str]) ->
 def _prepared(seen: Pod, namespace: Namespace, sccs: Sequence[Mapping[str, Any]]) -> tuple[Provider, ...]:
     """Return the SCCs to try, completed for the namespace; only the one that the pod requires when it does."""
     allocated = tuple((key, _annotation(namespace, key)) for key in (UID_RANGE, LEVEL, SUPPLEMENTAL_GROUPS))
-    wanted = seen.annotations.get(REQUIRED_ANNOTATION, "")
+    required = seen.annotations.get(REQUIRED_ANNOTATION, "")
     try:
         content = marshal.dumps(sccs, 2)  # type: ignore[arg-type]  # format 2 writes by value: same content, same bytes
     except ValueError:  # not plain dicts and lists
-        return providers(ordered(sccs), Namespace(namespace.name, _present(allocated)), wanted)
-    return _cached(content, namespace.name, allocated, wanted)
+        return providers(ordered(sccs), Namespace(namespace.name, _present(allocated)), required)
+    return _cached(content, namespace.name, allocated, required)
 
 
 # A batch or a cluster has many pods, fewer namespaces, and few sets of SCCs.
 @lru_cache(maxsize=1024)
 def _cached(
-    content: bytes, name: str, allocated: tuple[tuple[str, str | None], ...], wanted: str
+    content: bytes, name: str, allocated: tuple[tuple[str, str | None], ...], required: str
 ) -> tuple[Provider, ...]:
-    return providers(_read(content), Namespace(name, _present(allocated)), wanted)
+    return providers(_read(content), Namespace(name, _present(allocated)), required)
 
 
 @lru_cache(maxsize=64)

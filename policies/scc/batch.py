@@ -54,7 +54,7 @@ def _judged(case: Object) -> dict[str, Any]:
 
 
 def _present(case: Object, key: str) -> Object:
-    found = mapping(case, key, "")
-    if found is None:
+    content = mapping(case, key, "")
+    if content is None:
         raise InvalidPod(key, "an object", None)
-    return found
+    return content

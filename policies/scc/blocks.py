@@ -23,12 +23,12 @@ class Block(NamedTuple):
 def block(written: str) -> Block:
     """Read one block; like the plugin's scanner this takes what it needs and leaves the rest of the text alone."""
     separator = "/" if "/" in written else "-"
-    start, rest = _number(written)
-    if not rest:
+    start, remainder = _number(written)
+    if not remainder:
         raise InvalidBlock("unexpected EOF")
-    if not rest.startswith(separator):
+    if not remainder.startswith(separator):
         raise InvalidBlock("input does not match format")
-    second, _ = _number(rest[1:])
+    second, _ = _number(remainder[1:])
     return Block(start, second) if separator == "-" else Block(start, (start + second - 1) % _WRAP)
 
 
@@ -37,13 +37,13 @@ def _number(written: str) -> tuple[int, str]:
     if written.startswith("\n"):
         raise InvalidBlock("unexpected newline")
     digits = len(written) - len(written.lstrip("0123456789"))
-    token, rest = written[:digits], written[digits:]
+    token, remainder = written[:digits], written[digits:]
     if not token:
-        raise InvalidBlock("expected integer" if rest else "EOF")
+        raise InvalidBlock("expected integer" if remainder else "EOF")
     # enough to decide: Python refuses to read thousands of digits, with an error of its own
     value = int(token.lstrip("0")[: _MOST_DIGITS + 1] or "0")
     if value >= _UNREADABLE:
         raise InvalidBlock(f'strconv.ParseUint: parsing "{token}": value out of range')
     if value >= _WRAP:
         raise InvalidBlock(f"unsigned integer overflow on token {token}")
-    return value, rest
+    return value, remainder

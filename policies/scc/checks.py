@@ -94,31 +94,34 @@ def _selinux(options: SELinux | None, provider: Provider, path: str) -> Iterator
     demanded = provider.selinux
     if demanded is None or options is None:
         return
-    for field, value, wanted in zip(SELinux._fields, options, demanded, strict=True):
-        if value != wanted and not (field == "level" and _same_level(value, wanted)):
-            yield invalid(f"{path}.{field}", value, f"must be {wanted}")
+    for field, value, required in zip(SELinux._fields, options, demanded, strict=True):
+        if value != required and not (field == "level" and _same_level(value, required)):
+            yield invalid(f"{path}.{field}", value, f"must be {required}")
 
 
 def _same_level(level: str, other: str) -> bool:
     """Return whether two levels name one sensitivity and the same categories, in whatever order."""
-    (sensitivity, colon, categories), (wanted, second_colon, others) = level.partition(":"), other.partition(":")
+    (sensitivity, colon, categories), (second_sensitivity, second_colon, others) = (
+        level.partition(":"),
+        other.partition(":"),
+    )
     return (
         bool(colon and second_colon)
-        and sensitivity == wanted
+        and sensitivity == second_sensitivity
         and sorted(categories.split(",")) == sorted(others.split(","))
     )
 
 
 def _host(pod: Pod, constraint: Constraint, path: str, fields: Iterable[str]) -> Iterator[str]:
-    known = {
+    namespaces = {
         "hostNetwork": (pod.host_network, constraint.host_network, "network"),
         "hostPID": (pod.host_pid, constraint.host_pid, "PID"),
         "hostIPC": (pod.host_ipc, constraint.host_ipc, "IPC"),
     }
     for field in fields:
-        requested, allowed, what = known[field]
+        requested, allowed, namespace = namespaces[field]
         if requested and not allowed:
-            yield invalid(f"{path}.{field}", True, f"Host {what} is not allowed to be used")
+            yield invalid(f"{path}.{field}", True, f"Host {namespace} is not allowed to be used")
 
 
 def _sysctls(names: Iterable[str], constraint: Constraint) -> Iterator[str]:

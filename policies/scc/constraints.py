@@ -86,8 +86,8 @@ def ordered(sccs: Iterable[Object]) -> tuple[Constraint, ...]:
 
     Raises InvalidPod for an SCC whose fields have wrong types, with its place, `sccs[3].volumes`.
     """
-    read = {found.name: found for found in (constraint(scc, f"sccs[{index}]") for index, scc in enumerate(sccs))}
-    return tuple(sorted(read.values(), key=lambda found: found.order))
+    read = {parsed.name: parsed for parsed in (constraint(scc, f"sccs[{index}]") for index, scc in enumerate(sccs))}
+    return tuple(sorted(read.values(), key=lambda scc: scc.order))
 
 
 def constraint(scc: Object, path: str) -> Constraint:
@@ -134,13 +134,13 @@ def constraint(scc: Object, path: str) -> Constraint:
 
 
 def _groups(scc: Object, key: str, path: str) -> Groups:
-    found = mapping(scc, key, path) or {}
+    strategy = mapping(scc, key, path) or {}
     path += f"{key}."
     return Groups(
-        type=text(found, "type", path),
+        type=text(strategy, "type", path),
         ranges=tuple(
             (number(entry, "min", f"{path}ranges[].") or 0, number(entry, "max", f"{path}ranges[].") or 0)
-            for entry in objects(found, "ranges", path)
+            for entry in objects(strategy, "ranges", path)
         ),
     )
 

@@ -22,24 +22,24 @@ def decoded(tree: Object, type_: Type, path: str) -> dict[str, Any]:
 
     Raises InvalidPod, with the place of it, for a value that its field cannot hold.
     """
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     fields = type_.fields
     for key, value in tree.items():
         field = fields.get(key)
         if field is None:
             if type_.open_:
-                found[key] = value
+                content[key] = value
         elif value is None:
             continue
         elif field.many:
-            found[key] = _list(value, field, path + key)
+            content[key] = _list(value, field, path + key)
         elif field.content is Content.TEXTS:
-            found[key] = labels(tree, key, path)
+            content[key] = labels(tree, key, path)
         else:
-            found[key] = _value(value, field, path + key)
+            content[key] = _value(value, field, path + key)
             if (type_.name, key) in QUANTITIES:
                 _check_quantity(value, path + key)
-    return found
+    return content
 
 
 def _list(value: object, field: Field, path: str) -> list[Any]:

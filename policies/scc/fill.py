@@ -48,8 +48,8 @@ def _non_root(container: Container, pod: Pod, user: int | None, provider: Provid
     if container.non_root is not None or pod.non_root is not None:
         return container.non_root
     effective = pod.user if user is None else user
-    wanted = provider.constraint.user_type == NON_ROOT if effective is None else effective > 0
-    return True if wanted else None
+    non_root = provider.constraint.user_type == NON_ROOT if effective is None else effective > 0
+    return True if non_root else None
 
 
 def _capabilities(own: Capabilities | None, provider: Provider) -> Capabilities | None:

@@ -28,12 +28,12 @@ def defaulted_pod(manifest: Object) -> dict[str, Any]:
     """
     if not isinstance(manifest, Mapping):
         raise InvalidPod("pod", "an object", manifest)
-    found = decoded(manifest, _TYPE, "")
-    spec = found["spec"] = found.get("spec", {})
+    pod = decoded(manifest, _TYPE, "")
+    spec = pod["spec"] = pod.get("spec", {})
     spec.setdefault("securityContext", {})
     account = spec.get(ACCOUNT) or spec.get(_DEPRECATED)
-    if not account and _MIRROR not in found.get("metadata", {}).get("annotations", {}):
+    if not account and _MIRROR not in pod.get("metadata", {}).get("annotations", {}):
         account = _DEFAULT
     if account:
         spec[ACCOUNT] = account
-    return found
+    return pod

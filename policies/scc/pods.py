@@ -112,35 +112,35 @@ def read(manifest: Object) -> Pod:
 
 def selinux(parent: Object, path: str) -> SELinux | None:
     """Read `seLinuxOptions` of a security context or of an SCC."""
-    found = mapping(parent, "seLinuxOptions", path)
-    if found is None:
+    options = mapping(parent, "seLinuxOptions", path)
+    if options is None:
         return None
     path += "seLinuxOptions."
-    return SELinux(*(text(found, key, path) for key in SELinux._fields))
+    return SELinux(*(text(options, key, path) for key in SELinux._fields))
 
 
 def _seccomp(security: Object, path: str) -> Seccomp | None:
-    found = mapping(security, "seccompProfile", path)
-    if found is None:
+    profile = mapping(security, "seccompProfile", path)
+    if profile is None:
         return None
     path += "seccompProfile."
-    file = None if found.get("localhostProfile") is None else text(found, "localhostProfile", path)
-    return Seccomp(text(found, "type", path), file)
+    file = None if profile.get("localhostProfile") is None else text(profile, "localhostProfile", path)
+    return Seccomp(text(profile, "type", path), file)
 
 
 def _groups(security: Object, path: str) -> tuple[int, ...] | None:
-    found = sequence(security, "supplementalGroups", path)
-    if found is None:
+    groups = sequence(security, "supplementalGroups", path)
+    if groups is None:
         return None
-    return tuple(integer(entry, f"{path}supplementalGroups[{index}]") or 0 for index, entry in enumerate(found))
+    return tuple(integer(entry, f"{path}supplementalGroups[{index}]") or 0 for index, entry in enumerate(groups))
 
 
 def _capabilities(security: Object, path: str) -> Capabilities | None:
-    found = mapping(security, "capabilities", path)
-    if found is None:
+    lists = mapping(security, "capabilities", path)
+    if lists is None:
         return None
     path += "capabilities."
-    return Capabilities(*(strings(found, key, path) for key in Capabilities._fields))
+    return Capabilities(*(strings(lists, key, path) for key in Capabilities._fields))
 
 
 def _containers(spec: Object, host_network: bool) -> Iterator[Container]:
@@ -168,12 +168,12 @@ def _containers(spec: Object, host_network: bool) -> Iterator[Container]:
 
 
 def _ports(container: Object, path: str, host_network: bool) -> tuple[int, ...]:
-    found = []
+    ports = []
     for index, entry in enumerate(objects(container, "ports", path)):
         place = f"{path}ports[{index}]."
         port = number(entry, "hostPort", place) or 0
         if not port and host_network:
             port = number(entry, "containerPort", place) or 0
         if port > 0:
-            found.append(port)
-    return tuple(found)
+            ports.append(port)
+    return tuple(ports)

@@ -37,18 +37,18 @@ class Provider:
     groups: tuple[tuple[int, int], ...] | None
 
 
-def providers(constraints: Sequence[Constraint], namespace: Namespace, wanted: str = "") -> tuple[Provider, ...]:
+def providers(constraints: Sequence[Constraint], namespace: Namespace, required: str = "") -> tuple[Provider, ...]:
     """Complete SCCs for a namespace, in their order; only the one named `wanted` when that is not "".
 
     Raises Unprepared when there is none, when the namespace lacks what OpenShift allocates to each, or when any of the
     SCCs cannot be completed.
     """
-    if wanted:
-        constraints = [constraint for constraint in constraints if constraint.name == wanted]
+    if required:
+        constraints = [constraint for constraint in constraints if constraint.name == required]
         if not constraints:
             raise Unprepared(
-                f"failed to retrieve the required SCC {quoted(wanted)}: "
-                f"securitycontextconstraints.security.openshift.io {quoted(wanted)} not found"
+                f"failed to retrieve the required SCC {quoted(required)}: "
+                f"securitycontextconstraints.security.openshift.io {quoted(required)} not found"
             )
     if not constraints:
         raise Unprepared("no SecurityContextConstraints found in cluster")
@@ -57,16 +57,16 @@ def providers(constraints: Sequence[Constraint], namespace: Namespace, wanted: s
             raise Unprepared(
                 f"error fetching namespace {quoted(namespace.name)}: unable to find annotation {annotation}"
             )
-    found: list[Provider] = []
+    completed: list[Provider] = []
     faults: list[str] = []
     for constraint in constraints:
         try:
-            found.append(provider(constraint, namespace))
+            completed.append(provider(constraint, namespace))
         except Unprepared as error:
             faults.append(str(error))
     if faults:
         raise Unprepared(aggregate(faults))
-    return tuple(found)
+    return tuple(completed)
 
 
 def provider(constraint: Constraint, namespace: Namespace) -> Provider:
@@ -107,8 +107,8 @@ def _fault(constraint: Constraint, uids: tuple[int | None, int | None]) -> str |
         (kind == MUST_RUN_AS_RANGE and uids[0] is None, "MustRunAsRange requires a UIDRangeMin"),
         (kind == MUST_RUN_AS_RANGE and uids[1] is None, "MustRunAsRange requires a UIDRangeMax"),
         *(
-            (found not in _OTHER_TYPES, f"Unrecognized {what} strategy type {found}")
-            for what, found in (
+            (strategy not in _OTHER_TYPES, f"Unrecognized {field} strategy type {strategy}")
+            for field, strategy in (
                 ("SELinuxContext", constraint.selinux_type),
                 ("FSGroup", constraint.fs_group.type),
                 ("SupplementalGroups", constraint.supplemental_groups.type),

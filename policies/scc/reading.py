@@ -41,13 +41,13 @@ def sequence(parent: Object, key: str, path: str) -> Sequence[Any] | None:
 
 def objects(parent: Object, key: str, path: str) -> Sequence[Object]:
     """Return the list of objects below `key`, empty when there is none; a null entry is an empty object."""
-    found = sequence(parent, key, path)
-    if not found:
+    items = sequence(parent, key, path)
+    if not items:
         return ()
-    for index, entry in enumerate(found):
+    for index, entry in enumerate(items):
         if not isinstance(entry, Mapping | None):
             raise InvalidPod(f"{path}{key}[{index}]", "an object", entry)
-    return [entry or {} for entry in found]
+    return [entry or {} for entry in items]
 
 
 def text(parent: Object, key: str, path: str) -> str:
@@ -62,13 +62,13 @@ def text(parent: Object, key: str, path: str) -> str:
 
 def texts(parent: Object, key: str, path: str) -> tuple[str, ...]:
     """Return the list of strings below `key`, empty when there is none; a null entry is ""."""
-    found = sequence(parent, key, path)
-    if not found:
+    items = sequence(parent, key, path)
+    if not items:
         return ()
-    for index, entry in enumerate(found):
+    for index, entry in enumerate(items):
         if not isinstance(entry, str | None):
             raise InvalidPod(f"{path}{key}[{index}]", "a string", entry)
-    return tuple(entry or "" for entry in found)
+    return tuple(entry or "" for entry in items)
 
 
 def number(parent: Object, key: str, path: str) -> int | None:
@@ -93,11 +93,11 @@ def flag(parent: Object, key: str, path: str) -> bool | None:
 
 def labels(parent: Object, key: str, path: str) -> dict[str, str] | None:
     """Return a map of strings (annotations, labels), None when there is none; a null value is ""."""
-    found = mapping(parent, key, path)
-    if found is None:
+    items = mapping(parent, key, path)
+    if items is None:
         return None
     read: dict[str, str] = {}
-    for name, value in found.items():
+    for name, value in items.items():
         if not isinstance(name, str):
             raise InvalidPod(f"{path}{key}", "strings as keys", name)
         if not isinstance(value, str | None):

@@ -27,16 +27,16 @@ def defaulted_scc(scc: Object, path: str = "") -> dict[str, Any]:
     """
     if not isinstance(scc, Mapping):
         raise InvalidPod(path, "an object", scc)
-    found = decoded(scc, _TYPE, f"{path}." if path else "")
+    fields = decoded(scc, _TYPE, f"{path}." if path else "")
     for key in ("fsGroup", "supplementalGroups"):
-        strategy = found.get(key, {})
-        found[key] = strategy if strategy.get("type") else {**strategy, "type": RUN_AS_ANY}
-    found["users"] = found.get("users", [])
-    found["groups"] = found.get("groups", [])
-    found["volumes"] = _volumes(found.get("volumes"), found.get("allowHostDirVolumePlugin", False))
-    found["allowPrivilegeEscalation"] = found.get("allowPrivilegeEscalation", True)
-    found["userNamespaceLevel"] = found.get("userNamespaceLevel", "AllowHostLevel")
-    return found
+        strategy = fields.get(key, {})
+        fields[key] = strategy if strategy.get("type") else {**strategy, "type": RUN_AS_ANY}
+    fields["users"] = fields.get("users", [])
+    fields["groups"] = fields.get("groups", [])
+    fields["volumes"] = _volumes(fields.get("volumes"), fields.get("allowHostDirVolumePlugin", False))
+    fields["allowPrivilegeEscalation"] = fields.get("allowPrivilegeEscalation", True)
+    fields["userNamespaceLevel"] = fields.get("userNamespaceLevel", "AllowHostLevel")
+    return fields
 
 
 def _volumes(listed: list[str] | None, host: bool) -> list[str]:

@@ -17,8 +17,8 @@ def written(manifest: Object, pod: Pod, annotations: Mapping[str, str]) -> dict[
     for group in LISTS:
         changed = [container for container in pod.containers if container.group == group]
         if changed:
-            given = spec[group]
-            full[group] = [_whole(given[container.index] or {}, container) for container in changed]
+            originals = spec[group]
+            full[group] = [_whole(originals[container.index] or {}, container) for container in changed]
     return {
         **manifest,
         "metadata": {**metadata, "annotations": {**pod.annotations, **annotations}},
@@ -26,12 +26,12 @@ def written(manifest: Object, pod: Pod, annotations: Mapping[str, str]) -> dict[
     }
 
 
-def _whole(given: Object, container: Container) -> dict[str, Any]:
-    own = given.get("securityContext")
+def _whole(original: Object, container: Container) -> dict[str, Any]:
+    own = original.get("securityContext")
     security = _container(own or {}, container)
-    rest = {key: value for key, value in given.items() if key != "securityContext"}
+    unchanged = {key: value for key, value in original.items() if key != "securityContext"}
     # a container without a security context keeps none when there is nothing to say
-    return rest if own is None and not security else {**rest, "securityContext": security}
+    return unchanged if own is None and not security else {**unchanged, "securityContext": security}
 
 
 def _pod(own: Object, pod: Pod) -> dict[str, Any]:

@@ -43,8 +43,8 @@ def built_in_namespace(name: str) -> bool:
 
 def exempt(inventory: Inventory, namespace: str) -> bool:
     """Return whether OpenShift admits the pods of a namespace without asking any SCC."""
-    found = inventory.get(NAMESPACE, namespace)
-    return without_scc(namespace, found.mapping("metadata", "labels") if found else {})
+    namespace_object = inventory.get(NAMESPACE, namespace)
+    return without_scc(namespace, namespace_object.mapping("metadata", "labels") if namespace_object else {})
 
 
 def without_scc(namespace: str, labels: Mapping[str, object]) -> bool:
@@ -74,14 +74,14 @@ class Accounts:
     """
 
     def __init__(self, inventory: Inventory, release: Release) -> None:
-        given = inventory.of(SECURITY_CONTEXT_CONSTRAINTS)
-        found = [
-            each for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for each in inventory.of(kind)
+        declared = inventory.of(SECURITY_CONTEXT_CONSTRAINTS)
+        rbac_objects = [
+            obj for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for obj in inventory.of(kind)
         ]
-        self.sccs: dict[str, Mapping[str, Any]] = {**shipped(release), **{each.name: each.tree for each in given}}
-        self.uncertain = any(map(_uncertain, (*given, *found)))
+        self.sccs: dict[str, Mapping[str, Any]] = {**shipped(release), **{scc.name: scc.tree for scc in declared}}
+        self.uncertain = any(map(_uncertain, (*declared, *rbac_objects)))
         self.locking = frozenset(name for name, tree in self.sccs.items() if _allows(tree, IPC_LOCK))
-        self._rbac = Rbac((each.tree for each in found), shipped_roles(release))
+        self._rbac = Rbac((obj.tree for obj in rbac_objects), shipped_roles(release))
         self._naming: dict[tuple[str, str], set[str]] = defaultdict(set)
         for name, tree in self.sccs.items():
             for field in (_USERS, _GROUPS):
@@ -98,7 +98,7 @@ class Accounts:
             users = running_as(namespace, account), ANYBODY
             keys = [(_USERS, users[0].name), *((_GROUPS, group) for user in users for group in user.groups)]
             by_rbac = (self._rbac.usable(user, namespace, self.sccs) for user in users)
-            self._usable[key] = self._everybody.union(*(self._naming.get(each, ()) for each in keys), *by_rbac)
+            self._usable[key] = self._everybody.union(*(self._naming.get(holder, ()) for holder in keys), *by_rbac)
         return self._usable[key]
 
     def undecided(self, namespace: str, account: str) -> str:
@@ -111,10 +111,10 @@ class Accounts:
 
 def undecided(rbac: Rbac, user: User, namespace: str, sccs: Collection[str]) -> str:
     """Return a role or an SCC that could let a user or everyone do more, were it known; empty when there is none."""
-    for each in (user, ANYBODY):
-        for kind, name in rbac.unknown_roles(each, namespace):
+    for requester in (user, ANYBODY):
+        for kind, name in rbac.unknown_roles(requester, namespace):
             return f"{kind} {name}"
-        for name in sorted(rbac.named(each, namespace).difference(sccs)):
+        for name in sorted(rbac.named(requester, namespace).difference(sccs)):
             return f"{SECURITY_CONTEXT_CONSTRAINTS.kind} {name}"
     return ""
 
@@ -125,10 +125,8 @@ def accounts(release: Release) -> Callable[[Inventory], Accounts]:
     return lambda inventory: Accounts(inventory, release)
 
 
-def _allows(tree: Mapping[str, Any], wanted: str) -> bool:
-    return any(
-        capability(entry) in (wanted, ALL) for field in (ALLOWED, DEFAULT_ADD) for entry in _entries(tree, field)
-    )
+def _allows(tree: Mapping[str, Any], name: str) -> bool:
+    return any(capability(entry) in (name, ALL) for field in (ALLOWED, DEFAULT_ADD) for entry in _entries(tree, field))
 
 
 def _uncertain(subject: Obj) -> bool:

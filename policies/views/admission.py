@@ -48,7 +48,7 @@ class Admission:
     def __init__(self, inventory: Inventory, release: Release) -> None:
         self.accounts = inventory.once(accounts(release))
         self._namespaces = inventory.once(Namespaces)
-        self._sccs = [scc for scc in map(_lean, self.accounts.sccs.values()) if _sound(scc)]
+        self._sccs = [scc for scc in map(_without_metadata, self.accounts.sccs.values()) if _is_readable(scc)]
         self._known: dict[str, tuple[Namespace, Allocation | None, frozenset[str]]] = {}
         self._outcomes: dict[tuple[str, frozenset[str], bytes], Outcome] = {}
 
@@ -58,10 +58,10 @@ class Admission:
         What is unknown until the update is left out, which refuses nothing.
         """
         if namespace not in self._known:
-            found = self._namespaces.get(namespace)
-            annotations = {**STAND_IN, **(found.annotations if found else {})}
-            self._known[namespace] = Namespace(namespace, annotations), found, (found or UNKNOWN).open
-        where, found, free = self._known[namespace]
+            allocated = self._namespaces.get(namespace)
+            annotations = {**STAND_IN, **(allocated.annotations if allocated else {})}
+            self._known[namespace] = Namespace(namespace, annotations), allocated, (allocated or UNKNOWN).open
+        target, allocated, free = self._known[namespace]
         tree = admission_part(pod)
         try:
             content = marshal.dumps(tree, 2)
@@ -73,8 +73,8 @@ class Admission:
         key = namespace, usable, content
         if key not in self._outcomes:
             tree["spec"]["serviceAccountName"] = account
-            self._outcomes[key] = self._outcome(tree, where, usable, free)
-        return self._outcomes[key], found
+            self._outcomes[key] = self._outcome(tree, target, usable, free)
+        return self._outcomes[key], allocated
 
     def _outcome(
         self, tree: dict[str, Any], namespace: Namespace, usable: frozenset[str], free: frozenset[str]
@@ -97,13 +97,13 @@ def admission(release: Release) -> Callable[[Inventory], Admission]:
     return lambda inventory: Admission(inventory, release)
 
 
-def _lean(scc: Mapping[str, Any]) -> dict[str, Any]:
+def _without_metadata(scc: Mapping[str, Any]) -> dict[str, Any]:
     """Return an SCC without the metadata that admission does not read."""
     metadata = scc.get("metadata")
     return {**scc, "metadata": {"name": metadata.get("name")} if isinstance(metadata, Mapping) else {}}
 
 
-def _sound(scc: Mapping[str, Any]) -> bool:
+def _is_readable(scc: Mapping[str, Any]) -> bool:
     """Return whether an SCC is readable; one that is not would refuse every pod, and is another rule's matter."""
     try:
         provider(constraint(scc, "scc"), Namespace("stand-in", STAND_IN))
@@ -119,8 +119,8 @@ def _read(verdict: Verdict, tree: dict[str, Any]) -> Outcome:
     for reason in verdict.reasons:
         if about_profile(reason.message) and (place := _profile(tree["spec"])):
             return Outcome(f"{words}; what the plugin calls the annotation seccomp... is the field {PROFILE}", place)
-        if found := _PLACE.search(reason.message):
-            return Outcome(words, _place(found[1]))
+        if match := _PLACE.search(reason.message):
+            return Outcome(words, _place(match[1]))
     return Outcome(words)
 
 
@@ -134,20 +134,20 @@ def _words(message: str, reasons: Iterable[Reason]) -> str:
 def _profile(spec: Mapping[str, Any]) -> Path:
     """Return the first seccomp profile of a pod, since the plugin's message does not name its field."""
     places = [(), *((group, index) for group in CONTAINER_LISTS for index, _ in enumerate(spec.get(group) or ()))]
-    found = ((*place, "securityContext", PROFILE) for place in places)
-    return next((path for path in found if read(spec, *path) is not None), ())
+    paths = ((*place, "securityContext", PROFILE) for place in places)
+    return next((path for path in paths if read(spec, *path) is not None), ())
 
 
 def _place(written: str) -> Path:
     """Return the field of a complaint, `spec.volumes[1]` or `containers[0].hostPID`, below the pod's spec."""
     words: Path = tuple(int(word) if word.isdigit() else word for word in _WORD.findall(written))
     match words:
-        case ("spec", *rest):
-            return tuple(rest)
+        case ("spec", *path):
+            return tuple(path)
         case (_, _, field) if field in _OF_THE_POD:
             return (field,)
         case (*_, group, index, "hostPort"):
             return group, index, "ports"
-        case (group, index, *rest):
-            return group, index, "securityContext", *rest
+        case (group, index, *path):
+            return group, index, "securityContext", *path
     return ()

@@ -27,8 +27,8 @@ def admission_part(pod: Pod) -> dict[str, Any]:
     if (volumes := tree.get("volumes")) is not None:
         spec["volumes"] = [*map(_volume, volumes)] if isinstance(volumes, list) else volumes
     for group in CONTAINER_LISTS:
-        if (found := tree.get(group)) is not None:
-            spec[group] = [_only(entry, fields) for entry in found] if isinstance(found, list) else found
+        if (containers := tree.get(group)) is not None:
+            spec[group] = [_only(entry, fields) for entry in containers] if isinstance(containers, list) else containers
     return {"metadata": {"annotations": annotations}, "spec": spec} if annotations else {"spec": spec}
 
 
@@ -62,8 +62,8 @@ def _counts(annotation: object) -> bool:
 
 def _in_spec(path: Path) -> bool:
     match path:
-        case ("volumes", _, field, *rest):
-            return field in _WITH_CONTENT or (not rest and field != "name")
+        case ("volumes", _, field, *below):
+            return field in _WITH_CONTENT or (not below and field != "name")
         case (group, _, "ports", _, field, *_) if group in CONTAINER_LISTS:
             return field == "hostPort"
         case (group, _, field, *_) if group in CONTAINER_LISTS:

@@ -44,7 +44,7 @@ class Admitted:
 
     def read(self, container: Container, *keys: str) -> Any:
         """Return a field of a container's security context."""
-        beside = [each.path for each in self.pod.containers if each.group == container.group]
+        beside = [sibling.path for sibling in self.pod.containers if sibling.group == container.group]
         return read(self.spec, container.group, beside.index(container.path), "securityContext", *keys)
 
 
@@ -59,10 +59,10 @@ def admitted(pod: Pod, inventory: Inventory, release: Release) -> Admitted | Non
     outcome, allocation = predicted.of(pod, namespace, account)
     if outcome.words or not outcome.scc:
         return None
-    unsure = missing(pod, account, inventory, predicted, allocation)
-    if not unsure and predicted.accounts.uncertain:
-        unsure = "an SCC, a role or a binding is not known"
-    return Admitted(pod, outcome.scc, outcome.spec, unsure, allocation is not None and bool(allocation.users))
+    missing_objects = missing(pod, account, inventory, predicted, allocation)
+    if not missing_objects and predicted.accounts.uncertain:
+        missing_objects = "an SCC, a role or a binding is not known"
+    return Admitted(pod, outcome.scc, outcome.spec, missing_objects, allocation is not None and bool(allocation.users))
 
 
 def missing(pod: Pod, account: str, inventory: Inventory, predicted: Admission, allocation: Allocation | None) -> str:

@@ -33,17 +33,17 @@ def is_applied(holder: Obj, inventory: Inventory) -> bool:
 
 
 def _names(inventory: Inventory) -> frozenset[str]:
-    return frozenset(_named(inventory))
+    return frozenset(_applied_names(inventory))
 
 
-def _named(inventory: Inventory) -> Iterator[str]:
+def _applied_names(inventory: Inventory) -> Iterator[str]:
     for (group, kind), paths in _REFERENCES.items():
         for applier in inventory.of(Kind(group, "", kind, "")):
             for path in paths:
-                yield from _of(read(applier.tree, *path))
+                yield from _referenced(read(applier.tree, *path))
 
 
-def _of(reference: Tree) -> Iterator[str]:
+def _referenced(reference: Tree) -> Iterator[str]:
     for entry in reference if isinstance(reference, list) else [reference]:
         name = read(entry, "name")
         if isinstance(name, str):

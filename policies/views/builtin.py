@@ -32,7 +32,7 @@ def unknown_kind(group: str, version: str, kind: str) -> UnknownKind | None:
     api_version = f"{group}/{version}" if group else version
     stem = kind.removesuffix(_LIST) or kind
     if group not in BUILTIN:
-        close = get_close_matches(group, [each for each in BUILTIN if each], 1)
+        close = get_close_matches(group, [name for name in BUILTIN if name], 1)
         return _version(api_version, "names no group of Kubernetes, and others have a dot", _homes().get(stem) or close)
     if stem not in BUILTIN[group] and (group or version == _CORE):
         return _kind(api_version, kind, group)
@@ -41,24 +41,24 @@ def unknown_kind(group: str, version: str, kind: str) -> UnknownKind | None:
     return _version(api_version, f"is not a version of {group or 'the core API'}", _homes().get(stem) or [group])
 
 
-def _version(api_version: str, why: str, meant: str | list[str]) -> UnknownKind:
+def _version(api_version: str, reason: str, right: str | list[str]) -> UnknownKind:
     """Return that the version is wrong; `meant` is the right one, or a list with a group of which it may be."""
-    if not isinstance(meant, str):
-        meant = next((f"{group}/{STABLE[group][-1]}".lstrip("/") for group in meant if STABLE[group]), "")
-    if not meant:
-        return UnknownKind(f"{api_version} {why}", "apiVersion", "Write a version that the API has")
-    return UnknownKind(f"{api_version} {why}; did you mean {meant}?", "apiVersion", f"Write apiVersion: {meant}")
+    if not isinstance(right, str):
+        right = next((f"{group}/{STABLE[group][-1]}".lstrip("/") for group in right if STABLE[group]), "")
+    if not right:
+        return UnknownKind(f"{api_version} {reason}", "apiVersion", "Write a version that the API has")
+    return UnknownKind(f"{api_version} {reason}; did you mean {right}?", "apiVersion", f"Write apiVersion: {right}")
 
 
 def _kind(api_version: str, kind: str, group: str) -> UnknownKind:
     homes = _homes()
-    if meant := homes.get(kind):
-        why = f"{kind} is not a kind of {api_version}; it is of {meant}"
-        return UnknownKind(why, "apiVersion", f"Write apiVersion: {meant}")
-    near = {each.casefold(): each for each in BUILTIN[group]}
-    far = {each.casefold(): each for each in homes}
-    wanted = kind.casefold()
-    close = get_close_matches(wanted, near, 1, _CLOSE) or get_close_matches(wanted, far, 1, _CLOSE)
+    if home := homes.get(kind):
+        reason = f"{kind} is not a kind of {api_version}; it is of {home}"
+        return UnknownKind(reason, "apiVersion", f"Write apiVersion: {home}")
+    near = {kind_name.casefold(): kind_name for kind_name in BUILTIN[group]}
+    far = {kind_name.casefold(): kind_name for kind_name in homes}
+    folded = kind.casefold()
+    close = get_close_matches(folded, near, 1, _CLOSE) or get_close_matches(folded, far, 1, _CLOSE)
     name = {**far, **near}[close[0]] if close else ""
     if not name:
         return UnknownKind(f"{kind} is not a kind of {api_version}", "kind", "Write a kind that the API has")
@@ -66,16 +66,16 @@ def _kind(api_version: str, kind: str, group: str) -> UnknownKind:
         return UnknownKind(
             f"{kind} is not a kind of {api_version}; did you mean {name}?", "kind", f"Write kind: {name}"
         )
-    why = f"{kind} is not a kind of {api_version}; did you mean {name} of {homes[name]}?"
-    return UnknownKind(why, "kind", f"Write kind: {name} and apiVersion: {homes[name]}")
+    reason = f"{kind} is not a kind of {api_version}; did you mean {name} of {homes[name]}?"
+    return UnknownKind(reason, "kind", f"Write kind: {name} and apiVersion: {homes[name]}")
 
 
 @lru_cache(maxsize=1)
 def _homes() -> dict[str, str]:
     """Return the version that has a kind, by kind."""
-    found = {each.kind: each.api_version for each in reversed(KINDS)}
+    homes = {kind.kind: kind.api_version for kind in reversed(KINDS)}
     for group, kinds in BUILTIN.items():
         if STABLE[group]:
             api_version = f"{group}/{STABLE[group][-1]}".lstrip("/")
-            found.update({kind: api_version for kind in kinds if kind not in found})
-    return found
+            homes.update({kind: api_version for kind in kinds if kind not in homes})
+    return homes

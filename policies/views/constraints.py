@@ -30,11 +30,11 @@ def capability(written: str) -> str:
 
 def capabilities(scc: Obj, field: str) -> dict[str, int]:
     """Return the capabilities of a field in one spelling, and where each is."""
-    found: dict[str, int] = {}
+    places: dict[str, int] = {}
     for index, name in enumerate(scc.entries(field)):
         if isinstance(name, str):
-            found.setdefault(capability(name), index)
-    return found
+            places.setdefault(capability(name), index)
+    return places
 
 
 def powers(scc: Obj) -> Iterator[str]:
@@ -66,22 +66,32 @@ def is_shipped(scc: Obj) -> bool:
 
 def differing(scc: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the fields in which two SCCs differ in meaning, sorted; the order of a list has none."""
-    mine, theirs = meanings(scc), meanings(base)
-    return tuple(sorted(field for field in mine.keys() | theirs.keys() if mine.get(field) != theirs.get(field)))
+    own_meanings, base_meanings = meanings(scc), meanings(base)
+    return tuple(
+        sorted(
+            field
+            for field in own_meanings.keys() | base_meanings.keys()
+            if own_meanings.get(field) != base_meanings.get(field)
+        )
+    )
 
 
 def tighter(field: str, own: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
     """Return whether a field of an SCC that differs from that of another SCC gives less than it."""
-    mine, theirs = meanings(own).get(field), meanings(base).get(field)
-    return type(mine) is type(theirs) and field in _TIGHTER and _TIGHTER[field](mine, theirs)
+    own_meaning, base_meaning = meanings(own).get(field), meanings(base).get(field)
+    return type(own_meaning) is type(base_meaning) and field in _TIGHTER and _TIGHTER[field](own_meaning, base_meaning)
 
 
 def meanings(scc: Mapping[str, Any]) -> dict[str, object]:
     """Return what the fields of an SCC mean to OpenShift once it has stored it, a frozenset for a list."""
-    given = {field: value for field, value in scc.items() if field not in _IDENTITY and value is not None}
+    declared = {field: value for field, value in scc.items() if field not in _IDENTITY and value is not None}
     # a value that is unknown or of a wrong type is compared as it is written
-    readable = {field: value for field, value in given.items() if _readable(field, value)}
-    stored = {**given, **defaulted_scc(readable), **{field: given[field] for field in given.keys() - readable.keys()}}
+    readable = {field: value for field, value in declared.items() if _readable(field, value)}
+    stored = {
+        **declared,
+        **defaulted_scc(readable),
+        **{field: declared[field] for field in declared.keys() - readable.keys()},
+    }
     return {**_ZERO, **{field: _meaning(field, value) for field, value in stored.items()}}
 
 

@@ -57,9 +57,9 @@ def _word(words: frozenset[str], value: Tree) -> Fault | None:
     if value == "" or value in words:
         return None
     close = get_close_matches(str(value)[:_LONGEST].casefold(), {word.casefold(): word for word in words}, 1, _CLOSE)
-    meant = next((word for word in words if close and word.casefold() == close[0]), "")
+    close_word = next((word for word in words if close and word.casefold() == close[0]), "")
     listed = ", ".join(sorted(words))
-    return Fault(f"is {brief(value)} where one of {listed} is expected", f"Write {meant or f'one of {listed}'}")
+    return Fault(f"is {brief(value)} where one of {listed} is expected", f"Write {close_word or f'one of {listed}'}")
 
 
 def _port(value: Tree) -> Fault | None:
@@ -82,7 +82,7 @@ def quantity(value: Tree) -> Fault | None:
 def _quantity(value: str) -> Fault | None:
     if QUANTITY.fullmatch(value):
         return None
-    found = _BYTES.fullmatch(value)
-    number, unit = found.groups() if found else ("", "")
+    size = _BYTES.fullmatch(value)
+    number, unit = size.groups() if size else ("", "")
     remedy = f"Write {number}{unit.upper()}i, or {number}{'k' if unit in 'kK' else unit} for powers of ten"
-    return Fault(f"is {brief(value)}, which is not a quantity", remedy if found else _OTHERWISE)
+    return Fault(f"is {brief(value)}, which is not a quantity", remedy if size else _OTHERWISE)

@@ -34,7 +34,9 @@ _KINDS: tuple[tuple[str, str, str], ...] = (  # what it is, how it begins, and w
     ("a token of OpenShift", r"\bsha256~", r"[\w-]{40,}"),
     ("a signed token (JWT)", r"\beyJ", r"[\w-]{10,200}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
 )
-_KNOWN = re.compile("|".join(f"(?P<k{index}>{begin}{rest})" for index, (_, begin, rest) in enumerate(_KINDS)))
+_KNOWN = re.compile(
+    "|".join(f"(?P<k{index}>{begin}{continuation})" for index, (_, begin, continuation) in enumerate(_KINDS))
+)
 _BEGINNINGS = re.compile("|".join(begin.removeprefix(r"\b") for _, begin, _ in _KINDS))
 """What a text without a credential seldom has; literals are found ten times as fast."""
 _ANY_WORD = re.compile(_WORD, re.IGNORECASE)
@@ -66,14 +68,14 @@ def is_value(value: object, name: str = "") -> bool:
     return not (len(value) <= _SMALL and value.strip().isdigit() and name.lower().endswith("token"))
 
 
-def known(text: str) -> str:
+def known_form(text: str) -> str:
     """Return which credential is in a text by its form alone; empty when none."""
     if _BEGINNINGS.search(text) is None:
         return ""
-    for found in _KNOWN.finditer(text):
-        password = found["password"]
+    for match in _KNOWN.finditer(text):
+        password = match["password"]
         if password is None or is_value(password):
-            return next(kind for index, (kind, *_) in enumerate(_KINDS) if found[f"k{index}"] is not None)
+            return next(kind for index, (kind, *_) in enumerate(_KINDS) if match[f"k{index}"] is not None)
     return ""
 
 
@@ -95,17 +97,17 @@ def in_arguments(arguments: list[object]) -> Iterator[tuple[int, str]]:
 
 
 def _credential(argument: str) -> str:
-    for found in _FLAGS.finditer(argument):
-        if is_value(found["value"].strip(_QUOTES), found["name"]):
-            return f"the value of {found['name']}"
-    return known(argument)
+    for flag in _FLAGS.finditer(argument):
+        if is_value(flag["value"].strip(_QUOTES), flag["name"]):
+            return f"the value of {flag['name']}"
+    return known_form(argument)
 
 
 def in_lines(text: str) -> Iterator[str]:
     """Yield the names that lines of a file (`name: x`, `name=x`) give a credential; expressions of scripts are none."""
-    for found in _LINES.finditer(text):
-        value = found["value"].strip().rstrip(",;")
+    for line in _LINES.finditer(text):
+        value = line["value"].strip().rstrip(",;")
         literal = value[:1] in _QUOTES and value[-1:] == value[:1]
         plain = value.strip(_QUOTES)
-        if is_value(plain, found["name"]) and (literal or not (_EXPRESSION.search(value) or is_name(value))):
-            yield found["name"]
+        if is_value(plain, line["name"]) and (literal or not (_EXPRESSION.search(value) or is_name(value))):
+            yield line["name"]

@@ -54,27 +54,29 @@ def toml(text: str) -> Tree:
 def configured(text: str) -> Iterator[str]:
     """Yield what a file of CRI-O's configuration gives, as the end of a sentence; nothing where it is not TOML."""
     runtime = read(toml(text), "crio", "runtime")
-    yield from _given(runtime if isinstance(runtime, Mapping) else {})
+    yield from _effects(runtime if isinstance(runtime, Mapping) else {})
 
 
 def ordered(text: str) -> Iterator[str]:
     """Yield the same of options on a command line, or in variables of the environment."""
     options: dict[str, Any] = {}
-    for found in _OPTION.finditer(text):
-        name, value = found[1].lower().replace("-", "_"), (found[2] or "").strip("\"'")
+    for option in _OPTION.finditer(text):
+        name, value = option[1].lower().replace("-", "_"), (option[2] or "").strip("\"'")
         if name in _LISTS:
             options.setdefault(name, []).extend(value.split(","))
         else:
             options[name] = value.lower() != "false" if name == "selinux" else value
-    yield from _given(options)
+    yield from _effects(options)
 
 
-def _given(runtime: Mapping[str, Any]) -> Iterator[str]:
-    if added := sorted({capability(each) for each in _texts(runtime, "default_capabilities")} - _CAPABILITIES - {""}):
+def _effects(runtime: Mapping[str, Any]) -> Iterator[str]:
+    if added := sorted({capability(name) for name in _texts(runtime, "default_capabilities")} - _CAPABILITIES - {""}):
         yield f"gives every container {', '.join(added)}"
     if devices := _devices(runtime, _ADDED):
         yield f"gives every container {devices}"
-    if devices := _named(noted for each in _runtimes(runtime) for noted in annotated(each.get("default_annotations"))):
+    if devices := _device_names(
+        device for handler in _runtimes(runtime) for device in annotated(handler.get("default_annotations"))
+    ):
         yield f"gives every container {devices}"
     if devices := _devices(runtime, "allowed_devices"):
         yield f"lets every pod take {devices} by an annotation"
@@ -89,7 +91,7 @@ def _given(runtime: Mapping[str, Any]) -> Iterator[str]:
             yield f"runs every container with the {field} {_UNCONFINED}"
     if runtime.get("seccomp_use_default_when_empty") is False:
         yield "runs containers that name no seccomp profile without one"
-    if others := [each for each in _texts(runtime, "hooks_dir") if each.rstrip("/") not in HOOKS]:
+    if others := [folder for folder in _texts(runtime, "hooks_dir") if folder.rstrip("/") not in HOOKS]:
         yield f"runs the hooks in {', '.join(others)[:200]}, beside every container"
     mounts = _texts(runtime, "default_mounts")
     if isinstance(file := runtime.get("default_mounts_file"), str) and file:
@@ -108,15 +110,15 @@ def _replaced(runtime: Mapping[str, Any]) -> Iterator[str]:
 
 def _runtimes(runtime: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     tables = runtime.get("runtimes")
-    return [each for each in tables.values() if isinstance(each, Mapping)] if isinstance(tables, Mapping) else []
+    return [table for table in tables.values() if isinstance(table, Mapping)] if isinstance(tables, Mapping) else []
 
 
 def _devices(runtime: Mapping[str, Any], field: str) -> str:
-    return _named(_texts(runtime, field))
+    return _device_names(_texts(runtime, field))
 
 
-def _named(devices: Iterable[str]) -> str:
-    named = {each.partition(":")[0].strip() for each in devices}
+def _device_names(devices: Iterable[str]) -> str:
+    named = {device.partition(":")[0].strip() for device in devices}
     return ", ".join(sorted(named - _DEVICES - {""}))[:200]
 
 
@@ -151,4 +153,4 @@ def _plain(tree: Tree) -> Mapping[str, Any]:
 
 def _texts(runtime: Mapping[str, Any], field: str) -> list[str]:
     values = runtime.get(field)
-    return [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []

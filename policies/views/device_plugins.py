@@ -88,21 +88,23 @@ def configuration(subject: Obj) -> Configuration | None:
 class Offers:
     """What the plugin offers: the largest rdmaHcaMax of each resource.
 
-    `given` says whether a configuration is there at all, `sure` whether all of those that are there are known.
+    `configured` is whether there is a configuration at all, `complete` whether none is unknown until the update.
     """
 
     resources: Mapping[str, int]
-    given: bool
-    sure: bool
+    configured: bool
+    complete: bool
 
 
 def offers(inventory: Inventory) -> Offers:
     """Return what all configurations among the objects offer; to be called through `Inventory.once`."""
-    found = [each for kind in KINDS for subject in inventory.of(kind) if (each := configuration(subject)) is not None]
+    configurations = [
+        plugin for kind in KINDS for subject in inventory.of(kind) if (plugin := configuration(subject)) is not None
+    ]
     resources: dict[str, int] = {}
-    for entry in (entry for each in found for entry in each.entries):
+    for entry in (entry for plugin in configurations for entry in plugin.entries):
         resources[entry.resource] = max(entry.hca_max or 0, resources.get(entry.resource, 0))
-    return Offers(resources, bool(found), all(each.unknown is None for each in found))
+    return Offers(resources, bool(configurations), all(plugin.unknown is None for plugin in configurations))
 
 
 def _parse(path: Path, text: Tree) -> Configuration | None:
@@ -130,16 +132,16 @@ def _read(text: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
         return (), (f"is {brief(content)} and not an object with {_LIST}",)
     content = _canonical(content, _TOP)
     listed = content.get(_LIST)
-    entries = [_canonical(each, _KEYS) if isinstance(each, dict) else each for each in _list(listed)]
+    entries = [_canonical(item, _KEYS) if isinstance(item, dict) else item for item in _list(listed)]
     faults = [*_top(content), *_entries(entries)]
     if len(faults) > _MOST_FAULTS:
         faults[_MOST_FAULTS:] = [f"has {len(faults) - _MOST_FAULTS} more faults"]
-    return tuple(entry for each in entries if (entry := _offer(each)) is not None), tuple(faults)
+    return tuple(entry for item in entries if (entry := _offer(item)) is not None), tuple(faults)
 
 
-def _canonical(content: dict[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
+def _canonical(content: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
     # The plugin is written in Go, which reads the keys of JSON in any case.
-    folded = {key.casefold(): key for key in known}
+    folded = {key.casefold(): key for key in keys}
     return {folded.get(key.casefold(), key): value for key, value in content.items()}
 
 
@@ -225,14 +227,14 @@ def _selects_nothing(key: str, values: list[str]) -> str:
     return ""
 
 
-def _unknown_keys(content: dict[str, Any], known: tuple[str, ...], place: str) -> Iterator[str]:
-    wrong = [key for key in content if key not in known]
+def _unknown_keys(content: dict[str, Any], keys: tuple[str, ...], place: str) -> Iterator[str]:
+    wrong = [key for key in content if key not in keys]
     if wrong:
-        yield f"{place}{brief(wrong[0])} is not a key of it (known: {', '.join(known)})"
+        yield f"{place}{brief(wrong[0])} is not a key of it (known: {', '.join(keys)})"
 
 
 def _are_names(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(each, str) and each for each in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(name, str) and name for name in value)
 
 
 def _list(value: Any) -> list[Any]:

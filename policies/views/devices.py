@@ -139,5 +139,5 @@ def _number(subject: Obj, *keys: str | int) -> int:
 def each_demand(subject: Obj) -> Iterator[tuple[Pod, dict[str, int]]]:
     """Yield the pod templates of an object that ask for GPUs or RDMA devices, with what one pod of each takes."""
     for pod in subject.pods:
-        if found := demand(pod):
-            yield pod, found
+        if requested := demand(pod):
+            yield pod, requested

@@ -15,24 +15,24 @@ class Variable(NamedTuple):
     place: Path
 
 
-def variables(container: Container, wanted: Callable[[str], Any]) -> Iterator[Variable]:
+def variables(container: Container, is_wanted: Callable[[str], Any]) -> Iterator[Variable]:
     """Yield the variables whose names are `wanted` and whose values are written down as text."""
-    for index, name in container.once(_named):
-        if wanted(name):
+    for index, name in container.once(_named_variables):
+        if is_wanted(name):
             value = container.read("env", index, "value")
             if value is not None and not isinstance(value, Unknown):
                 yield Variable(name, value if isinstance(value, str) else brief(value), ("env", index, "value"))
 
 
-def _named(container: Container) -> list[tuple[int, str]]:
+def _named_variables(container: Container) -> list[tuple[int, str]]:
     """Return the variables that have names: their places in the list, and the names."""
     entries = container.tree.get("env")
     if isinstance(entries, Unknown):
         container.read("env")
-    found: list[tuple[int, str]] = []
+    named: list[tuple[int, str]] = []
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
         if not is_mapping(entry):
             container.read("env", index)
         elif isinstance(name := entry.get("name"), str):
-            found.append((index, name))
-    return found
+            named.append((index, name))
+    return named

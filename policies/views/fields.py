@@ -96,8 +96,8 @@ def _entry(field: Field, look: Closer | None, null: bool) -> _Entry:
     right = _PLAIN.get(field.content, _EMPTY if null or below is None or field.many else _NEVER)
     plain = right if look is None else _EMPTY
     mapping = field.content in _MAPS
-    each = plain if field.content is Content.ANYTHING else plain - _EMPTY
-    return _Entry(field.content, field.many, mapping, _EMPTY if field.many else plain, each, right, look, below)
+    items = plain if field.content is Content.ANYTHING else plain - _EMPTY
+    return _Entry(field.content, field.many, mapping, _EMPTY if field.many else plain, items, right, look, below)
 
 
 class Full(Exception):
@@ -136,19 +136,19 @@ class Walk:
     def _list(self, value: Tree, entry: _Entry, frame: _Frame) -> None:
         if isinstance(value, list):
             plain, below = entry.plain_each, entry.below
-            for index, each in enumerate(value):
-                if each.__class__ in plain:
+            for index, item in enumerate(value):
+                if item.__class__ in plain:
                     continue
-                if below is not None and each.__class__ is dict:
-                    self._level(each, below, (frame, index, None))
-                elif each is None and entry.content is not Content.ANYTHING:
+                if below is not None and item.__class__ is dict:
+                    self._level(item, below, (frame, index, None))
+                elif item is None and entry.content is not Content.ANYTHING:
                     self._wrong((frame, index, None), "empty", entry.content)
                 else:
-                    self._value(each, entry, (frame, index, None))
+                    self._value(item, entry, (frame, index, None))
         elif isinstance(value, Unknown):
             self._hide(entry, frame)
         else:
-            self._add(frame, f"is {_what(value)} where a list is expected", LIST)
+            self._add(frame, f"is {_type_name(value)} where a list is expected", LIST)
 
     def _value(self, value: Tree, entry: _Entry, frame: _Frame) -> None:
         content = entry.content
@@ -167,24 +167,24 @@ class Walk:
         elif entry.mapping and (value.__class__ is dict or isinstance(value, Mapping)):
             self._map(value, content, frame)
         else:
-            self._wrong(frame, _what(value), content, _colon(value, content))
+            self._wrong(frame, _type_name(value), content, _colon(value, content))
 
     def _map(self, value: Mapping[Any, Any], content: Content, frame: _Frame) -> None:
-        for key, each in value.items():
+        for key, entry in value.items():
             if content is Content.QUANTITIES:
                 if not _is_resource(str(key)):
                     self._add((frame, key, None), f"is not a name of a resource{_hint(str(key))}", _RESOURCE)
-                elif not isinstance(each, Unknown) and (fault := quantity(each)) is not None:
+                elif not isinstance(entry, Unknown) and (fault := quantity(entry)) is not None:
                     self._add((frame, key, None), fault.why, fault.remedy)
-            elif content is Content.TEXTS and each.__class__ not in _PLAIN[Content.TEXT]:
-                self._wrong((frame, key, None), _what(each), Content.TEXT, "; write it in quotes")
+            elif content is Content.TEXTS and entry.__class__ not in _PLAIN[Content.TEXT]:
+                self._wrong((frame, key, None), _type_name(entry), Content.TEXT, "; write it in quotes")
 
     def _hide(self, entry: _Entry, frame: _Frame) -> None:
         if entry.below is not None:
             self.hidden.append(_path(frame))
 
-    def _wrong(self, frame: _Frame, what: str, wanted: Content, hint: str = "") -> None:
-        self._add(frame, f"is {what} where {wanted.value} is expected{hint}", of_type(wanted))
+    def _wrong(self, frame: _Frame, description: str, expected: Content, hint: str = "") -> None:
+        self._add(frame, f"is {description} where {expected.value} is expected{hint}", of_type(expected))
 
     def _add(self, frame: _Frame, why: str = "", remedy: str = "") -> None:
         if len(self.misfits) == self._most:
@@ -216,7 +216,7 @@ def _is_resource(name: str) -> bool:
     return is_qualified(name) and (plain or "/" in name)
 
 
-def _what(value: Tree) -> str:
+def _type_name(value: Tree) -> str:
     if isinstance(value, Mapping):
         return "an object"
     return "a list" if isinstance(value, list) else "null" if value is None else brief(value)
@@ -240,5 +240,8 @@ def near(name: str, type_: Type) -> str:
 
 def unprintable(name: str) -> str:
     """Return the name of an invisible space in a key, e.g. a no-break space; else nothing."""
-    odd = next((each for each in name if each != " " and (each.isspace() or not each.isprintable())), "")
+    odd = next(
+        (character for character in name if character != " " and (character.isspace() or not character.isprintable())),
+        "",
+    )
     return f" (it has the invisible character U+{ord(odd):04X})" if odd else ""

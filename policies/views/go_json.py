@@ -20,7 +20,7 @@ def folded(text: str) -> Any:
 
 def every(text: str) -> Any:
     """Return JSON with a list of all values for each key, which is in lower case; raise ValueError for no JSON."""
-    return _read(text, _all)
+    return _read(text, _by_folded_key)
 
 
 def values(tree: Any, key: str) -> Iterator[Any]:
@@ -37,8 +37,8 @@ def _read(text: str, hook: Any) -> Any:
         raise ValueError("nested too deeply") from error
 
 
-def _all(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+def _by_folded_key(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
+    by_key: dict[str, list[Any]] = {}
     for key, value in pairs:
-        found.setdefault(key.casefold(), []).append(value)
-    return found
+        by_key.setdefault(key.casefold(), []).append(value)
+    return by_key

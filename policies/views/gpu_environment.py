@@ -54,8 +54,8 @@ def loose(subject: Obj) -> Iterator[tuple[Part, str, str]]:
     """
     taken = {(*container.path, ENV) for container in subject.containers}
     waiting: list[tuple[Path, object]] = [((), subject.tree)]
-    found = 0
-    while waiting and found < _MOST:
+    count = 0
+    while waiting and count < _MOST:
         path, value = waiting.pop()
         if isinstance(value, dict):
             if path and is_object(value):
@@ -67,7 +67,7 @@ def loose(subject: Obj) -> Iterator[tuple[Part, str, str]]:
                 if key in NO_PODS or below.__class__ not in (dict, list) or len(place) > _DEEPEST:
                     continue
                 if key == ENV and below.__class__ is list and place not in taken:
-                    found += len(below)
+                    count += len(below)
                     for entry in subject.parts(*place):
                         yield entry, entry.text("name"), "value"
                 waiting.append((place, below))

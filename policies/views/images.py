@@ -56,8 +56,8 @@ def parse(reference: str) -> Image:
     """Take a reference apart; what cannot be one has a `fault`, with whatever could be read."""
     if len(reference) > _LONGEST:
         return Image(fault=f"is {len(reference)} characters long")
-    rest, at, digest = reference.partition("@")
-    head, slash, last = rest.rpartition("/")
+    name_and_tag, at, digest = reference.partition("@")
+    head, slash, last = name_and_tag.rpartition("/")
     name, colon, tag = last.partition(":")
     path = f"{head}{slash}{name}"
     first, _, remainder = path.partition("/")

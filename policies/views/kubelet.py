@@ -41,13 +41,13 @@ def opened(settings: Tree) -> Iterator[Opening]:
 
 def configured(text: str) -> Iterator[str]:
     """Yield the same of a file of the kubelet's, in YAML or JSON, whatever its form; no alias of it is followed."""
-    yield from (what for pattern, what in _FIELDS if pattern.search(text))
-    if found := _READ_ONLY.search(text):
-        yield _OPEN_PORT.format(found[1])
+    yield from (effect for pattern, effect in _FIELDS if pattern.search(text))
+    if port := _READ_ONLY.search(text):
+        yield _OPEN_PORT.format(port[1])
 
 
 def ordered(text: str) -> Iterator[str]:
     """Yield the same of options on a command line."""
-    yield from (what for pattern, what in _OPTIONS if pattern.search(text))
-    if found := _PORT.search(text):
-        yield _OPEN_PORT.format(found[1])
+    yield from (effect for pattern, effect in _OPTIONS if pattern.search(text))
+    if port := _PORT.search(text):
+        yield _OPEN_PORT.format(port[1])

@@ -32,24 +32,24 @@ def raised(inventory: Inventory) -> Mapping[str, bool]:
 
     The value says whether it is sure: False where a MachineConfig of the pool is unknown until the update.
     """
-    found: dict[str, bool] = {}
+    lifted: dict[str, bool] = {}
     for subject in inventory.of(MACHINE_CONFIG):
         pool = read(subject.tree, "metadata", "labels", MACHINE_CONFIG_ROLE)
         if not isinstance(pool, str):
             continue
         if _raises(subject):
-            found[pool] = True
+            lifted[pool] = True
         elif any(value.path[: len(_CONFIG)] in (_CONFIG, _CONFIG[:1]) for value in subject.unknown):
-            found.setdefault(pool, False)
-    return found
+            lifted.setdefault(pool, False)
+    return lifted
 
 
 def _raises(subject: Obj) -> bool:
     return any(
-        _unit_raises(found.text)
-        if found.unit in _UNITS or _UNIT_FILE.fullmatch(found.name)
-        else _RUNTIME_FILE.fullmatch(found.name) is not None and _runtime_raises(found.text)
-        for found in texts(subject)
+        _unit_raises(file.text)
+        if file.unit in _UNITS or _UNIT_FILE.fullmatch(file.name)
+        else _RUNTIME_FILE.fullmatch(file.name) is not None and _runtime_raises(file.text)
+        for file in texts(subject)
     )
 
 
@@ -60,8 +60,8 @@ def _unit_raises(text: str) -> bool:
         stripped = line.strip()
         if stripped.startswith("[") and stripped.endswith("]"):
             section = stripped
-        elif section == "[Service]" and (found := _LIMIT.fullmatch(stripped)):
-            value = found[1].strip()
+        elif section == "[Service]" and (limit := _LIMIT.fullmatch(stripped)):
+            value = limit[1].strip()
     return value in ("infinity", "infinity:infinity")
 
 
@@ -74,4 +74,6 @@ def _runtime_raises(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     ulimits = read(settings, "crio", "runtime", "default_ulimits")
-    return isinstance(ulimits, list) and any(isinstance(each, str) and _ULIMIT.fullmatch(each) for each in ulimits)
+    return isinstance(ulimits, list) and any(
+        isinstance(ulimit, str) and _ULIMIT.fullmatch(ulimit) for ulimit in ulimits
+    )

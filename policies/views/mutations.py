@@ -74,40 +74,40 @@ _PLURALS: Mapping[str, str] = {
 def changes(subject: Obj) -> Iterator[tuple[Path, str]]:
     """Yield what an object other than a webhook changes: the field that says so, and PODS, LIMITS or HARMLESS."""
     kind = (subject.group, subject.kind)
-    if kind in _of(_KYVERNO):
+    if kind in _keys(_KYVERNO):
         yield from _kyverno(subject)
-    elif kind in _of(_GATEKEEPER):
+    elif kind in _keys(_GATEKEEPER):
         yield from _gatekeeper(subject)
     elif rules := [*subject.parts(*_RULES)]:
         named = [name for rule in rules for name in rule.entries("resources")]
-        if what := _what(named) or _namespaces(subject, named):
+        if changed := _changed_objects(named) or _namespaces(subject, named):
             own = subject.group == kinds.MUTATING_ADMISSION_POLICY.group  # whose expressions hide what they write
-            yield _RULES, what if own else _weighed(what, [subject.read("spec", field) for field in _WRITING])
+            yield _RULES, changed if own else _graded(changed, [subject.read("spec", field) for field in _WRITING])
     elif subject.entries("spec", "mutations") and not subject.hidden(*_RULES):
         yield ("spec", "matchConstraints"), PODS
 
 
 def of_webhook(rule: Part) -> str:
     """Return what a rule of a webhook matches: PODS, LIMITS, or nothing."""
-    return _what(rule.entries("resources"), _MAKERS)
+    return _changed_objects(rule.entries("resources"), _MAKERS)
 
 
-def _of(found: tuple[Kind, ...]) -> frozenset[tuple[str, str]]:
-    return frozenset((kind.group, kind.kind) for kind in found)
+def _keys(objects: tuple[Kind, ...]) -> frozenset[tuple[str, str]]:
+    return frozenset((kind.group, kind.kind) for kind in objects)
 
 
 def _kyverno(policy: Obj) -> Iterator[tuple[Path, str]]:
     for rule in policy.parts("spec", "rules"):
         copied = rule.mapping(_GENERATE)
         kinds_copied = [copied.get("kind"), *rule.entries(_GENERATE, "cloneList", "kinds")]
-        if not _COPIES.isdisjoint(copied) and _what(kinds_copied) == LIMITS:
+        if not _COPIES.isdisjoint(copied) and _changed_objects(kinds_copied) == LIMITS:
             yield (*rule.path, _GENERATE), LIMITS
         if not rule.mapping("mutate"):
             continue
         targets = [*rule.parts("mutate", "targets")]
         named: list[object] = [target.text("kind") for target in targets] if targets else [*_matched(rule)]
-        if what := _what(named) or _namespaces(policy, named):
-            yield (*rule.path, "mutate"), _weighed(what, rule.tree["mutate"])
+        if changed := _changed_objects(named) or _namespaces(policy, named):
+            yield (*rule.path, "mutate"), _graded(changed, rule.tree["mutate"])
 
 
 def _matched(rule: Part) -> Iterator[object]:
@@ -122,20 +122,20 @@ def _gatekeeper(mutator: Obj) -> Iterator[tuple[Path, str]]:
     named = [name for entry in applied for name in entry.entries("kinds")]
     matched = [name for entry in mutator.parts("spec", "match", "kinds") for name in entry.entries("kinds")]
     named = named or matched or ["*"]
-    if what := _what(named) or _namespaces(mutator, named):
+    if changed := _changed_objects(named) or _namespaces(mutator, named):
         change = {mutator.text("spec", "location"): mutator.read("spec", "parameters")}
-        yield ("spec", "location"), _weighed(what, change)
+        yield ("spec", "location"), _graded(changed, change)
 
 
-def _what(named: list[object], makers: frozenset[str] = _MAKERS | _OTHERS) -> str:
+def _changed_objects(named: list[object], makers: frozenset[str] = _MAKERS | _OTHERS) -> str:
     names = {_kind(name) for name in named if isinstance(name, str)}
     if any(name in makers or _matches(name, makers) for name in names):
         return PODS
     return LIMITS if names & _LIMITS else ""
 
 
-def _weighed(what: str, change: Tree) -> str:
-    return HARMLESS if what == PODS and not any(_RISKY.search(each) for each in _written(change)) else what
+def _graded(changed: str, change: Tree) -> str:
+    return HARMLESS if changed == PODS and not any(_RISKY.search(text) for text in _written(change)) else changed
 
 
 def _written(change: Tree) -> Iterator[str]:

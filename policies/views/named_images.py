@@ -35,21 +35,25 @@ class NamedImages:
 
 def named(manifests: Iterable[Mapping[str, Any]]) -> NamedImages:
     """Return the images that manifests name; values that are unknown until the update are left out."""
-    found = [each for manifest in manifests for each in objects(manifest)]
-    builds = [each for each in found if (each.group, each.kind) == (kinds.BUILD_CONFIG.group, kinds.BUILD_CONFIG.kind)]
-    others = [image for each in found for image in images(each)]
+    subjects = [subject for manifest in manifests for subject in objects(manifest)]
+    builds = [
+        subject
+        for subject in subjects
+        if (subject.group, subject.kind) == (kinds.BUILD_CONFIG.group, kinds.BUILD_CONFIG.kind)
+    ]
+    others = [image for subject in subjects for image in images(subject)]
     whole = {
-        *(image for each in found for container in each.containers for image in _of_container(container)),
+        *(image for subject in subjects for container in subject.containers for image in _of_container(container)),
         *(image.reference for image in others if not image.by_node),
     }
     return NamedImages(
         whole=frozenset(filter(None, whole)),
         beginnings=frozenset(image.reference for image in others if image.by_node),
-        built=frozenset(filter(None, (_docker_image(each.read("spec", "output", "to")) for each in builds))),
+        built=frozenset(filter(None, (_docker_image(build.read("spec", "output", "to")) for build in builds))),
         unread=frozenset(
-            f"{each.text('metadata', 'namespace')}/{each.text('metadata', 'name')}"
-            for each in builds
-            if each.read("spec", "source", "dockerfile") is None
+            f"{build.text('metadata', 'namespace')}/{build.text('metadata', 'name')}"
+            for build in builds
+            if build.read("spec", "source", "dockerfile") is None
         ),
     )
 

@@ -38,8 +38,8 @@ class Allocation:
         """The fields of a security context for which the namespace's value is unknown."""
         groups = SCC_SUPPLEMENTAL_GROUPS
         decided = groups if groups in self.annotations or groups in self.hidden else SCC_UID_RANGE
-        known = {**_ALLOCATED, **dict.fromkeys(_GROUPS, decided)}
-        return frozenset(field for field, annotation in known.items() if annotation not in self.annotations)
+        allocating = {**_ALLOCATED, **dict.fromkeys(_GROUPS, decided)}
+        return frozenset(field for field, annotation in allocating.items() if annotation not in self.annotations)
 
 
 UNKNOWN = Allocation({}, frozenset())
@@ -51,7 +51,8 @@ class Namespaces:
 
     def __init__(self, inventory: Inventory) -> None:
         self._found = {
-            each.name: allocation(each.mapping("metadata", "annotations")) for each in inventory.of(NAMESPACE)
+            namespace.name: allocation(namespace.mapping("metadata", "annotations"))
+            for namespace in inventory.of(NAMESPACE)
         }
 
     def get(self, name: str) -> Allocation | None:

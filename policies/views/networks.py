@@ -28,8 +28,8 @@ def networks(pod: Pod) -> Iterator[tuple[str, Network | None]]:
     """Yield the networks of a pod with the annotation that names each; None for an entry that cannot be read."""
     for key in ANNOTATIONS:
         if text := pod.metadata.text("annotations", key):
-            for found in _read(text[:_LONGEST]):
-                yield key, found
+            for network in _read(text[:_LONGEST]):
+                yield key, network
 
 
 @lru_cache(maxsize=256)
@@ -50,5 +50,5 @@ def _entry(entry: object) -> Network | None:
 
 
 def _short(part: str) -> Network | None:
-    found = _SHORT.fullmatch(part.strip())
-    return Network(found[1] or "", found[2]) if found else None
+    match = _SHORT.fullmatch(part.strip())
+    return Network(match[1] or "", match[2]) if match else None

@@ -30,18 +30,18 @@ _LINKED = (
 
 def plain(path: str) -> str:
     """Return a path in one spelling: one slash at a time, and the links of RHCOS followed."""
-    found = "/" + posixpath.normpath(path).lstrip("/")
+    normalized = "/" + posixpath.normpath(path).lstrip("/")
     for link, target in _LINKED:
-        if found == link or found.startswith(f"{link}/"):
-            return target + found.removeprefix(link)
-    return found
+        if normalized == link or normalized.startswith(f"{link}/"):
+            return target + normalized.removeprefix(link)
+    return normalized
 
 
 def own(path: str, patterns: Iterable[str], disks: Iterable[str]) -> bool:
     """Return whether a path is the operating system's: one of `patterns`, below or above one, or no disk of /dev."""
-    found = plain(path)
-    parts = _parts(found)
-    if len(parts) == 2 and parts[0] == _DEVICES and not any(fnmatchcase(found, disk) for disk in disks):  # noqa: PLR2004
+    spelled = plain(path)
+    parts = _parts(spelled)
+    if len(parts) == 2 and parts[0] == _DEVICES and not any(fnmatchcase(spelled, disk) for disk in disks):  # noqa: PLR2004
         return True
     return any(_overlap(parts, _parts(pattern)) for pattern in patterns)
 
@@ -51,4 +51,4 @@ def _parts(path: str) -> list[str]:
 
 
 def _overlap(parts: list[str], pattern: list[str]) -> bool:
-    return all(fnmatchcase(part, each) for part, each in zip(parts, pattern, strict=False))
+    return all(fnmatchcase(part, fragment) for part, fragment in zip(parts, pattern, strict=False))

@@ -41,8 +41,8 @@ def _hint(name: str, type_: Type, above: Above) -> str:
         return "a space is missing after the colon"
     if place := _above(name, above):
         return f"it belongs to {place}"
-    if meant := near(name, type_):
-        return f"did you mean {meant}?"
+    if similar := near(name, type_):
+        return f"did you mean {similar}?"
     return "a label was meant?" if type_.name == "ObjectMeta" else ""
 
 

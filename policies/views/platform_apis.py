@@ -31,47 +31,49 @@ class Area(NamedTuple):
         return resource in self.only if self.only else resource not in self.besides
 
 
-def _all(meaning: str, *groups: str) -> dict[str, Area]:
+def _areas(meaning: str, *groups: str) -> dict[str, Area]:
     return dict.fromkeys(groups, Area(meaning))
 
 
 PLATFORM: Mapping[str, Area] = {
-    **_all(_NODES, "machineconfiguration.openshift.io", "tuned.openshift.io", "performance.openshift.io"),
-    **_all(_NODES, "machine.openshift.io", "metal3.io", "cluster.x-k8s.io", "hypershift.openshift.io"),
-    **_all(_NODES, "kmm.sigs.x-k8s.io", "sro.openshift.io", "node.k8s.io", "upgrade.cattle.io"),
-    **_all(_NODES, "kataconfiguration.openshift.io", "security-profiles-operator.x-k8s.io", "maintenance.nvidia.com"),
-    **_all(_NETWORKS, "sriovnetwork.openshift.io", "mellanox.com", "nmstate.io", "network.openshift.io"),
-    **_all(_NETWORKS, "policy.networking.k8s.io", "metallb.io", "k8s.cni.cncf.io", "configuration.net.nvidia.com"),
-    **_all(_DEVICES, "nvidia.com", "nfd.k8s-sigs.io", "nfd.openshift.io", "amd.com", "deviceplugin.intel.com"),
+    **_areas(_NODES, "machineconfiguration.openshift.io", "tuned.openshift.io", "performance.openshift.io"),
+    **_areas(_NODES, "machine.openshift.io", "metal3.io", "cluster.x-k8s.io", "hypershift.openshift.io"),
+    **_areas(_NODES, "kmm.sigs.x-k8s.io", "sro.openshift.io", "node.k8s.io", "upgrade.cattle.io"),
+    **_areas(_NODES, "kataconfiguration.openshift.io", "security-profiles-operator.x-k8s.io", "maintenance.nvidia.com"),
+    **_areas(_NETWORKS, "sriovnetwork.openshift.io", "mellanox.com", "nmstate.io", "network.openshift.io"),
+    **_areas(_NETWORKS, "policy.networking.k8s.io", "metallb.io", "k8s.cni.cncf.io", "configuration.net.nvidia.com"),
+    **_areas(_DEVICES, "nvidia.com", "nfd.k8s-sigs.io", "nfd.openshift.io", "amd.com", "deviceplugin.intel.com"),
     "resource.k8s.io": Area(_DEVICES, frozenset({"resourceclaims", "resourceclaimtemplates", "podschedulingcontexts"})),
-    **_all(_ADMISSION, "admissionregistration.k8s.io", "policies.kyverno.io", "templates.gatekeeper.sh"),
-    **_all(_ADMISSION, "constraints.gatekeeper.sh", "mutations.gatekeeper.sh", "config.gatekeeper.sh"),
+    **_areas(_ADMISSION, "admissionregistration.k8s.io", "policies.kyverno.io", "templates.gatekeeper.sh"),
+    **_areas(_ADMISSION, "constraints.gatekeeper.sh", "mutations.gatekeeper.sh", "config.gatekeeper.sh"),
     "kyverno.io": Area(_ADMISSION, frozenset({"policies", "policyreports"})),
-    **_all("what the API is", "apiextensions.k8s.io", "apiregistration.k8s.io", "flowcontrol.apiserver.k8s.io"),
-    **_all(_OPERATORS, "operators.coreos.com", "olm.operatorframework.io", "addon.open-cluster-management.io"),
-    **_all(_CLUSTER, "config.openshift.io", "operator.openshift.io", "imageregistry.operator.openshift.io"),
-    **_all(_CLUSTER, "ingress.operator.openshift.io", "network.operator.openshift.io", "samples.operator.openshift.io"),
-    **_all(_CLUSTER, "cloudcredential.openshift.io", "security.internal.openshift.io", "hive.openshift.io"),
+    **_areas("what the API is", "apiextensions.k8s.io", "apiregistration.k8s.io", "flowcontrol.apiserver.k8s.io"),
+    **_areas(_OPERATORS, "operators.coreos.com", "olm.operatorframework.io", "addon.open-cluster-management.io"),
+    **_areas(_CLUSTER, "config.openshift.io", "operator.openshift.io", "imageregistry.operator.openshift.io"),
+    **_areas(
+        _CLUSTER, "ingress.operator.openshift.io", "network.operator.openshift.io", "samples.operator.openshift.io"
+    ),
+    **_areas(_CLUSTER, "cloudcredential.openshift.io", "security.internal.openshift.io", "hive.openshift.io"),
     "security.openshift.io": Area("SCCs", only=frozenset({"securitycontextconstraints"})),
     "policy": Area("which pods may be privileged", only=frozenset({"podsecuritypolicies"})),
     "quota.openshift.io": Area("its quota", frozenset({"appliedclusterresourcequotas"})),
-    **_all(_QUEUES, "kueue.x-k8s.io", "kueue.openshift.io"),
-    **_all("whose pods displace others", "scheduling.k8s.io"),
+    **_areas(_QUEUES, "kueue.x-k8s.io", "kueue.openshift.io"),
+    **_areas("whose pods displace others", "scheduling.k8s.io"),
     "trainer.kubeflow.org": Area("what others' jobs run", only=frozenset({"clustertrainingruntimes"})),
     "serving.kserve.io": Area("what others' jobs run", only=frozenset({"clusterservingruntimes"})),
     "kubevirt.io": Area(_DEVICES, only=frozenset({"kubevirts"})),
     "hco.kubevirt.io": Area(_DEVICES),
-    **_all(
+    **_areas(
         _STORAGE, "storage.k8s.io", "local.storage.openshift.io", "lvm.topolvm.io", "hostpathprovisioner.kubevirt.io"
     ),
-    **_all(_STORAGE, "csi.ibm.com", "scale.spectrum.ibm.com"),
+    **_areas(_STORAGE, "csi.ibm.com", "scale.spectrum.ibm.com"),
     "snapshot.storage.k8s.io": Area(_STORAGE, frozenset({"volumesnapshots"})),
-    **_all(_IDENTITY, "user.openshift.io"),
+    **_areas(_IDENTITY, "user.openshift.io"),
     "oauth.openshift.io": Area(_IDENTITY, frozenset({"useroauthaccesstokens"})),
     "certificates.k8s.io": Area(_IDENTITY, frozenset({"certificatesigningrequests"})),
-    **_all(_APPLIED, "work.open-cluster-management.io", "policy.open-cluster-management.io"),
-    **_all(_APPLIED, "velero.io", "oadp.openshift.io"),
-    **_all(_APPLIED, "kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io"),
+    **_areas(_APPLIED, "work.open-cluster-management.io", "policy.open-cluster-management.io"),
+    **_areas(_APPLIED, "velero.io", "oadp.openshift.io"),
+    **_areas(_APPLIED, "kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io"),
 }
 """What it means to change objects of each group."""
 

@@ -71,12 +71,12 @@ class _Right(NamedTuple):
 
     def on(self, group: str, resource: str) -> bool:
         """Return whether it is for a resource; of one without a slash a subresource that counts is enough."""
-        return bool({group, EVERY} & self.groups) and any(_covers(each, resource) for each in self.resources)
+        return bool({group, EVERY} & self.groups) and any(_covers(covered, resource) for covered in self.resources)
 
 
 def shipped(name: str) -> str:
     """Return what a ClusterRole that OpenShift ships lets one do; empty for what tenants may have."""
-    return next((what for pattern, what in _SHIPPED.items() if fnmatchcase(name, pattern)), "")
+    return next((rights for pattern, rights in _SHIPPED.items() if fnmatchcase(name, pattern)), "")
 
 
 def shipped_inside(name: str) -> str:
@@ -89,21 +89,21 @@ def excessive(role: Tree, *, everywhere: bool = False) -> Iterator[tuple[int, st
 
     `everywhere` says that it is bound in all namespaces, and so for objects that are in none.
     """
-    yield from _each(role, lambda right: _excessive(right, everywhere=everywhere))
+    yield from _by_rule(role, lambda right: _excessive(right, everywhere=everywhere))
 
 
 def inside(role: Tree, *, everywhere: bool = False) -> Iterator[tuple[int, str]]:
     """Yield the rules of a role that give the rights of others in a namespace with privileged pods."""
-    yield from _each(role, lambda right: _inside(right, everywhere=everywhere))
+    yield from _by_rule(role, lambda right: _inside(right, everywhere=everywhere))
 
 
-def _each(role: Tree, judge: Callable[[_Right], Iterator[str]]) -> Iterator[tuple[int, str]]:
+def _by_rule(role: Tree, judge: Callable[[_Right], Iterator[str]]) -> Iterator[tuple[int, str]]:
     rules = read(role, "rules")
     for index, rule in enumerate(rules[:_MOST] if isinstance(rules, list) else ()):
         verbs, groups, resources = (_texts(rule, field) for field in ("verbs", "apiGroups", "resources"))
         right = _Right(verbs, groups, resources, bool(read(rule, "resourceNames")))
-        if found := list(dict.fromkeys(judge(right))):
-            yield index, ", ".join(found)
+        if abilities := list(dict.fromkeys(judge(right))):
+            yield index, ", ".join(abilities)
 
 
 def _excessive(right: _Right, *, everywhere: bool) -> Iterator[str]:
@@ -111,8 +111,8 @@ def _excessive(right: _Right, *, everywhere: bool) -> Iterator[str]:
         yield "do everything"
         return
     for verb, places in VERBS.items():
-        given = any(each in (verb, EVERY) or each.startswith(f"{verb}:") for each in right.verbs)
-        if given and any(right.on(*place) for place in places):
+        allowed = any(granted in (verb, EVERY) or granted.startswith(f"{verb}:") for granted in right.verbs)
+        if allowed and any(right.on(*place) for place in places):
             yield verb
     explicit = {_KUBELET, "*/proxy"} & right.resources
     if {"", EVERY} & right.groups and (explicit or (everywhere and EVERY in right.resources)):
@@ -123,18 +123,27 @@ def _excessive(right: _Right, *, everywhere: bool) -> Iterator[str]:
         if right.on(*place):
             yield f"change {meaning}"
     for group, area in PLATFORM.items():
-        if group in right.groups and any(_of(each, area.has) for each in right.resources):
+        if group in right.groups and any(_names_resource(resource, area.has) for resource in right.resources):
             yield f"change {area.meaning}"
     if EVERY in right.groups:
         yield from (
-            f"change {NAMES[name]}" for each in sorted(right.resources) for name in NAMES if _of(each, name.__eq__)
+            f"change {NAMES[name]}"
+            for resource in sorted(right.resources)
+            for name in NAMES
+            if _names_resource(resource, name.__eq__)
         )
 
 
 def _inside(right: _Right, *, everywhere: bool) -> Iterator[str]:
     if right.all:
         return
-    if any(right.on("", each) for each in _COMMANDS) and right.verbs & {EVERY, "get", "create", "update", "patch"}:
+    if any(right.on("", resource) for resource in _COMMANDS) and right.verbs & {
+        EVERY,
+        "get",
+        "create",
+        "update",
+        "patch",
+    }:
         yield "run commands in pods"
     if right.on("", _SECRETS) and right.verbs & (_READ | _CHANGE):
         yield "read secrets" if right.verbs & _READ else "change secrets"
@@ -145,9 +154,13 @@ def _inside(right: _Right, *, everywhere: bool) -> Iterator[str]:
         yield "change workloads"
     if everywhere:
         return
-    if any(right.on("", each) for each in _REACHED):
+    if any(right.on("", resource) for resource in _REACHED):
         yield "reach pods and services through the API server"
-    others = sorted(each for each in right.resources if _of(each, lambda name: _platforms(name, named=right.named)))
+    others = sorted(
+        resource
+        for resource in right.resources
+        if _names_resource(resource, lambda name: _platforms(name, named=right.named))
+    )
     if changes and others:
         yield f"change {', '.join(others)[:100]}"
 
@@ -157,7 +170,7 @@ def _platforms(name: str, *, named: bool) -> bool:
     return name not in _RECORDS and not listed and not (name == _CONFIG and named)
 
 
-def _of(entry: str, has: Callable[[str], bool]) -> bool:
+def _names_resource(entry: str, has: Callable[[str], bool]) -> bool:
     """Return whether a resource of a rule is one that counts, itself or by a subresource."""
     name, _, sub = entry.partition("/")
     return sub not in _HARMLESS and (name == EVERY or has(name))

@@ -121,12 +121,12 @@ def pairs(inventory: Inventory) -> Pairs:
         if name := volume.text("spec", "claimRef", "name"):
             volumes[volume.text("spec", "claimRef", "namespace"), name].append(volume)
         classes[volume.text("spec", "storageClassName")].append(volume)
-    return Pairs(*({key: tuple(found) for key, found in each.items()} for each in (claims, volumes, classes)))  # type: ignore[arg-type]
+    return Pairs(*({key: tuple(objects) for key, objects in table.items()} for table in (claims, volumes, classes)))  # type: ignore[arg-type]
 
 
-def namespaces(volume: Obj, known: Pairs) -> frozenset[str]:
+def namespaces(volume: Obj, bindings: Pairs) -> frozenset[str]:
     """Return the namespaces from which a volume is used, as far as they are written down."""
     named = volume.text("spec", "claimRef", "namespace")
     return frozenset(
-        name for name in (named, *(claim.namespace for claim in known.by_volume_name.get(volume.name, ()))) if name
+        name for name in (named, *(claim.namespace for claim in bindings.by_volume_name.get(volume.name, ()))) if name
     )

@@ -39,15 +39,19 @@ def _examine(subject: Obj, _: Inventory, parameters: ApiServed) -> Iterator[Viol
     if life is None:
         return
     release = parameters.release
-    what = f"{subject.api_version} {subject.kind}"
+    api = f"{subject.api_version} {subject.kind}"
     if life.removed is not None and release >= life.removed:
-        yield subject.violation(f"{what} is not served from {_say(life.removed)} on; use {life.instead}", "apiVersion")
+        yield subject.violation(
+            f"{api} is not served from {_release_text(life.removed)} on; use {life.instead}", "apiVersion"
+        )
     elif life.since is not None and release < life.since:
-        message = f"{what} is not served before {_say(life.since)}; use {life.instead} in {parameters.kubernetes}"
+        message = (
+            f"{api} is not served before {_release_text(life.since)}; use {life.instead} in {parameters.kubernetes}"
+        )
         yield subject.violation(message, "apiVersion")
 
 
-def _say(release: Release) -> str:
+def _release_text(release: Release) -> str:
     return f"Kubernetes {release[0]}.{release[1]}"
 
 

@@ -35,7 +35,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
         yield subject.violation("further fields do not fit and are not listed")
     for path in walk.hidden:
         subject.depends_on(path)
-    dump = _of_the_server(subject)
+    dump = _server_fields(subject)
     if dump is not None:
         yield dump
     for pod in subject.pods:
@@ -46,25 +46,25 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
             )
 
 
-def _of_the_server(subject: Obj) -> Violation | None:
+def _server_fields(subject: Obj) -> Violation | None:
     """Return one violation for all that a dump of a live object has beside what was declared."""
-    found: list[Path] = []
+    paths: list[Path] = []
     metadata = subject.tree.get("metadata")
     if is_mapping(metadata) and not _OF_THE_SERVER.isdisjoint(metadata):
-        found += [("metadata", key) for key in sorted(_OF_THE_SERVER) if metadata.get(key) is not None]
+        paths += [("metadata", key) for key in sorted(_OF_THE_SERVER) if metadata.get(key) is not None]
     status = subject.tree.get("status")
     declared = not subject.partial and subject.kind != CUSTOM_RESOURCE_DEFINITION.kind  # a policy compares states
     if declared and status is not None and not isinstance(status, Unknown):
-        found.append(("status",))
-    if not found:
+        paths.append(("status",))
+    if not paths:
         return None
-    fields = [str(path[-1]) for path in found]
+    fields = [str(path[-1]) for path in paths]
     listed = ", ".join(fields)
     if fields[1:]:
         message = f"is a dump of a live object: {listed} are set by the API server"
     else:
         message = f"{listed} is set by {'controllers' if fields == ['status'] else 'the API server'}"
-    return subject.violation(message, *found[0]).with_remedy(
+    return subject.violation(message, *paths[0]).with_remedy(
         f"Delete {listed}; a manifest does not declare what the server sets"
     )
 

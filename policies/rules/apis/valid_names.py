@@ -26,7 +26,7 @@ _Grammar = tuple[Callable[[str], bool], str]
 _OF_KIND: Mapping[str, _Grammar] = {
     NAMESPACE.kind: (names.is_label, _LABEL),
     **dict.fromkeys(
-        (each.kind for each in (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)), (names.is_segment, _SEGMENT)
+        (kind.kind for kind in (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)), (names.is_segment, _SEGMENT)
     ),
 }
 _MOST_OBJECTS: _Grammar = (names.is_subdomain, _SUBDOMAIN)
@@ -63,8 +63,8 @@ def _object(subject: Obj) -> Iterator[Violation]:
         yield _misnamed(subject, f"the namespace {brief(namespace)}", _LABEL, "metadata", "namespace")
 
 
-def _misnamed(part: Part, what: str, grammar: str, *keys: str | int) -> Violation:
-    return part.violation(f"{what} is not {grammar}", *keys).with_remedy(f"Write {grammar}")
+def _misnamed(part: Part, subject: str, grammar: str, *keys: str | int) -> Violation:
+    return part.violation(f"{subject} is not {grammar}", *keys).with_remedy(f"Write {grammar}")
 
 
 def _labels(part: Part, *keys: str) -> Iterator[Violation]:
@@ -92,7 +92,7 @@ def _containers(pod: Pod) -> Iterator[Violation]:
 
 
 def _named(
-    part: Part, key: str, what: str, fits: Callable[[str], bool], grammar: str, *, optional: bool = False
+    part: Part, key: str, noun: str, fits: Callable[[str], bool], grammar: str, *, optional: bool = False
 ) -> Iterator[Violation]:
     seen: set[str] = set()
     for index, entry in enumerate(part.entries(key)):
@@ -100,9 +100,9 @@ def _named(
         if not isinstance(name, str) or (optional and not name):
             continue
         if not fits(name):
-            yield _misnamed(part, f"the name {brief(name)} of a {what}", grammar, key, index, "name")
+            yield _misnamed(part, f"the name {brief(name)} of a {noun}", grammar, key, index, "name")
         elif name in seen:
-            yield part.violation(f"another {what} is called {name}, too", key, index, "name")
+            yield part.violation(f"another {noun} is called {name}, too", key, index, "name")
         seen.add(name)
 
 

@@ -51,20 +51,20 @@ class DeviceClaims(Tenancy):
 
 
 def _examine(subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iterator[Violation]:
-    found = list(_found(subject, inventory, parameters))
-    if found and not parameters.excepts(subject):
-        yield from found
+    violations = list(_violations(subject, inventory, parameters))
+    if violations and not parameters.excepts(subject):
+        yield from violations
 
 
-def _found(subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iterator[Violation]:
-    if _is(subject, NAMESPACE):
+def _violations(subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iterator[Violation]:
+    if _is_kind(subject, NAMESPACE):
         for label in _ADMIN_LABELS:
             if subject.read("metadata", "labels", label) in ("true", True):
                 message = f"has the label {label}, with which claims get devices that other pods have"
                 yield subject.violation(message, "metadata", "labels", label)
-    elif _is(subject, DEVICE_CLASS):
+    elif _is_kind(subject, DEVICE_CLASS):
         yield from _offer(subject, parameters)
-    elif _is(subject, RESOURCE_CLAIM) or _is(subject, RESOURCE_CLAIM_TEMPLATE):
+    elif _is_kind(subject, RESOURCE_CLAIM) or _is_kind(subject, RESOURCE_CLAIM_TEMPLATE):
         for part in _requests(subject):
             if part.read("adminAccess") not in (None, False):
                 yield part.violation("has adminAccess, and gets devices that other pods have", "adminAccess")
@@ -101,8 +101,8 @@ def _resource(
 
 def _offered(inventory: Inventory) -> Mapping[str, str]:
     """Return the DeviceClass of each resource that a class names beside GPU_RESOURCE, which quotas count."""
-    found = {each.text("spec", _RESOURCE): each.name for each in inventory.of(DEVICE_CLASS)}
-    return {resource: name for resource, name in found.items() if resource and resource != GPU_RESOURCE}
+    offered = {device_class.text("spec", _RESOURCE): device_class.name for device_class in inventory.of(DEVICE_CLASS)}
+    return {resource: name for resource, name in offered.items() if resource and resource != GPU_RESOURCE}
 
 
 def _class(part: Part, field: str, parameters: DeviceClaims) -> Iterator[Violation]:
@@ -128,11 +128,11 @@ def _channels(inventory: Inventory) -> frozenset[tuple[str, str, str]]:
 
     NVIDIA's driver makes those of ComputeDomains; it refuses one that exists already, which is judged as any other.
     """
-    claims = [each for kind in (RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE) for each in inventory.of(kind)]
+    claims = [claim for kind in (RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE) for claim in inventory.of(kind)]
     domains = inventory.of(COMPUTE_DOMAIN)
-    made = {(RESOURCE_CLAIM_TEMPLATE.kind, each.namespace, each.text(*_CHANNEL)) for each in domains}
-    own = {(each.kind, each.namespace, each.name) for each in claims if not _of_channels(each)}
-    return frozenset(made - own | {(each.kind, each.namespace, each.name) for each in claims} - own)
+    made = {(RESOURCE_CLAIM_TEMPLATE.kind, domain.namespace, domain.text(*_CHANNEL)) for domain in domains}
+    own = {(claim.kind, claim.namespace, claim.name) for claim in claims if not _of_channels(claim)}
+    return frozenset(made - own | {(claim.kind, claim.namespace, claim.name) for claim in claims} - own)
 
 
 def _of_channels(claim: Obj) -> bool:
@@ -150,7 +150,7 @@ def _requests(subject: Obj) -> Iterator[Part]:
         yield from request.parts("firstAvailable")
 
 
-def _is(subject: Obj, kind: Kind) -> Any:
+def _is_kind(subject: Obj, kind: Kind) -> Any:
     return (subject.group, subject.kind) == (kind.group, kind.kind)
 
 

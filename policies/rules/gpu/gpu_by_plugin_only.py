@@ -51,11 +51,11 @@ class GpuByPluginOnly(Tenancy):
 
 def _examine(subject: Obj, _: Inventory, parameters: GpuByPluginOnly) -> Iterator[Violation]:
     if (subject.group, subject.kind) == (RUNTIME_CLASS.group, RUNTIME_CLASS.kind):
-        yield from _renamed(subject, parameters)
+        yield from _renamed_class(subject, parameters)
         return
-    found = [*_pods(subject, parameters), *([] if subject.known else _loose(subject))]
-    if found and not parameters.excepts(subject):
-        yield from found
+    violations = [*_pods(subject, parameters), *([] if subject.known else _loose_variables(subject))]
+    if violations and not parameters.excepts(subject):
+        yield from violations
 
 
 def _pods(subject: Obj, parameters: GpuByPluginOnly) -> Iterator[Violation]:
@@ -73,10 +73,10 @@ def _pods(subject: Obj, parameters: GpuByPluginOnly) -> Iterator[Violation]:
 
 def _environment(container: Container) -> Iterator[Violation]:
     values: dict[str, str] = {}
-    for each in variables(container, READ.__contains__):
-        values[each.name] = each.value
-        if selects(each.name, each.value, container):
-            yield container.violation(f"sets {each.name} to {brief(each.value)}", *each.place)
+    for variable in variables(container, READ.__contains__):
+        values[variable.name] = variable.value
+        if selects(variable.name, variable.value, container):
+            yield container.violation(f"sets {variable.name} to {brief(variable.value)}", *variable.place)
     if legacy(values, container) and not _names_devices(container):
         message = f"sets CUDA_VERSION without {VISIBLE} and NVIDIA_REQUIRE_CUDA: its image counts as older than 2017"
         yield container.violation(message, ENV)
@@ -119,7 +119,7 @@ def _class(pod: Pod, parameters: GpuByPluginOnly) -> Iterator[Violation]:
                 yield container.violation(message, ENV).with_remedy(_VOID)
 
 
-def _renamed(subject: Obj, parameters: GpuByPluginOnly) -> Iterator[Violation]:
+def _renamed_class(subject: Obj, parameters: GpuByPluginOnly) -> Iterator[Violation]:
     handler = subject.text("handler")
     own, other = (
         any(fnmatchcase(name, pattern) for pattern in parameters.runtime_classes) for name in (handler, subject.name)
@@ -129,7 +129,7 @@ def _renamed(subject: Obj, parameters: GpuByPluginOnly) -> Iterator[Violation]:
         yield subject.violation(message, "handler").with_remedy("Delete it, or add its name to that parameter")
 
 
-def _loose(subject: Obj) -> Iterator[Violation]:
+def _loose_variables(subject: Obj) -> Iterator[Violation]:
     for part, name, field in loose(subject):
         value = part.read(field) if name in DEVICE_VARIABLES else None
         if isinstance(value, str) and selects(name, value, None):

@@ -32,21 +32,21 @@ class GpuLimit(Parameters):
 
 def _examine(subject: Obj, _: Inventory, parameters: GpuLimit) -> Iterator[Violation]:
     for pod in subject.pods:
-        found = [
+        gpus = [
             (container, item) for container in pod.containers for item in container.requests if is_gpu(item.resource)
         ]
-        if found:
-            yield from _pod(pod, found, parameters.maximum)
+        if gpus:
+            yield from _pod(pod, gpus, parameters.maximum)
 
 
-def _pod(pod: Pod, found: list[tuple[Container, Request]], maximum: int | None) -> Iterator[Violation]:
-    for container, item in found:
+def _pod(pod: Pod, gpus: list[tuple[Container, Request]], maximum: int | None) -> Iterator[Violation]:
+    for container, item in gpus:
         yield from _request(container, item, maximum)
-    found = [(container, item) for container, item in found if item.resource == GPU_RESOURCE]
+    gpus = [(container, item) for container, item in gpus if item.resource == GPU_RESOURCE]
     # Init containers run one after another; only those that run at the same time add up.
-    total = sum([item.count for container, item in found if runs_along(container)])
+    total = sum([item.count for container, item in gpus if runs_along(container)])
     least = maximum or USUAL_GPUS
-    if total > least and all(item.count <= least for _, item in found):
+    if total > least and all(item.count <= least for _, item in gpus):
         yield from _amount(
             pod, f"asks for {total} of {GPU_RESOURCE} in all its containers", total, maximum, "containers"
         )

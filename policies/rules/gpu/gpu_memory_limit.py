@@ -22,12 +22,12 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 
 
 def _container(container: Container) -> Iterator[Violation]:
-    found = {item.resource: item for item in container.requests if item.resource in _LIMITED}
-    missing = [name for name in _LIMITED if name not in found or found[name].limit is None]
+    by_resource = {item.resource: item for item in container.requests if item.resource in _LIMITED}
+    missing = [name for name in _LIMITED if name not in by_resource or by_resource[name].limit is None]
     if missing:
         yield container.violation(f"asks for GPUs and has no limit for {' and '.join(missing)}", "resources", "limits")
-    if "memory" in found and _differs(found["memory"]):
-        memory = found["memory"]
+    if "memory" in by_resource and _differs(by_resource["memory"]):
+        memory = by_resource["memory"]
         yield container.violation(
             f"requests {memory.request} of memory and limits it to {memory.limit}", "resources", "requests", "memory"
         )

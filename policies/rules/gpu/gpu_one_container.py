@@ -14,10 +14,12 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for pod in subject.pods:
         if len(pod.containers) == 1:
             continue
-        found = [(each, items) for each in pod.containers if runs_along(each) and (items := gpus(each))]
-        for container, items in found[1:]:
+        askers = [
+            (container, items) for container in pod.containers if runs_along(container) and (items := gpus(container))
+        ]
+        for container, items in askers[1:]:
             yield container.violation(
-                f"asks for {items[0].resource} beside container {found[0][0].name}, which asks for GPUs already",
+                f"asks for {items[0].resource} beside container {askers[0][0].name}, which asks for GPUs already",
                 *place(items[0]),
             )
 

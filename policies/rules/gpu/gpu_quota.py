@@ -42,9 +42,9 @@ def _examine(subject: Obj, inventory: Inventory, parameters: GpuQuota) -> Iterat
     if subject.kind in _RUNTIMES:  # which makes pods by TrainJobs alone
         return
     requested: dict[str, int] = {}
-    for pod, each in each_demand(subject):
+    for pod, demand in each_demand(subject):
         pods = copies(subject, pod)
-        for resource, count in each.items():
+        for resource, count in demand.items():
             requested[resource] = requested.get(resource, 0) + count * pods
     namespace = subject.namespace
     if not requested or in_one_of(namespace, parameters.exempt_namespaces):
@@ -57,20 +57,20 @@ def _examine(subject: Obj, inventory: Inventory, parameters: GpuQuota) -> Iterat
 
 def _resource(subject: Obj, resource: str, count: int, quotas: _Quotas) -> Iterator[Violation]:
     key = f"{_REQUESTS}{resource}"
-    found = quotas.get(key, [])
-    if not found and (name := device_class(resource)):
-        found = quotas.get(f"{name}{_DEVICES}", [])
+    limits = quotas.get(key, [])
+    if not limits and (name := device_class(resource)):
+        limits = quotas.get(f"{name}{_DEVICES}", [])
     place = ("metadata", "namespace") if subject.namespace else ("metadata",)
-    if any(isinstance(limit, Unknown) for _, limit in [*found, *quotas.get("", [])]):
+    if any(isinstance(limit, Unknown) for _, limit in [*limits, *quotas.get("", [])]):
         yield subject.unverified(f"the quota for {resource} is unknown until the update", *place)
-    elif not found and is_gpu(resource):
+    elif not limits and is_gpu(resource):
         where = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
         message = f"its pods ask for {resource}, and {where} has no ResourceQuota with {key}"
         if resource == GPU_RESOURCE or resource.startswith(_USUAL):
             yield subject.unlinked(message, *place)
         else:
             yield subject.violation(f"{message}: GPUs by another name than {GPU_RESOURCE}", *place)
-    for name, limit in found:
+    for name, limit in limits:
         number = whole(limit)
         if number is not None and number < count:
             yield subject.violation(
@@ -80,26 +80,26 @@ def _resource(subject: Obj, resource: str, count: int, quotas: _Quotas) -> Itera
 
 def _quotas(inventory: Inventory) -> Mapping[str, _Quotas]:
     """Return by namespace and resource the quotas with their limits; "" has what is unknown as a whole."""
-    found: dict[str, dict[str, list[tuple[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    by_namespace: dict[str, dict[str, list[tuple[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for quota in inventory.of(RESOURCE_QUOTA):
         hard = read(quota.tree, "spec", "hard")
         if isinstance(hard, Unknown):
-            found[quota.namespace][""].append((quota.name, hard))
+            by_namespace[quota.namespace][""].append((quota.name, hard))
         # One with scopes holds for some pods only, and which is decided by fields that others may set.
         elif isinstance(hard, Mapping) and not (set(quota.mapping("spec")) & {"scopes", "scopeSelector"}):
             for resource, limit in hard.items():
-                found[quota.namespace][str(resource)].append((quota.name, limit))
+                by_namespace[quota.namespace][str(resource)].append((quota.name, limit))
     return {
         namespace: {resource: _tightest(limits) for resource, limits in quotas.items()}
-        for namespace, quotas in found.items()
+        for namespace, quotas in by_namespace.items()
     }
 
 
 def _tightest(limits: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """Keep the least quota, which decides, and one that is unknown."""
     unknown = [entry for entry in limits if isinstance(entry[1], Unknown)][:1]
-    known = [(number, entry) for entry in limits if (number := whole(entry[1])) is not None]
-    least = [min(known, key=lambda each: each[0])[1]] if known else limits[:1]
+    numbers = [(number, entry) for entry in limits if (number := whole(entry[1])) is not None]
+    least = [min(numbers, key=lambda pair: pair[0])[1]] if numbers else limits[:1]
     return [*unknown, *(entry for entry in least if entry not in unknown)]
 
 

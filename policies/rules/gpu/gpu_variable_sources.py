@@ -26,11 +26,11 @@ _ANNOTATION = re.compile(r"metadata\.(annotations|labels)\['([^']{1,317})'\]")
 def _examine(subject: Obj, inventory: Inventory, parameters: Tenancy) -> Iterator[Violation]:
     for pod in subject.pods:
         for container in pod.containers:
-            if _takes(container) and not parameters.excepts(subject):
+            if _has_sources(container) and not parameters.excepts(subject):
                 yield from _container(pod, container, inventory)
 
 
-def _takes(container: Container) -> bool:
+def _has_sources(container: Container) -> bool:
     """Return whether a container takes such a variable from elsewhere, or may."""
     if _ENV_FROM in container.tree or container.object.unknown:
         return True
@@ -46,7 +46,7 @@ def _container(pod: Pod, container: Container, inventory: Inventory) -> Iterator
         if name in DEVICE_VARIABLES and entry.tree.get("valueFrom") is not None:
             yield from _value(pod, container, entry, name, inventory)
     for entry in container.parts(_ENV_FROM):
-        yield from _all(container, entry, own, inventory)
+        yield from _env_from(container, entry, own, inventory)
 
 
 def _value(pod: Pod, container: Container, entry: Part, name: str, inventory: Inventory) -> Iterator[Violation]:
@@ -62,13 +62,13 @@ def _value(pod: Pod, container: Container, entry: Part, name: str, inventory: In
             elif selects(name, value, container):
                 yield entry.violation(f"sets {name} by {kind.kind} {source}", *place)
             return
-    found = _ANNOTATION.fullmatch(entry.text("valueFrom", "fieldRef", "fieldPath"))
-    value = pod.metadata.read(found[1], found[2]) if found else VISIBLE
+    annotation = _ANNOTATION.fullmatch(entry.text("valueFrom", "fieldRef", "fieldPath"))
+    value = pod.metadata.read(annotation[1], annotation[2]) if annotation else VISIBLE
     if not isinstance(value, Unknown) and selects(name, value if isinstance(value, str) else "", container):
         yield entry.violation(f"sets {name} by a field of its pod", "valueFrom")
 
 
-def _all(container: Container, entry: Part, own: set[str], inventory: Inventory) -> Iterator[Violation]:
+def _env_from(container: Container, entry: Part, own: set[str], inventory: Inventory) -> Iterator[Violation]:
     prefix = entry.text("prefix")
     possible = {name for name in DEVICE_VARIABLES - own if name.startswith(prefix)}
     for field, kind in _WHOLE.items():
@@ -90,11 +90,11 @@ def _all(container: Container, entry: Part, own: set[str], inventory: Inventory)
 
 def _data(inventory: Inventory, kind: Kind, name: str, namespace: str) -> Mapping[str, str | Unknown] | None:
     """Return what a ConfigMap or Secret holds, None where it is not among the objects or not known as a whole."""
-    found = inventory.get(kind, name, namespace)
-    if found is None or isinstance(found.tree.get("data"), Unknown):
+    source = inventory.get(kind, name, namespace)
+    if source is None or isinstance(source.tree.get("data"), Unknown):
         return None
-    plain = {**found.mapping("data"), **found.mapping("stringData")} if kind is SECRET else found.mapping("data")
-    encoded = kind is SECRET and found.mapping("data").keys() - found.mapping("stringData").keys()
+    plain = {**source.mapping("data"), **source.mapping("stringData")} if kind is SECRET else source.mapping("data")
+    encoded = kind is SECRET and source.mapping("data").keys() - source.mapping("stringData").keys()
     return {str(key): _text(value, encoded and key in encoded) for key, value in plain.items()}
 
 

@@ -13,9 +13,9 @@ from policies.violation import Violation
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for pod in subject.pods:
-        found = {item.resource for container in pod.containers for item in gpus(container)}
-        if len(found) > 1 and len(found := {resource for resource in found if not is_share(resource)}) > 1:
-            kinds = ", ".join(sorted(found))[:200]
+        resources = {item.resource for container in pod.containers for item in gpus(container)}
+        if len(resources) > 1 and len(resources := {resource for resource in resources if not is_share(resource)}) > 1:
+            kinds = ", ".join(sorted(resources))[:200]
             yield pod.violation(
                 f"asks for {kinds} in one pod: each has a quota of its own, and none counts both", "containers"
             )

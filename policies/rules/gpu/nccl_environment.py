@@ -62,41 +62,41 @@ def _examine(subject: Obj, _: Inventory, parameters: NcclEnvironment) -> Iterato
         return
     for container in subject.containers:
         if settings := _settings(container):
-            yield from _judge(settings, container, parameters)
+            yield from _violations(settings, container, parameters)
 
 
 def _mpi_job(subject: Obj, parameters: NcclEnvironment) -> Iterator[Violation]:
     """Examine the workers' containers, under the variables that the launcher's mpirun hands on to them."""
     pods = {pod.role: pod for pod in subject.pods}
     launcher, worker = pods.get("Launcher"), pods.get("Worker")
-    handed_on = _handed_on(launcher) if launcher is not None else {}
+    handed_on = _exported(launcher) if launcher is not None else {}
     if worker is None:
         return
     for container in worker.containers:
         settings = {**_settings(container), **handed_on} if container.group == "containers" else _settings(container)
         if settings:
-            yield from _judge(settings, container, parameters)
+            yield from _violations(settings, container, parameters)
             handed_on = {}  # what the launcher sets is reported once
 
 
-def _handed_on(launcher: Pod) -> _Settings:
-    found: _Settings = {}
+def _exported(launcher: Pod) -> _Settings:
+    exported: _Settings = {}
     for container in launcher.containers:
-        own = _own(container)
+        own = _container_variables(container)
         for call in calls(container):
             for name, (value, place) in call.exports.items():
                 if not name.startswith(_PREFIX):
                     continue
                 if value is not None:
-                    found[name] = _Setting(value, container, place)
+                    exported[name] = _Setting(value, container, place)
                 elif name in own:
-                    found[name] = own[name]
-    return found
+                    exported[name] = own[name]
+    return exported
 
 
 def _settings(container: Container) -> _Settings:
     """Return a container's own variables, and those of an mpirun that it starts itself."""
-    own = _own(container)
+    own = _container_variables(container)
     for call in calls(container):
         for name, (value, place) in call.exports.items():
             if value is not None and name.startswith(_PREFIX):
@@ -104,36 +104,36 @@ def _settings(container: Container) -> _Settings:
     return own
 
 
-def _own(container: Container) -> _Settings:
+def _container_variables(container: Container) -> _Settings:
     if "env" not in container.tree:
         return {}
-    found = variables(container, _is_ours)
-    return {variable.name: _Setting(variable.value, container, variable.place) for variable in found}
+    own_variables = variables(container, _is_nccl)
+    return {variable.name: _Setting(variable.value, container, variable.place) for variable in own_variables}
 
 
-def _is_ours(name: str) -> bool:
+def _is_nccl(name: str) -> bool:
     return name.startswith(_PREFIX)
 
 
-def _judge(settings: _Settings, container: Container, parameters: NcclEnvironment) -> Iterator[Violation]:
+def _violations(settings: _Settings, container: Container, parameters: NcclEnvironment) -> Iterator[Violation]:
     yield from _values(settings, parameters)
     if _ABOUT_DEVICES.isdisjoint(settings) and not container.object.unknown:
         return
-    found, scarce = _asked(container)
-    if found:
-        yield from _with_rdma(settings, container, found, parameters)
+    requested, scarce = _rdma_requests(container)
+    if requested:
+        yield from _with_rdma(settings, container, requested, parameters)
     elif not scarce and container.read("securityContext", "privileged") is not True:
         yield from _without_rdma(settings, container)
 
 
-def _asked(container: Container) -> tuple[list[str], bool]:
+def _rdma_requests(container: Container) -> tuple[list[str], bool]:
     """Return the RDMA resources, and whether there are others that may be network devices, or are not known."""
-    found = [item.resource for item in rdma(container)]
+    requested = [item.resource for item in rdma(container)]
     others = container.hidden("resources") or any(
         "/" in item.resource and not is_gpu(item.resource) and not item.resource.startswith(RDMA_PREFIX)
         for item in container.requests
     )
-    return found, others
+    return requested, others
 
 
 def _values(settings: _Settings, parameters: NcclEnvironment) -> Iterator[Violation]:
@@ -160,12 +160,12 @@ def _with_rdma(
     behind = [parameters.devices[resource] for resource in requested if resource in parameters.devices]
     if len(behind) != len(requested):
         return  # a resource of an unknown device
-    wanted = list(nccl.hca_list(named.value))
-    strangers = [text for text, fits in wanted if not any(fits(device) for device in behind)]
+    named_hcas = list(nccl.hca_list(named.value))
+    strangers = [text for text, fits in named_hcas if not any(fits(device) for device in behind)]
     if strangers:
         message = f"NCCL_IB_HCA names {', '.join(strangers)[:80]}, and the container has {', '.join(behind)}"
         yield _violation(named, message)
-    idle = [device for device in behind if not any(fits(device) for _, fits in wanted)]
+    idle = [device for device in behind if not any(fits(device) for _, fits in named_hcas)]
     if idle and not strangers:
         yield _violation(named, f"NCCL_IB_HCA leaves out {', '.join(idle)}, for which the container asks")
 

@@ -65,10 +65,10 @@ def _fault(reference: str, registries: tuple[str, ...], more: tuple[str, ...]) -
         return None  # image-pinned reports what is not a reference at all
     if image.bare:
         return "names neither a registry nor an organisation", _SAY_WHICH
-    known = tuple(dict.fromkeys(entry.rstrip("/") for entry in (*registries, *more)))
+    accepted = tuple(dict.fromkeys(entry.rstrip("/") for entry in (*registries, *more)))
     host = image.home.partition("/")[0]
-    hosts = {entry.partition("/")[0] for entry in known}
-    return _at_host(image.home, host, known) if host in hosts else _another_host(host, hosts)
+    hosts = {entry.partition("/")[0] for entry in accepted}
+    return _at_host(image.home, host, accepted) if host in hosts else _another_host(host, hosts)
 
 
 def _another_host(host: str, hosts: set[str]) -> tuple[str, str]:
@@ -77,26 +77,28 @@ def _another_host(host: str, hosts: set[str]) -> tuple[str, str]:
     return f"comes from {host}{hint}", _or_add(close[0] if close else "a known registry", host)
 
 
-def _at_host(home: str, host: str, known: tuple[str, ...]) -> tuple[str, str] | None:
-    named = [entry for entry in known if home.startswith(f"{entry}/")]
+def _at_host(home: str, host: str, accepted: tuple[str, ...]) -> tuple[str, str] | None:
+    named = [entry for entry in accepted if home.startswith(f"{entry}/")]
     if any("/" in entry for entry in named):
         return None
     organisation = home.split("/")[1]
-    theirs = [each[1] for entry in known if (each := entry.split("/"))[0] == host and len(each) > 1]
-    close = get_close_matches(organisation, theirs, n=1, cutoff=_LOOKALIKE) if len(organisation) <= _LONGEST else []
+    organisations = [parts[1] for entry in accepted if (parts := entry.split("/"))[0] == host and len(parts) > 1]
+    close = (
+        get_close_matches(organisation, organisations, n=1, cutoff=_LOOKALIKE) if len(organisation) <= _LONGEST else []
+    )
     if close:
-        meant = f"{host}/{close[0]}"
-        return f"counts as {home}: did you mean {meant}?", _or_add(meant, f"{host}/{organisation}")
+        suggestion = f"{host}/{close[0]}"
+        return f"counts as {home}: did you mean {suggestion}?", _or_add(suggestion, f"{host}/{organisation}")
     if named:
         return None
     message = f"is none of the known ones at {host} (it counts as {home})"
     return message, _or_add("a known one", f"{host}/{organisation}")
 
 
-def _or_add(meant: str, written: str) -> str:
+def _or_add(suggestion: str, written: str) -> str:
     return (
-        f"Write {meant}, or add {written[:_LONGEST]} to the parameter `more` of image-registry, in `policies` of the "
-        "stack's settings (docs/reference/policies/README.md), if it is the right one"
+        f"Write {suggestion}, or add {written[:_LONGEST]} to the parameter `more` of image-registry, in `policies` of "
+        "the stack's settings (docs/reference/policies/README.md), if it is the right one"
     )
 
 

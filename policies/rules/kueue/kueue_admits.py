@@ -36,13 +36,13 @@ class KueueAdmits(Tenancy):
 def _examine(subject: Obj, _: Inventory, parameters: KueueAdmits) -> Iterator[Violation]:
     if subject.kind not in _OTHER_PLACES and not subject.unknown:
         metadata = read(subject.tree, "metadata")  # as most have neither key
-        if _unnamed(read(metadata, "labels")) and _unnamed(read(metadata, "annotations")):
+        if _without_keys(read(metadata, "labels")) and _without_keys(read(metadata, "annotations")):
             return iter(())
-    found = [*_found(subject, parameters)]
-    return iter(found if found and not parameters.excepts(subject) else ())
+    violations = [*_violations(subject, parameters)]
+    return iter(violations if violations and not parameters.excepts(subject) else ())
 
 
-def _found(subject: Obj, parameters: KueueAdmits) -> Iterator[Violation]:
+def _violations(subject: Obj, parameters: KueueAdmits) -> Iterator[Violation]:
     if (subject.group, subject.kind) == (WORKLOAD.group, WORKLOAD.kind):
         yield subject.violation("is an admission of a job, which Kueue alone makes", "kind")
         return
@@ -65,7 +65,7 @@ def _priority(subject: Obj, name: str, offered: tuple[str, ...] | None, place: P
         yield subject.violation(f"{has} and displaces the jobs of other tenants", *place).with_remedy(_OFFERED)
 
 
-def _unnamed(keys: Tree) -> bool:
+def _without_keys(keys: Tree) -> bool:
     return not is_mapping(keys) or _KEYS.isdisjoint(keys)
 
 

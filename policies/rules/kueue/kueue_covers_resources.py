@@ -52,29 +52,29 @@ def _examine(subject: Obj, inventory: Inventory, parameters: KueueCoversResource
     queue = subject.text(*_LABEL)
     if not queue:
         return
-    found = inventory.get(LOCAL_QUEUE, queue, subject.namespace)
-    if found is None and not subject.namespace:  # the command that applies it names one
-        found = next((each for each in inventory.of(LOCAL_QUEUE) if each.name == queue), None)
-    if found is None:
+    local_queue = inventory.get(LOCAL_QUEUE, queue, subject.namespace)
+    if local_queue is None and not subject.namespace:  # the command that applies it names one
+        local_queue = next((candidate for candidate in inventory.of(LOCAL_QUEUE) if candidate.name == queue), None)
+    if local_queue is None:
         where = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
         yield subject.unlinked(f"{where} has no LocalQueue {queue}", *_LABEL).with_remedy(
             "Correct the label, or add the LocalQueue"
         )
         return
-    name = found.text(*_CLUSTER_QUEUE)
-    quotas = inventory.once(_all).get(name)
-    if found.hidden(*_CLUSTER_QUEUE) or (quotas is not None and quotas.hidden):
+    name = local_queue.text(*_CLUSTER_QUEUE)
+    quotas = inventory.once(_by_queue).get(name)
+    if local_queue.hidden(*_CLUSTER_QUEUE) or (quotas is not None and quotas.hidden):
         yield subject.unverified(f"the quotas of LocalQueue {queue} are unknown until the update", *_LABEL)
     elif quotas is None:
         yield subject.unlinked(
             f"LocalQueue {queue} belongs to ClusterQueue {name or '?'}, which is not among the objects", *_LABEL
         ).with_remedy("Correct spec.clusterQueue of the LocalQueue, or add the ClusterQueue")
     else:
-        given = inventory.once(_of_limit_ranges).get(subject.namespace, {})
+        defaults = inventory.once(_of_limit_ranges).get(subject.namespace, {})
         for container in subject.containers:
             yield from _uncovered(container, quotas, parameters.excluded_prefixes)
-            yield from _filled_in(container, given, quotas, parameters.excluded_prefixes)
-        yield from _too_many(subject, quotas)
+            yield from _from_limit_ranges(container, defaults, quotas, parameters.excluded_prefixes)
+        yield from _over_quota(subject, quotas)
 
 
 def _uncovered(container: Container, quotas: _Quotas, excluded: tuple[str, ...]) -> Iterator[Violation]:
@@ -86,12 +86,12 @@ def _uncovered(container: Container, quotas: _Quotas, excluded: tuple[str, ...])
             yield container.violation(message, *place(item))
 
 
-def _filled_in(
-    container: Container, given: Mapping[str, str], quotas: _Quotas, excluded: tuple[str, ...]
+def _from_limit_ranges(
+    container: Container, defaults: Mapping[str, str], quotas: _Quotas, excluded: tuple[str, ...]
 ) -> Iterator[Violation]:
     """Yield what a container asks for by a LimitRange alone."""
     own = {item.resource for item in container.requests}
-    for resource, name in given.items():
+    for resource, name in defaults.items():
         if resource not in own and resource not in quotas.covered and not resource.startswith(excluded):
             message = f"gets {resource} from LimitRange {name}, of which ClusterQueue {quotas.name} has no quota"
             yield container.violation(message).with_remedy(
@@ -100,11 +100,11 @@ def _filled_in(
             )
 
 
-def _too_many(subject: Obj, quotas: _Quotas) -> Iterator[Violation]:
+def _over_quota(subject: Obj, quotas: _Quotas) -> Iterator[Violation]:
     requested: dict[str, int] = {}
-    for pod, each in each_demand(subject):
+    for pod, demand in each_demand(subject):
         pods = copies(subject, pod)
-        for resource, count in each.items():
+        for resource, count in demand.items():
             requested[resource] = requested.get(resource, 0) + count * pods
     for resource, count in sorted(requested.items()):
         if count > quotas.numbers.get(resource, count):
@@ -112,7 +112,7 @@ def _too_many(subject: Obj, quotas: _Quotas) -> Iterator[Violation]:
             yield subject.violation(f"{message} has {quotas.numbers[resource]}", *_LABEL)
 
 
-def _all(inventory: Inventory) -> Mapping[str, _Quotas]:
+def _by_queue(inventory: Inventory) -> Mapping[str, _Quotas]:
     return {queue.name: _quotas(queue) for queue in inventory.of(CLUSTER_QUEUE)}
 
 
@@ -125,8 +125,8 @@ def _quotas(queue: Obj) -> _Quotas:
         flavors = read(group, "flavors")
         for flavor in (flavors if isinstance(flavors, list) else ())[:_MOST]:
             resources = read(flavor, "resources")
-            for each in (resources if isinstance(resources, list) else ())[: len(covered)]:
-                resource, number = read(each, "name"), whole(read(each, "nominalQuota"))
+            for quota in (resources if isinstance(resources, list) else ())[: len(covered)]:
+                resource, number = read(quota, "name"), whole(read(quota, "nominalQuota"))
                 if isinstance(resource, str) and number is not None:
                     numbers[resource] = numbers.get(resource, 0) + number
     spec = queue.mapping("spec")

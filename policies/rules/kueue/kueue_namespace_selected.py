@@ -41,9 +41,9 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
 
 def _by_name(selector: Tree) -> bool:
     """Return whether a selector looks at no other label than that of the namespace's name."""
-    wanted, expressions = read(selector, "matchLabels"), read(selector, "matchExpressions")
-    keys = {*wanted} if is_mapping(wanted) else set()
-    keys.update(str(read(each, "key")) for each in (expressions if isinstance(expressions, list) else ()))
+    labels, expressions = read(selector, "matchLabels"), read(selector, "matchExpressions")
+    keys = {*labels} if is_mapping(labels) else set()
+    keys.update(str(read(expression, "key")) for expression in (expressions if isinstance(expressions, list) else ()))
     return keys <= {NAMESPACE_NAME}
 
 

@@ -31,10 +31,10 @@ _MANAGED = f'Label the namespace {KUEUE_MANAGED}: "true"'
 
 
 def _examine(subject: Obj, inventory: Inventory, parameters: Tenancy) -> Iterator[Violation]:
-    namespace = subject.name if _is(subject, NAMESPACE) else subject.namespace
+    namespace = subject.name if _is_kind(subject, NAMESPACE) else subject.namespace
     if not inventory.once(_queues).get(namespace) or parameters.excepts(subject):
         return
-    if _is(subject, NAMESPACE):
+    if _is_kind(subject, NAMESPACE):
         if inventory.of(KUEUE) and subject.read(*_LABELS, KUEUE_MANAGED) != "true":
             message = f"has a LocalQueue and not the label {KUEUE_MANAGED}, without which Kueue leaves its jobs alone"
             yield subject.violation(message, *_LABELS, KUEUE_MANAGED).with_remedy(_MANAGED)
@@ -72,7 +72,7 @@ def _owner(owner: Part) -> Iterator[Violation]:
         yield owner.violation(f"names {who} as its controller, whose queue Kueue then uses for it", "controller")
 
 
-def _is(subject: Obj, kind: Any) -> bool:
+def _is_kind(subject: Obj, kind: Any) -> bool:
     return (subject.group, subject.kind) == (kind.group, kind.kind)
 
 

@@ -26,17 +26,17 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
     queue = subject.text(*_LABEL)
     if not queue:
         return
-    yield from _beside(subject)
+    yield from _at_job(subject)
     for pod in subject.pods:
-        wanted = [name for name in (REQUIRED, PREFERRED) if pod.metadata.read(_ANNOTATIONS, name) is not None]
-        if len(wanted) > 1:
+        requested = [name for name in (REQUIRED, PREFERRED) if pod.metadata.read(_ANNOTATIONS, name) is not None]
+        if len(requested) > 1:
             message = f"requests {PREFERRED}, too, and Kueue refuses a pod set with both"
             yield pod.metadata.violation(message, _ANNOTATIONS, REQUIRED)
-        elif wanted:
-            yield from _level(pod.metadata, wanted[0], queue, subject, inventory)
+        elif requested:
+            yield from _level(pod.metadata, requested[0], queue, subject, inventory)
 
 
-def _beside(subject: Obj) -> Iterator[Violation]:
+def _at_job(subject: Obj) -> Iterator[Violation]:
     """Yield a request at a job itself, where Kueue does not look, unless its pods have one, too."""
     own = [name for name in (REQUIRED, PREFERRED) if subject.read("metadata", _ANNOTATIONS, name) is not None]
     if not own or subject.kind in _ELSEWHERE or not subject.pods:
@@ -60,25 +60,25 @@ def _level(pod: Part, annotation: str, queue: str, subject: Obj, inventory: Inve
     flavors = [inventory.get(RESOURCE_FLAVOR, name) for name in _flavors(cluster)]
     named = [flavor.text("spec", "topologyName") for flavor in flavors if flavor]
     topologies = [inventory.get(TOPOLOGY, name) for name in named if name]
-    if None in flavors or None in topologies or any(each and each.hidden("spec") for each in (*flavors, *topologies)):
+    if None in flavors or None in topologies or any(obj and obj.hidden("spec") for obj in (*flavors, *topologies)):
         yield pod.unlinked(
             f"requests level {level}, and the Topology of queue {queue} is not among the objects", *place
         )
         return
-    levels = [str(read(each, "nodeLabel")) for found in topologies if found for each in _levels(found)]
+    levels = [str(read(entry, "nodeLabel")) for topology in topologies if topology for entry in _levels(topology)]
     if not levels:
         yield pod.violation(f"requests level {level}, and no flavor of queue {queue} has a Topology", *place)
     elif level not in levels:
-        known = ", ".join(levels[:_SHOWN])
-        yield pod.violation(f"requests level {level}, and the Topology of queue {queue} has {known}", *place)
+        offered = ", ".join(levels[:_SHOWN])
+        yield pod.violation(f"requests level {level}, and the Topology of queue {queue} has {offered}", *place)
 
 
 def _flavors(queue: Obj) -> list[str]:
-    found = []
+    names = []
     for group in queue.entries("spec", "resourceGroups")[:_MOST]:
         flavors = read(group, "flavors")
-        found += [read(each, "name") for each in (flavors if isinstance(flavors, list) else ())[:_MOST]]
-    return [name for name in found if isinstance(name, str)]
+        names += [read(flavor, "name") for flavor in (flavors if isinstance(flavors, list) else ())[:_MOST]]
+    return [name for name in names if isinstance(name, str)]
 
 
 def _levels(topology: Obj) -> list[object]:

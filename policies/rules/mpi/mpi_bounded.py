@@ -25,7 +25,7 @@ class MpiBounded(Parameters):
 
 
 def _examine(subject: Obj, _: Inventory, parameters: MpiBounded) -> Iterator[Violation]:
-    if subject.kind != MPI_JOB_V2BETA1.kind and not _scarce(subject):
+    if subject.kind != MPI_JOB_V2BETA1.kind and not _requests_devices(subject):
         return
     place = _PLACES.get(subject.kind) or mpi_jobs.bounds_place(subject.version)
     retries = subject.read(*place, "backoffLimit")
@@ -43,7 +43,7 @@ def _examine(subject: Obj, _: Inventory, parameters: MpiBounded) -> Iterator[Vio
         yield subject.violation(f"may run for {brief(deadline)} seconds", *place, "activeDeadlineSeconds")
 
 
-def _scarce(subject: Obj) -> bool:
+def _requests_devices(subject: Obj) -> bool:
     return any(gpus(container) or rdma(container) for container in subject.containers)
 
 

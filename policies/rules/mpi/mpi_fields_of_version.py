@@ -40,11 +40,11 @@ def _misplaced(subject: Obj, version: str) -> Iterator[Violation]:
     spec, policy = mpi_jobs.SPEC[version], mpi_jobs.RUN_POLICY[version]
     for name in _names(subject.mapping(*_SPEC)):
         if name not in spec:
-            yield subject.violation(f"{_why(name, version, policy, 'spec.runPolicy')}", *_SPEC, name)
+            yield subject.violation(f"{_reason(name, version, policy, 'spec.runPolicy')}", *_SPEC, name)
     if "runPolicy" in spec:
         for name in _names(subject.mapping(*_RUN_POLICY)):
             if name not in policy:
-                yield subject.violation(f"{_why(name, version, spec, 'spec')}", *_RUN_POLICY, name)
+                yield subject.violation(f"{_reason(name, version, spec, 'spec')}", *_RUN_POLICY, name)
     replicas = subject.mapping("spec", "mpiReplicaSpecs")
     for role in _names(replicas):
         if role not in ("Launcher", "Worker"):
@@ -61,7 +61,7 @@ def _names(mapping: Mapping[str, object]) -> Iterator[str]:
     return (name for name in mapping if isinstance(name, str))
 
 
-def _why(name: str, version: str, elsewhere: mpi_jobs.Fields, place: str) -> str:
+def _reason(name: str, version: str, elsewhere: mpi_jobs.Fields, place: str) -> str:
     """Return what a field is in this version: moved, of another version, or unknown."""
     if name in elsewhere:
         return f"{name} is at {place}.{name} in {version}"

@@ -15,9 +15,9 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for pod in subject.pods:
         if pod.role != "Launcher":
             continue
-        found = [(container, item) for container in pod.containers for item in gpus(container)]
-        if found and subject.read("spec", "runLauncherAsWorker") is not True:
-            for container, item in found:
+        requests = [(container, item) for container in pod.containers for item in gpus(container)]
+        if requests and subject.read("spec", "runLauncherAsWorker") is not True:
+            for container, item in requests:
                 yield container.violation(f"the launcher asks for {item.resource}: {item.count}", *place(item))
 
 

@@ -31,7 +31,7 @@ def _mpi_job(job: MpiJobView) -> Iterator[Violation]:
         yield from _well_formed(container, call)
         if workers is None or slots is None:
             continue
-        started = _started(call, workers)
+        started = _processes(call, workers)
         if started is not None and started != workers * slots:
             yield container.violation(
                 f"mpirun starts {started} processes, and {workers} workers x {slots} slots are {workers * slots}",
@@ -44,23 +44,23 @@ def _pod(pod: Pod) -> Iterator[Violation]:
         for call in calls(container):
             yield from _well_formed(container, call)
             own = gpus(pod)
-            each = gpus_per_process(call.program)
-            started = _started(call, 1)
+            gpus_each = gpus_per_process(call.program)
+            started = _processes(call, 1)
             if call.elsewhere(_HERE) or own is None or started is None:
                 continue
             # A program that does not say it may drive all GPUs from one process.
-            if started * (each or 1) != own and not (each is None and started == 1):
+            if started * (gpus_each or 1) != own and not (gpus_each is None and started == 1):
                 yield container.violation(
-                    f"mpirun starts {started} processes for {own} GPUs of the pod, {each or 1} per process",
+                    f"mpirun starts {started} processes for {own} GPUs of the pod, {gpus_each or 1} per process",
                     *_place(call),
                 )
 
 
-def _started(call: Mpirun, workers: int) -> int | None:
+def _processes(call: Mpirun, workers: int) -> int | None:
     if call.processes is not None:
         return call.count
-    each = number(call.per_node.text) if call.per_node is not None else None
-    return each * workers if each is not None else None
+    per_worker = number(call.per_node.text) if call.per_node is not None else None
+    return per_worker * workers if per_worker is not None else None
 
 
 def _place(call: Mpirun) -> tuple[str | int, ...]:

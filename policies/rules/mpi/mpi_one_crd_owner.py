@@ -16,35 +16,35 @@ _SCHEME = "enable-scheme"
 
 def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
     if subject.kind == MPI_JOB_V2BETA1.kind:
-        yield from _served(subject, inventory.once(_definitions))
+        yield from _unserved_version(subject, inventory.once(_definitions))
         return
     deployment = subject.kind == DEPLOYMENT.kind
     owners = inventory.once(_operators if deployment else _definitions)
-    mine = _is_operator(subject) if deployment else subject.name == DEFINITION
-    if mine and owners and subject != owners[0]:
+    is_owner = _is_operator(subject) if deployment else subject.name == DEFINITION
+    if is_owner and owners and subject != owners[0]:
         yield subject.violation(f"is a second owner of {DEFINITION}, beside {owners[0]}", "metadata", "name")
 
 
 def _definitions(inventory: Inventory) -> tuple[Obj, ...]:
-    return tuple(found for found in inventory.of(CUSTOM_RESOURCE_DEFINITION) if found.name == DEFINITION)
+    return tuple(definition for definition in inventory.of(CUSTOM_RESOURCE_DEFINITION) if definition.name == DEFINITION)
 
 
 def _operators(inventory: Inventory) -> tuple[Obj, ...]:
-    return tuple(found for found in inventory.of(DEPLOYMENT) if _is_operator(found))
+    return tuple(deployment for deployment in inventory.of(DEPLOYMENT) if _is_operator(deployment))
 
 
 def _is_operator(deployment: Obj) -> bool:
-    return any(_runs_it(container) for container in deployment.containers)
+    return any(_runs_operator(container) for container in deployment.containers)
 
 
-def _runs_it(container: Container) -> bool:
+def _runs_operator(container: Container) -> bool:
     repository = container.text("image").partition("@")[0].rpartition("/")[2].partition(":")[0]
     if repository == "mpi-operator":
         return True
-    return repository == "training-operator" and _takes_mpi(container)
+    return repository == "training-operator" and _handles_mpi_jobs(container)
 
 
-def _takes_mpi(container: Container) -> bool:
+def _handles_mpi_jobs(container: Container) -> bool:
     """Return whether a training operator handles MPIJobs: it does unless its schemes are listed without them."""
     words = [word for group in ("command", "args") for word in container.entries(group) if isinstance(word, str)]
     schemes = []
@@ -55,13 +55,13 @@ def _takes_mpi(container: Container) -> bool:
     return not schemes or any("mpijob" in scheme.lower() for scheme in schemes)
 
 
-def _served(job: Obj, definitions: tuple[Obj, ...]) -> Iterator[Violation]:
+def _unserved_version(job: Obj, definitions: tuple[Obj, ...]) -> Iterator[Violation]:
     if not definitions:
         return  # it comes with the operator, and another object's rule asks for that
-    versions = {name for found in definitions for name in _versions(found)}
+    versions = {name for definition in definitions for name in _versions(definition)}
     if job.version in versions:
         return
-    if any(found.hidden("spec", "versions") for found in definitions):
+    if any(definition.hidden("spec", "versions") for definition in definitions):
         yield job.unverified(f"the versions of the definition {DEFINITION} are unknown until the update", "apiVersion")
     else:
         served = ", ".join(sorted(versions))[:80]

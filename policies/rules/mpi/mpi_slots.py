@@ -24,12 +24,12 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if not gpus:
         return
     shares = [gpus_per_process(call.program) for _, call in job.mpiruns]
-    known = [share for share in shares if share]
-    if known:
-        each = max(known)
-        if slots * each != gpus:
+    positive = [share for share in shares if share]
+    if positive:
+        per_process = max(positive)
+        if slots * per_process != gpus:
             yield subject.violation(
-                f"{plural(slots, 'slot')} x {plural(each, 'GPU')} per process are {slots * each}, "
+                f"{plural(slots, 'slot')} x {plural(per_process, 'GPU')} per process are {slots * per_process}, "
                 f"and a worker has {gpus}",
                 *SLOTS,
             )

@@ -26,11 +26,11 @@ _NEEDED = frozenset({"SETUID", "SETGID"})
 
 @dataclass(frozen=True)
 class _Ordinary:
-    """Containers whose user is not root; `by` says who decides so, and `sure` whether that is certain."""
+    """Containers whose user is not root, for `reason`; `certain` where no missing object could change that."""
 
     containers: tuple[tuple[str, Container], ...]
-    by: str = "does not run as root"
-    sure: bool = True
+    reason: str = "does not run as root"
+    certain: bool = True
 
 
 def _examine(subject: Obj, inventory: Inventory, parameters: Admitting) -> Iterator[Violation]:
@@ -55,24 +55,28 @@ def _examine(subject: Obj, inventory: Inventory, parameters: Admitting) -> Itera
 
 def _filled_in(unset: list[tuple[Pod, Container]], inventory: Inventory, parameters: Admitting) -> _Ordinary | None:
     """Return the containers that get a user of their namespace, since they name none."""
-    found = [(pod.role, first, done) for pod, first in unset if (done := admitted(pod, inventory, parameters.release))]
-    users = [(role, first, done) for role, first, done in found if done.read(first, "runAsUser")]
+    admissions = [
+        (pod.role, first, admission)
+        for pod, first in unset
+        if (admission := admitted(pod, inventory, parameters.release))
+    ]
+    users = [(role, first, admission) for role, first, admission in admissions if admission.read(first, "runAsUser")]
     if not users:
         return None
-    _, first, done = users[0]
-    user = f"user {done.read(first, 'runAsUser')}" if done.user_known else "a user of its namespace's range"
-    sure = not any(each.missing for _, _, each in users)
-    by = f"gets {user} by the SCC {done.scc}{'' if sure else ', unless its account may use a wider one'}"
-    return _Ordinary(tuple((role, container) for role, container, _ in users), by, sure)
+    _, first, admission = users[0]
+    user = f"user {admission.read(first, 'runAsUser')}" if admission.user_known else "a user of its namespace's range"
+    certain = not any(admission.missing for _, _, admission in users)
+    by = f"gets {user} by the SCC {admission.scc}{'' if certain else ', unless its account may use a wider one'}"
+    return _Ordinary(tuple((role, container) for role, container, _ in users), by, certain)
 
 
 def _of_ordinary(subject: Obj, ordinary: _Ordinary) -> Iterator[Violation]:
-    report = subject.violation if ordinary.sure else subject.unlinked
+    report = subject.violation if ordinary.certain else subject.unlinked
     path = subject.read(*_MOUNT)
     default = path is None
     if default or (isinstance(path, str) and f"{normpath(path)}/".startswith("/root/")):
         keys = mpi_jobs.SSH_MOUNT if default else path
-        yield report(f"{ordinary.by}, and its keys are in {keys}, which only root may read", *_MOUNT)
+        yield report(f"{ordinary.reason}, and its keys are in {keys}, which only root may read", *_MOUNT)
     for role, container in ordinary.containers:
         yield from _port(container, ordinary, default=default and role == "Worker")
 
@@ -90,7 +94,7 @@ def _user(pod: Pod, container: Container) -> int | None:
 
 def _port(container: Container, ordinary: _Ordinary, *, default: bool) -> Iterator[Violation]:
     """Yield a port below 1024; by `default`, that of an sshd with neither a port nor a configuration of its own."""
-    report = container.violation if ordinary.sure else container.unlinked
+    report = container.violation if ordinary.certain else container.unlinked
     for command in commands(container):
         if not any(basename(word) == "sshd" for word in command.words):
             continue

@@ -50,15 +50,15 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 
 def _worker(pod: Pod) -> Iterator[Violation]:
     containers = [container for container in pod.containers if container.group == "containers"]
-    if not containers or any(server in text(each) for each in containers for server in _SERVERS):
+    if not containers or any(server in text(container) for container in containers for server in _SERVERS):
         return
     first = containers[0]
     if not isinstance(first.read("command"), list) or pod.object.hidden(*first.path):
         return  # the operator's own command, or the arguments of one that the image has
-    found = [program for command in commands(first) if (program := _program(command))]
-    if found and all(map(_is_plain, found)):
+    programs = [program for command in commands(first) if (program := _program(command))]
+    if programs and all(map(_is_plain, programs)):
         yield first.violation(
-            f"runs {found[-1][:60]} in place of sshd, so that the launcher cannot reach it", "command"
+            f"runs {programs[-1][:60]} in place of sshd, so that the launcher cannot reach it", "command"
         )
 
 

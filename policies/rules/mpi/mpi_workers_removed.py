@@ -27,13 +27,13 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if not any(gpus(container) or rdma(container) for pod in workers for container in pod.containers):
         return
     places = _PLACES.get(subject.version, (_RUN_POLICY,))
-    found = [(place, value) for place in places if (value := subject.read(*place)) is not None]
-    if not found:
+    policies = [(place, value) for place in places if (value := subject.read(*place)) is not None]
+    if not policies:
         message = f"sets no {_FIELD}: its workers run on, with their devices, after it has finished"
         yield subject.violation(message, *places[-1])
-    elif all(value == _KEEPS for _place, value in found):
+    elif all(value == _KEEPS for _place, value in policies):
         message = f"{_FIELD} {_KEEPS}: its workers run on, with their devices, after it has finished"
-        yield subject.violation(message, *found[0][0])
+        yield subject.violation(message, *policies[0][0])
 
 
 MPI_WORKERS_REMOVED = Rule(

@@ -37,16 +37,16 @@ def _examine(subject: Obj, inventory: Inventory, parameters: KnownNamespace) -> 
     if inventory.get(NAMESPACE, namespace) is None:
         close = get_close_matches(namespace[:_LONGEST], parameters.tenants, n=1)
         hint = f": did you mean {close[0]}?" if close else ""
-        known = ", ".join(parameters.tenants[:_LISTED])
+        tenants = ", ".join(parameters.tenants[:_LISTED])
         yield subject.violation(
-            f"namespace {brief(namespace)} is not a tenant of the stack{hint} (tenants: {known})", *place
+            f"namespace {brief(namespace)} is not a tenant of the stack{hint} (tenants: {tenants})", *place
         )
 
 
 def _is_clusters(subject: Obj) -> bool:
     """Return whether objects of a kind have no namespace; Pulumi's provider gives them `default` all the same."""
-    known = find(subject.api_version, subject.kind)
-    return known is not None and known.scope == "Cluster"
+    kind = find(subject.api_version, subject.kind)
+    return kind is not None and kind.scope == "Cluster"
 
 
 KNOWN_NAMESPACE = Rule(

@@ -48,8 +48,8 @@ def _examine(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) 
     if in_one_of(subject.name, parameters.exempt_namespaces) or parameters.excepts(subject):
         return
     for key, kind in _IDS.items():
-        blocks = [found for each in subject.text(*_NOTES, key)[:_LONGEST].split(",") if (found := ids(each))]
-        if low := [found.start for found in blocks if found.start < parameters.first_id]:
+        blocks = [block for entry in subject.text(*_NOTES, key)[:_LONGEST].split(",") if (block := ids(entry))]
+        if low := [block.start for block in blocks if block.start < parameters.first_id]:
             whose = "root's" if not min(low) else "of the node's own services"
             yield subject.violation(f"gives its pods {kind} {min(low)}, {whose}", *_NOTES, key)
     yield from _users(subject, inventory, parameters)
@@ -61,7 +61,7 @@ def _examine(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) 
             if label.startswith(_ROLE) and tolerated(label, "", "", parameters.taints):
                 yield subject.violation(f"puts its pods on nodes with the label {label[:200]}", *_NOTES, key)
     workloads = subject.text(*_NOTES, WORKLOADS_ALLOWED)
-    if workloads and not any(each.namespace == subject.name for each in inventory.of(OPERATOR_GROUP)):
+    if workloads and not any(group.namespace == subject.name for group in inventory.of(OPERATOR_GROUP)):
         message = f"lets its pods be {workloads[:80]} workloads, whose processors no quota counts"
         yield subject.violation(message, *_NOTES, WORKLOADS_ALLOWED)
 
@@ -70,9 +70,11 @@ def _users(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) ->
     own = ids(subject.text(*_NOTES, SCC_UID_RANGE)[:_LONGEST])
     if own is None:
         return
-    for other in takewhile(lambda each: each != subject, inventory.of(NAMESPACE)):  # of two, the second is reported
-        theirs = ids(other.text(*_NOTES, SCC_UID_RANGE)[:_LONGEST])
-        shared = theirs is not None and theirs.start <= own.end and own.start <= theirs.end
+    for other in takewhile(
+        lambda namespace: namespace != subject, inventory.of(NAMESPACE)
+    ):  # of two, the second is reported
+        block = ids(other.text(*_NOTES, SCC_UID_RANGE)[:_LONGEST])
+        shared = block is not None and block.start <= own.end and own.start <= block.end
         if shared and other.name != subject.name and not in_one_of(other.name, parameters.exempt_namespaces):
             message = f"has user ids of namespace {other.name}: {own.start} to {own.end}"
             yield subject.violation(message, *_NOTES, SCC_UID_RANGE)
@@ -96,12 +98,12 @@ def _level(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) ->
 
 def _levels(inventory: Inventory) -> Mapping[frozenset[str], list[str]]:
     """Return the namespaces of each set of categories."""
-    found: dict[frozenset[str], list[str]] = {}
-    for each in inventory.of(NAMESPACE):
-        own = _categories(each.text(*_NOTES, SCC_MCS))
-        if own is not None and each.name not in found.setdefault(own, []):
-            found[own].append(each.name)
-    return found
+    by_categories: dict[frozenset[str], list[str]] = {}
+    for namespace in inventory.of(NAMESPACE):
+        own = _categories(namespace.text(*_NOTES, SCC_MCS))
+        if own is not None and namespace.name not in by_categories.setdefault(own, []):
+            by_categories[own].append(namespace.name)
+    return by_categories
 
 
 def _categories(level: str) -> frozenset[str] | None:

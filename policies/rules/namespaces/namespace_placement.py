@@ -23,16 +23,16 @@ _Toleration = Mapping[str, Any]
 
 
 def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
-    notes = inventory.once(_noted).get(subject.namespace)
+    notes = inventory.once(_placement_annotations).get(subject.namespace)
     if notes is not None:
         for pod in subject.pods:
             yield from _selector(pod, subject.namespace, notes)
             yield from _tolerations(pod, subject.namespace, notes)
 
 
-def _noted(inventory: Inventory) -> Mapping[str, Mapping[str, Any]]:
+def _placement_annotations(inventory: Inventory) -> Mapping[str, Mapping[str, Any]]:
     """Return the annotations of namespaces that say something of their pods' nodes."""
-    every = {each.name: each.mapping(*_NOTES) for each in inventory.of(NAMESPACE)}
+    every = {namespace.name: namespace.mapping(*_NOTES) for namespace in inventory.of(NAMESPACE)}
     return {name: notes for name, notes in every.items() if not _KEYS.isdisjoint(notes)}
 
 
@@ -51,14 +51,14 @@ def _selector(pod: Pod, namespace: str, notes: Mapping[str, Any]) -> Iterator[Vi
 
 def _tolerations(pod: Pod, namespace: str, notes: Mapping[str, Any]) -> Iterator[Violation]:
     added, allowed = (_read(notes.get(key)) for key in (_DEFAULT, _ALLOWED))
-    for key, found in ((_DEFAULT, added), (_ALLOWED, allowed)):
-        if found is None:
+    for key, tolerations in ((_DEFAULT, added), (_ALLOWED, allowed)):
+        if tolerations is None:
             yield pod.violation(f"is refused, since {key} of namespace {namespace} is no list of tolerations in JSON")
     if not added and not allowed:
         return
     own = [(index, entry) for index, entry in enumerate(pod.entries("tolerations")) if isinstance(entry, Mapping)]
     for index, entry in own if allowed else ():
-        if not any(_covers(each, entry) for each in allowed or ()):
+        if not any(_covers(allowance, entry) for allowance in allowed or ()):
             taint = str(entry.get("key") or "every taint")[:200]
             message = f"tolerates {taint}, which the tolerations that namespace {namespace} allows do not include"
             yield pod.violation(message, "tolerations", index)

@@ -20,7 +20,7 @@ def _examine(subject: Obj, inventory: Inventory, parameters: Tenancy) -> Iterato
     if subject.read(*_LABELS, _ENFORCE) != _NOTHING or in_one_of(subject.name, parameters.exempt_namespaces):
         return
     stricter = [mode for mode in (_AUDIT, _WARN) if subject.text(*_LABELS, mode) not in ("", _NOTHING)]
-    operators = any(each.namespace == subject.name for each in inventory.of(OPERATOR_GROUP))
+    operators = any(group.namespace == subject.name for group in inventory.of(OPERATOR_GROUP))
     hidden = any(subject.hidden(*_LABELS, mode) for mode in (_AUDIT, _WARN))
     if not stricter and not hidden and not operators and not parameters.excepts(subject):
         yield subject.violation(

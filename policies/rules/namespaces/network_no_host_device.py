@@ -37,12 +37,14 @@ def _examine(subject: Obj, _: Inventory, parameters: NetworkNoHostDevice) -> Ite
         for network in subject.parts(*_ADDITIONAL):
             namespace = network.text("namespace") or "default"
             if not in_one_of(namespace, parameters.exempt_namespaces):
-                yield from _moved(network, _OF_NETWORK, parameters, counted=False)
+                yield from _uncounted_plugins(network, _OF_NETWORK, parameters, counted=False)
     elif not parameters.excepts(subject):
-        yield from _moved(subject, _CONFIG, parameters, counted=_counted(subject))
+        yield from _uncounted_plugins(subject, _CONFIG, parameters, counted=_counted(subject))
 
 
-def _moved(part: Part, place: Path, parameters: NetworkNoHostDevice, *, counted: bool) -> Iterator[Violation]:
+def _uncounted_plugins(
+    part: Part, place: Path, parameters: NetworkNoHostDevice, *, counted: bool
+) -> Iterator[Violation]:
     """Yield the plugins of one configuration that move adapters that no resource counts."""
     text = part.text(*place)
     try:

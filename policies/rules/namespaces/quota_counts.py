@@ -35,17 +35,19 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
             message = f"{key} counts nothing: there is no resource {resource}"
             yield subject.violation(message, *hard, key).with_remedy(f"Write {_REQUESTS}{GPU_RESOURCE}")
         elif (
-            scoped and (is_gpu(resource) or resource.startswith(RDMA_PREFIX)) and not _without(key, subject, inventory)
+            scoped
+            and (is_gpu(resource) or resource.startswith(RDMA_PREFIX))
+            and not _has_unscoped_quota(key, subject, inventory)
         ):
             message = f"{key} counts only the pods that {scoped} selects, and no other quota of its namespace has it"
             yield subject.unlinked(message, *spec, scoped)
 
 
-def _without(key: str, subject: Obj, inventory: Inventory) -> bool:
+def _has_unscoped_quota(key: str, subject: Obj, inventory: Inventory) -> bool:
     """Return whether a quota of the same namespace has the key for every pod."""
-    for each in inventory.of(RESOURCE_QUOTA):
-        hard = each.read("spec", "hard")
-        if each.namespace != subject.namespace or any(each.read("spec", field) for field in _SCOPES):
+    for quota in inventory.of(RESOURCE_QUOTA):
+        hard = quota.read("spec", "hard")
+        if quota.namespace != subject.namespace or any(quota.read("spec", field) for field in _SCOPES):
             continue
         if isinstance(hard, Unknown) or (isinstance(hard, dict) and key in hard):
             return True

@@ -56,15 +56,15 @@ def _is_root(pod: Pod, container: Container) -> bool:
 
 
 def _pool(container: Container, inventory: Inventory, pool: str | None) -> Iterator[Violation]:
-    known = inventory.once(raised)
-    sure = {
-        found for name, found in known.items() if name in (pool, EVERY_WORKER) or (pool is None and name != MASTERS)
+    by_pool = inventory.once(raised)
+    raising = {
+        state for name, state in by_pool.items() if name in (pool, EVERY_WORKER) or (pool is None and name != MASTERS)
     }
     which = f"of pool {pool}" if pool else "of any pool of workers"
     place = (_CONTEXT, _USER) if container.read(_CONTEXT, _USER) is not None else (_CONTEXT,)
-    if True in sure:
+    if True in raising:
         return
-    if False in sure:
+    if False in raising:
         yield container.unverified(f"the MachineConfigs {which} are unknown until the update", *place)
     else:
         yield container.unlinked(

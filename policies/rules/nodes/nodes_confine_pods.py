@@ -23,22 +23,22 @@ _TOOLKIT = "/etc/nvidia-container-runtime/config.toml"
 _BY_VARIABLE = "accept-nvidia-visible-devices-envvar-when-unprivileged"
 _FILES = (*crio.FILES, *(f"{folder}/*" for folder in crio.HOOKS), *_KUBELET_FILES, _MOUNTS, _TOOLKIT)
 _RUNTIME, _AGENT = ("crio", "cri-o"), ("kubelet",)
-_UNITS = tuple(f"{each}*.service" for each in (*_RUNTIME, *_AGENT))
+_UNITS = tuple(f"{service}*.service" for service in (*_RUNTIME, *_AGENT))
 
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if subject.kind == KUBELET_CONFIG.kind:
-        for what, path in kubelet.opened(subject.mapping(*_KUBELET)):
-            yield subject.violation(f"opens the kubelet, which {what}", *_KUBELET, *path)
+        for effect, path in kubelet.opened(subject.mapping(*_KUBELET)):
+            yield subject.violation(f"opens the kubelet, which {effect}", *_KUBELET, *path)
         return
     if subject.kind == PERFORMANCE_PROFILE.kind:
-        for what in kubelet.configured(subject.text(*_EXPERIMENTAL)[:_LONGEST]):
-            yield subject.violation(f"opens the kubelet, which {what}", *_EXPERIMENTAL)
+        for effect in kubelet.configured(subject.text(*_EXPERIMENTAL)[:_LONGEST]):
+            yield subject.violation(f"opens the kubelet, which {effect}", *_EXPERIMENTAL)
         return
     for file in texts(subject):
         name = file.unit or plain(file.name)
-        for what in dict.fromkeys(_given(file, name)):
-            yield subject.violation(f"{what} ({file.name[:200]})", *file.place)
+        for effect in dict.fromkeys(_effects(file, name)):
+            yield subject.violation(f"{effect} ({file.name[:200]})", *file.place)
         if not file.whole and any(fnmatchcase(name, pattern) for pattern in (*_FILES, *_UNITS)):
             if file.text:
                 yield subject.violation(f"writes {file.name[:200]}, of which only 64 KiB are read", *file.place)
@@ -47,14 +47,14 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
                 yield subject.unverified(message, *file.place)
 
 
-def _given(file: Text, name: str) -> Iterator[str]:
+def _effects(file: Text, name: str) -> Iterator[str]:
     """Yield what a file, a unit or a drop-in gives containers, as the end of a sentence."""
     if not file.unit:
         yield from _configured(file.text, name)
-    if _about(name, _RUNTIME):
+    if _is_of(name, _RUNTIME):
         yield from crio.ordered(file.text)
-    if _about(name, _AGENT):
-        yield from (f"opens the kubelet, which {what}" for what in kubelet.ordered(file.text))
+    if _is_of(name, _AGENT):
+        yield from (f"opens the kubelet, which {effect}" for effect in kubelet.ordered(file.text))
 
 
 def _configured(text: str, name: str) -> Iterator[str]:
@@ -64,14 +64,14 @@ def _configured(text: str, name: str) -> Iterator[str]:
         if crio.hooked(text) == "all":
             yield "runs a program as root beside every container, which may give it anything"
     elif any(fnmatchcase(name, pattern) for pattern in _KUBELET_FILES):
-        yield from (f"opens the kubelet, which {what}" for what in kubelet.configured(text))
+        yield from (f"opens the kubelet, which {effect}" for effect in kubelet.configured(text))
     elif name == _MOUNTS and any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines()):
         yield "mounts folders of the node into every container"
     elif name == _TOOLKIT and read(crio.toml(text), _BY_VARIABLE) is True:
         yield "lets every container choose GPUs by NVIDIA_VISIBLE_DEVICES"
 
 
-def _about(name: str, programs: tuple[str, ...]) -> bool:
+def _is_of(name: str, programs: tuple[str, ...]) -> bool:
     """Return whether a unit, or a file by its name or folder, is of one of the programs."""
     return any(part.startswith(programs) for part in name.split("/"))
 

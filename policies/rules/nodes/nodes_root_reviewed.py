@@ -80,7 +80,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 
 def _configuration(subject: Obj) -> Iterator[Violation]:
     for index, user in enumerate(subject.parts(*_USERS)):
-        fields = [each for each in ("sshAuthorizedKeys", "passwordHash") if user.read(each)]
+        fields = [field for field in ("sshAuthorizedKeys", "passwordHash") if user.read(field)]
         if fields:
             message = f"lets who has the {' or '.join(map(_WORDS.__getitem__, fields))} log in to nodes"
             yield subject.violation(message, *_USERS, index)
@@ -89,8 +89,8 @@ def _configuration(subject: Obj) -> Iterator[Violation]:
     for source in _sources(subject):
         yield subject.violation(f"takes further configuration from {source[:200]}, which no manifest shows", *_MORE)
     for file in texts(subject):
-        for what in dict.fromkeys(_root(file)):
-            yield subject.violation(f"writes {file.name[:200]}, which {what}", *file.place)
+        for effect in dict.fromkeys(_root(file)):
+            yield subject.violation(f"writes {file.name[:200]}, which {effect}", *file.place)
 
 
 def _sources(subject: Obj) -> Iterator[str]:
@@ -108,8 +108,8 @@ _WORDS = {"sshAuthorizedKeys": "SSH key", "passwordHash": "password"}
 def _root(file: Text) -> Iterator[str]:
     name = "" if file.unit else plain(file.name)
     if file.text.strip() or not file.whole:  # an empty file takes away what another one wrote
-        yield from (what for pattern, what in _FILES if fnmatchcase(name, pattern))
-    yield from (what for pattern, what in _CONTENTS if pattern.search(file.text))
+        yield from (effect for pattern, effect in _FILES if fnmatchcase(name, pattern))
+    yield from (effect for pattern, effect in _CONTENTS if pattern.search(file.text))
     if fnmatchcase(name, _UDEV[0]) and _UDEV[1].search(file.text):
         yield "runs programs as root for devices"
 

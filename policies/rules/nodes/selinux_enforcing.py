@@ -28,12 +28,12 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for text, place in profiles(subject):
         if command := _COMMAND.search(text):
             yield subject.violation(f"runs {command[0]} in a profile", *place)
-    for found in texts(subject) if subject.kind == MACHINE_CONFIG.kind else ():
-        mode = _MODE.search(found.text) if plain(found.name) in _CONFIG_FILES else None
+    for file in texts(subject) if subject.kind == MACHINE_CONFIG.kind else ():
+        mode = _MODE.search(file.text) if plain(file.name) in _CONFIG_FILES else None
         if mode is not None:
-            yield subject.violation(f"sets SELinux to {mode[1].lower()} in {found.name}", *found.place)
-        if command := _COMMAND.search(found.text):
-            yield subject.violation(f"runs {command[0]} in {found.name[:80]}", *found.place)
+            yield subject.violation(f"sets SELinux to {mode[1].lower()} in {file.name}", *file.place)
+        if command := _COMMAND.search(file.text):
+            yield subject.violation(f"runs {command[0]} in {file.name[:80]}", *file.place)
 
 
 def _turns_off(argument: str) -> bool:

@@ -21,13 +21,21 @@ class DropAllCapabilities(Infrastructure, Admitting):
 
 def _examine(subject: Obj, inventory: Inventory, parameters: DropAllCapabilities) -> Iterator[Violation]:
     for pod in subject.pods:
-        found = [(each, dropped) for each in pod.containers if "ALL" not in (dropped := each.capabilities("drop"))]
-        if found and not parameters.excepts(subject):
+        keeping = [
+            (container, dropped)
+            for container in pod.containers
+            if "ALL" not in (dropped := container.capabilities("drop"))
+        ]
+        if keeping and not parameters.excepts(subject):
             completed = admitted(pod, inventory, parameters.release)
-            unsure = completed is None and not exempt(inventory, subject.namespace)
-            why = "and leaves it to the SCC that admits it" if unsure else "so that it keeps the runtime's default ones"
-            for container, dropped in found:
-                yield from _container(container, dropped, completed, why)
+            undecided = completed is None and not exempt(inventory, subject.namespace)
+            reason = (
+                "and leaves it to the SCC that admits it"
+                if undecided
+                else "so that it keeps the runtime's default ones"
+            )
+            for container, dropped in keeping:
+                yield from _container(container, dropped, completed, reason)
 
 
 def _container(

@@ -25,11 +25,11 @@ _FIELDS = frozenset(field for field, _ in _MOUNTS)
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for pod in subject.pods:
-        mounting = [each for each in pod.containers if not _FIELDS.isdisjoint(each.tree)]
+        mounting = [container for container in pod.containers if not _FIELDS.isdisjoint(container.tree)]
         if mounting:
-            known = _volumes(subject, pod)
+            volumes = _volumes(subject, pod)
             for container in mounting:
-                yield from islice(_mounts(container, known), _MOST)
+                yield from islice(_mounts(container, volumes), _MOST)
 
 
 def _volumes(subject: Obj, pod: Pod) -> set[str] | None:
@@ -48,7 +48,7 @@ def _volumes(subject: Obj, pod: Pod) -> set[str] | None:
     return {name for name in named if isinstance(name, str)}
 
 
-def _mounts(container: Container, known: set[str] | None) -> Iterator[Violation]:
+def _mounts(container: Container, volumes: set[str] | None) -> Iterator[Violation]:
     for key, place in _MOUNTS:
         if key not in container.tree and not container.object.unknown:
             continue
@@ -57,7 +57,7 @@ def _mounts(container: Container, known: set[str] | None) -> Iterator[Violation]
             if not is_mapping(entry):
                 continue
             name, path = entry.get("name"), entry.get(place)
-            if known is not None and isinstance(name, str) and name not in known:
+            if volumes is not None and isinstance(name, str) and name not in volumes:
                 yield container.violation(f"mounts {brief(name)}, which is not a volume of its pod", key, index, "name")
             if isinstance(path, str) and paths.setdefault(path, index) != index:
                 yield container.violation(f"mounts something at {brief(path)} twice", key, index, place)

@@ -15,8 +15,8 @@ _FIELDS = ("hostNetwork", "hostPID", "hostIPC")
 
 def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator[Violation]:
     for pod in subject.pods:
-        given = [field for field in _FIELDS if field in pod.tree or subject.unknown]
-        shared = [field for field in given if pod.read(field) not in (None, False)]
+        fields = [field for field in _FIELDS if field in pod.tree or subject.unknown]
+        shared = [field for field in fields if pod.read(field) not in (None, False)]
         if shared and not parameters.excepts(subject):
             for field in shared:
                 yield pod.violation(f"sets {field}", field)

@@ -43,8 +43,8 @@ class NoHostPath(Infrastructure):
 
     def allows(self, path: str) -> bool:
         """Return whether a path is one of the folders or below one."""
-        found = posixpath.normpath(path)
-        return any(found == folder or found.startswith(f"{folder.rstrip('/')}/") for folder in self.paths)
+        normalized = posixpath.normpath(path)
+        return any(normalized == folder or normalized.startswith(f"{folder.rstrip('/')}/") for folder in self.paths)
 
 
 def _examine(subject: Obj, _: Inventory, parameters: NoHostPath) -> Iterator[Violation]:
@@ -64,12 +64,12 @@ def _mentions(volumes: Tree) -> bool:
 
 
 def _volume(part: Part, place: tuple[str, ...], parameters: NoHostPath) -> Iterator[Violation]:
-    found = read(part.tree, *place)
-    if isinstance(found, Unknown):
+    source = read(part.tree, *place)
+    if isinstance(source, Unknown):
         part.read(*place)  # to note it
-    elif found is not None and not parameters.excepts(part.object):
-        yield part.violation(f"uses {_folder(read(found, 'path'))} of its node", *place)
-    elif found is not None and not parameters.allows(path := part.text(*place, "path")):
+    elif source is not None and not parameters.excepts(part.object):
+        yield part.violation(f"uses {_folder(read(source, 'path'))} of its node", *place)
+    elif source is not None and not parameters.allows(path := part.text(*place, "path")):
         allowed = ", ".join(parameters.paths)
         message = f"uses {_folder(path)} of its node; infrastructure may use {allowed}"
         yield part.violation(message, *place, "path").with_remedy(_PATHS)

@@ -55,9 +55,9 @@ class PodConfined(Infrastructure):
 
 def _examine(subject: Obj, _: Inventory, parameters: PodConfined) -> Iterator[Violation]:
     for pod in subject.pods:
-        found = [*_pod(pod, parameters)]
-        if found and not parameters.excepts(subject):
-            yield from found
+        violations = [*_pod(pod, parameters)]
+        if violations and not parameters.excepts(subject):
+            yield from violations
 
 
 def _pod(pod: Pod, parameters: PodConfined) -> Iterator[Violation]:
@@ -97,7 +97,7 @@ def _annotations(metadata: Part, parameters: PodConfined) -> Iterator[Violation]
         if key.startswith(_OLD) and value == _UNCONFINED:
             yield metadata.violation(f"has the annotation {key}: {_UNCONFINED}", "annotations", key)
         elif names_devices(key):
-            named = {each.partition(":")[0].strip() for each in value.split(",")}
+            named = {device.partition(":")[0].strip() for device in value.split(",")}
             if other := sorted(named.difference(parameters.crio_devices)):
                 yield metadata.violation(f"takes {', '.join(other)[:200]} by CRI-O's annotation", "annotations", key)
 

@@ -30,19 +30,19 @@ def _user(part: Part, user: int, inventory: Inventory) -> Iterator[Violation]:
         yield part.violation("runs as user 0, root", *_FIELD)
         return
     name = part.object.text("metadata", "namespace")
-    found = inventory.once(Namespaces).get(name)
+    declared = inventory.once(Namespaces).get(name)
     says = f"runs as user {brief(user)}"
-    if found is None:
+    if declared is None:
         if not name and not part.object.hidden("metadata", "namespace"):
             yield part.unlinked(f"{says}, and names no namespace that could have it", *_FIELD)
         elif name and not built_in_namespace(name):
             yield part.unlinked(f"{says}, and Namespace {name} is not among the objects", *_FIELD)
-    elif SCC_UID_RANGE in found.hidden:
+    elif SCC_UID_RANGE in declared.hidden:
         yield part.unverified(f"{says}, and the range of {name} is unknown until the update", *_FIELD)
-    elif not found.users:
+    elif not declared.users:
         yield part.unlinked(f"{says}, and {name} has no {SCC_UID_RANGE}, so that OpenShift chooses its range", *_FIELD)
-    elif (users := ids(found.users)) is None:
-        yield part.violation(f"{says}, and the range of {name}, {found.users[:60]!r}, cannot be read", *_FIELD)
+    elif (users := ids(declared.users)) is None:
+        yield part.violation(f"{says}, and the range of {name}, {declared.users[:60]!r}, cannot be read", *_FIELD)
     elif not users.start <= user <= users.end:
         yield part.violation(f"{says}, and {name} has {users.start} to {users.end}", *_FIELD)
 

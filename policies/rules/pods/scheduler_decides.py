@@ -44,15 +44,15 @@ class SchedulerDecides(Tenancy):
 
 def _examine(subject: Obj, _: Inventory, parameters: SchedulerDecides) -> Iterator[Violation]:
     if (subject.group, subject.kind) == (BINDING.group, BINDING.kind):
-        found = [subject.violation("puts a pod on a node past the scheduler", "target")]
+        violations = [subject.violation("puts a pod on a node past the scheduler", "target")]
     elif (subject.group, subject.kind) == (RESOURCE_FLAVOR.group, RESOURCE_FLAVOR.kind):
-        found = [*_flavor(subject, parameters)]
+        violations = [*_flavor(subject, parameters)]
     else:
-        found = [violation for pod in subject.pods for violation in _pod(pod, parameters)]
+        violations = [violation for pod in subject.pods for violation in _pod(pod, parameters)]
         if subject.kind == MPI_JOB_V1.kind or not subject.known:
-            found += _groups(subject, parameters)
-    if found and not parameters.excepts(subject):
-        yield from found
+            violations += _groups(subject, parameters)
+    if violations and not parameters.excepts(subject):
+        yield from violations
 
 
 def _pod(pod: Pod, parameters: SchedulerDecides) -> Iterator[Violation]:

@@ -31,7 +31,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 def _container(pod: Pod, container: Container, count: int) -> Iterator[Violation]:
     if pod.read("hostIPC") is True:
         return  # it has the node's own
-    mount = next((entry for entry in container.entries("volumeMounts") if _is_ours(entry)), None)
+    mount = next((entry for entry in container.entries("volumeMounts") if _is_shared_memory(entry)), None)
     if mount is None:
         yield container.violation(
             f"has {plural(count, 'GPU')} and no volume at {_PLACE}, where it gets 64 MiB", "volumeMounts"
@@ -46,7 +46,7 @@ def _container(pod: Pod, container: Container, count: int) -> Iterator[Violation
         yield container.violation(f"mounts {brief(name)} at {_PLACE}, which is not a volume of the pod", "volumeMounts")
 
 
-def _is_ours(mount: object) -> bool:
+def _is_shared_memory(mount: object) -> bool:
     path = mount.get("mountPath") if isinstance(mount, Mapping) else None
     return isinstance(path, str) and path.startswith(_PLACE) and normpath(path) == _PLACE
 

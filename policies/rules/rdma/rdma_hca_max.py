@@ -29,13 +29,13 @@ class RdmaHcaMax(Parameters):
 
 
 def _examine(subject: Obj, inventory: Inventory, parameters: RdmaHcaMax) -> Iterator[Violation]:
-    found = configuration(subject)
-    if found is None:
+    plugin = configuration(subject)
+    if plugin is None:
         return
-    if found.unknown is not None:
-        subject.depends_on(found.path)
+    if plugin.unknown is not None:
+        subject.depends_on(plugin.path)
     pods = parameters.pods_per_node or inventory.once(largest_node)
-    for entry in found.entries:
+    for entry in plugin.entries:
         others = inventory.once(_without_gpus)[entry.resource]
         most, least = entry.hca_max, max(1, others) if pods is None else pods + others
         if most is None or most < 0:
@@ -46,21 +46,21 @@ def _examine(subject: Obj, inventory: Inventory, parameters: RdmaHcaMax) -> Iter
             held = (
                 f"a node can hold {pods} pods with GPUs{beside} that ask" if pods else f"{plural(least, 'pod')} may ask"
             )
-            yield subject.violation(f"{offered}, and {held} for it", *found.path)
+            yield subject.violation(f"{offered}, and {held} for it", *plugin.path)
         elif pods is None and most < MOST_GPUS + others:
             yield subject.unverified(
-                f"{offered}{f' for pods with GPUs{beside}' if beside else ''}, {NOT_KNOWN}", *found.path
+                f"{offered}{f' for pods with GPUs{beside}' if beside else ''}, {NOT_KNOWN}", *plugin.path
             )
 
 
 def _without_gpus(inventory: Inventory) -> Counter[str]:
     """Count the pods that ask for each RDMA resource and for no GPU: all of them may land on one node."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for subject in inventory.objects:
         for pod, requested in each_demand(subject):
             if not any(is_gpu(resource) for resource in requested):
-                found.update(dict.fromkeys(requested, copies(subject, pod)))
-    return found
+                counts.update(dict.fromkeys(requested, copies(subject, pod)))
+    return counts
 
 
 RDMA_HCA_MAX = Rule(

@@ -56,15 +56,17 @@ def _examine(subject: Obj, _: Inventory, parameters: RdmaIpcLock) -> Iterator[Vi
 def _container(container: Container, parameters: RdmaIpcLock) -> Iterator[Violation]:
     granting = sorted(_GRANTING.intersection(container.capabilities("add")))
     rdma = [
-        item.resource for item in container.requests if _is_one(item.resource, parameters.resources) and _asked(item)
+        item.resource
+        for item in container.requests
+        if _is_rdma(item.resource, parameters.resources) and _is_requested(item)
     ]
     if rdma and not granting:
         yield container.violation(
             f"asks for {', '.join(rdma)} but does not add the capability {IPC_LOCK}", *_CAPABILITIES, "add"
         )
-    if granting and not rdma and not _perhaps(container, parameters):
-        wanted = ", ".join(parameters.resources)
-        message = f"adds the capability {', '.join(granting)} but asks for no {wanted} resource"
+    if granting and not rdma and not _may_have_device(container, parameters):
+        names = ", ".join(parameters.resources)
+        message = f"adds the capability {', '.join(granting)} but asks for no {names} resource"
         yield container.violation(message, *_CAPABILITIES, "add").with_remedy(
             f"Delete {IPC_LOCK}, or ask for the RDMA device that needs it; "
             "set the parameter resources if the device has another name"
@@ -73,24 +75,24 @@ def _container(container: Container, parameters: RdmaIpcLock) -> Iterator[Violat
         yield container.violation(f"adds {', '.join(granting)} and drops {IPC_LOCK} again", *_CAPABILITIES, "drop")
 
 
-def _asked(item: Request) -> bool:
+def _is_requested(item: Request) -> bool:
     return any(whole(value) != 0 for value in item.values)
 
 
-def _perhaps(container: Container, parameters: RdmaIpcLock) -> bool:
+def _may_have_device(container: Container, parameters: RdmaIpcLock) -> bool:
     """Return whether a container may have an RDMA device that no resource of the platform stands for."""
     if container.hidden("resources") or container.entries("resources", "claims"):
         return True
     return any(
-        _is_one(item.resource, parameters.adapters)
-        and not (is_gpu(item.resource) or _is_one(item.resource, parameters.other_devices))
-        and _asked(item)
+        _is_rdma(item.resource, parameters.adapters)
+        and not (is_gpu(item.resource) or _is_rdma(item.resource, parameters.other_devices))
+        and _is_requested(item)
         for item in container.requests
     )
 
 
 @lru_cache(maxsize=1024)
-def _is_one(resource: str, patterns: tuple[str, ...]) -> bool:
+def _is_rdma(resource: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(resource, pattern) for pattern in patterns)
 
 

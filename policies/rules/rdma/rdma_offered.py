@@ -23,21 +23,21 @@ def _container(container: Container, inventory: Inventory) -> Iterator[Violation
         offered = inventory.once(offers)
         if item.resource in offered.resources:
             continue
-        if not offered.given:
+        if not offered.configured:
             yield container.unlinked(
                 f"asks for {item.resource}, and no configuration of the RDMA device plugin is among the objects",
                 *place(item),
             )
-        elif not offered.sure:
+        elif not offered.complete:
             yield container.unverified(
                 f"the configuration of the RDMA device plugin, from which {item.resource} should come, is unknown "
                 "until the update",
                 *place(item),
             )
         else:
-            known = ", ".join(sorted(offered.resources)[:10]) or "nothing"
+            names = ", ".join(sorted(offered.resources)[:10]) or "nothing"
             yield container.violation(
-                f"asks for {item.resource}, and the RDMA device plugin offers {known}", *place(item)
+                f"asks for {item.resource}, and the RDMA device plugin offers {names}", *place(item)
             )
 
 

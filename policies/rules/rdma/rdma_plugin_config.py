@@ -11,13 +11,13 @@ from policies.violation import Violation
 
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
-    found = configuration(subject)
-    if found is None:
+    plugin = configuration(subject)
+    if plugin is None:
         return
-    if found.unknown is not None:
-        subject.depends_on(found.path)
-    for fault in found.faults:
-        yield subject.violation(fault, *found.path)
+    if plugin.unknown is not None:
+        subject.depends_on(plugin.path)
+    for fault in plugin.faults:
+        yield subject.violation(fault, *plugin.path)
 
 
 RDMA_PLUGIN_CONFIG = Rule(

@@ -18,22 +18,23 @@ _FIRST_WITH_SELECTORS = (1, 1)
 
 
 def _examine(subject: Obj, inventory: Inventory, __: Parameters) -> Iterator[Violation]:
-    found = configuration(subject)
-    if found is None:
+    plugin = configuration(subject)
+    if plugin is None:
         return
-    if found.unknown is not None:
-        subject.depends_on(found.path)
-    named = [entry.resource for entry in found.entries if entry.devices]
+    if plugin.unknown is not None:
+        subject.depends_on(plugin.path)
+    named = [entry.resource for entry in plugin.entries if entry.devices]
     if not named:
         return
-    what = f"chooses devices for {', '.join(named[:10])} by the deprecated list devices"
+    message = f"chooses devices for {', '.join(named[:10])} by the deprecated list devices"
     images = inventory.once(_images) if subject.kind == CONFIG_MAP.kind else ()
     if subject.kind == CONFIG_MAP.kind and not images:
         yield subject.unlinked(
-            f"{what}, and the plugin's image, which may support nothing newer, is not among the objects", *found.path
+            f"{message}, and the plugin's image, which may support nothing newer, is not among the objects",
+            *plugin.path,
         )
     elif not images or not any(_is_old(image) for image in images):
-        yield subject.violation(what, *found.path)
+        yield subject.violation(message, *plugin.path)
 
 
 def _images(inventory: Inventory) -> tuple[Image, ...]:

@@ -16,10 +16,12 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
     namespace = subject.text("metadata", "namespace")
     kind, name = subject.text("roleRef", "kind"), subject.text("roleRef", "name")
     if kind == CLUSTER_ROLE.kind:
-        known = ships(name) or inventory.get(CLUSTER_ROLE, name) is not None
+        is_declared = ships(name) or inventory.get(CLUSTER_ROLE, name) is not None
     else:
-        known = kind != ROLE.kind or built_in_namespace(namespace) or inventory.get(ROLE, name, namespace) is not None
-    if name and not known:
+        is_declared = (
+            kind != ROLE.kind or built_in_namespace(namespace) or inventory.get(ROLE, name, namespace) is not None
+        )
+    if name and not is_declared:
         where = f" in {namespace}" if kind == ROLE.kind else ""
         yield subject.unlinked(f"grants the {kind} {name}{where}, which is not among the objects", "roleRef", "name")
     for entry in subject.parts("subjects"):

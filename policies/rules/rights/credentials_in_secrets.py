@@ -15,7 +15,7 @@ from policies.objects import Obj
 from policies.pods import Container
 from policies.rule import Parameters, Rule
 from policies.values import Path, Unknown, is_mapping
-from policies.views.credentials import in_arguments, in_lines, is_name, is_value, known
+from policies.views.credentials import in_arguments, in_lines, is_name, is_value, known_form
 from policies.views.environment import variables
 from policies.violation import Violation
 
@@ -47,8 +47,8 @@ def _pods(subject: Obj) -> Iterator[Violation]:
         for field in ("command", "args"):
             arguments = container.tree.get(field)
             if isinstance(arguments, list):
-                for index, what in in_arguments(arguments):
-                    yield container.violation(f"has {what[:_SHOWN]} in the open", field, index)
+                for index, credential in in_arguments(arguments):
+                    yield container.violation(f"has {credential[:_SHOWN]} in the open", field, index)
 
 
 def _environment(container: Container) -> Iterator[Violation]:
@@ -61,9 +61,9 @@ def _environment(container: Container) -> Iterator[Violation]:
     entries = container.tree.get("env")
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
         value = entry.get("value") if is_mapping(entry) else None
-        if isinstance(value, str) and ("env", index, "value") not in reported and (what := known(value)):
+        if isinstance(value, str) and ("env", index, "value") not in reported and (credential := known_form(value)):
             yield container.violation(
-                f"{str(entry.get('name'))[:_SHOWN]} has {what} in the open", "env", index, "value"
+                f"{str(entry.get('name'))[:_SHOWN]} has {credential} in the open", "env", index, "value"
             )
 
 
@@ -72,8 +72,8 @@ def _config_map(subject: Obj) -> Iterator[Violation]:
     if isinstance(data, Unknown):
         subject.read("data")
     for key, value in data.items() if isinstance(data, Mapping) else ():
-        if isinstance(key, str) and (what := _of_key(subject, key, value)):
-            yield subject.violation(f"{key[:_SHOWN]} has {what} in the open, in a ConfigMap", "data", key)
+        if isinstance(key, str) and (credential := _of_key(subject, key, value)):
+            yield subject.violation(f"{key[:_SHOWN]} has {credential} in the open, in a ConfigMap", "data", key)
 
 
 def _of_key(subject: Obj, key: str, value: Any) -> str:
@@ -81,8 +81,8 @@ def _of_key(subject: Obj, key: str, value: Any) -> str:
         return "its value"
     if not isinstance(value, str):
         return ""
-    if what := known(value):
-        return what
+    if credential := known_form(value):
+        return credential
     name = next(in_lines(value), "")
     return f"the value of {name}" if name else ""
 

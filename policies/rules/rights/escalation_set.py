@@ -22,15 +22,19 @@ class EscalationSet(Infrastructure, Admitting):
 
 def _examine(subject: Obj, inventory: Inventory, parameters: EscalationSet) -> Iterator[Violation]:
     for pod in subject.pods:
-        found = [each for each in pod.containers if each.read(*_FIELD) is None and not _may_not(each)]
-        if found and not parameters.excepts(subject):
+        containers = [
+            container
+            for container in pod.containers
+            if container.read(*_FIELD) is None and not _cannot_be_false(container)
+        ]
+        if containers and not parameters.excepts(subject):
             completed = admitted(pod, inventory, parameters.release)
-            for container in found:
+            for container in containers:
                 if completed is None or completed.missing or completed.read(container, _FIELD[1]) is not False:
                     yield container.violation("does not set allowPrivilegeEscalation", *_FIELD)
 
 
-def _may_not(container: Container) -> bool:
+def _cannot_be_false(container: Container) -> bool:
     """Return whether the API server would refuse false here, which other rules report."""
     if read(container.tree, "securityContext", "privileged") is True:
         return True

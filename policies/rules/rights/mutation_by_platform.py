@@ -14,18 +14,18 @@ from policies.violation import Violation
 
 def _examine(subject: Obj, _: Inventory, parameters: Tenancy) -> Iterator[Violation]:
     if subject.kind != MUTATING_WEBHOOK_CONFIGURATION.kind:
-        found = [(place, what) for place, what in changes(subject) if what != HARMLESS]
-        if found and not parameters.excepts(subject):
-            yield from (subject.violation(f"changes {what} at admission", *place) for place, what in found)
+        targets = [(place, target) for place, target in changes(subject) if target != HARMLESS]
+        if targets and not parameters.excepts(subject):
+            yield from (subject.violation(f"changes {target} at admission", *place) for place, target in targets)
         return
     for webhook in subject.parts("webhooks"):
         namespace = webhook.text("clientConfig", "service", "namespace")
-        known = bool(namespace) and in_one_of(namespace, parameters.exempt_namespaces)
+        of_platform = bool(namespace) and in_one_of(namespace, parameters.exempt_namespaces)
         matched = {of_webhook(rule) for rule in webhook.parts("rules")}
-        what = next((each for each in (PODS, LIMITS) if each in matched), "")
-        if what and not (known or parameters.excepts(subject)):
+        target = next((kind for kind in (PODS, LIMITS) if kind in matched), "")
+        if target and not (of_platform or parameters.excepts(subject)):
             where = f"in namespace {namespace}" if namespace else "outside the cluster"
-            yield webhook.violation(f"lets a service {where} change {what} at admission", "clientConfig")
+            yield webhook.violation(f"lets a service {where} change {target} at admission", "clientConfig")
 
 
 MUTATION_BY_PLATFORM = Rule(

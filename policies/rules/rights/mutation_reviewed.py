@@ -12,9 +12,9 @@ from policies.violation import Violation
 
 
 def _examine(subject: Obj, _: Inventory, parameters: Tenancy) -> Iterator[Violation]:
-    found = [place for place, what in changes(subject) if what == HARMLESS]
-    if found and not parameters.excepts(subject):
-        yield from (subject.violation("changes pods at admission", *place) for place in found)
+    places = [place for place, target in changes(subject) if target == HARMLESS]
+    if places and not parameters.excepts(subject):
+        yield from (subject.violation("changes pods at admission", *place) for place in places)
 
 
 MUTATION_REVIEWED = Rule(

@@ -22,16 +22,16 @@ _LEVELS = ("admin", "edit", "view", "cluster-reader")
 
 def _examine(subject: Obj, inventory: Inventory, parameters: Tenancy) -> Iterator[Violation]:
     if subject.kind == CLUSTER_ROLE.kind:
-        yield from _given(subject)
+        yield from _role_grants(subject)
         return
     if Infrastructure.excepts(parameters, subject):  # by name: what is bound in an infrastructure's namespace counts
         return
     rights = list(dict.fromkeys(_rights(subject, inventory, parameters)))
-    given = "; ".join(rights)[:300]
-    for found in subjects(subject.tree, subject.namespace) if rights else ():
-        wide = found.kind == GROUP and in_one_of(found.name, WIDE_GROUPS)
-        if wide or is_tenants(found, parameters.exempt_namespaces):
-            yield subject.violation(f"lets {found} {given}", "subjects", found.index)
+    listed = "; ".join(rights)[:300]
+    for grantee in subjects(subject.tree, subject.namespace) if rights else ():
+        wide = grantee.kind == GROUP and in_one_of(grantee.name, WIDE_GROUPS)
+        if wide or is_tenants(grantee, parameters.exempt_namespaces):
+            yield subject.violation(f"lets {grantee} {listed}", "subjects", grantee.index)
 
 
 def _rights(binding: Obj, inventory: Inventory, parameters: Tenancy) -> Iterator[str]:
@@ -40,37 +40,41 @@ def _rights(binding: Obj, inventory: Inventory, parameters: Tenancy) -> Iterator
     everywhere = binding.kind == CLUSTER_ROLE_BINDING.kind
     within = everywhere or in_one_of(binding.namespace, parameters.exempt_namespaces)
     where = "in every namespace" if everywhere else f"in {binding.namespace}, a namespace of the infrastructure"
-    found = inventory.get(ROLE, name, binding.namespace) if kind == ROLE.kind else inventory.get(CLUSTER_ROLE, name)
-    if found is None:
-        if kind == CLUSTER_ROLE.kind and (what := shipped(name)):
-            yield what
-        elif kind == CLUSTER_ROLE.kind and within and (what := shipped_inside(name)):
-            yield f"{what} {where}"
+    granted_role = (
+        inventory.get(ROLE, name, binding.namespace) if kind == ROLE.kind else inventory.get(CLUSTER_ROLE, name)
+    )
+    if granted_role is None:
+        if kind == CLUSTER_ROLE.kind and (rights := shipped(name)):
+            yield rights
+        elif kind == CLUSTER_ROLE.kind and within and (rights := shipped_inside(name)):
+            yield f"{rights} {where}"
         return
-    roles = (found, *_selected(found, inventory))
-    yield from (what for role in roles for _, what in excessive(role.tree, everywhere=everywhere))
-    others = [what for role in roles for _, what in inside(role.tree, everywhere=everywhere)] if within else []
+    roles = (granted_role, *_aggregated(granted_role, inventory))
+    yield from (right for role in roles for _, right in excessive(role.tree, everywhere=everywhere))
+    others = [right for role in roles for _, right in inside(role.tree, everywhere=everywhere)] if within else []
     if others:
         yield f"{', '.join(dict.fromkeys(others))} {where}"
-    if any(map(is_empty, found.entries("aggregationRule", "clusterRoleSelectors"))):
+    if any(map(is_empty, granted_role.entries("aggregationRule", "clusterRoleSelectors"))):
         yield "do what every ClusterRole allows"
 
 
-def _selected(role: Obj, inventory: Inventory) -> Iterator[Obj]:
-    selectors = [each for each in role.entries("aggregationRule", "clusterRoleSelectors") if not is_empty(each)]
+def _aggregated(role: Obj, inventory: Inventory) -> Iterator[Obj]:
+    selectors = [
+        selector for selector in role.entries("aggregationRule", "clusterRoleSelectors") if not is_empty(selector)
+    ]
     for other in inventory.of(CLUSTER_ROLE) if selectors else ():
         own = other.mapping("metadata", "labels")
-        if any(selects(each, own) for each in selectors):
+        if any(selects(selector, own) for selector in selectors):
             yield other
 
 
-def _given(role: Obj) -> Iterator[Violation]:
+def _role_grants(role: Obj) -> Iterator[Violation]:
     """Yield what a ClusterRole gives every tenant, by its name or by a label that adds it to another."""
     if role.name.startswith(OWN_ROLE):
-        yield from _of_scc(role)
+        yield from _scc_role_grants(role)
         return
     labels = role.mapping("metadata", "labels")
-    level = next((each for each in _LEVELS if labels.get(f"{_AGGREGATE}{each}") in ("true", True)), "")
+    level = next((name for name in _LEVELS if labels.get(f"{_AGGREGATE}{name}") in ("true", True)), "")
     if not level and role.name not in EVERYONES:
         return
     place = ("metadata", "labels", f"{_AGGREGATE}{level}") if level else ("metadata", "name")
@@ -80,18 +84,18 @@ def _given(role: Obj) -> Iterator[Violation]:
         use = f"adds the use of {which} to the role {level} of every namespace"
         yield role.violation(use if level else f"gives everyone the use of {which}", *place)
     adds = f"adds to the role {level} of every namespace" if level else "gives everyone"
-    for index, what in excessive(role.tree):
-        yield role.violation(f"{adds} the right to {what}", "rules", index)
+    for index, right in excessive(role.tree):
+        yield role.violation(f"{adds} the right to {right}", "rules", index)
 
 
-def _of_scc(role: Obj) -> Iterator[Violation]:
+def _scc_role_grants(role: Obj) -> Iterator[Violation]:
     """Yield what the role that OpenShift has for an SCC gives beside that SCC, to whoever has it already."""
     scc, sccs = role.name.removeprefix(OWN_ROLE), granted(role.tree)
     if sccs is None or sccs - {scc}:
         which = ", ".join(sorted(sccs - {scc}))[:200] if sccs else "every SCC"
         yield role.violation(f"gives everyone who may use {scc} the use of {which}", "rules")
-    for index, what in excessive(role.tree):
-        yield role.violation(f"gives everyone who may use {scc} the right to {what}", "rules", index)
+    for index, right in excessive(role.tree):
+        yield role.violation(f"gives everyone who may use {scc} the right to {right}", "rules", index)
 
 
 RBAC_NO_ESCALATION = Rule(

@@ -44,9 +44,9 @@ def _reference(binding: Obj) -> Iterator[Violation]:
     for field in sorted(reference.keys() - _REFERENCE, key=brief):
         if reference[field] is not None:
             yield binding.violation(f"has {brief(field)} in its {place}, which has no such field", place, field)
-    kind, group, known = reference.get("kind"), reference.get("apiGroup"), _ROLES[binding.kind]
-    if kind and kind not in known:
-        yield binding.violation(f"refers to the kind {brief(kind)}; known: {', '.join(known)}", place, "kind")
+    kind, group, kinds = reference.get("kind"), reference.get("apiGroup"), _ROLES[binding.kind]
+    if kind and kind not in kinds:
+        yield binding.violation(f"refers to the kind {brief(kind)}; known: {', '.join(kinds)}", place, "kind")
     if group and group != ROLE.group:
         yield binding.violation(f"refers to the API group {brief(group)}; roles are in {ROLE.group}", place, "apiGroup")
 

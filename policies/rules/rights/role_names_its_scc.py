@@ -18,7 +18,7 @@ _READING = frozenset({"get", "list", "watch"})
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for rule in subject.parts("rules"):
-        if all(wanted in (found := rule.entries(field)) or EVERY in found for field, wanted in _FIELDS):
+        if all(value in (values := rule.entries(field)) or EVERY in values for field, value in _FIELDS):
             yield from _rule(rule)
 
 

@@ -37,9 +37,9 @@ def _pod(pod: Pod, inventory: Inventory, parameters: Admitting) -> Iterator[Viol
         return
     if outcome.elsewhere:
         if not outcome.elsewhere.words:
-            unsure = pod.unverified if allocation is not None and allocation.hidden else pod.unlinked
+            undecided = pod.unverified if allocation is not None and allocation.hidden else pod.unlinked
             where = f"{namespace} does not say which" if namespace else "no namespace says which"
-            yield unsure(f"asks for ids or an SELinux level, and {where} it has", *outcome.place)
+            yield undecided(f"asks for ids or an SELinux level, and {where} it has", *outcome.place)
             return
         outcome = outcome.elsewhere  # without complaints about ids that stand in for the real ones
     place, lacking = outcome.place, missing(pod, account, inventory, predicted, allocation)

@@ -16,16 +16,16 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if not dropped:
         return
     for field in (ALLOWED, DEFAULT_ADD):
-        given = capabilities(subject, field)
+        listed = capabilities(subject, field)
         # To drop ALL and give some is how restricted-v2 is made; to give ALL and drop some is refused.
-        if ALL in given:
+        if ALL in listed:
             names = ", ".join(dropped)[:200]
             yield subject.violation(
                 f"gives every capability in {field} and requires {names} to be dropped", REQUIRED_DROP
             )
             continue
-        for name in sorted(given.keys() & dropped.keys()):
-            yield subject.violation(f"lists {name} in {field} and in {REQUIRED_DROP}", field, given[name])
+        for name in sorted(listed.keys() & dropped.keys()):
+            yield subject.violation(f"lists {name} in {field} and in {REQUIRED_DROP}", field, listed[name])
 
 
 SCC_CAPABILITIES_DISJOINT = Rule(

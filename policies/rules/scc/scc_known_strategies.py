@@ -24,15 +24,15 @@ _VOLUMES = frozenset({*SOURCES.values(), ALL, NONE})
 
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
-    for field, known in _STRATEGIES.items():
+    for field, kinds in _STRATEGIES.items():
         if subject.partial and field not in subject.tree:
             continue
         kind = subject.read(field, "type")
-        if kind not in known:
+        if kind not in kinds:
             strategy = "has no strategy" if kind is None else f"has the strategy {brief(kind)}"
             default = f", which makes it {_ANY}" if not kind and field in _DEFAULTED else ""
             place = (field, "type") if subject.tree.get(field) else (field,)
-            yield subject.violation(f"{strategy} for {field}{default}; known: {', '.join(known)}", *place)
+            yield subject.violation(f"{strategy} for {field}{default}; known: {', '.join(kinds)}", *place)
     yield from _user(subject)
     for field in ("fsGroup", "supplementalGroups"):
         for entry in subject.parts(field, "ranges"):
@@ -54,10 +54,10 @@ def _user(subject: Obj) -> Iterator[Violation]:
     elif _number(uid) and uid < 0:
         yield subject.violation(f"has the uid {brief(uid)}, which is negative", place, "uid")
     first, last = "uidRangeMin", "uidRangeMax"
-    given = [key for key in (first, last) if subject.read(place, key) is not None]
-    if kind == _RANGE and len(given) == 1:
-        missing = last if given == [first] else first
-        yield subject.violation(f"has {given[0]} and no {missing}", place, missing)
+    bounds = [key for key in (first, last) if subject.read(place, key) is not None]
+    if kind == _RANGE and len(bounds) == 1:
+        missing = last if bounds == [first] else first
+        yield subject.violation(f"has {bounds[0]} and no {missing}", place, missing)
     yield from _ordered(subject, (place, first), (place, last))
 
 

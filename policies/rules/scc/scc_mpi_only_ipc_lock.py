@@ -42,7 +42,7 @@ def _examine(subject: Obj, _: Inventory, parameters: SccMpiOnlyIpcLock) -> Itera
         yield subject.violation(f"adds {IPC_LOCK} to every pod that it admits, requested or not", DEFAULT_ADD)
     elif IPC_LOCK not in allowed and not (subject.partial and ALLOWED not in subject.tree):
         yield subject.violation(f"does not allow {IPC_LOCK}", ALLOWED)
-    name, fields = min(_wider(subject), key=lambda found: len(found[1]))
+    name, fields = min(_wider(subject), key=lambda comparison: len(comparison[1]))
     for field in fields:
         value = subject.read(field)
         shown = "absent" if value is None else brief(value)

@@ -37,17 +37,17 @@ class _Grants:
     """Every binding that grants the use of an SCC, by the binding's tree."""
 
     def __init__(self, inventory: Inventory) -> None:
-        found = [each for kind in _RBAC for each in inventory.of(kind)]
-        self._rbac = Rbac((each.tree for each in found), own_role)
-        self.uncertain = any(each.unknown for each in found)
+        objects = [obj for kind in _RBAC for obj in inventory.of(kind)]
+        self._rbac = Rbac((obj.tree for obj in objects), own_role)
+        self.uncertain = any(obj.unknown for obj in objects)
         self.by_binding: Mapping[int, Grant] = {id(grant.binding): grant for grant in self._rbac.grants}
         self._holders: dict[str, frozenset[tuple[str, str]]] = {}
 
     def contains(self, scc: str, namespace: str, account: str) -> bool:
         """Return whether a binding names an account itself, for an SCC and the pods of its namespace."""
         if scc not in self._holders:
-            found = self._rbac.users(scc)
-            self._holders[scc] = frozenset((grant.namespace, subject.key[1]) for grant, subject in found)
+            holders = self._rbac.users(scc)
+            self._holders[scc] = frozenset((grant.namespace, subject.key[1]) for grant, subject in holders)
         user = f"system:serviceaccount:{namespace}:{account}"
         return not self._holders[scc].isdisjoint({(EVERYWHERE, user), (namespace, user)})
 
@@ -62,18 +62,18 @@ def _examine(subject: Obj, inventory: Inventory, parameters: SccMpiSubjects) -> 
     if grant is None or not grant.covers(parameters.scc):
         return
     home = grant.namespace
-    for found in grant.subjects:
-        says = f"lets {found} use {parameters.scc}"
+    for grantee in grant.subjects:
+        says = f"lets {grantee} use {parameters.scc}"
         if not home:
-            yield subject.violation(f"{says} in every namespace", "subjects", found.index)
-        elif (found.kind, found.name, found.namespace) != (SERVICE_ACCOUNT.kind, parameters.account, home):
+            yield subject.violation(f"{says} in every namespace", "subjects", grantee.index)
+        elif (grantee.kind, grantee.name, grantee.namespace) != (SERVICE_ACCOUNT.kind, parameters.account, home):
             only = f"{SERVICE_ACCOUNT.kind} {home}/{parameters.account}"
-            yield subject.violation(f"{says} for pods of {home}; only {only} may", "subjects", found.index)
+            yield subject.violation(f"{says} for pods of {home}; only {only} may", "subjects", grantee.index)
 
 
 def _has(scc: str, grants: _Grants, inventory: Inventory) -> bool:
     return any(grant.covers(scc) for grant in grants.by_binding.values()) or any(
-        each.name == scc for each in inventory.of(SECURITY_CONTEXT_CONSTRAINTS)
+        scc_object.name == scc for scc_object in inventory.of(SECURITY_CONTEXT_CONSTRAINTS)
     )
 
 

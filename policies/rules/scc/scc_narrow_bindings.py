@@ -32,10 +32,10 @@ class SccNarrowBindings(Parameters):
 
 def _grants(inventory: Inventory) -> Mapping[int, frozenset[str] | None]:
     """Return the SCCs that each binding grants by a role among the objects, by the binding's tree."""
-    found = (
-        each.tree for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for each in inventory.of(kind)
+    trees = (
+        obj.tree for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for obj in inventory.of(kind)
     )
-    return {id(grant.binding): grant.names for grant in Rbac(found).grants}
+    return {id(grant.binding): grant.names for grant in Rbac(trees).grants}
 
 
 def _examine(subject: Obj, inventory: Inventory, parameters: SccNarrowBindings) -> Iterator[Violation]:
@@ -55,8 +55,8 @@ def _examine(subject: Obj, inventory: Inventory, parameters: SccNarrowBindings) 
     sccs = inventory.once(accounts(parameters.release)).sccs
     strong = ["every SCC"] if names is None else sorted(n for n in names if n in sccs and any(powers(Obj(sccs[n]))))
     for entry in wide if strong else ():
-        given = ", ".join(strong)[:200]
-        yield entry.violation(f"lets {entry.text('name')} use {given}, which gives more than restricted", "name")
+        listed = ", ".join(strong)[:200]
+        yield entry.violation(f"lets {entry.text('name')} use {listed}, which gives more than restricted", "name")
 
 
 SCC_NARROW_BINDINGS = Rule(

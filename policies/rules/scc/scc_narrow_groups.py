@@ -29,10 +29,10 @@ def _examine(subject: Obj, _: Inventory, parameters: SccNarrowGroups) -> Iterato
         for index, group in enumerate(subject.entries("groups"))
         if isinstance(group, str) and any(fnmatchcase(group, pattern) for pattern in parameters.groups)
     ]
-    given = "; ".join(powers(subject)) if wide else ""
-    if given and not is_shipped(subject):
+    rights = "; ".join(powers(subject)) if wide else ""
+    if rights and not is_shipped(subject):
         for index, group in wide:
-            yield subject.violation(f"gives {group} what only some may have: {given}", "groups", index)
+            yield subject.violation(f"gives {group} what only some may have: {rights}", "groups", index)
 
 
 SCC_NARROW_GROUPS = Rule(

@@ -31,12 +31,10 @@ def _grants(release: Release) -> Callable[[Inventory], Mapping[int, Grant]]:
     """Return what makes the grants of bindings, by the binding's tree; for `Inventory.once`."""
 
     def make(inventory: Inventory) -> Mapping[int, Grant]:
-        found = (
-            each.tree
-            for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING)
-            for each in inventory.of(kind)
+        trees = (
+            obj.tree for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for obj in inventory.of(kind)
         )
-        return {id(grant.binding): grant for grant in Rbac(found, shipped_roles(release)).grants}
+        return {id(grant.binding): grant for grant in Rbac(trees, shipped_roles(release)).grants}
 
     return make
 
@@ -46,11 +44,11 @@ def _examine(subject: Obj, inventory: Inventory, parameters: SccTenantAccounts) 
         yield from _named(subject, parameters)
         return
     grant = inventory.once(_grants(parameters.release)).get(id(subject.tree))
-    given = _strong(grant, inventory, parameters) if grant else ""
-    for found in grant.subjects if grant and given else ():
-        if is_tenants(found, parameters.exempt_namespaces):
+    strong = _strong(grant, inventory, parameters) if grant else ""
+    for grantee in grant.subjects if grant and strong else ():
+        if is_tenants(grantee, parameters.exempt_namespaces):
             yield subject.violation(
-                f"lets {found} use {given}, which gives more than restricted", "subjects", found.index
+                f"lets {grantee} use {strong}, which gives more than restricted", "subjects", grantee.index
             )
 
 
@@ -58,17 +56,17 @@ def _strong(grant: Grant, inventory: Inventory, parameters: SccTenantAccounts) -
     if grant.names is None:
         return "every SCC"
     sccs = inventory.once(accounts(parameters.release)).sccs
-    known = (name for name in sorted(grant.names.difference(parameters.sccs)) if name in sccs)
-    return ", ".join(name for name in known if any(powers(Obj(sccs[name]))))[:200]
+    names = (name for name in sorted(grant.names.difference(parameters.sccs)) if name in sccs)
+    return ", ".join(name for name in names if any(powers(Obj(sccs[name]))))[:200]
 
 
 def _named(scc: Obj, parameters: SccTenantAccounts) -> Iterator[Violation]:
-    found = [(field, index, name) for field in ("users", "groups") for index, name in enumerate(scc.entries(field))]
-    given = "; ".join(powers(scc))[:300] if found and not is_shipped(scc) else ""
-    for field, index, name in found if given else ():
+    holders = [(field, index, name) for field in ("users", "groups") for index, name in enumerate(scc.entries(field))]
+    rights = "; ".join(powers(scc))[:300] if holders and not is_shipped(scc) else ""
+    for field, index, name in holders if rights else ():
         kind = GROUP if field == "groups" else "User"
         if isinstance(name, str) and is_tenants(Subject(kind, name, "", index), parameters.exempt_namespaces):
-            yield scc.violation(f"gives {name} more than restricted: {given}", field, index)
+            yield scc.violation(f"gives {name} more than restricted: {rights}", field, index)
 
 
 SCC_TENANT_ACCOUNTS = Rule(

@@ -55,11 +55,11 @@ def _container(container: Container, writer: Container | Pod | None, scratch: Se
         return
     seen: set[str] = set()
     writers = _writers(writer)
-    kept = {normpath(folder) for folder in (*scratch, *(path for each in writers for path in _mounts(each)))}
-    hidden = any(each.hidden("volumeMounts") for each in writers)
+    mounted = {normpath(folder) for folder in (*scratch, *(path for source in writers for path in _mounts(source)))}
+    hidden = any(source.hidden("volumeMounts") for source in writers)
     for command in commands(container):
         for option, path, place in _paths(command):
-            if path in seen or _below(path, kept):
+            if path in seen or _below(path, mounted):
                 continue
             seen.add(path)
             if not hidden:

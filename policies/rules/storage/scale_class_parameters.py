@@ -33,7 +33,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if not subject.text(_PARAMETERS, _FILE_SYSTEM) and not subject.hidden(_PARAMETERS, _FILE_SYSTEM):
         message = f"names no file system ({_FILE_SYSTEM})"
         yield subject.violation(message, _PARAMETERS).with_remedy(f"Set {_FILE_SYSTEM} to the name of a file system")
-    written = {key: found for key in subject.mapping(_PARAMETERS) if (found := subject.text(_PARAMETERS, key))}
+    written = {key: value for key in subject.mapping(_PARAMETERS) if (value := subject.text(_PARAMETERS, key))}
     for key, (form, words) in _FORMS.items():
         if key in written and re.fullmatch(form, written[key]) is None:
             message = f"{key} is {written[key][:80]}"

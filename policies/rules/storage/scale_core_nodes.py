@@ -36,9 +36,9 @@ def _examine(subject: Obj, inventory: Inventory, parameters: ScaleCoreNodes) -> 
 
 def _headers(inventory: Inventory) -> bool:
     return any(
-        isinstance(each, Unknown) or each == KERNEL_DEVEL
+        isinstance(extension, Unknown) or extension == KERNEL_DEVEL
         for config in inventory.of(MACHINE_CONFIG)
-        for each in config.entries("spec", "extensions")
+        for extension in config.entries("spec", "extensions")
     )
 
 

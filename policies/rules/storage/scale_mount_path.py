@@ -17,7 +17,9 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
     handle = handle_of(subject)
     if handle is None or handle.faults or not inventory.once(scale.present):
         return
-    mounts = [f"{SCALE_MOUNTS}{each.name}" for each in inventory.of(SCALE_FILE_SYSTEM)] or [SCALE_MOUNTS.rstrip("/")]
+    mounts = [f"{SCALE_MOUNTS}{file_system.name}" for file_system in inventory.of(SCALE_FILE_SYSTEM)] or [
+        SCALE_MOUNTS.rstrip("/")
+    ]
     if not any(f"{handle.path}/".startswith(f"{mount}/") for mount in mounts):
         where = ", ".join(sorted(mounts))[:200]
         yield subject.violation(f"volume handle has path {handle.path[:80]}, and nodes mount only {where}", *HANDLE)

@@ -57,23 +57,25 @@ def _volume(volume: Obj, inventory: Inventory) -> Iterator[Violation]:
 
 
 def _claim(claim: Obj, inventory: Inventory) -> Iterator[Violation]:
-    known = inventory.once(pairs)
-    wanted = claim.text("spec", "volumeName")
-    if wanted:
-        volume = inventory.get(PERSISTENT_VOLUME, wanted)
+    bindings = inventory.once(pairs)
+    volume_name = claim.text("spec", "volumeName")
+    if volume_name:
+        volume = inventory.get(PERSISTENT_VOLUME, volume_name)
         if volume is None and claim.text("metadata", "annotations", _CHOSEN) == "yes":
             # On a cluster: the class has made the volume, and the controller has written its name here.
             return
         if volume is None:
-            yield claim.unlinked(f"volumeName names {wanted}, which is not among the objects", "spec", "volumeName")
+            yield claim.unlinked(
+                f"volumeName names {volume_name}, which is not among the objects", "spec", "volumeName"
+            )
     elif claim.hidden("spec", "volumeName"):
         claim.read("spec", "volumeName")
         return
     else:
-        named = known.by_claim.get((claim.namespace, claim.name), ())
+        named = bindings.by_claim.get((claim.namespace, claim.name), ())
         volume = named[0] if named else None
         if volume is None:
-            yield from _by_chance(claim, known)
+            yield from _unpaired(claim, bindings)
             return
     if claim.read(*_CLASS) is None:
         yield claim.violation(
@@ -83,21 +85,21 @@ def _claim(claim: Obj, inventory: Inventory) -> Iterator[Violation]:
         yield from _pair(claim, volume)
 
 
-def _by_chance(claim: Obj, known: Pairs) -> Iterator[Violation]:
+def _unpaired(claim: Obj, bindings: Pairs) -> Iterator[Violation]:
     """Yield a violation for a claim that takes whichever volume fits."""
     labels = claim.mapping(*_LABELS)
     if claim.mapping("spec", "selector"):
         message = f"is bound by its selector alone ({_show(labels)}): it may get any volume with such labels"
         yield claim.violation(message, "spec", "selector")
-        volumes = known.by_class.get(claim.text(*_CLASS), ())
+        volumes = bindings.by_class.get(claim.text(*_CLASS), ())
         if len(volumes) <= _SEARCHED and not any(_labelled(volume, labels) for volume in volumes):
             yield claim.unlinked("its selector matches no volume of its storage class", "spec", "selector")
     elif claim.read(*_CLASS) == "":
         yield claim.violation("has neither volumeName nor class: it may get any volume without class", *_CLASS)
-    elif claim.read(*_CLASS) is None and known.by_class.get(""):
+    elif claim.read(*_CLASS) is None and bindings.by_class.get(""):
         message = "has neither volumeName nor storageClassName: it may get any volume without class, or a new one"
         yield claim.violation(message, *_CLASS)
-    elif (name := claim.text(*_CLASS)) and known.by_class.get(name):
+    elif (name := claim.text(*_CLASS)) and bindings.by_class.get(name):
         yield claim.violation(f"has no volumeName: it may get any volume of class {name}", *_CLASS)
 
 
@@ -114,10 +116,10 @@ def _pair(claim: Obj, volume: Obj) -> Iterator[Violation]:
             )
     named = volume.mapping("spec", "claimRef")
     if named and not volume.hidden("spec", "claimRef"):
-        wanted = (claim.namespace or named.get("namespace"), claim.name)
-        if (named.get("namespace"), named.get("name")) != wanted:
-            who = f"{brief(named.get('namespace'))}/{brief(named.get('name'))}"
-            yield claim.violation(f"its volume {volume.name} is reserved for {who}", "spec", "volumeName")
+        reference = (claim.namespace or named.get("namespace"), claim.name)
+        if (named.get("namespace"), named.get("name")) != reference:
+            holder = f"{brief(named.get('namespace'))}/{brief(named.get('name'))}"
+            yield claim.violation(f"its volume {volume.name} is reserved for {holder}", "spec", "volumeName")
     own, other = claim.read(*_CLASS), volume.read(*_CLASS) or ""
     if own is not None and own != other and not _hidden(claim, volume, _CLASS):
         yield claim.violation(
@@ -132,7 +134,7 @@ def _pair(claim: Obj, volume: Obj) -> Iterator[Violation]:
         yield claim.violation(
             f"requests {claim.read(*_REQUEST)}, and its volume {volume.name} has {volume.read(*_CAPACITY)}", *_REQUEST
         )
-    own_mode, its_mode = (each.read("spec", "volumeMode") or "Filesystem" for each in (claim, volume))
+    own_mode, its_mode = (obj.read("spec", "volumeMode") or "Filesystem" for obj in (claim, volume))
     if own_mode != its_mode and not _hidden(claim, volume, ("spec", "volumeMode")):
         message = f"volumeMode {brief(own_mode)} is not {brief(its_mode)}, which its volume {volume.name} has"
         yield claim.violation(message, "spec", "volumeMode")

@@ -36,25 +36,25 @@ def _examine(subject: Obj, inventory: Inventory, parameters: VolumeCluster) -> I
             f"volume handle names cluster {handle.cluster}, and no {CSI_SCALE_OPERATOR.kind} is given", *HANDLE
         )
         return
-    known = inventory.once(_clusters)
-    if handle.cluster in known:
+    clusters = inventory.once(_clusters)
+    if handle.cluster in clusters:
         return
     if any(driver.hidden("spec", "clusters") for driver in drivers):
         yield subject.unverified(
             f"volume handle names cluster {handle.cluster}, and the driver's are unknown until the update", *HANDLE
         )
     else:
-        names = ", ".join(sorted(known))[:200] or "none"
+        names = ", ".join(sorted(clusters))[:200] or "none"
         yield subject.violation(f"volume handle names cluster {handle.cluster}, and the driver knows {names}", *HANDLE)
 
 
-def _container_native(subject: Obj, cluster: str, known: tuple[str, ...]) -> Iterator[Violation]:
-    if not known:
+def _container_native(subject: Obj, cluster: str, ids: tuple[str, ...]) -> Iterator[Violation]:
+    if not ids:
         yield subject.unverified(
             f"volume handle names cluster {cluster}, and container-native Storage Scale generates its own id", *HANDLE
         )
-    elif cluster not in known:
-        names = ", ".join(sorted(known))[:200]
+    elif cluster not in ids:
+        names = ", ".join(sorted(ids))[:200]
         yield subject.violation(f"volume handle names cluster {cluster}, and storage has {names}", *HANDLE)
 
 

@@ -34,22 +34,24 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
         return
     own = namespaces(subject, inventory.once(pairs))
     depth = _DEEPEST if own else 1  # of a directory above, only the namespaces matter
-    for other in _others(subject, handle, inventory.once(_uses), depth):
-        theirs = other.namespaces
+    for other in _overlapping(subject, handle, inventory.once(_uses), depth):
+        foreign = other.namespaces
         same = normpath(other.path) == normpath(handle.path)
-        if own and theirs and own != theirs:
-            users = ", ".join(sorted(theirs))
-            what = "is also" if same else "lies in"
+        if own and foreign and own != foreign:
+            users = ", ".join(sorted(foreign))
+            relation = "is also" if same else "lies in"
             yield subject.violation(
-                f"{handle.path} {what} {other.path} of {other.volume.name}, which {users} uses", *HANDLE
+                f"{handle.path} {relation} {other.path} of {other.volume.name}, which {users} uses", *HANDLE
             )
             return
-        if same and not (own and theirs):
+        if same and not (own and foreign):
             yield subject.violation(f"{handle.path} is also the directory of {other.volume.name}", *HANDLE)
             return
 
 
-def _others(subject: Obj, handle: Handle, uses: Mapping[_Directory, tuple[_Use, ...]], depth: int) -> Iterator[_Use]:
+def _overlapping(
+    subject: Obj, handle: Handle, uses: Mapping[_Directory, tuple[_Use, ...]], depth: int
+) -> Iterator[_Use]:
     """Yield the uses of a volume's directory and of those above it, by other volumes."""
     path = normpath(handle.path)
     for _ in range(depth):
@@ -62,15 +64,15 @@ def _others(subject: Obj, handle: Handle, uses: Mapping[_Directory, tuple[_Use, 
 
 def _uses(inventory: Inventory) -> dict[_Directory, tuple[_Use, ...]]:
     """Return the uses of each directory, one for each set of namespaces and one more."""
-    found: dict[_Directory, dict[frozenset[str], list[_Use]]] = defaultdict(lambda: defaultdict(list))
+    uses: dict[_Directory, dict[frozenset[str], list[_Use]]] = defaultdict(lambda: defaultdict(list))
     for volume in inventory.of(PERSISTENT_VOLUME):
         handle = handle_of(volume)
         if handle is not None and not handle.faults:
             users = namespaces(volume, inventory.once(pairs))
-            same = found[handle.file_system.upper(), normpath(handle.path)][users]
+            same = uses[handle.file_system.upper(), normpath(handle.path)][users]
             if len(same) < 2:  # noqa: PLR2004 - the volume itself and another
                 same.append(_Use(volume, handle.path, users))
-    return {key: tuple(use for same in sets.values() for use in same)[:100] for key, sets in found.items()}
+    return {key: tuple(use for same in sets.values() for use in same)[:100] for key, sets in uses.items()}
 
 
 VOLUME_ONE_NAMESPACE = Rule(

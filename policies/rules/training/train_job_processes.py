@@ -35,7 +35,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 
 
 def _pod(subject: Obj, node: Container, count: int) -> Iterator[Violation]:
-    started, place = _started(subject, node)
+    started, place = _processes(subject, node)
     if started is None or started <= max(count, 1) or not (count or _for_gpus(node)):
         return
     if count:
@@ -45,7 +45,7 @@ def _pod(subject: Obj, node: Container, count: int) -> Iterator[Violation]:
         yield subject.violation(f"{message}: Kubeflow Trainer would start one process per node", *place)
 
 
-def _started(subject: Obj, node: Container) -> tuple[int | None, Path]:
+def _processes(subject: Obj, node: Container) -> tuple[int | None, Path]:
     """Return how many processes torchrun starts in a pod, and which field says so."""
     for command in commands(node):
         for index, word in enumerate(command.words):

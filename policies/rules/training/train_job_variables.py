@@ -23,8 +23,8 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
             continue
         place = (*_ENV, index, "name")
         if subject.runtime is None:
-            unsure = f"and {runtime_named(subject.tree)}, which may reserve it, is not among the objects"
-            yield subject.unlinked(f"sets {name}, {unsure}", *place)
+            condition = f"and {runtime_named(subject.tree)}, which may reserve it, is not among the objects"
+            yield subject.unlinked(f"sets {name}, {condition}", *place)
         else:
             yield subject.violation(f"sets {name}, which Kubeflow Trainer reserves", *place)
 

@@ -28,7 +28,7 @@ _MASTER, _WORKER = "master", "worker"
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for pod in subject.pods:
-        yield from _unnamed(pod, _CONTAINER[subject.kind])
+        yield from _missing_container(pod, _CONTAINER[subject.kind])
     roles = {role.lower(): role for role in subject.mapping(*_ROLES)}
     elastic = subject.mapping(*_ELASTIC)
     if elastic and roles and _WORKER not in roles and not subject.hidden(*_ROLES):
@@ -43,7 +43,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
             yield subject.violation(f"has {replicas} masters", *_ROLES, master, "replicas").with_remedy("Write 1")
 
 
-def _unnamed(pod: Pod, name: str) -> Iterator[Violation]:
+def _missing_container(pod: Pod, name: str) -> Iterator[Violation]:
     names = [container.name for container in pod.containers if container.group == CONTAINERS]
     if names and name not in names and not pod.hidden(CONTAINERS):
         yield pod.violation(f"has no container called {name}: {', '.join(names)[:200]}", CONTAINERS)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from policies.views.credentials import in_arguments, in_lines, known
+from policies.views.credentials import in_arguments, in_lines, known_form
 
 FORMS = {
     "key: -----BEGIN OPENSSH PRIVATE KEY-----": "a private key",
@@ -30,14 +30,14 @@ HOSTILE = (
 @pytest.mark.parametrize(("text", "kind"), FORMS.items(), ids=lambda text: text[:12])
 def test_known_forms(text: str, kind: str) -> None:
     """Credentials are recognised by their form, and addresses are not taken for them."""
-    assert known(text) == kind
+    assert known_form(text) == kind
 
 
 def test_no_text_is_slow() -> None:
     """A large ConfigMap is searched in bounded time."""
     begin = time.process_time()
     for text in HOSTILE:
-        known(text)
+        known_form(text)
         list(in_lines(text))
         list(in_arguments([text, "--token"]))
     assert time.process_time() - begin < 1
