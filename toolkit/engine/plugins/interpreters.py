@@ -76,7 +76,7 @@ class Package:
 def packages(python: Path) -> list[Package]:
     """Return every package installed beside `python`, by name."""
     result = subprocess.run([str(python), "-c", _PACKAGES], check=True, capture_output=True, text=True)
-    return [Package(*each) for each in json.loads(result.stdout)]
+    return [Package(*fields) for fields in json.loads(result.stdout)]
 
 
 def python_version(python: Path) -> str:

@@ -94,8 +94,8 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
         self, request: messages.GetRequiredPackagesRequest, context: grpc.ServicerContext
     ) -> messages.GetRequiredPackagesResponse:
         """Return the resource plugins of the packages installed in the program's environment."""
-        found = interpreters.required_plugins(self._interpreter(request.info, context))
-        packages = [plugin_pb2.PackageDependency(kind="resource", **asdict(item)) for item in found]
+        plugins = interpreters.required_plugins(self._interpreter(request.info, context))
+        packages = [plugin_pb2.PackageDependency(kind="resource", **asdict(item)) for item in plugins]
         return messages.GetRequiredPackagesResponse(packages=packages)
 
     @override
@@ -177,11 +177,11 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
         self, request: messages.GetProgramDependenciesRequest, context: grpc.ServicerContext
     ) -> messages.GetProgramDependenciesResponse:
         """Return the packages of the environment: all, or those that no other one needs."""
-        found = interpreters.packages(self._interpreter(request.info, context))
+        installed = interpreters.packages(self._interpreter(request.info, context))
         return messages.GetProgramDependenciesResponse(
             dependencies=[
                 messages.DependencyInfo(name=package.name, version=package.version)
-                for package in found
+                for package in installed
                 if request.transitiveDependencies or not package.needed
             ]
         )

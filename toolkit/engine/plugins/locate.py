@@ -56,13 +56,13 @@ def plugin_choice(environment: Mapping[str, str] = os.environ) -> PluginChoice:
     for a folder in HPC_PLUGINS that has none.
     """
     path = _without_offline(environment.get("PATH", ""))
-    found = tuple(_plugin(name, path, environment) for name in _BINARIES)
-    official = [str(plugin.binary.parent) for plugin in found if plugin.official]
-    ahead = [folder for folder in dict.fromkeys(official) if not _is_first(folder, path, found)]
-    missing = [plugin.name for plugin in found if not plugin.official]
+    plugins = tuple(_plugin(name, path, environment) for name in _BINARIES)
+    official = [str(plugin.binary.parent) for plugin in plugins if plugin.official]
+    ahead = [folder for folder in dict.fromkeys(official) if not _is_first(folder, path, plugins)]
+    missing = [plugin.name for plugin in plugins if not plugin.official]
     # A folder on PATH comes before the engine's own plugin folder, so it may hold only what is missing.
     behind = [str(OFFLINE_FOLDER if len(missing) == len(_BINARIES) else OFFLINE_FOLDER / name) for name in missing[:1]]
-    language, provider = found
+    language, provider = plugins
     return PluginChoice(os.pathsep.join(filter(None, (*ahead, path, *behind))), (language, provider))
 
 
@@ -77,7 +77,7 @@ def _candidates(name: str, path: str, environment: Mapping[str, str]) -> Iterato
     binary = _BINARIES[name]
     if named := environment.get(FOLDER_VARIABLE):
         folder = Path(named).expanduser().absolute()
-        if not any((folder / each).is_file() for each in _BINARIES.values()):
+        if not any((folder / file).is_file() for file in _BINARIES.values()):
             raise SimulatorError(
                 f"{FOLDER_VARIABLE}={named} has neither of {' and '.join(_BINARIES.values())}: "
                 f"name the folder with them, or unset {FOLDER_VARIABLE}."
@@ -94,14 +94,14 @@ def _candidates(name: str, path: str, environment: Mapping[str, str]) -> Iterato
 
 def _preference(folder: Path) -> tuple[bool, list[int]]:
     """Order versions of a plugin: that of the SDK, which the engine asks for, before the newest."""
-    found = folder.name.rpartition("-v")[2]
-    numbers = [int(part) for part in found.partition("-")[0].split(".") if part.isdigit()]
-    return found == version("pulumi-kubernetes"), numbers
+    plugin_version = folder.name.rpartition("-v")[2]
+    numbers = [int(part) for part in plugin_version.partition("-")[0].split(".") if part.isdigit()]
+    return plugin_version == version("pulumi-kubernetes"), numbers
 
 
-def _is_first(folder: str, path: str, found: tuple[Plugin, ...]) -> bool:
+def _is_first(folder: str, path: str, plugins: tuple[Plugin, ...]) -> bool:
     """Whether PATH as it is leads to every plugin of `folder`."""
-    inside = [plugin.binary for plugin in found if str(plugin.binary.parent) == folder]
+    inside = [plugin.binary for plugin in plugins if str(plugin.binary.parent) == folder]
     return all(shutil.which(binary.name, path=path) == str(binary) for binary in inside)
 
 

@@ -32,7 +32,7 @@ def user_traceback(error: BaseException, folder: str) -> str:
     return "".join(traceback.format_exception(type(error), error, error.__traceback__, limit=own - len(files)))
 
 
-def _end_with_the_host(pipe: int) -> None:
+def _exit_with_host(pipe: int) -> None:
     """End when the pipe from the host is closed: the host is gone, nothing waits for this program."""
     while os.read(pipe, 1024):
         pass
@@ -43,7 +43,7 @@ def main() -> int:
     """Run the program; the exit status is 0, LOGGED, 1 after a RunError, or what the program itself chose."""
     # The engine interrupts the whole process group at the end; KeyboardInterrupt would print a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    threading.Thread(target=_end_with_the_host, args=(int(sys.argv[1]),), daemon=True).start()
+    threading.Thread(target=_exit_with_host, args=(int(sys.argv[1]),), daemon=True).start()
     description, program, arguments = json.loads(sys.argv[2]), sys.argv[3], sys.argv[4:]
     try:
         import pulumi  # noqa: PLC0415 (its absence is to be explained)

@@ -34,7 +34,7 @@ def serve(register: Callable[[grpc.Server], None], on_stop: Callable[[], None] =
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
-    _when_the_engine_ends(stopped.set)
+    _stop_with_engine(stopped.set)
     server.start()
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
@@ -46,7 +46,7 @@ def serve(register: Callable[[grpc.Server], None], on_stop: Callable[[], None] =
     os._exit(0)
 
 
-def _when_the_engine_ends(stop: Callable[[], None]) -> None:
+def _stop_with_engine(stop: Callable[[], None]) -> None:
     """Call `stop` when standard input, a pipe from the engine, is closed: a killed engine sends no signal."""
     if not stat.S_ISFIFO(os.fstat(0).st_mode):
         return

@@ -19,7 +19,7 @@ _PREEMPTION = re.compile(r"\.? (?:no new claims to deallocate, )?preemption: .*"
 def concerns(event: Object, uid: str, find: Find) -> bool:
     """Return whether an event is about the object with `uid` or one that it owns, and still blocks it."""
     about = event.get("involvedObject") or {}
-    return _leads_to(about, uid, find, _DEPTH) and not _overcome(event, find(about) or {})
+    return _leads_to(about, uid, find, _DEPTH) and not _is_past(event, find(about) or {})
 
 
 def _leads_to(reference: Object, uid: str, find: Find, depth: int) -> bool:
@@ -32,15 +32,15 @@ def _leads_to(reference: Object, uid: str, find: Find, depth: int) -> bool:
     return any(_leads_to(owner, uid, find, depth - 1) for owner in metadata.get("ownerReferences") or ())
 
 
-def _overcome(event: Object, live: Object) -> bool:
+def _is_past(event: Object, live: Object) -> bool:
     """Whether what the event reports is past: the pod has its node, or all pods are there."""
     spec, status = live.get("spec") or {}, live.get("status") or {}
     if event.get("reason") == "FailedScheduling":
         return bool(spec.get("nodeName"))
     if event.get("reason") == "FailedCreate":
         made = sum(int(status.get(key) or 0) for key in ("replicas", "active", "succeeded", "currentNumberScheduled"))
-        wanted = spec.get("replicas") or spec.get("parallelism") or status.get("desiredNumberScheduled") or 1
-        return made >= int(wanted)
+        desired = spec.get("replicas") or spec.get("parallelism") or status.get("desiredNumberScheduled") or 1
+        return made >= int(desired)
     return status.get("phase") == "Succeeded"
 
 

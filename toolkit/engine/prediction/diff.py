@@ -77,8 +77,8 @@ def difference(
     if name_of(new):
         old = with_metadata(old, name=name_of(live))
     paths = rules(kind, mutable_kinds=mutable_kinds, immutable=new.get("immutable") is True)
-    found = _Comparison(paths).changes(old, new)
-    changes = tuple(change for change in found if not any(_contains(path, change.path) for path in ignored))
+    all_changes = _Comparison(paths).changes(old, new)
+    changes = tuple(change for change in all_changes if not any(_contains(path, change.path) for path in ignored))
     metadata = new.get("metadata")
     named = bool(name_of(new)) or (isinstance(metadata, dict) and isinstance(metadata.get("name"), Unknown))
     same = name_of(new) == name_of(live) and namespace_of(new) == namespace_of(live)
@@ -137,21 +137,23 @@ class _Comparison:
         return list(self._object((), merge_patch(old, new), old, new, in_list=False))
 
     def _object(self, path: Path, patch: Any, old: Any, new: Any, *, in_list: bool) -> Iterator[Change]:
-        given = new if isinstance(new, dict) else {}
+        new_fields = new if isinstance(new, dict) else {}
         for key, value in patch.items():
-            yield from self._value((*path, key), value, old.get(key, MISSING), given.get(key, MISSING), in_list=in_list)
+            yield from self._value(
+                (*path, key), value, old.get(key, MISSING), new_fields.get(key, MISSING), in_list=in_list
+            )
         if in_list:  # a patch replaces lists as a whole, and so does not say what is gone within
             for key, value in old.items():
                 if key not in patch:
-                    yield from self._value((*path, key), None, value, given.get(key, MISSING), in_list=True)
+                    yield from self._value((*path, key), None, value, new_fields.get(key, MISSING), in_list=True)
 
     def _list(self, path: Path, patch: list[Any], old: list[Any], new: Any) -> Iterator[Change]:
-        given = new if isinstance(new, list) else []
+        new_items = new if isinstance(new, list) else []
         for index in range(max(len(patch), len(old))):
             value, before, after = (
                 patch[index] if index < len(patch) else None,
                 old[index] if index < len(old) else MISSING,
-                given[index] if index < len(given) else None,
+                new_items[index] if index < len(new_items) else None,
             )
             yield from self._value((*path, index), value, before, after, in_list=True)
 
@@ -201,17 +203,17 @@ def text_of_path(path: Path) -> str:
 def path_of_text(text: str) -> Path:
     """Return the opposite of `text_of_path`. Raises ValueError."""
     steps: list[str | int] = []
-    rest = text
-    while rest:
-        found = re.match(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+|\*)\]|\.?([^.\[\]]+)', rest)
-        if found is None:
-            raise ValueError("missing closing bracket in array index" if "[" in rest else f"invalid path {text!r}")
-        quoted, index, name = found.groups()
+    remaining = text
+    while remaining:
+        token = re.match(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+|\*)\]|\.?([^.\[\]]+)', remaining)
+        if token is None:
+            raise ValueError("missing closing bracket in array index" if "[" in remaining else f"invalid path {text!r}")
+        quoted, index, name = token.groups()
         if quoted is not None:
             steps.append(quoted.replace('\\"', '"'))
         elif index is not None:
             steps.append(index if index == "*" else int(index))
         else:
             steps.append(name)
-        rest = rest[found.end() :]
+        remaining = remaining[token.end() :]
     return tuple(steps)

@@ -53,8 +53,8 @@ class ObjectType:
 
 def type_of_token(token: str) -> ObjectType:
     """Return the type that a token such as `kubernetes:apps/v1:Deployment` names. Raises BadInputError."""
-    _, _, rest = token.partition(":")
-    module, _, kind = rest.partition(":")
+    _, _, type_name = token.partition(":")
+    module, _, kind = type_name.partition(":")
     group, slash, version = module.rpartition("/")
     if not slash:
         raise BadInputError(f'apiVersion does not have both a group and a version: "{module}"')
@@ -96,9 +96,9 @@ def checked(inputs: Properties, previous: Properties, kind: ObjectType, naming: 
     result = normalized(with_dashes(plain(inputs)))
     if kind.patch and not name_of(result):
         raise RefusedError("patch resources require the `.metadata.name` field to be set")
-    given = plain(inputs.get("metadata"))
-    unknown_name = isinstance(given, dict) and isinstance(given.get("name"), Unknown)
-    unknown_generated = isinstance(given, dict) and isinstance(given.get("generateName"), Unknown)
+    metadata = plain(inputs.get("metadata"))
+    unknown_name = isinstance(metadata, dict) and isinstance(metadata.get("name"), Unknown)
+    unknown_generated = isinstance(metadata, dict) and isinstance(metadata.get("generateName"), Unknown)
     if name_of(result) or unknown_name:
         return result
     old = with_dashes(plain(previous))
@@ -126,10 +126,10 @@ def _autonamed(inputs: Properties, name: str) -> Properties:
 
 def with_metadata(manifest: Properties, **fields: Any) -> Properties:
     """Return the manifest with these fields of its metadata set, or removed where MISSING; unknown metadata stay."""
-    found = manifest.get("metadata", {})
-    if not isinstance(found, dict):
+    recorded = manifest.get("metadata", {})
+    if not isinstance(recorded, dict):
         return manifest
-    metadata = {key: value for key, value in {**found, **fields}.items() if value is not MISSING}
+    metadata = {key: value for key, value in {**recorded, **fields}.items() if value is not MISSING}
     return {**manifest, "metadata": metadata} if metadata or "metadata" in manifest else manifest
 
 

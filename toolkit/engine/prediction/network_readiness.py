@@ -38,13 +38,13 @@ def service(seen: Seen) -> Observation:
 def ingress(seen: Seen) -> Observation:
     """Require an address, and endpoints of every service."""
     has_address = bool(status_of(seen.live).get("loadBalancer", {}).get("ingress"))
-    known = {item["metadata"]["name"] for item in seen.related["Endpoints"]}
-    known |= {
+    reachable_services = {item["metadata"]["name"] for item in seen.related["Endpoints"]}
+    reachable_services |= {
         item["metadata"]["name"] for item in seen.related["Service"] if spec_of(item).get("type") == "ExternalName"
     }
     paths = [path for rule in spec_of(seen.live).get("rules", []) for path in (rule.get("http") or {}).get("paths", [])]
     names = {(path["backend"].get("service") or {}).get("name") for path in paths} - {None}
-    reachable = seen.settled or names <= known
+    reachable = seen.settled or names <= reachable_services
     if has_address and reachable:
         return Observation(ready=True)
     reasons = [] if reachable else ["Ingress has at least one rule with an unavailable target endpoint."]

@@ -46,11 +46,11 @@ class Checker:
 
 def status_of(live: Properties) -> Properties:
     """Return `status`, empty where there is none."""
-    found = live.get("status")
-    return found if isinstance(found, dict) else {}
+    status = live.get("status")
+    return status if isinstance(status, dict) else {}
 
 
 def spec_of(live: Properties) -> Properties:
     """Return `spec`, empty where there is none."""
-    found = live.get("spec")
-    return found if isinstance(found, dict) else {}
+    spec = live.get("spec")
+    return spec if isinstance(spec, dict) else {}

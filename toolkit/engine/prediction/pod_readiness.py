@@ -6,8 +6,8 @@ from toolkit.engine.prediction.values import Properties
 
 
 def _condition(pod: Properties, kind: str) -> Properties:
-    found = (pod.get("status") or {}).get("conditions") or []
-    return next((item for item in found if item.get("type") == kind), {})
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return next((item for item in conditions if item.get("type") == kind), {})
 
 
 def pod_ready(pod: Properties) -> bool:

@@ -13,10 +13,10 @@ _POWERS = {suffix: power for power, suffix in _DECIMAL.items()}
 def canonical(value: Any) -> str | None:
     """Return the quantity as the server writes it; None for what is not a quantity."""
     text = format(Decimal(str(value)), "f") if isinstance(value, int | float) else value
-    found = _FORM.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
+    match = _FORM.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
         return None
-    number, exponent, binary, decimal = found.groups()
+    number, exponent, binary, decimal = match.groups()
     if binary:
         return _binary(Decimal(number) * 1024 ** _BINARY.index(binary))
     power = int(exponent[1:]) if exponent else _POWERS[decimal or ""]

@@ -24,11 +24,11 @@ _SERVICES = ObjectType("", "v1", "Service")
 
 def conditions(live: Properties) -> dict[str, Properties]:
     """`status.conditions` by type."""
-    found = (live.get("status") or {}).get("conditions") or []
-    return {item.get("type", ""): item for item in found if isinstance(item, dict)}
+    listed = (live.get("status") or {}).get("conditions") or []
+    return {item.get("type", ""): item for item in listed if isinstance(item, dict)}
 
 
-def _is(live: Properties, condition: str) -> bool:
+def _is_true(live: Properties, condition: str) -> bool:
     return bool(conditions(live).get(condition, {}).get("status") == "True")
 
 
@@ -51,10 +51,16 @@ def _deployment(seen: Seen) -> Observation:
             message="its controller has not seen the change yet",
             reasons=["Minimum number of live Pods was not attained"],
         )
-    found = conditions(live) if revision else {}
-    wrong = [_bracketed(found[name]) for name in ("Progressing", "Available") if name in found and not _is(live, name)]
-    available = "Available" in found and _is(live, "Available")
-    progressed = _is(live, "Progressing") and found.get("Progressing", {}).get("reason") == "NewReplicaSetAvailable"
+    by_type = conditions(live) if revision else {}
+    wrong = [
+        _bracketed(by_type[name])
+        for name in ("Progressing", "Available")
+        if name in by_type and not _is_true(live, name)
+    ]
+    available = "Available" in by_type and _is_true(live, "Available")
+    progressed = (
+        _is_true(live, "Progressing") and by_type.get("Progressing", {}).get("reason") == "NewReplicaSetAvailable"
+    )
     sets = {annotation(item, REVISION): item for item in owned(seen.related["ReplicaSet"], live)}
     newest = sets.get(revision) if revision else None
     rolled = _rolled_out(newest, live, seen.before)
@@ -71,8 +77,8 @@ def _deployment(seen: Seen) -> Observation:
     elif not rolled:
         reasons.append("Attempted to roll forward to new ReplicaSet, but minimum number of Pods did not become live")
     reasons += [text for pod in owned(seen.related["Pod"], newest) for text in pod_warnings(pod)]
-    ready, wanted = status.get("readyReplicas", 0), spec_of(live).get("replicas", 1)
-    return Observation(ready=False, message=f"{ready} of {wanted} replicas are ready", reasons=reasons)
+    ready, desired = status.get("readyReplicas", 0), spec_of(live).get("replicas", 1)
+    return Observation(ready=False, message=f"{ready} of {desired} replicas are ready", reasons=reasons)
 
 
 def _bracketed(condition: Properties) -> str:
@@ -83,8 +89,8 @@ def _bracketed(condition: Properties) -> str:
 def _rolled_out(newest: Properties | None, live: Properties, before: Properties | None) -> bool:
     if newest is None:
         return False
-    wanted, ready = spec_of(newest).get("replicas", 1), status_of(newest).get("readyReplicas")
-    enough = ready >= wanted if ready is not None else wanted == 0
+    desired, ready = spec_of(newest).get("replicas", 1), status_of(newest).get("readyReplicas")
+    enough = ready >= desired if ready is not None else desired == 0
     last = annotation(before, REVISION) if before else ""
     changed = before is None or annotation(live, REVISION) != last
     return bool(enough and (not changed or last != annotation(newest, REVISION)))
@@ -101,38 +107,38 @@ def _stateful_set(seen: Seen) -> Observation:
     live, spec, status = seen.live, spec_of(seen.live), status_of(seen.live)
     generation = live["metadata"].get("generation", 0)
     observed = status.get("observedGeneration", -1) >= generation
-    wanted = int(spec.get("replicas", 0)) if observed else 0
+    desired = int(spec.get("replicas", 0)) if observed else 0
     counts = {
         name: int(status.get(name, 0)) for name in ("replicas", "readyReplicas", "currentReplicas", "updatedReplicas")
     }
     current, target = (str(status.get(name, "")) if observed else "" for name in ("currentRevision", "updateRevision"))
     if generation > 1 and spec.get("updateStrategy", {}).get("type") == "OnDelete":
         revised = observed
-        replicated = observed and wanted == counts["replicas"] == counts["readyReplicas"]
+        replicated = observed and desired == counts["replicas"] == counts["readyReplicas"]
     else:
         revised = bool(current) and current == target
-        replicated = observed and wanted == counts["replicas"] == counts["readyReplicas"] == counts["currentReplicas"]
+        replicated = observed and desired == counts["replicas"] == counts["readyReplicas"] == counts["currentReplicas"]
     if replicated and revised:
         return Observation(ready=True)
     ready = counts["readyReplicas"] if revised else min(counts["readyReplicas"], counts["updatedReplicas"])
     ready = ready if observed else 0
-    reasons = [] if replicated else [f"{ready} out of {wanted} replicas succeeded readiness checks"]
+    reasons = [] if replicated else [f"{ready} out of {desired} replicas succeeded readiness checks"]
     if not revised:
         reasons.append(f'StatefulSet controller failed to advance from revision "{current}" to revision "{target}"')
     reasons += [text for pod in owned(seen.related["Pod"], live) for text in pod_warnings(pod)]
-    return Observation(ready=False, message=f"{ready} of {wanted} replicas are ready", reasons=reasons)
+    return Observation(ready=False, message=f"{ready} of {desired} replicas are ready", reasons=reasons)
 
 
 def _daemon_set(seen: Seen) -> Observation:
     live, status = seen.live, status_of(seen.live)
-    wanted = status.get("desiredNumberScheduled", -1)
+    desired = status.get("desiredNumberScheduled", -1)
     names = ("currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady")
     observed = status.get("observedGeneration") == live["metadata"].get("generation", 0)
-    settled = observed and not live["metadata"].get("deletionTimestamp") and wanted >= 0
-    if settled and all(wanted <= status.get(name, 0) for name in names):
+    settled = observed and not live["metadata"].get("deletionTimestamp") and desired >= 0
+    if settled and all(desired <= status.get(name, 0) for name in names):
         return Observation(ready=True)
     return Observation(
-        ready=False, message=f"pods are available on {status.get('numberAvailable', 0)} of {wanted} nodes"
+        ready=False, message=f"pods are available on {status.get('numberAvailable', 0)} of {desired} nodes"
     )
 
 
@@ -148,7 +154,7 @@ def job(live: Properties) -> Observation:
         failure = f"Resource '{name}' was created but failed to initialize"
         return Observation(ready=False, reasons=[text], failure=failure)
     counts = (f"{status.get(name, 0)} {text}" for name, text in (("active", "pods active"), ("failed", "failed")))
-    return Observation(ready=_is(live, "Complete"), message=", ".join(counts))
+    return Observation(ready=_is_true(live, "Complete"), message=", ".join(counts))
 
 
 def _job(seen: Seen) -> Observation:
@@ -181,9 +187,9 @@ def _claim(seen: Seen) -> Observation:
 
 
 def _replication_controller(seen: Seen) -> Observation:
-    wanted, available = spec_of(seen.live).get("replicas"), status_of(seen.live).get("availableReplicas")
+    desired, available = spec_of(seen.live).get("replicas"), status_of(seen.live).get("availableReplicas")
     return Observation(
-        ready=wanted is not None and wanted == available, message=f"{available or 0} of {wanted} are available"
+        ready=desired is not None and desired == available, message=f"{available or 0} of {desired} are available"
     )
 
 

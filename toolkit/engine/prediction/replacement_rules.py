@@ -86,11 +86,11 @@ def _touches(path: Path, new: Any, rule: Path) -> bool:
     return True
 
 
-def _present(value: Any, rest: Path) -> bool:
+def _present(value: Any, path: Path) -> bool:
     """Whether the new value has something at the rest of the rule's path."""
-    for index, step in enumerate(rest):
+    for index, step in enumerate(path):
         if step == _ANY:
-            return isinstance(value, list) and all(_present(item, rest[index + 1 :]) for item in value)
+            return isinstance(value, list) and all(_present(item, path[index + 1 :]) for item in value)
         if not isinstance(value, dict) or step not in value:
             return False
         value = value[step]

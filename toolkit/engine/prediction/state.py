@@ -43,7 +43,7 @@ def marks(urn: str, inputs: Properties, outputs: Properties) -> Marks:
 
 def recorded(inputs: Properties, live: Properties, sources: Properties, noted: Marks) -> Properties:
     """Return the outputs of a resource: the live object, with the inputs beside it, as secret as the `sources`."""
-    outputs = _hiding_what_was_applied(mark_secrets(with_underscores(live), sources), sources)
+    outputs = _without_last_applied(mark_secrets(with_underscores(live), sources), sources)
     texts = sources.get("stringData")
     if live.get("kind") == "Secret" and texts is not None and "data" in outputs:
         outputs["data"] = outputs["data"] if isinstance(outputs["data"], Secret) else Secret(outputs["data"])
@@ -55,7 +55,7 @@ def recorded(inputs: Properties, live: Properties, sources: Properties, noted: M
     }
 
 
-def _hiding_what_was_applied(outputs: Properties, sources: Properties) -> Properties:
+def _without_last_applied(outputs: Properties, sources: Properties) -> Properties:
     """Return outputs in which what `kubectl apply` has noted is secret: it repeats all of the object as one text."""
     metadata = outputs.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
@@ -104,19 +104,19 @@ def inputs_from_cluster(live: Properties) -> Properties:
     Those of a builtin kind are all that a program could give, but for what only the server sets; those of another kind
     say no more than which object it is, because its fields are not known.
     """
-    known = known_fields(str(live.get("apiVersion")), str(live.get("kind")))
-    if known is None:
+    builtin_fields = known_fields(str(live.get("apiVersion")), str(live.get("kind")))
+    if builtin_fields is None:
         return identity(live)
     metadata = {key: value for key, value in live["metadata"].items() if key not in _MADE_BY_SERVER}
     if "annotations" in metadata:
         metadata["annotations"] = {k: v for k, v in metadata["annotations"].items() if k not in _NOTED_BY_OTHERS}
-    return {**{key: value for key, value in live.items() if key in known}, "metadata": metadata}
+    return {**{key: value for key, value in live.items() if key in builtin_fields}, "metadata": metadata}
 
 
 def refreshed_inputs(inputs: Properties, live: Properties) -> Properties:
     """Return the inputs as the cluster has them now."""
-    found: Properties = prune(live, normalized(manifest(inputs)))
-    return found
+    refreshed: Properties = prune(live, normalized(manifest(inputs)))
+    return refreshed
 
 
 def with_ignored(body: Properties, live: Properties, paths: tuple[Path, ...], manager: str) -> Properties:
@@ -125,31 +125,31 @@ def with_ignored(body: Properties, live: Properties, paths: tuple[Path, ...], ma
     Fields of others alone are left to them; others have their live value. Names only: elements of lists are not
     looked into.
     """
-    ours, theirs = _owned_paths(live, manager)
+    own_paths, foreign_paths = _owned_paths(live, manager)
     for path in paths:
         steps = tuple(str(step) for step in path)
-        if steps in theirs and steps not in ours:
+        if steps in foreign_paths and steps not in own_paths:
             body = _without(body, steps)
         else:
-            found = _at(live, steps)
-            body = body if found is MISSING else _with(body, steps, found)
+            live_value = _at(live, steps)
+            body = body if live_value is MISSING else _with(body, steps, live_value)
     return body
 
 
 def _owned_paths(live: Properties, manager: str) -> tuple[set[tuple[str, ...]], set[tuple[str, ...]]]:
     """Return the paths of fields that the manager has, and those that others have."""
-    ours: set[tuple[str, ...]] = set()
-    theirs: set[tuple[str, ...]] = set()
+    own_paths: set[tuple[str, ...]] = set()
+    foreign_paths: set[tuple[str, ...]] = set()
 
-    def collect(fields: Properties, path: tuple[str, ...], found: set[tuple[str, ...]]) -> None:
+    def collect(fields: Properties, path: tuple[str, ...], paths: set[tuple[str, ...]]) -> None:
         for key, inner in fields.items():
             if key.startswith("f:"):
-                found.add((*path, key[2:]))
-                collect(inner, (*path, key[2:]), found)
+                paths.add((*path, key[2:]))
+                collect(inner, (*path, key[2:]), paths)
 
     for entry in live.get("metadata", {}).get("managedFields", []):
-        collect(entry.get("fieldsV1", {}), (), ours if entry.get("manager") == manager else theirs)
-    return ours, theirs
+        collect(entry.get("fieldsV1", {}), (), own_paths if entry.get("manager") == manager else foreign_paths)
+    return own_paths, foreign_paths
 
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:

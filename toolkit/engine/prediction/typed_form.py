@@ -42,12 +42,12 @@ class _Field:
 
 @cache
 def _types() -> Mapping[str, Mapping[str, _Field]]:
-    found: dict[str, dict[str, _Field]] = {}
+    types: dict[str, dict[str, _Field]] = {}
     for line in _TABLE.read_text().splitlines():
         name, *fields = line.split(" ")
         pairs = (field.split("=", 1) for field in fields)
-        found[name] = {key.removesuffix("!"): _Field(mark, key.endswith("!")) for key, mark in pairs}
-    return found
+        types[name] = {key.removesuffix("!"): _Field(mark, key.endswith("!")) for key, mark in pairs}
+    return types
 
 
 def known_fields(api_version: str, kind: str) -> frozenset[str] | None:
@@ -92,8 +92,8 @@ def _secret(inputs: Properties) -> Properties:
     data = dict(data) if isinstance(data, dict) else {}
     if isinstance(texts, dict) and texts and all(isinstance(text, str) for text in texts.values()):
         encoded = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}
-        rest = {key: value for key, value in inputs.items() if key != "stringData"}
-        return {**rest, "data": {**data, **encoded}}
+        others = {key: value for key, value in inputs.items() if key != "stringData"}
+        return {**others, "data": {**data, **encoded}}
     if not data:
         return inputs
     return {**inputs, "data": {key: _bytes(value) for key, value in data.items()}}
@@ -120,8 +120,8 @@ def _definition(inputs: Properties) -> Properties:
 def _object(value: Any, fields: Mapping[str, _Field]) -> Properties:
     if not isinstance(value, dict):
         raise _MismatchError
-    found = {key: _field(item, fields[key]) for key, item in value.items() if key in fields}
-    return {key: item for key, item in found.items() if item is not MISSING}
+    typed = {key: _field(item, fields[key]) for key, item in value.items() if key in fields}
+    return {key: item for key, item in typed.items() if item is not MISSING}
 
 
 def _field(value: Any, field: _Field) -> Any:

@@ -171,10 +171,10 @@ class _Workers:
 
     def _build(self, listed: "queue.SimpleQueue[tuple[Job, int] | None]") -> None:
         while (item := listed.get()) is not None and self._error is None:
-            with self._alone(item[0]):
+            with self._exclusive(item[0]):
                 self._make(*item)
 
-    def _alone(self, job: Job) -> AbstractContextManager[object]:
+    def _exclusive(self, job: Job) -> AbstractContextManager[object]:
         """Keep tools of one go.mod apart: the second would compile once more what the first has under way."""
         if isinstance(job.product, Data):
             return nullcontext()

@@ -253,7 +253,7 @@ def _manifests(name: str, module: str, checksum: str, folder: str, *, crds: tupl
     parts = (crds, ("webhook", "manifests.yaml"), ("rbac", "role.yaml"))
     return Data(
         f"{name}-manifests",
-        tuple(Source(module, checksum, f"{folder}/{inside}", tuple(found)) for inside, *found in parts),
+        tuple(Source(module, checksum, f"{folder}/{inside}", tuple(files)) for inside, *files in parts),
         on_demand=True,
     )
 
