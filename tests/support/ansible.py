@@ -17,10 +17,10 @@ SKIPPED = ("packages", "reboot", "services", "build")
 
 def program(name: str) -> Path:
     """Return where a program of ansible-core is; without it the test is a stated skip, under CI a failure."""
-    found = shutil.which(name, path=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
-    if found is None:
+    path = shutil.which(name, path=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
+    if path is None:
         pytest.skip(f"needs {name}: `make venv` installs it")
-    return Path(found)
+    return Path(path)
 
 
 def run(folder: Path, *arguments: str, fakes: Path | None = None, code: int = 0) -> str:
@@ -53,8 +53,8 @@ _QUIET = {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_LOCALHOST_WARNING": "False", "ANSIBLE
 
 def changed(output: str) -> dict[str, int]:
     """Return how many tasks changed something, by host, at the end of a run."""
-    found = re.findall(r"^(\S+)\s+: ok=\d+\s+changed=(\d+)", output, re.MULTILINE)
-    return {host: int(number) for host, number in found}
+    rows = re.findall(r"^(\S+)\s+: ok=\d+\s+changed=(\d+)", output, re.MULTILINE)
+    return {host: int(number) for host, number in rows}
 
 
 def fakes(folder: Path, programs: Mapping[str, str]) -> Path:

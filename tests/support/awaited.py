@@ -13,8 +13,8 @@ def look(*groups: tuple[Kind, Sequence[Object]]) -> Look:
     """Return how these objects are listed; a namespace lists its own alone."""
 
     def listed(kind: Kind, namespace: str = "") -> list[Object]:
-        every = [one for known, objects in groups if known == kind for one in objects]
-        return [one for one in every if not namespace or one["metadata"].get("namespace") == namespace]
+        every = [obj for group_kind, objects in groups if group_kind == kind for obj in objects]
+        return [obj for obj in every if not namespace or obj["metadata"].get("namespace") == namespace]
 
     return listed
 
@@ -36,7 +36,9 @@ def condition(kind: str, status: str = "True", reason: str = "", message: str = 
 
 def pod(name: str, *containers: Manifest, owner: str = "", phase: str = "Pending", **more: Any) -> Manifest:
     """Return a pod with the statuses of its containers."""
-    images = [{"name": one["name"], "image": one.get("image", "registry/image:1")} for one in containers]
+    images = [
+        {"name": container["name"], "image": container.get("image", "registry/image:1")} for container in containers
+    ]
     return {
         "metadata": meta(name, owner=owner, **more),
         "spec": {"containers": images},

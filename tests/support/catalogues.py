@@ -42,4 +42,4 @@ def catalogue_of(
 
 def generated_catalogue(path: Path, frames: int = 100) -> SqliteCatalogue:
     """Write the catalogue of the generated data set as the images' labels would give it, and open it."""
-    return catalogue_of(path, generated.card(), {each.image: each.pixels for each in generated.frames(frames)})
+    return catalogue_of(path, generated.card(), {frame.image: frame.pixels for frame in generated.frames(frames)})

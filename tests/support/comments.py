@@ -20,10 +20,10 @@ def tokens(markdown: str) -> Iterator[Token]:
 
 def broken(markdown: str) -> list[str]:
     """Return the tokens of a comment that its writer does not produce."""
-    found = []
+    unknown = []
     for token in tokens(markdown):
         if token.type == "html_block" and not _OURS.fullmatch(token.content):
-            found.append(token.content)
+            unknown.append(token.content)
         elif token.type in (
             "html_inline",
             "link_open",
@@ -34,13 +34,13 @@ def broken(markdown: str) -> list[str]:
             "code_block",
             "s_open",
         ):
-            found.append(f"{token.type} {token.content}")
+            unknown.append(f"{token.type} {token.content}")
         elif token.type == "text" and re.search(r"[@#`<>&]|GH-\d", token.content):
-            found.append(token.content)
+            unknown.append(token.content)
         elif token.type == "heading_open" and token.tag not in ("h2", "h3"):
-            found.append(token.tag)
+            unknown.append(token.tag)
         elif token.type == "fence" and any(
             line[:1] not in (" ", "+", "-", "…", "") for line in token.content.split("\n")
         ):
-            found.append(token.content)
-    return found
+            unknown.append(token.content)
+    return unknown

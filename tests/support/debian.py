@@ -36,10 +36,10 @@ PACKAGES = (
 
 def program(name: str) -> Path:
     """Return where a program is; without it the test is a stated skip, under CI a failure."""
-    found = shutil.which(name, path=environment()["PATH"])
-    if found is None:
+    path = shutil.which(name, path=environment()["PATH"])
+    if path is None:
         pytest.skip(f"needs {name}: `make debian` unpacks it where apt-get is; elsewhere install it yourself")
-    return Path(found)
+    return Path(path)
 
 
 @cache
@@ -47,10 +47,10 @@ def environment() -> Mapping[str, str]:
     """Return variables with which the unpacked programs find each other and their libraries."""
     root = folder() / "root"
     libraries = [str(path) for path in (*root.glob("usr/lib/*-linux-gnu"), *root.glob("usr/lib/*-linux-gnu/slurm-wlm"))]
-    own = [str(root / each) for each in ("usr/sbin", "usr/bin", "sbin", "bin")]
+    own = [str(root / name) for name in ("usr/sbin", "usr/bin", "sbin", "bin")]
     # Last, so that what the machine has installed is used; Debian's sbin is on no user's PATH.
     path = [*os.environ.get("PATH", "").split(os.pathsep), "/usr/sbin", "/sbin", *own]
-    before = [each for each in (os.environ.get("LD_LIBRARY_PATH"),) if each]
+    before = [value for value in (os.environ.get("LD_LIBRARY_PATH"),) if value]
     return os.environ | {
         "PATH": os.pathsep.join(path),
         "LD_LIBRARY_PATH": os.pathsep.join([*before, *libraries]),
@@ -72,8 +72,8 @@ def unpack() -> None:
         if (target / "root").exists():
             return
         shutil.rmtree(target, ignore_errors=True)
-        for each in ("lists/partial", "cache/archives/partial"):
-            (target / each).mkdir(parents=True)
+        for subfolder in ("lists/partial", "cache/archives/partial"):
+            (target / subfolder).mkdir(parents=True)
         apt = (
             "apt-get", "-qq", "-y",
             "-o", f"Dir::State::lists={target / 'lists'}",

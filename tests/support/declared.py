@@ -18,14 +18,14 @@ def declared(build: Callable[[], object]) -> list[Manifest]:
     return manifests(component(build))
 
 
-def only(found: list[Manifest], kind: str) -> Manifest:
+def only(rendered: list[Manifest], kind: str) -> Manifest:
     """Return the only manifest of a kind."""
-    (manifest,) = (each for each in found if each["kind"] == kind)
+    (manifest,) = (candidate for candidate in rendered if candidate["kind"] == kind)
     return manifest
 
 
-def faults(found: list[Manifest]) -> list[str]:
+def faults(rendered: list[Manifest]) -> list[str]:
     """Return the mandatory findings; links to what other components declare are not among them."""
-    seen = [each for manifest in found for each in objects(manifest)]
+    seen = [subject for manifest in rendered for subject in objects(manifest)]
     findings = Checker().check(seen, Inventory(seen))
     return [str(finding) for finding in findings if finding.severity is Severity.MANDATORY]

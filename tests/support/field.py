@@ -55,11 +55,14 @@ class Outcome:
 
     def of(self, criterion: str) -> list[Verdict]:
         """Return the verdicts by one criterion."""
-        return [one for one in self.verdicts if one.criterion == criterion]
+        return [verdict for verdict in self.verdicts if verdict.criterion == criterion]
 
     def __str__(self) -> str:
         """Return what is not as it should be."""
-        rows = [f"{one.job} {one.criterion} {one.status} {one.measured} {one.causes}" for one in self.verdicts]
+        rows = [
+            f"{verdict.job} {verdict.criterion} {verdict.status} {verdict.measured} {verdict.causes}"
+            for verdict in self.verdicts
+        ]
         return f"exit status {self.status}\n" + "\n".join(row for row in rows if " pass " not in row)
 
 
@@ -91,10 +94,10 @@ class Field:
     def offered(self) -> None:
         """Wait until every node with GPUs offers them all, and each RDMA resource: plugins share those as they like."""
         for pool in self.settings.gpu_pools:
-            wanted = {"nvidia.com/gpu": pool.machine.gpus}
-            wanted |= {f"rdma/{name}": 1 for name in pool.rdma_resources}
+            resources = {"nvidia.com/gpu": pool.machine.gpus}
+            resources |= {f"rdma/{name}": 1 for name in pool.rdma_resources}
             for node in pool.free:
-                eventually(partial(self._offers, node, wanted), f"{node} does not offer {wanted}")
+                eventually(partial(self._offers, node, resources), f"{node} does not offer {resources}")
 
     def _offers(self, node: str, amounts: Mapping[str, int]) -> bool:
         return all(self.api.offers(node, resource) >= amount for resource, amount in amounts.items())
@@ -115,21 +118,27 @@ class Field:
     @contextmanager
     def running(self, manifests: Iterable[Manifest], *names: str, until: frozenset[str] = DONE) -> Iterator[None]:
         """Submit jobs, and wait until each has ended or is in a state of `until`; delete them at the end."""
-        mine = [one for one in manifests if one["kind"] in _WORK and one["metadata"]["name"] in names]
-        services = [one for one in self.healthy if one["kind"] == SERVICE.kind and one["metadata"]["name"] in names]
-        assert len(mine) == len(names)
+        submitted = [
+            manifest for manifest in manifests if manifest["kind"] in _WORK and manifest["metadata"]["name"] in names
+        ]
+        services = [
+            manifest
+            for manifest in self.healthy
+            if manifest["kind"] == SERVICE.kind and manifest["metadata"]["name"] in names
+        ]
+        assert len(submitted) == len(names)
         try:
-            for one in (*services, *mine):
-                self.api.create(_kind(one), one, one["metadata"]["namespace"])
-            eventually(lambda: all(self._there(name, until) for name in names), f"no end of {names}", self.seen)
+            for manifest in (*services, *submitted):
+                self.api.create(_kind(manifest), manifest, manifest["metadata"]["namespace"])
+            eventually(lambda: all(self._reached(name, until) for name in names), f"no end of {names}", self.seen)
             yield
         finally:
-            for one in (*mine, *services):
-                self._gone(one)
+            for manifest in (*submitted, *services):
+                self._delete(manifest)
 
-    def _there(self, name: str, until: frozenset[str]) -> bool:
-        found = next((one for one in self.seen() if one.name == name), None)
-        return found is not None and (found.state in until or ("hindered" in until and bool(found.hindrances)))
+    def _reached(self, name: str, until: frozenset[str]) -> bool:
+        job = next((seen for seen in self.seen() if seen.name == name), None)
+        return job is not None and (job.state in until or ("hindered" in until and bool(job.hindrances)))
 
     def seen(self) -> list[Seen]:
         """Return the jobs as `./hpc status` shows them."""
@@ -137,11 +146,11 @@ class Field:
 
     def verified(self, *names: str) -> Outcome:
         """Collect and judge as `./hpc verify` does, with the nodes and these jobs."""
-        wanted = [one for one in requests(self.settings, {}) if one.job.partition("/")[2] in names]
-        assert len(wanted) == len(names)
+        requested = [request for request in requests(self.settings, {}) if request.job.partition("/")[2] in names]
+        assert len(requested) == len(names)
         with SILENT.step("reading") as step:
-            found = collect(self.cluster, wanted, self.seen(), self.folder, step)
-        verdicts = judge([*nodes.look(self.cluster, self.settings), *found])
+            collected = collect(self.cluster, requested, self.seen(), self.folder, step)
+        verdicts = judge([*nodes.look(self.cluster, self.settings), *collected])
         return Outcome(exit_status(verdicts), tuple(verdicts))
 
     def restart(self, daemon_set: str, namespace: str) -> None:
@@ -173,11 +182,11 @@ class Field:
 
     def _replace(self, before: Manifest | None, after: Manifest | None) -> None:
         if before is not None and after is None:
-            self._gone(before)
+            self._delete(before)
         elif after is not None:
             self.api.apply(_kind(after), after)
 
-    def _gone(self, manifest: Manifest) -> None:
+    def _delete(self, manifest: Manifest) -> None:
         kind, meta = _kind(manifest), manifest["metadata"]
         namespace, name = meta.get("namespace"), meta["name"]
         if self.api.find(kind, name, namespace) is None:
@@ -196,9 +205,9 @@ class Field:
     def _collect(self, owner: str, namespace: str | None) -> None:
         """Delete what an object owned: the garbage collector takes up to 40 s to hear of a kind that is new."""
         for kind in _OWNED if namespace else ():
-            for one in self.api.list(kind, namespace)["items"]:
-                if owner in [each["uid"] for each in one["metadata"].get("ownerReferences", ())]:
-                    self.api.delete(kind, one["metadata"]["name"], namespace)
+            for obj in self.api.list(kind, namespace)["items"]:
+                if owner in [owner_reference["uid"] for owner_reference in obj["metadata"].get("ownerReferences", ())]:
+                    self.api.delete(kind, obj["metadata"]["name"], namespace)
 
     def _pods_named(self, job: str, namespace: str) -> list[Manifest]:
         return [pod for pod in self.api.pods(namespace) if pod["metadata"]["name"].startswith(f"{job}-")]
@@ -213,20 +222,23 @@ def edited(healthy: Iterable[Manifest], edit: Edit) -> list[Manifest]:
 
 def refusals(settings: Settings, manifests: Iterable[Manifest]) -> set[str]:
     """Return the mandatory rules that refuse manifests, taken as complete, without exceptions."""
-    found = [each for manifest in manifests for each in objects(manifest)]
+    subjects = [subject for manifest in manifests for subject in objects(manifest)]
     checker = Checker(configuration=Configuration(configuration(settings)))
-    seen = checker.check(found, Inventory(found, complete=True))
-    return {one.rule for one in seen if one.severity is Severity.MANDATORY}
+    seen = checker.check(subjects, Inventory(subjects, complete=True))
+    return {finding.rule for finding in seen if finding.severity is Severity.MANDATORY}
 
 
 def named(manifests: Iterable[Manifest], name: str) -> Manifest:
     """Return the only manifest of a name."""
-    (found,) = (one for one in manifests if one["metadata"]["name"] == name)
-    return found
+    (manifest,) = (candidate for candidate in manifests if candidate["metadata"]["name"] == name)
+    return manifest
 
 
 def _differences(old: Iterable[Manifest], new: Iterable[Manifest]) -> Iterator[tuple[Manifest | None, Manifest | None]]:
-    before, after = ({_key(one): one for one in some if one["kind"] not in _WORK} for some in (old, new))
+    before, after = (
+        {_key(manifest): manifest for manifest in manifests if manifest["kind"] not in _WORK}
+        for manifests in (old, new)
+    )
     for key in {**before, **after}:
         if before.get(key) != after.get(key):
             yield before.get(key), after.get(key)

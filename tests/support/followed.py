@@ -28,11 +28,11 @@ def blocks(page: Path) -> list[Block]:
     text = page.read_text()
     return [
         Block(
-            found["info"].strip(),
-            re.findall(r"^#+ (.*)$", text[: found.start()], re.MULTILINE)[-1],
-            textwrap.dedent(found["text"]),
+            match["info"].strip(),
+            re.findall(r"^#+ (.*)$", text[: match.start()], re.MULTILINE)[-1],
+            textwrap.dedent(match["text"]),
         )
-        for found in _BLOCK.finditer(text)
+        for match in _BLOCK.finditer(text)
     ]
 
 

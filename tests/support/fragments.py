@@ -262,7 +262,7 @@ _OF_KIND: Mapping[str, st.SearchStrategy[dict[str, Any]]] = {
 @st.composite
 def workloads(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Draw up to three workloads; their tenants and nodes are named where they are put."""
-    found = []
+    drawn = []
     for index in range(draw(st.integers(1, 3))):
         kind = draw(st.sampled_from(["mpi", "job", "rdma-test"]))
         workload = {"kind": kind, "name": f"job-{index}"} | draw(_OF_KIND[kind])
@@ -272,8 +272,8 @@ def workloads(draw: st.DrawFn) -> list[dict[str, Any]]:
             workload |= draw(st.sampled_from([{"build": "image"}, *[{"image": IMAGE}] * 3]))
         if "layout" in workload and workload["layout"] is None:
             workload["gpus"] = draw(st.sampled_from([1, 4, 6, 24]))
-        found.append(workload)
-    return found
+        drawn.append(workload)
+    return drawn
 
 
 @st.composite
@@ -321,7 +321,7 @@ def change(content: dict[str, Any], path: str, value: Fragment) -> None:
     *parents, last = path.split(".")
     parts: list[Any] = [content]
     for parent in parents:
-        parts = [each for part in parts for each in _entries(part, parent)]
+        parts = [entry for part in parts for entry in _entries(part, parent)]
     for part in parts:
         if isinstance(part, dict):
             part[last] = copy.deepcopy(value)
@@ -344,7 +344,7 @@ def _named(content: dict[str, Any]) -> dict[str, Any]:
         for workload in stage["workloads"]:
             workload["tenant"] = workload.get("tenant") if workload.get("tenant") in names else first
             if workload.get("build") == "image":
-                built = [each["name"] for each in content.get("builds", []) if each["tenant"] == workload["tenant"]]
+                built = [image["name"] for image in content.get("builds", []) if image["tenant"] == workload["tenant"]]
                 workload["build"] = built[0] if built else "image"
             if workload.get("priority"):
                 classes = content.get("priority_classes") or [{"class_name": "training"}]

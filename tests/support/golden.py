@@ -70,7 +70,7 @@ def files(manifests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
         name = "-".join(part for part in parts if part) + ".yaml"
         assert name not in named, f"two manifests are named {name}"
         named[name] = manifest
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     whole: dict[str, list[str]] = {}
     for name in sorted(named):
         manifest = named[name]
@@ -81,8 +81,8 @@ def files(manifests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
         if _lines(best) * _LIKE > _lines(full):
             others.append(name)
             best = full
-        found[name] = best
-    return found
+        texts[name] = best
+    return texts
 
 
 def text(tree: Mapping[str, Any]) -> str:
@@ -108,31 +108,31 @@ def _fields(own: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, own
 
 
-def differences(found: Mapping[str, str], folder: Path) -> str:
+def differences(rendered: Mapping[str, str], folder: Path) -> str:
     """Return what differs from `folder`: files that appear or vanish by name, others as a unified diff."""
     stored = {file.name: file.read_text() for file in folder.glob("*") if file.is_file()}
     at = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
-    lines = [f"appears: {at}/{name}\n" for name in sorted(found.keys() - stored.keys())]
-    lines += [f"vanishes: {at}/{name}\n" for name in sorted(stored.keys() - found.keys())]
-    for name in sorted(found.keys() & stored.keys()):
-        before, after = stored[name].splitlines(keepends=True), found[name].splitlines(keepends=True)
+    lines = [f"appears: {at}/{name}\n" for name in sorted(rendered.keys() - stored.keys())]
+    lines += [f"vanishes: {at}/{name}\n" for name in sorted(stored.keys() - rendered.keys())]
+    for name in sorted(rendered.keys() & stored.keys()):
+        before, after = stored[name].splitlines(keepends=True), rendered[name].splitlines(keepends=True)
         lines += difflib.unified_diff(before, after, f"{at}/{name}", f"{at}/{name} (rendered)")
     return "".join(lines)
 
 
-def compare(found: Mapping[str, str], folder: Path) -> None:
+def compare(rendered: Mapping[str, str], folder: Path) -> None:
     """Fail where the files of `folder` differ, and name the command that updates them."""
-    if changed := differences(found, folder):
+    if changed := differences(rendered, folder):
         pytest.fail(f"golden files differ; where the change is meant, run `{UPDATE}`\n{changed}", pytrace=False)
 
 
-def write(found: Mapping[str, str], folder: Path) -> None:
+def write(rendered: Mapping[str, str], folder: Path) -> None:
     """Write the files of `folder`, and remove those of objects that are no more."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in folder.glob("*"):
-        if file.is_file() and file.name not in found:
+        if file.is_file() and file.name not in rendered:
             file.unlink()
-    for name, content in found.items():
+    for name, content in rendered.items():
         (folder / name).write_text(content)
 
 

@@ -49,6 +49,6 @@ def kubeconfig(folder: Path, port: int) -> Path:
         ("users", "user", {"token": "x"}),
         ("contexts", "context", {"cluster": "lab", "user": "lab"}),
     ]
-    named = {key: [{"name": "lab", one: content}] for key, one, content in parts}
+    named = {key: [{"name": "lab", singular: content}] for key, singular, content in parts}
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", **named}))
     return file

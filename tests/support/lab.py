@@ -79,18 +79,18 @@ class Lab:
 
     def take(self, kind: Kind, name: str, namespace: str | None = None) -> dict[str, Any]:
         """Delete an object, wait until it is gone, and return what `put` needs to bring it back."""
-        found = self.api.get(kind, name, namespace)
+        obj = self.api.get(kind, name, namespace)
         self.api.delete(kind, name, namespace)
         eventually(lambda: self.api.find(kind, name, namespace) is None, f"{kind.kind} {name} is still there")
-        return found
+        return obj
 
-    def put(self, kind: Kind, found: dict[str, Any]) -> None:
+    def put(self, kind: Kind, obj: dict[str, Any]) -> None:
         """Bring an object back that was taken."""
         kept = ("name", "namespace", "labels")
-        metadata = {key: value for key, value in found["metadata"].items() if key in kept}
-        annotations = found["metadata"].get("annotations", {})
+        metadata = {key: value for key, value in obj["metadata"].items() if key in kept}
+        annotations = obj["metadata"].get("annotations", {})
         metadata["annotations"] = {key: text for key, text in annotations.items() if not key.startswith(_BINDING)}
-        body = {key: value for key, value in found.items() if key != "status"} | {"metadata": metadata}
+        body = {key: value for key, value in obj.items() if key != "status"} | {"metadata": metadata}
         if "claimRef" in body.get("spec", {}):
             # The old claim's identity would bind the volume to a claim that no longer exists.
             body["spec"]["claimRef"] = {key: body["spec"]["claimRef"][key] for key in ("kind", "namespace", "name")}
@@ -99,11 +99,11 @@ class Lab:
     @contextmanager
     def without(self, kind: Kind, name: str, namespace: str | None = None) -> Iterator[Callable[[], None]]:
         """Take an object away; yield what brings it back, which happens at the end in any case."""
-        found = self.take(kind, name, namespace)
+        obj = self.take(kind, name, namespace)
 
         def bring_back() -> None:
             if self.api.find(kind, name, namespace) is None:
-                self.put(kind, found)
+                self.put(kind, obj)
 
         try:
             yield bring_back
@@ -118,7 +118,9 @@ class Lab:
     def job(self) -> Iterator["Probe"]:
         """Submit the two-node NCCL job of dev under another name, without the engine, and delete it at the end."""
         (manifest,) = [
-            found for found in manifests(environment("dev")) if found["metadata"]["name"] == "nccl-test-02x08"
+            candidate
+            for candidate in manifests(environment("dev"))
+            if candidate["metadata"]["name"] == "nccl-test-02x08"
         ]
         manifest = copy.deepcopy(manifest)
         manifest["metadata"] = {"name": "probe", "namespace": "adas"}
@@ -152,13 +154,13 @@ class Probe:
     def conditions(self) -> set[str]:
         """Its conditions that are true."""
         status = self.lab.api.get(kinds.MPI_JOB_V1ALPHA2, self.name, "adas").get("status", {})
-        return {found["type"] for found in status.get("conditions", ()) if found["status"] == "True"}
+        return {condition["type"] for condition in status.get("conditions", ()) if condition["status"] == "True"}
 
     def complaints(self) -> str:
         """Return why its workers do not run, in the words of scheduler and kubelet."""
         words = []
         for pod in self.workers:
-            words += [found.get("message", "") for found in pod["status"].get("conditions", ())]
+            words += [condition.get("message", "") for condition in pod["status"].get("conditions", ())]
             for container in pod["status"].get("containerStatuses", ()):
                 waiting = container["state"].get("waiting", {})
                 words += [waiting.get("reason", ""), waiting.get("message", "")]

@@ -73,10 +73,10 @@ def words() -> tuple[str, ...]:
 def mutants(draw: st.DrawFn) -> list[Any]:
     """Return some of the fixtures' manifests, with parts taken out, exchanged, repeated and replaced."""
     random = draw(st.randoms(use_true_random=False))
-    found = [deepcopy(random.choice(seeds())) for _ in range(random.randint(1, 4))]
+    manifests = [deepcopy(random.choice(seeds())) for _ in range(random.randint(1, 4))]
     for _ in range(random.randint(0, 6)):
-        _mutate(random, random.choice(found))
-    return [{"apiVersion": "v1", "kind": "List", "items": found}] if random.random() < 0.1 else found
+        _mutate(random, random.choice(manifests))
+    return [{"apiVersion": "v1", "kind": "List", "items": manifests}] if random.random() < 0.1 else manifests
 
 
 def inventions() -> st.SearchStrategy[list[Any]]:
@@ -103,8 +103,8 @@ def texts(draw: st.DrawFn) -> bytes:
     if draw(st.integers(0, 9)) == 0:
         return draw(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode()))
     random = draw(st.randoms(use_true_random=False))
-    found = draw(mutants())
-    text = json.dumps(found[0]) if random.random() < 0.2 else yaml.dump_all(found, Dumper=yaml.CSafeDumper)
+    manifests = draw(mutants())
+    text = json.dumps(manifests[0]) if random.random() < 0.2 else yaml.dump_all(manifests, Dumper=yaml.CSafeDumper)
     for _ in range(random.randint(0, 6)):
         begin = random.randint(0, len(text))
         end = begin + random.choice((0, 0, 0, 1, 2, 30))
@@ -117,17 +117,17 @@ def _mutate(random: Random, root: Any) -> None:
     if not places:
         return
     parent, key, value = random.choice(places)
-    what = random.randint(0, 5)
-    if what == 0:
+    mutation = random.randint(0, 5)
+    if mutation == 0:
         del parent[key]
-    elif what == 1 and isinstance(parent, list):
+    elif mutation == 1 and isinstance(parent, list):
         parent[key:key] = [deepcopy(value)] * random.choice((1, 2, 20))
-    elif what == 2 and isinstance(parent, dict):
+    elif mutation == 2 and isinstance(parent, dict):
         parent[random.choice(words())] = parent.pop(key)
-    elif what == 3:
+    elif mutation == 3:
         others = [other for _, name, other in _places(random.choice(seeds())) if name == key]
         parent[key] = deepcopy(random.choice(others or _ODD))
-    elif what == 4 and isinstance(value, dict):
+    elif mutation == 4 and isinstance(value, dict):
         value[random.choice(words())] = deepcopy(random.choice(_ODD))
     else:
         parent[key] = deepcopy(random.choice(_ODD))

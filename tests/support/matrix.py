@@ -15,28 +15,28 @@ _ENDS = {"succeeded": "Succeeded", "failed": "Failed", "waiting": "hindered"}
 def healthy(field: Field, *jobs: str) -> None:
     """Run jobs on the platform as it is; they must pass."""
     with field.running(field.healthy, *jobs):
-        found = field.verified(*jobs)
-    assert found.status == 0, found
+        outcome = field.verified(*jobs)
+    assert outcome.status == 0, outcome
 
 
 def check(field: Field, broken: Sequence[Manifest], row: Fault) -> None:
     """Run a row's job on a broken platform; end, exit status, criterion and cause must be those of the row."""
     job = row.get("job_name", JOB)
     jobs = (LISTENER, job) if job == RDMA_TEST else (job,)
-    wanted = _ENDS[row["job"]]
-    with field.running(broken, *jobs, until=DONE | {wanted}):
-        found = field.verified(*jobs)
-        ended = next(one for one in field.seen() if one.name == job)
-    assert (ended.state == wanted) if wanted != "hindered" else ended.hindrances, ended
-    judged(found, row)
+    end = _ENDS[row["job"]]
+    with field.running(broken, *jobs, until=DONE | {end}):
+        outcome = field.verified(*jobs)
+        ended = next(seen for seen in field.seen() if seen.name == job)
+    assert (ended.state == end) if end != "hindered" else ended.hindrances, ended
+    judged(outcome, row)
 
 
-def judged(found: Outcome, row: Fault) -> None:
+def judged(outcome: Outcome, row: Fault) -> None:
     """Hold a verdict against a row."""
     assert row["status"] in (1, 2), "a fault gets through"
-    assert found.status == row["status"], found
+    assert outcome.status == row["status"], outcome
     cause = next(str(cause) for cause in CAUSES if cause.name == row["cause"])
-    bad = [one for one in found.of(row["criterion"]) if one.status in (Status.FAIL, Status.MISSING)]
-    assert any(cause in one.causes for one in bad), found
-    shown = [text for one in bad for text in (one.measured, *(proof.text for proof in one.proofs))]
+    bad = [verdict for verdict in outcome.of(row["criterion"]) if verdict.status in (Status.FAIL, Status.MISSING)]
+    assert any(cause in one.causes for one in bad), outcome
+    shown = [text for verdict in bad for text in (verdict.measured, *(proof.text for proof in verdict.proofs))]
     assert any(row["shows"] in text for text in shown), shown

@@ -26,9 +26,9 @@ def read_text(text: str | bytes) -> tuple[Reading, ...]:
 
 def only(kind: type[Kind], log: str | Path) -> Kind:
     """Return the one reading of a log, a text or a file, which is of this kind."""
-    (found,) = read(log) if isinstance(log, Path) else read_text(log)
-    assert isinstance(found, kind)
-    return found
+    (reading,) = read(log) if isinstance(log, Path) else read_text(log)
+    assert isinstance(reading, kind)
+    return reading
 
 
 def mutations(text: str, count: int, seed: int = 1) -> Iterator[bytes]:
@@ -78,8 +78,8 @@ def invented(raw: bytes, readings: tuple[Reading, ...]) -> list[str]:
     texts = [clean(number, line).text for number, line in enumerate(raw_lines(io.BytesIO(raw)), 1)]
     return [
         f"{row}: not in line {row['line']}: {texts[row['line'] - 1]!r}"
-        for one in readings
-        for row in _rows(one.model_dump())
+        for reading in readings
+        for row in _rows(reading.model_dump())
         if not _figures({**row, "line": 0, "step": 0}) <= _printed(texts[row["line"] - 1])
     ]
 
@@ -97,9 +97,9 @@ def _rows(value: Any) -> Iterator[dict[str, Any]]:
 
 def _figures(value: Any) -> set[float]:
     if isinstance(value, dict):
-        return {one for inner in value.values() for one in _figures(inner)}
+        return {figure for inner in value.values() for figure in _figures(inner)}
     return {abs(float(value))} if isinstance(value, int | float) and value else set()
 
 
 def _printed(text: str) -> set[float]:
-    return {float(one.replace(",", ".")) for one in _NUMBER.findall(text)}
+    return {float(number.replace(",", ".")) for number in _NUMBER.findall(text)}

@@ -33,6 +33,6 @@ def found(*texts: str | bytes) -> Found:
     return found_in(readings(*texts))
 
 
-def rails(one: Found) -> list[tuple[str, tuple[int, ...], str]]:
+def rails(machine: Found) -> list[tuple[str, tuple[int, ...], str]]:
     """Return the rails with the GPUs next to them."""
-    return [(hca["name"], tuple(hca["gpus"]), hca["distance"]) for hca in one.fields.get("hcas", ())]
+    return [(hca["name"], tuple(hca["gpus"]), hca["distance"]) for hca in machine.fields.get("hcas", ())]

@@ -24,14 +24,14 @@ class Change:
 
 def changes(preview: str) -> set[Change]:
     """Return the changes of objects of the cluster in the output of `pulumi preview --json`."""
-    found = set()
+    listed = set()
     for step in json.loads(preview[preview.index("{") :])["steps"]:
         token = step["urn"].split("::")[2].rpartition("$")[2]
         if step["op"] != "same" and token.startswith("kubernetes:"):
             old, new = _name(step.get("oldState")), _name(step.get("newState"))
             name = f"{old} → {new}" if old and new and old != new else new or old
-            found.add(Change(WORDS[step["op"]], _kind(token), name))
-    return found
+            listed.add(Change(WORDS[step["op"]], _kind(token), name))
+    return listed
 
 
 def written(page: str) -> set[Change]:
@@ -45,10 +45,10 @@ def written(page: str) -> set[Change]:
     }
 
 
-def table(found: Iterable[Change]) -> str:
+def table(plan: Iterable[Change]) -> str:
     """Return the rows of a page, to which its author adds the reasons."""
     rows: dict[tuple[str, str], list[str]] = {}
-    for change in sorted(found, key=lambda each: (list(WORDS.values()).index(each.step), each)):
+    for change in sorted(plan, key=lambda change: (list(WORDS.values()).index(change.step), change)):
         rows.setdefault((change.step, change.kind), []).append(f"`{change.name}`")
     return "\n".join(f"| {step} | {kind} | {', '.join(names)} |" for (step, kind), names in rows.items())
 

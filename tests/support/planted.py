@@ -52,7 +52,7 @@ def forms(text: str) -> dict[bytes, str]:
         plain.hex().encode(): "hex",
         plain.hex().upper().encode(): "hex",
         **dict.fromkeys(once, "base64"),
-        **{twice: "base64 of base64" for each in once for twice in _base64(each)},
+        **{encoded_twice: "base64 of base64" for encoded in once for encoded_twice in _base64(encoded)},
     }
 
 
@@ -82,9 +82,9 @@ class Search:
 
     def content(self, place: str, content: bytes) -> Iterator[Found]:
         """Yield what is found in some bytes, and in what is packed in them."""
-        wanted = list(self._wanted())
+        patterns = list(self._wanted())
         for layer in _layers(content):
-            for pattern, form in wanted:
+            for pattern, form in patterns:
                 at = layer.find(pattern)
                 if at >= 0:
                     around = layer[max(0, at - 120) : at + len(pattern) + 40]
@@ -95,10 +95,10 @@ class Search:
 
         `left_out` are regular expressions of paths within the folder.
         """
-        skipped = [re.compile(each) for each in left_out]
+        skipped = [re.compile(pattern) for pattern in left_out]
         for path in sorted(folder.rglob("*")):
             place = str(path.relative_to(folder))
-            if any(each.fullmatch(place) for each in skipped):
+            if any(pattern.fullmatch(place) for pattern in skipped):
                 continue
             yield from self.content(f"name of {place}", place.encode())
             if path.is_symlink():

@@ -88,20 +88,22 @@ class Site:
             stderr=subprocess.PIPE,
         )
 
-    def ended(self, what: str, process: subprocess.Popen[bytes], given: str = "") -> str:
+    def ended(self, what: str, process: subprocess.Popen[bytes], stdin: str = "") -> str:
         """Store what a process prints until its exit, and return it."""
-        output, complaints = process.communicate(given.encode(), timeout=1200)
+        output, complaints = process.communicate(stdin.encode(), timeout=1200)
         place = f"{len(self.printed):03} {what}"
         self.printed |= {place: output, f"{place}, stderr": complaints}
         return (output + complaints).decode(errors="replace")
 
-    def run(self, *words: str, given: str = "", status: int | None = 0, **variables: str) -> str:
+    def run(self, *words: str, stdin: str = "", status: int | None = 0, **variables: str) -> str:
         """Run ./hpc with its stack; return what it printed."""
-        what = " ".join(words)
+        command = " ".join(words)
         process = self.start(*_with_stack(words), **variables)
-        said = self.ended(what, process, given)
-        assert status is None or process.returncode == status, f"./hpc {what}: {process.returncode}:\n{said[-4000:]}"
-        return said
+        output = self.ended(command, process, stdin)
+        assert status is None or process.returncode == status, (
+            f"./hpc {command}: {process.returncode}:\n{output[-4000:]}"
+        )
+        return output
 
     def walk(self, block: str) -> None:
         """Run a block of a page in the user's shell."""
@@ -111,12 +113,12 @@ class Site:
     def together(self, *commands: list[str]) -> None:
         """Run commands at once that change nothing; each with the stack."""
         started = [(" ".join(words), self.start(*_with_stack(words))) for words in commands]
-        for what, process in started:
-            self.ended(what, process)
+        for command, process in started:
+            self.ended(command, process)
 
-    def pulumi(self, *words: str, given: str = "", status: int | None = 0, **variables: str) -> str:
+    def pulumi(self, *words: str, stdin: str = "", status: int | None = 0, **variables: str) -> str:
         """Run plain pulumi."""
-        return self.run("pulumi", "--", *words, given=given, status=status, **variables)
+        return self.run("pulumi", "--", *words, stdin=stdin, status=status, **variables)
 
     def change(self, edit: Callable[[dict[str, Any]], None]) -> None:
         """Change the settings."""
@@ -138,10 +140,10 @@ class Site:
         """Yield all versions of all objects of the bucket, with their metadata."""
         client = self.client
         for page in client.get_paginator("list_object_versions").paginate(Bucket=BUCKET):
-            for each in page.get("Versions", ()):
-                found = client.get_object(Bucket=BUCKET, Key=each["Key"], VersionId=each["VersionId"])
-                yield f"{each['Key']} {each['VersionId']}", found["Body"].read()
-                yield f"head of {each['Key']}", json.dumps(found["ResponseMetadata"]).encode()
+            for entry in page.get("Versions", ()):
+                obj = client.get_object(Bucket=BUCKET, Key=entry["Key"], VersionId=entry["VersionId"])
+                yield f"{entry['Key']} {entry['VersionId']}", obj["Body"].read()
+                yield f"head of {entry['Key']}", json.dumps(obj["ResponseMetadata"]).encode()
 
 
 def _with_stack(words: Sequence[str]) -> list[str]:

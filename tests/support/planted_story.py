@@ -83,7 +83,7 @@ def _adjust(platform: dict[str, Any]) -> None:
 def _new_accounts(site: Site) -> None:
     names = ("csisecret-local", "csisecret-remote")
     accounts = {name: {part: planted.value(*ODD) for part in ("username", "password")} for name in names}
-    site.pulumi("config", "set", "--secret", "hpc:scaleGui", given=json.dumps(accounts))
+    site.pulumi("config", "set", "--secret", "hpc:scaleGui", stdin=json.dumps(accounts))
 
 
 def _show(site: Site) -> None:
@@ -128,7 +128,7 @@ def _lose_an_object(site: Site) -> None:
     _change_out_of_band(site)
     site.pulumi("refresh", "--yes", "--diff")
     exported = json.loads(_output(site, "stack", "export"))["deployment"]["resources"]
-    (lost,) = (each for each in exported if "PullSecret$kubernetes:core/v1:Secret::vision" in each["urn"])
+    (lost,) = (resource for resource in exported if "PullSecret$kubernetes:core/v1:Secret::vision" in resource["urn"])
     site.pulumi("state", "delete", "--yes", "--target-dependents", lost["urn"])
     accounts = json.dumps({"auths": {REGISTRY: {"auth": planted.value(*ODD)}}})
     _patched(site, lost["outputs"]["metadata"]["name"], "vision", KEY, accounts)
@@ -219,7 +219,7 @@ def _differs(site: Site, before: Any) -> bool:
 
 
 def _each(pid: int, how: signal.Signals, *words: bytes) -> list[tuple[int, signal.Signals]]:
-    below = [(each, how) for each in _below(pid, words)]
+    below = [(process, how) for process in _below(pid, words)]
     assert below, f"no process of the update has {words} in its command line"
     return below
 
@@ -228,17 +228,17 @@ def _below(pid: int, words: Sequence[bytes]) -> list[int]:
     """Return the descendants of a process whose command contains one of some words."""
     above: dict[int, int] = {}
     commands: dict[int, bytes] = {}
-    for each in procfs.pids():
+    for number in procfs.pids():
         with suppress(OSError):
-            above[each] = int(Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[1])
-            commands[each] = Path(f"/proc/{each}/cmdline").read_bytes()
-    found = []
-    for each, command in commands.items():
-        parent = each
+            above[number] = int(Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
+            commands[number] = Path(f"/proc/{number}/cmdline").read_bytes()
+    descendants = []
+    for number, command in commands.items():
+        parent = number
         while (parent := above.get(parent, 0)) > 1:
             if parent == pid and any(word in command for word in words):
-                found.append(each)
-    return found
+                descendants.append(number)
+    return descendants
 
 
 def _in_a_folder(site: Site) -> None:

@@ -35,7 +35,7 @@ class Prometheus:
     def query(self, expression: str) -> list[tuple[Series, float]]:
         """Return labels and value of each series of an expression at this moment."""
         answer = self._get(f"/api/v1/query?{urlencode({'query': expression})}")
-        return [(each["metric"], float(each["value"][1])) for each in answer["data"]["result"]]
+        return [(series["metric"], float(series["value"][1])) for series in answer["data"]["result"]]
 
     def labels(self, expression: str, name: str) -> set[str]:
         """Return the values of a label of an expression's series."""
@@ -46,11 +46,13 @@ class Prometheus:
         self.eventually(lambda: self.labels("ALERTS", "alertname") == {*alerts}, f"expected {alerts}")
         self.eventually(lambda: self.labels(FIRING, "alertname") == {*alerts}, f"expected {alerts} to fire")
 
-    def eventually(self, condition: Callable[[], object], what: str) -> None:
+    def eventually(self, condition: Callable[[], object], expectation: str) -> None:
         """Wait until a condition holds; fail with what is wanted and the alerts that there are."""
         until = time.monotonic() + _PATIENCE
         while not condition():
-            assert time.monotonic() < until, f"{what}; alerts: {self.query('ALERTS')}; log: {self.log.read_text()}"
+            assert time.monotonic() < until, (
+                f"{expectation}; alerts: {self.query('ALERTS')}; log: {self.log.read_text()}"
+            )
             time.sleep(0.1)
 
     def evaluated(self, times: int = 2) -> None:
@@ -63,8 +65,8 @@ class Prometheus:
             )
 
     def _evaluations(self) -> set[tuple[str, str]]:
-        found = self._get("/api/v1/rules")["data"]["groups"]
-        return {(group["name"], group["lastEvaluation"]) for group in found}
+        groups = self._get("/api/v1/rules")["data"]["groups"]
+        return {(group["name"], group["lastEvaluation"]) for group in groups}
 
     def _get(self, path: str) -> Any:
         with urlopen(f"{self.address}{path}", timeout=10) as answer:  # noqa: S310 - loopback
@@ -73,7 +75,7 @@ class Prometheus:
 
 def declared(api: Api) -> list[dict[str, Any]]:
     """Return the groups of a cluster's PrometheusRules, at an interval of a second, with `for` shortened to it."""
-    groups = [group for one in api.list(kinds.PROMETHEUS_RULE)["items"] for group in one["spec"]["groups"]]
+    groups = [group for rules in api.list(kinds.PROMETHEUS_RULE)["items"] for group in rules["spec"]["groups"]]
     for group in groups:
         group.pop("interval", None)
     for rule in (rule for group in groups for rule in group["rules"] if "for" in rule):
@@ -83,13 +85,13 @@ def declared(api: Api) -> list[dict[str, Any]]:
 
 def configured(address: str, groups: list[dict[str, Any]], folder: Path) -> Path:
     """Write what a cluster serves for a Prometheus, with intervals of one second, and rules beside it."""
-    found = yaml.safe_load(page(address, "prometheus.yml"))
-    found["global"] = dict.fromkeys(found["global"], "1s")
-    (discovery,) = found["scrape_configs"][0]["http_sd_configs"]
+    settings = yaml.safe_load(page(address, "prometheus.yml"))
+    settings["global"] = dict.fromkeys(settings["global"], "1s")
+    (discovery,) = settings["scrape_configs"][0]["http_sd_configs"]
     discovery["refresh_interval"] = "1s"
-    (folder / found["rule_files"][0]).write_text(yaml.safe_dump({"groups": groups}))
+    (folder / settings["rule_files"][0]).write_text(yaml.safe_dump({"groups": groups}))
     file = folder / "prometheus.yml"
-    file.write_text(yaml.safe_dump(found))
+    file.write_text(yaml.safe_dump(settings))
     return file
 
 

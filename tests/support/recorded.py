@@ -42,8 +42,8 @@ def built(content: Mapping[str, Any], stack: str = "test") -> tuple[Registration
 
 @cache
 def _built(content: str, stack: str) -> tuple[Registration, ...]:
-    wanted = settings.parse(json.loads(content), "test", stack)
-    return component(lambda: build(wanted, placeholder_accounts(wanted, REDACTED), ROOT), stack)
+    parsed = settings.parse(json.loads(content), "test", stack)
+    return component(lambda: build(parsed, placeholder_accounts(parsed, REDACTED), ROOT), stack)
 
 
 def component(declare: Callable[[], object], stack: str = "test") -> tuple[Registration, ...]:
@@ -59,20 +59,20 @@ def of_kind(recorded: Iterable[Registration], kind: str) -> list[Registration]:
 def before(item: Registration, all_of: Mapping[str, Registration]) -> Iterator[Registration]:
     """Yield everything that an object depends on, by way of others too; `all_of` has the registrations by URN."""
     seen: set[str] = set()
-    wanted = list(item.dependencies)
-    while wanted:
-        urn = wanted.pop()
+    waiting = list(item.dependencies)
+    while waiting:
+        urn = waiting.pop()
         if urn not in seen and urn in all_of:
             seen.add(urn)
             yield all_of[urn]
-            wanted += all_of[urn].dependencies
+            waiting += all_of[urn].dependencies
 
 
 def one(recorded: Iterable[Registration], kind: str, name: str | None = None) -> Registration:
     """Return the only object of a kind (and, if given, of a name)."""
-    found = [item for item in of_kind(recorded, kind) if name in (None, item.inputs["metadata"]["name"])]
-    assert len(found) == 1, f"{kind} {name}: {[item.urn for item in found]}"
-    return found[0]
+    matches = [item for item in of_kind(recorded, kind) if name in (None, item.inputs["metadata"]["name"])]
+    assert len(matches) == 1, f"{kind} {name}: {[item.urn for item in matches]}"
+    return matches[0]
 
 
 def spec(recorded: Iterable[Registration], kind: str, name: str | None = None) -> Any:

@@ -41,8 +41,8 @@ def renewals() -> Iterator[Renewal]:
         stacks.setdefault(load(stack, ROOT).version.name, []).append(stack)
     for release, users in stacks.items():
         if last_day := RELEASES[release].last_day:
-            what = f"support of OpenShift {release} (stacks {', '.join(users)})"
-            yield Renewal(last_day, what, "move them to a later release")
+            support = f"support of OpenShift {release} (stacks {', '.join(users)})"
+            yield Renewal(last_day, support, "move them to a later release")
     for entry in exceptions.load():
         yield Renewal(entry.expires, entry.name, "renew `expires` in policies/exceptions.yaml, or delete the exception")
 

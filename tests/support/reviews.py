@@ -33,12 +33,12 @@ def reviewed(edit: Edit, stack: str = "prod", *, before: Edit = nothing) -> Revi
 
 
 def compared(
-    stack: str, old: tuple[Registration, ...], new: tuple[Registration, ...], known: Facts | None = None
+    stack: str, old: tuple[Registration, ...], new: tuple[Registration, ...], facts: Facts | None = None
 ) -> Review:
     """Return the change from one set of registrations to another."""
     sides = [{item.urn: item for item in side} for side in (old, new)]
     changes = [_change(sides[0].get(urn), sides[1].get(urn)) for urn in sorted({*sides[0], *sides[1]})]
-    return Review(stack, tuple(changes), facts=known or Facts())
+    return Review(stack, tuple(changes), facts=facts or Facts())
 
 
 def made(type_: str, inputs: Mapping[str, Any], name: str = "", **more: Any) -> Resource:
@@ -74,9 +74,9 @@ def same(resource: Resource) -> Change:
     return Change(Op.SAME, resource, resource)
 
 
-def reported(find: Callable[[IndexedReview], Section | None], found: Review) -> list[str]:
+def reported(find: Callable[[IndexedReview], Section | None], review: Review) -> list[str]:
     """Return the lines of a subject's section, alarms with `! ` and details with two blanks before them."""
-    section = find(IndexedReview(found))
+    section = find(IndexedReview(review))
     if section is None:
         return []
     lines = []
@@ -87,7 +87,7 @@ def reported(find: Callable[[IndexedReview], Section | None], found: Review) -> 
 
 
 def _change(old: Registration | None, new: Registration | None) -> Change:
-    before, after = (_resource(each) if each else None for each in (old, new))
+    before, after = (_resource(registration) if registration else None for registration in (old, new))
     if old is None or new is None:
         return Change(Op.DELETE if new is None else Op.CREATE, before, after)
     if before and after and new.ignore_changes:

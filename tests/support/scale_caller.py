@@ -69,8 +69,8 @@ class Caller:
 
     def state(self, name: str = "pvc-a") -> dict[str, Any]:
         """Return the AFM state of a cache."""
-        found = self.get("filesystems/fs1/afm/state", filter=f"filesetName={name}")["filesetAfmStateList"]
-        return dict(found[0])
+        states = self.get("filesystems/fs1/afm/state", filter=f"filesetName={name}")["filesetAfmStateList"]
+        return dict(states[0])
 
     def usage(self, name: str = "pvc-a") -> int:
         """Return the KiB that a fileset uses."""

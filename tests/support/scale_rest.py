@@ -16,14 +16,14 @@ _LEAVES = {"text": str, "number": int, "flag": bool, "any": object}
 @cache
 def table() -> dict[str, Any]:
     """Return the table."""
-    found: dict[str, Any] = yaml.safe_load(TABLE.read_text())
-    return found
+    content: dict[str, Any] = yaml.safe_load(TABLE.read_text())
+    return content
 
 
 def calls() -> list[dict[str, Any]]:
     """Return the calls in their order."""
-    found: list[dict[str, Any]] = table()["calls"]
-    return found
+    listed: list[dict[str, Any]] = table()["calls"]
+    return listed
 
 
 def faults(value: Any, shape: Any, where: str = "") -> list[str]:
@@ -34,17 +34,17 @@ def faults(value: Any, shape: Any, where: str = "") -> list[str]:
     if isinstance(shape, list):
         if not isinstance(value, list):
             return [f"{where}: {value!r} is not a list"]
-        return [fault for number, each in enumerate(value) for fault in faults(each, shape[0], f"{where}[{number}]")]
+        return [fault for number, item in enumerate(value) for fault in faults(item, shape[0], f"{where}[{number}]")]
     if not isinstance(value, Mapping):
         return [f"{where}: {value!r} is not an object"]
-    found = []
+    problems = []
     for key, inner in shape.items():
         name = key.removesuffix("~")
         if name in value:
-            found += faults(value[name], inner, f"{where}.{name}")
+            problems += faults(value[name], inner, f"{where}.{name}")
         elif name == key:
-            found.append(f"{where}.{name} is missing")
-    return found
+            problems.append(f"{where}.{name} is missing")
+    return problems
 
 
 def template(path: str) -> str:

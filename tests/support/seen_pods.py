@@ -48,7 +48,7 @@ MARKS = {launcher.JOB_NAME: "job"}
 
 
 def runtime(
-    *there: dict[str, Any],
+    *pods: dict[str, Any],
     nodes: tuple[dict[str, Any], ...],
     hostfile: str = "",
     home: Path = NO_HOME,
@@ -56,13 +56,13 @@ def runtime(
 ) -> Any:
     """Return a cluster as the kubelet sees it; `networks` are configurations by namespace/name."""
     definitions = {name: {"spec": {"config": json.dumps(config)}} for name, config in networks.items()}
-    bound = {one["metadata"]["name"]: one for one in there}
-    found = {one["metadata"]["name"]: one for one in nodes}
+    bound = {entry["metadata"]["name"]: entry for entry in pods}
+    by_name = {entry["metadata"]["name"]: entry for entry in nodes}
     return SimpleNamespace(
-        nodes=SimpleNamespace(items=found.values, get=found.get),
+        nodes=SimpleNamespace(items=by_name.values, get=by_name.get),
         pods=SimpleNamespace(items=bound.values, get=lambda name, _: bound.get(name)),
-        running_on=lambda name: [one for one in there if one["spec"]["nodeName"] == name],
-        profile=lambda one: profile(one["metadata"]["annotations"][names.PROFILE]),
+        running_on=lambda name: [entry for entry in pods if entry["spec"]["nodeName"] == name],
+        profile=lambda entry: profile(entry["metadata"]["annotations"][names.PROFILE]),
         config_maps=SimpleNamespace(get=lambda *_: {"data": {"hostfile": hostfile}}),
         networks=SimpleNamespace(get=lambda name, namespace: definitions.get(f"{namespace}/{name}")),
         pod_mtu=8900,

@@ -25,8 +25,8 @@ def ran(
     """Return what a script prints in a pod on a node with this machine."""
     ethernet = profile.link_layer == "Ethernet"
     machine = Machine(NODE, profile, has_driver=driver is not None, driver=driver, ethernet=ethernet)
-    given = tuple(range(profile.gpus if gpus is None else gpus))
-    me = Worker("pod", machine, given, host_network=host_network)
+    numbers = tuple(range(profile.gpus if gpus is None else gpus))
+    me = Worker("pod", machine, numbers, host_network=host_network)
     job = Launched(
         me=me,
         image="tools",
@@ -43,5 +43,5 @@ def labels(profile: Profile) -> dict[str, str]:
     """Return the labels of feature discovery of a node, as our stacks of today configure it."""
     args = NodeFeatureDiscoveryArgs(kind=NODE_FEATURE_DISCOVERY_V1, namespace="openshift-nfd", instance="nfd-instance")
     pci = features.pci_labels(profile, spec_v1(args)["workerConfig"]["configData"])
-    found = {**features.gpu_labels(profile, "single", None), **pci}
-    return {**found, "kubernetes.io/hostname": NODE}
+    by_features = {**features.gpu_labels(profile, "single", None), **pci}
+    return {**by_features, "kubernetes.io/hostname": NODE}

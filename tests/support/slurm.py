@@ -61,12 +61,12 @@ def overlaid(files: Mapping[str, str], folder: Path, ports: list[int], *, daemon
             "PrologFlags": "Alloc",
             "SlurmdParameters": "config_overrides",
         }
-    kept = [line for line in files["slurm.conf"].splitlines() if line.partition("=")[0] not in own]
+    lines = [line for line in files["slurm.conf"].splitlines() if line.partition("=")[0] not in own]
     at = " NodeAddr=127.0.0.1" + (f" Port=[{ports[1]}-{ports[-1]}]" if daemons else "")
-    kept = [line + at if line.startswith("NodeName=") else line for line in kept]
-    for each in ("state", "spool"):
-        (folder / each).mkdir()
-    (folder / "slurm.conf").write_text("\n".join([*(f"{key}={value}" for key, value in own.items()), *kept]) + "\n")
+    lines = [line + at if line.startswith("NodeName=") else line for line in lines]
+    for subfolder in ("state", "spool"):
+        (folder / subfolder).mkdir()
+    (folder / "slurm.conf").write_text("\n".join([*(f"{key}={value}" for key, value in own.items()), *lines]) + "\n")
     for gpu in range(16):
         (folder / f"nvidia{gpu}").write_text("")
     (folder / "gres.conf").write_text(files["gres.conf"].replace("/dev/nvidia", f"{folder}/nvidia"))
@@ -122,8 +122,8 @@ def _started(
 
 
 def _ready(slurm: Slurm, idle: int) -> bool:
-    found = slurm.run("sinfo", "--noheader", "--Node", "--format=%N %t")
-    return found.returncode == 0 and len(set(re.findall(r"^(\S+) idle$", found.stdout, re.MULTILINE))) >= idle
+    listing = slurm.run("sinfo", "--noheader", "--Node", "--format=%N %t")
+    return listing.returncode == 0 and len(set(re.findall(r"^(\S+) idle$", listing.stdout, re.MULTILINE))) >= idle
 
 
 def refused(files: Mapping[str, str], folder: Path) -> str:

@@ -49,11 +49,13 @@ class User(Api):
 
     def pods(self, namespace: str, selector: str = "") -> list[Object]:
         """Return pods by label."""
-        found: list[Object] = self.list(kinds.POD, namespace, selector)["items"]
-        return found
+        listed: list[Object] = self.list(kinds.POD, namespace, selector)["items"]
+        return listed
 
-    def condition(self, kind: kinds.Kind, name: str, namespace: str, *wanted: str) -> str | None:
+    def condition(self, kind: kinds.Kind, name: str, namespace: str, *names: str) -> str | None:
         """Return which of the conditions is True."""
         status = self.get(kind, name, namespace).get("status") or {}
-        there = {one["type"] for one in status.get("conditions") or [] if one["status"] == "True"}
-        return next((one for one in wanted if one in there), None)
+        true_conditions = {
+            condition["type"] for condition in status.get("conditions") or [] if condition["status"] == "True"
+        }
+        return next((expected for expected in names if expected in true_conditions), None)

@@ -15,7 +15,7 @@ EVERY = (*(value for value in vars(kinds).values() if isinstance(value, Kind)), 
 
 def kind_of(body: dict[str, Any]) -> Kind:
     """Return the kind of an object."""
-    return next(each for each in EVERY if (each.api_version, each.kind) == (body["apiVersion"], body["kind"]))
+    return next(kind for kind in EVERY if (kind.api_version, kind.kind) == (body["apiVersion"], body["kind"]))
 
 
 def created(cluster: Cluster, file: Path) -> None:

@@ -37,4 +37,4 @@ class Wording:
 @cache
 def wordings(project: str) -> tuple[Wording, ...]:
     """Return the messages of a project."""
-    return tuple(Wording(**one) for one in yaml_text.read((_FOLDER / f"{project}.yaml").read_text()))
+    return tuple(Wording(**entry) for entry in yaml_text.read((_FOLDER / f"{project}.yaml").read_text()))
