@@ -60,11 +60,11 @@ def causes(errors: Sequence[Any]) -> list[Any]:
 
 def _line(error: Any, file: Path) -> str:
     place = error["loc"]
-    where = positions.located(shown(file), file, place, of_key=error["type"] == "extra_forbidden")
-    named = f"  {where}: {positions.path(place)}" if where != shown(file) else f"  {positions.path(place)}"
+    location = positions.located(shown(file), file, place, of_key=error["type"] == "extra_forbidden")
+    field = f"  {location}: {positions.path(place)}" if location != shown(file) else f"  {positions.path(place)}"
     if not place or error["type"] == "missing":
-        return f"  {field_errors.sentence(error, named.strip())}"
-    return f"{named}: {field_errors.problem(error)} (value: {error['input']!r}){field_errors.remedy(error)}"
+        return f"  {field_errors.sentence(error, field.strip())}"
+    return f"{field}: {field_errors.problem(error)} (value: {error['input']!r}){field_errors.remedy(error)}"
 
 
 class DataFiles(Mapping[str, T], Generic[T]):

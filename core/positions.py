@@ -1,4 +1,4 @@
-"""Where a field stands in its YAML file, as compilers say it. Files are only read again when something is wrong."""
+"""Lines and columns of fields in YAML files, as compilers print them; files are read again only for a message."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 _MOST = 16
 
 
-def plural(number: int, one: str, many: str = "") -> str:
+def plural(number: int, noun: str, nouns: str = "") -> str:
     """Return a number of things: `1 node`, `1,200 nodes`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -95,13 +95,13 @@ def items_lost(
             yield from items_lost(live[key], after[key], owned_fields[f"f:{key}"], (*path, key))
     elif isinstance(live, list) and isinstance(after, list):
         for index, item in enumerate(live):
-            keys, own = _identity(owned_fields, item)
-            kept = next((other for other in after if _has(other, keys)), MISSING)
-            if keys is not None and kept is MISSING:
+            keys, entry = _identity(owned_fields, item)
+            counterpart = next((other for other in after if _has(other, keys)), MISSING)
+            if keys is not None and counterpart is MISSING:
                 yield (*path, index)
-            elif isinstance(item, Mapping) and isinstance(kept, Mapping):
-                yield from ((*path, index, key) for key in item if f"f:{key}" in own and key not in kept)
-                yield from items_lost(item, kept, own, (*path, index))
+            elif isinstance(item, Mapping) and isinstance(counterpart, Mapping):
+                yield from ((*path, index, key) for key in item if f"f:{key}" in entry and key not in counterpart)
+                yield from items_lost(item, counterpart, entry, (*path, index))
 
 
 def _identity(owned_fields: Mapping[str, Any], item: Any) -> tuple[Any, Mapping[str, Any]]:
@@ -114,7 +114,7 @@ def _identity(owned_fields: Mapping[str, Any], item: Any) -> tuple[Any, Mapping[
 
 
 def _has(item: Any, keys: Any) -> bool:
-    """Whether an item has these keys, as far as it says; or is this value."""
+    """Whether an item has these keys, as far as it has them; or is this value."""
     if isinstance(item, Mapping) and isinstance(keys, Mapping):
         return all(item.get(key, value) == value for key, value in keys.items())
     return bool(item == keys)
@@ -124,8 +124,8 @@ def without(live: Any, fields: Mapping[str, Any]) -> Any:
     """Return a value without the fields in it that are owned; MISSING where nothing is left."""
     if isinstance(live, list):
         items = ((item, of_item(fields, item)) for item in live)
-        left = [item if own is None else without(item, own) for item, own in items]
-        return [item for item in left if item is not MISSING] if {*fields} - {"."} else MISSING
+        remaining_items = [item if own is None else without(item, own) for item, own in items]
+        return [item for item in remaining_items if item is not MISSING] if {*fields} - {"."} else MISSING
     if not isinstance(live, dict) or not {*fields} - {"."}:
         return MISSING
     remaining = {key: value for key, value in live.items() if f"f:{key}" not in fields}
@@ -135,9 +135,9 @@ def without(live: Any, fields: Mapping[str, Any]) -> Any:
 
 
 def after_update(live: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an object of a dry run of the provider without the fields that the update takes over and removes.
+    """Return an object of a dry run of the provider without the fields whose ownership the update takes to remove them.
 
-    A dry run cannot take fields over: what users wrote, and the program does not declare, is still there. An object
+    A dry run cannot take ownership: what users wrote, and the program does not declare, is still there. An object
     that no program has updated stays as it is.
     """
     owned_fields = owned(live)
@@ -145,8 +145,8 @@ def after_update(live: Mapping[str, Any]) -> Mapping[str, Any]:
         entry.get("operation") == "Apply" and _is_provider(entry) for entry in entries(live)
     ):
         return live
-    left: Mapping[str, Any] = without(live, owned_fields)
-    return left
+    remaining: Mapping[str, Any] = without(live, owned_fields)
+    return remaining
 
 
 def _is_provider(entry: Mapping[str, Any]) -> bool:

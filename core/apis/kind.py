@@ -50,5 +50,5 @@ class Kind:
     def path(self, namespace: str | None = None, name: str = "", sub: str = "") -> str:
         """Return the URL path of an object, a collection (no `name`) or a subresource (`sub`) on the API server."""
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        where = f"/namespaces/{namespace}" if namespace and self.scope == "Namespaced" else ""
-        return root + where + "".join(f"/{part}" for part in (self.plural, name, sub) if part)
+        scope = f"/namespaces/{namespace}" if namespace and self.scope == "Namespaced" else ""
+        return root + scope + "".join(f"/{part}" for part in (self.plural, name, sub) if part)

@@ -38,13 +38,13 @@ def without_files() -> Iterator[None]:
 
     By itself it removes them when the interpreter exits. Nothing reads them any more once a client is `configured`.
     """
-    made: dict[str, str] = kube_config._temp_files
-    before = set(made)
+    temporary: dict[str, str] = kube_config._temp_files
+    before = set(temporary)
     try:
         yield
     finally:
-        for content in set(made) - before:
-            Path(made.pop(content)).unlink(missing_ok=True)
+        for content in set(temporary) - before:
+            Path(temporary.pop(content)).unlink(missing_ok=True)
 
 
 def configured(official: ApiClient, *, timeout: Timeout, retries: bool | None) -> Client:

@@ -47,13 +47,13 @@ def fits(pods: Iterable[Demand], free: Mapping[str, Demand]) -> bool:
     Demands and free resources are whole numbers per resource name. First fit, largest pod first: it may refuse a set
     that some cleverer packing would place, and never accepts one that the scheduler could not place that way.
     """
-    left = [dict(resources) for resources in free.values()]
+    remaining = [dict(resources) for resources in free.values()]
     # Nodes only ever get fuller: where one pod had no room, the next of its kind has none.
     first: dict[tuple[tuple[str, int], ...], int] = {}
     for pod in sorted(pods, key=lambda demand: sum(demand.values()), reverse=True):
         kind = tuple(pod.items())
-        for index in range(first.get(kind, 0), len(left)):
-            resources = left[index]
+        for index in range(first.get(kind, 0), len(remaining)):
+            resources = remaining[index]
             if all(resources.get(name, 0) >= amount for name, amount in kind):
                 for name, amount in kind:
                     resources[name] -= amount
@@ -163,17 +163,17 @@ def plan_within(
 
 def _place(pods: int, gpus: int, free: Mapping[str, int]) -> Placed | None:
     room = {node: count // gpus for node, count in free.items() if count >= gpus}
-    left, on = pods, []
-    while left > 0 and room:
-        enough = [node for node, slots in room.items() if slots >= left]
+    unplaced, on = pods, []
+    while unplaced > 0 and room:
+        enough = [node for node, slots in room.items() if slots >= unplaced]
         if enough:
             node = min(enough, key=lambda name: (free[name], name))
         else:
             node = min(room, key=lambda name: (-room[name], free[name], name))
-        taken = min(left, room.pop(node))
-        on.append((node, taken))
-        left -= taken
-    return Placed(pods=pods, gpus=gpus, on=tuple(on)) if left == 0 else None
+        placed = min(unplaced, room.pop(node))
+        on.append((node, placed))
+        unplaced -= placed
+    return Placed(pods=pods, gpus=gpus, on=tuple(on)) if unplaced == 0 else None
 
 
 def _reason(free: Mapping[str, int], gpus: int, gpus_per_pod: int | None) -> str:

@@ -97,8 +97,8 @@ def _has_paths(profile: Profile) -> bool:
 def _gpus_within(profile: Profile, level: GdrLevel) -> set[int]:
     """Return the GPUs that have a port within a level, or NVLink to one that has."""
     within = {"PIX": ("PIX",), "PXB": ("PIX", "PXB"), "PHB": ("PIX", "PXB", *_HOST_BRIDGES)}[level]
-    own = {gpu for hca in profile.hcas for gpu, path in enumerate(hca.distances) if path in within}
-    return own | {gpu for gpu in range(profile.gpus) if any(profile.nvlink.joins(gpu, other) for other in own)}
+    gpus = {gpu for hca in profile.hcas for gpu, path in enumerate(hca.distances) if path in within}
+    return gpus | {gpu for gpu in range(profile.gpus) if any(profile.nvlink.joins(gpu, other) for other in gpus)}
 
 
 def nccl_ib_hca(hcas: Iterable[Hca]) -> str:
@@ -159,8 +159,8 @@ def reserve(profile: Profile, *, pagepool: bool = True, kubelet_reserved: int = 
     """
     scale = pagepool_gib(profile) if pagepool else 0
     daemons = kubelet_reserved + DAEMON_CPUS if kubelet_reserved else 0
-    kept = len(cpus_without_gpus(profile)) or SYSTEM_CPUS
-    return Reserve(cpus=max(kept, daemons), memory_gib=scale + system_gib(profile))
+    system = len(cpus_without_gpus(profile)) or SYSTEM_CPUS
+    return Reserve(cpus=max(system, daemons), memory_gib=scale + system_gib(profile))
 
 
 def least_reserve(profile: Profile, kubelet_reserved: int = 0) -> Reserve:

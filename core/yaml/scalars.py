@@ -41,7 +41,7 @@ def resolve(text: str) -> Scalar:
 def _double(plain: str) -> float | None:
     try:
         number = float(plain)
-    except ValueError:  # ._5: behind a leading point an underscore stands between digits only
+    except ValueError:  # ._5: behind a leading point an underscore is between digits only
         return None
     return number if math.isfinite(number) else None
 

@@ -30,25 +30,25 @@ def read_machine(path: Path) -> Profile:
 
 def _fields(path: Path, bases: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return what a file gives, with what its base gives."""
-    own = read(path)
-    if "name" in own:
+    fields = read(path)
+    if "name" in fields:
         raise DataFileError(
-            f"{shown(path)}: name: a machine has the name of its file (value: {own['name']!r}); remove it"
+            f"{shown(path)}: name: a machine has the name of its file (value: {fields['name']!r}); remove it"
         )
-    name = own.pop(BASE, None)
+    name = fields.pop(BASE, None)
     if name is None:
-        return own
+        return fields
     paths = {file.stem: file for folder in (FOLDER, INCOMPLETE) for file in folder.glob(f"*{SUFFIX}") if file != path}
     if name not in paths or name in bases:
         raise DataFileError(
             f"{shown(path)}: {BASE}: no other machine has this name (value: {name!r}); known: "
             f"{', '.join(sorted(paths))}"
         )
-    if "source" not in own:
+    if "source" not in fields:
         raise DataFileError(f"{shown(path)}: source: missing; say where the figures are from that differ from {name}")
     inherited = _fields(paths[name], (*bases, name))
-    sources = {field: text for field, text in inherited.get("sources", {}).items() if field not in own}
-    return inherited | own | {"sources": sources | (own.get("sources") or {})}
+    sources = {field: text for field, text in inherited.get("sources", {}).items() if field not in fields}
+    return inherited | fields | {"sources": sources | (fields.get("sources") or {})}
 
 
 PROFILES: Mapping[str, Profile] = DataFiles(FOLDER, read_machine)
