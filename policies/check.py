@@ -20,7 +20,7 @@ _PREFIXES = {None: "", Undetermined.VALUE: "cannot be verified: ", Undetermined.
 
 
 @dataclass(frozen=True)
-class _Job:
+class _Check:
     """One rule with what is configured for it."""
 
     rule: AnyRule
@@ -40,8 +40,8 @@ class Checker:
 
     def __init__(self, rules: Sequence[AnyRule] = RULES, configuration: Configuration | None = None) -> None:
         self._configuration = configuration or Configuration()
-        self._jobs = [
-            _Job(rule, self._configuration.parameters(rule), severity)
+        self._checks = [
+            _Check(rule, self._configuration.parameters(rule), severity)
             for rule in rules
             if (severity := self._configuration.severity(rule)) is not None
         ]
@@ -50,76 +50,76 @@ class Checker:
     @property
     def rules(self) -> frozenset[str]:
         """The names of the rules that run."""
-        return frozenset(job.rule.name for job in self._jobs)
+        return frozenset(check.rule.name for check in self._checks)
 
     def check(self, subjects: Iterable[Obj], inventory: Inventory) -> Iterator[Finding]:
         """Yield what the rules find in `subjects`, which are among the objects of `inventory`, object by object."""
         for declared in subjects:
             subject = inventory.completed(declared)
-            jobs = self._for(subject.group, subject.kind, subject.has_pods)
+            checks = self._for(subject.group, subject.kind, subject.has_pods)
             if subject.unknown:
-                yield from self._logged(jobs, subject, inventory)
+                yield from self._with_unknowns(checks, subject, inventory)
                 continue
-            for job in jobs:
-                for violation in job.rule.examine(subject, inventory, job.parameters):
-                    if (finding := self._reported(job, subject, inventory, violation)) is not None:
+            for check in checks:
+                for violation in check.rule.examine(subject, inventory, check.parameters):
+                    if (finding := self._finding_of(check, subject, inventory, violation)) is not None:
                         yield finding
 
-    def _logged(self, jobs: tuple[_Job, ...], subject: Obj, inventory: Inventory) -> Iterator[Finding]:
+    def _with_unknowns(self, checks: tuple[_Check, ...], subject: Obj, inventory: Inventory) -> Iterator[Finding]:
         """Yield the findings of an object with unknown values, with those that a rule has read."""
         log = ReadLog(subject.unknown)
         examined = subject.logged(log)
-        for job in jobs:
+        for check in checks:
             if log.values:  # of the rule before; what a view has cached without a read of these needs none later
                 log = ReadLog(subject.unknown)
                 examined = subject.logged(log)
-            violations = [*job.rule.examine(examined, inventory, job.parameters)]
+            violations = [*check.rule.examine(examined, inventory, check.parameters)]
             unknown = log.values
-            read = [self._unverified(job, subject, value) for value in _reasons(unknown)]
+            read = [self._unverified(check, subject, value) for value in _reasons(unknown)]
             certain = (
                 violation
                 for violation in violations
                 if not any(overlap(violation.path, value.path) for value in unknown)
             )
-            findings = [*read, *(self._reported(job, subject, inventory, violation) for violation in certain)]
+            findings = [*read, *(self._finding_of(check, subject, inventory, violation) for violation in certain)]
             yield from (finding for finding in findings if finding is not None)
 
-    def _select(self, group: str, kind: str, pods: bool) -> tuple[_Job, ...]:
+    def _select(self, group: str, kind: str, pods: bool) -> tuple[_Check, ...]:
         return tuple(
-            job
-            for job in self._jobs
-            if (pods if not job.rule.kinds else job.rule.kinds is ALL_KINDS or _covers(group, kind, job.rule))
+            check
+            for check in self._checks
+            if (pods if not check.rule.kinds else check.rule.kinds is ALL_KINDS or _covers(group, kind, check.rule))
         )
 
-    def _reported(self, job: _Job, subject: Obj, inventory: Inventory, violation: Violation) -> Finding | None:
+    def _finding_of(self, check: _Check, subject: Obj, inventory: Inventory, violation: Violation) -> Finding | None:
         """Return what a violation means; None where undetermined findings are disabled."""
         if violation.unknown:
-            return self._undetermined(job, subject, violation, Undetermined.VALUE)
+            return self._undetermined(check, subject, violation, Undetermined.VALUE)
         if violation.link and not inventory.complete:
-            return self._undetermined(job, subject, violation, Undetermined.LINK)
-        severity = job.severity
+            return self._undetermined(check, subject, violation, Undetermined.LINK)
+        severity = check.severity
         if (subject.idle or subject.holder is not None) and not _is_applied(subject, inventory):
             severity = Severity.ADVISORY
-        return _finding(job.rule, severity, subject, violation)
+        return _finding(check.rule, severity, subject, violation)
 
-    def _unverified(self, job: _Job, subject: Obj, value: Unknown) -> Finding | None:
+    def _unverified(self, check: _Check, subject: Obj, value: Unknown) -> Finding | None:
         """Return that a rule depends on an unknown value."""
         if value.decided_by:
-            return self._undetermined(job, subject, Violation(value.why, value.decided_by), Undetermined.LINK)
-        message = f"{show(value.path)} {value.why}"
-        return self._undetermined(job, subject, Violation(message, value.path), Undetermined.VALUE)
+            return self._undetermined(check, subject, Violation(value.reason, value.decided_by), Undetermined.LINK)
+        message = f"{show(value.path)} {value.reason}"
+        return self._undetermined(check, subject, Violation(message, value.path), Undetermined.VALUE)
 
-    def _undetermined(self, job: _Job, subject: Obj, violation: Violation, reason: Undetermined) -> Finding | None:
+    def _undetermined(self, check: _Check, subject: Obj, violation: Violation, reason: Undetermined) -> Finding | None:
         severity = self._configuration.undetermined(reason)
-        return _finding(job.rule, severity, subject, violation, reason) if severity is not None else None
+        return _finding(check.rule, severity, subject, violation, reason) if severity is not None else None
 
 
 def _reasons(unknown: Iterable[Unknown]) -> list[Unknown]:
     """Return the values to report: of those that one object decides the first, none that is reported already."""
     by_decision = {
-        (value.why, value.decided_by) if value.decided_by else value: value for value in reversed([*unknown])
+        (value.reason, value.decided_by) if value.decided_by else value: value for value in reversed([*unknown])
     }
-    return [value for value in reversed(by_decision.values()) if value.why]
+    return [value for value in reversed(by_decision.values()) if value.reason]
 
 
 def _is_applied(subject: Obj, inventory: Inventory) -> bool:

@@ -66,11 +66,11 @@ def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
 
     Raise ConfigurationError for a field or a level that does not exist or has a wrong value.
     """
-    policies, own = _flat(content)
+    policies, site_rules = _flat(content)
     if ALL in policies:
         level = {LEVEL: _fields(ALL, policies.pop(ALL), LEVEL).get(LEVEL)}
         _level(ALL, level[LEVEL])
-        for name in (*(rule.name for rule in (*RULES, *own)), *_UNDETERMINED, EXCEPTIONS):
+        for name in (*(rule.name for rule in (*RULES, *site_rules)), *_UNDETERMINED, EXCEPTIONS):
             fields = policies.get(name, {})
             policies[name] = {**level, **fields} if isinstance(fields, Mapping) else fields
     ended = _fields(EXCEPTIONS, policies.pop(EXCEPTIONS, {}), LEVEL).get(LEVEL, Severity.MANDATORY)
@@ -81,7 +81,7 @@ def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
     beside = whole.get(BESIDE, ())
     if not isinstance(beside, list | tuple) or not all(isinstance(manifest, Mapping) for manifest in beside):
         raise ConfigurationError(f"{WHOLE_STACK}.{BESIDE}: must be a list of manifests")
-    return policies, General(complete, _level(EXCEPTIONS, ended), tuple(beside), own)
+    return policies, General(complete, _level(EXCEPTIONS, ended), tuple(beside), site_rules)
 
 
 def with_own(content: Mapping[str, Any], folders: Sequence[str]) -> dict[str, Any]:
@@ -91,10 +91,10 @@ def with_own(content: Mapping[str, Any], folders: Sequence[str]) -> dict[str, An
     """
     if not folders:
         return dict(content)
-    own = {rule.name for rule in _own(folders)}
+    names = {rule.name for rule in _own(folders)}
     level = {LEVEL: _fields(ALL, content[ALL], LEVEL).get(LEVEL)} if ALL in content else {}
-    parameters = {name: merged({name: level}, {name: content.get(name, {})})[name] for name in sorted(own)}
-    others = {name: fields for name, fields in content.items() if name not in own}
+    parameters = {name: merged({name: level}, {name: content.get(name, {})})[name] for name in sorted(names)}
+    others = {name: fields for name, fields in content.items() if name not in names}
     # With a level of its own, or that of `all` would be it: the rules have theirs.
     always = {LEVEL: str(Severity.MANDATORY)}
     return {**others, OWN_RULES: {**always, FOLDERS: list(folders), PARAMETERS: parameters}}
@@ -176,16 +176,16 @@ def merged(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, An
     return result
 
 
-def with_file(own: Mapping[str, Any], file: Path | None) -> dict[str, Any]:
+def with_file(base: Mapping[str, Any], file: Path | None) -> dict[str, Any]:
     """Return a configuration with that of a file over it; raise ConfigurationError, naming it, for a fault in the file.
 
     The engine's own message for a rule that does not exist has no name in it, so that all of it is checked here.
     """
     if file is None:
-        return dict(own)
+        return dict(base)
     try:
-        flat, _ = _flat(own)
-        configuration = with_own(merged(flat, _read(file)), own.get(OWN_RULES, {}).get(FOLDERS, ()))
+        flat, _ = _flat(base)
+        configuration = with_own(merged(flat, _read(file)), base.get(OWN_RULES, {}).get(FOLDERS, ()))
         settled, general = divided(configuration)
         Configuration(settled, (*RULES, *general.own))
     except ConfigurationError as error:

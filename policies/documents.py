@@ -262,10 +262,10 @@ class _Builder:
 
 def _merge(frame: _Frame) -> None:
     """Put what `<<` brings beneath the mapping's own keys; of several mappings the first counts."""
-    own = dict(frame.content)
+    own_keys = dict(frame.content)
     for entry in reversed(frame.merged):
         frame.content.update(entry)
-    frame.content.update(own)
+    frame.content.update(own_keys)
 
 
 def _short(text: str) -> str:

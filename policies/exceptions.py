@@ -84,8 +84,8 @@ def load(root: Path | None = None) -> tuple[RuleException, ...]:
 
     Raises ExceptionsError for one that is not well formed.
     """
-    own = (root or project.FOLDER) / PLACE
-    return (*read(FILE), *(read(own, PLACE) if own.is_file() and not own.samefile(FILE) else ()))
+    file = (root or project.FOLDER) / PLACE
+    return (*read(FILE), *(read(file, PLACE) if file.is_file() and not file.samefile(FILE) else ()))
 
 
 def read(path: Path, name: str = "") -> tuple[RuleException, ...]:

@@ -73,8 +73,8 @@ def inner_objects(group: str, kind: str, tree: Tree, unknown: tuple[Unknown, ...
     idle = group == _POLICIES and not _applied(tree)
     merged = (group, kind) == _MERGING
     for path, item, of_text in islice(candidates, _MOST):
-        own, late = late_values(_completed(group, kind, tree, item), marks, known=not unknown)
-        yield Inner(path, own, late, of_text, merged or not _PATCHES.isdisjoint(path), idle)
+        content, late = late_values(_completed(group, kind, tree, item), marks, known=not unknown)
+        yield Inner(path, content, late, of_text, merged or not _PATCHES.isdisjoint(path), idle)
 
 
 def _enforced_below(tree: Tree) -> Tree:
@@ -186,9 +186,9 @@ def _decoded(value: Tree) -> str:
 def _generated(path: Path, rule: Mapping[str, Any]) -> Iterator[tuple[Path, Tree, bool]]:
     """Yield what a rule of Kyverno generates, whose identity is beside its content."""
     data = mapping(rule, _DATA)
-    own = {key: rule[key] for key in ("name", "namespace") if key in rule}
+    identifiers = {key: rule[key] for key in ("name", "namespace") if key in rule}
     identity = {_VERSION: rule.get(_VERSION), _KIND: rule.get(_KIND)}
-    yield (*path, _DATA), {**identity, **data, "metadata": {**mapping(data, "metadata"), **own}}, False
+    yield (*path, _DATA), {**identity, **data, "metadata": {**mapping(data, "metadata"), **identifiers}}, False
 
 
 OPERATOR_VERSION = (kinds.CLUSTER_SERVICE_VERSION.group, kinds.CLUSTER_SERVICE_VERSION.kind)
@@ -201,10 +201,10 @@ _INSTALL: Path = ("spec", "install", "spec")
 def _of_operator(tree: Tree) -> Iterator[tuple[Path, Tree, bool]]:
     """Yield the Deployments of an operator, and the accounts, roles and bindings that OLM makes of its permissions."""
     name, namespace = read(tree, "metadata", "name"), read(tree, "metadata", "namespace")
-    where = {"namespace": namespace} if namespace else {}
+    scope = {"namespace": namespace} if namespace else {}
     install = read(tree, *_INSTALL)
     for index, entry in enumerate(_entries(install, "deployments")):
-        metadata = {"name": read(entry, "name"), **where}
+        metadata = {"name": read(entry, "name"), **scope}
         deployment = _manifest(kinds.DEPLOYMENT, metadata, {"spec": read(entry, "spec")})
         yield (*_INSTALL, "deployments", index), deployment, False
     for field, role, binding in (
@@ -212,11 +212,11 @@ def _of_operator(tree: Tree) -> Iterator[tuple[Path, Tree, bool]]:
         ("clusterPermissions", kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING),
     ):
         for index, entry in enumerate(_entries(install, field)):
-            metadata = {"name": f"{text(name)}-{index}", **(where if role is kinds.ROLE else {})}
-            account = {"kind": kinds.SERVICE_ACCOUNT.kind, "name": read(entry, "serviceAccountName"), **where}
+            metadata = {"name": f"{text(name)}-{index}", **(scope if role is kinds.ROLE else {})}
+            account = {"kind": kinds.SERVICE_ACCOUNT.kind, "name": read(entry, "serviceAccountName"), **scope}
             reference = {"apiGroup": role.group, "kind": role.kind, "name": metadata["name"]}
             place = (*_INSTALL, field, index)
-            yield place, _manifest(kinds.SERVICE_ACCOUNT, {"name": account["name"], **where}, {}), False
+            yield place, _manifest(kinds.SERVICE_ACCOUNT, {"name": account["name"], **scope}, {}), False
             yield place, _manifest(role, metadata, {"rules": read(entry, "rules")}), False
             yield place, _manifest(binding, metadata, {"roleRef": reference, "subjects": [account]}), False
 

@@ -75,7 +75,7 @@ class Obj(Root):
 
     def with_runtime(self, runtime: "Obj") -> "Obj":
         """Return the TrainJob as this runtime completes it."""
-        return self._view(self._given, runtime)
+        return self._view(self._declared_unknown, runtime)
 
     def _view(self, unknown: tuple[Unknown, ...], runtime: "Obj | None", log: ReadLog | None = None) -> "Obj":
         view = Obj(
@@ -95,11 +95,11 @@ class Obj(Root):
         """All values of the tree that are unknown until the update; also what a controller fills in."""
         if self.trains:
             late = [value for pod in self.pods if isinstance(pod, TrainedPod) for value in pod.late]
-            return tuple(dict.fromkeys((*self._given, *late)))
+            return tuple(dict.fromkeys((*self._declared_unknown, *late)))
         if self.known:
-            return self._given
+            return self._declared_unknown
         late = [image for pod in self.pods if isinstance(pod, Step) for image in pod.late_images]
-        return tuple(dict.fromkeys((*self._given, *late)))
+        return tuple(dict.fromkeys((*self._declared_unknown, *late)))
 
     @cached_property
     def pods(self) -> tuple[Pod, ...]:
@@ -111,15 +111,15 @@ class Obj(Root):
             if is_virtual_machine(self.group, self.kind):
                 return machine_pods(self)
             return () if self.known else tuple(map(self._pod, pod_specs(self.tree)))
-        places = [place for template in templates for place in _followed(self.tree, template)]
+        places = [place for template in templates for place in _at_template_path(self.tree, template)]
         return tuple([Pod(self, path, tree) for path, tree in places if tree is not None])
 
     def _of_train_job(self) -> tuple[Pod, ...]:
         """Return the pod that it completes, and those that its other patches change."""
-        own = trained(self, self.runtime)
-        merged = own.merged if own else frozenset()
+        completed = trained(self, self.runtime)
+        merged = completed.merged if completed else frozenset()
         others = tuple(self._pod(spec) for spec in pod_specs(self.tree) if spec[0] not in merged)
-        return (own, *others) if own else others
+        return (completed, *others) if completed else others
 
     def _pod(self, spec: tuple[Path, bool]) -> Pod:
         path, step = spec
@@ -138,14 +138,14 @@ class Obj(Root):
         return tuple([container for pod in self.pods for container in pod.containers])
 
 
-def _followed(tree: Tree, path: TemplatePath) -> Iterator[tuple[Path, Tree]]:
+def _at_template_path(tree: Tree, path: TemplatePath) -> Iterator[tuple[Path, Tree]]:
     """Yield what is at a path, with every entry of a list where the path has them all."""
     if EVERY not in path:
         yield path, read(tree, *path)
         return
     at = path.index(EVERY)
     for index, entry in enumerate(entries(tree, *path[:at])):
-        for below, content in _followed(entry, path[at + 1 :]):
+        for below, content in _at_template_path(entry, path[at + 1 :]):
             yield (*path[:at], index, *below), content
 
 

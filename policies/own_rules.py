@@ -29,23 +29,23 @@ class OwnRulesError(ValueError):
     """A rule of one's own cannot be used; the message names file, line and remedy."""
 
 
-def load(folders: Sequence[str], taken: Sequence[str], root: Path | None = None) -> tuple[AnyRule, ...]:
+def load(folders: Sequence[str], reserved: Sequence[str], root: Path | None = None) -> tuple[AnyRule, ...]:
     """Return the rules in folders below `root`, the project's by default.
 
     Raises OwnRulesError, also for a name that is `taken`.
     """
-    return _load(tuple(folders), frozenset(taken), root or ROOT)
+    return _load(tuple(folders), frozenset(reserved), root or ROOT)
 
 
 @cache
-def _load(folders: tuple[str, ...], taken: frozenset[str], root: Path) -> tuple[AnyRule, ...]:
+def _load(folders: tuple[str, ...], reserved: frozenset[str], root: Path) -> tuple[AnyRule, ...]:
     rules: dict[str, AnyRule] = {}
     places: dict[str, str] = {}
     for folder in folders:
         for path in _files(folder, root):
             place = path.relative_to(root.resolve()).as_posix()
             rule = _rule(path, place)
-            if rule.name in taken:
+            if rule.name in reserved:
                 raise OwnRulesError(f"{place}: {rule.name} is a name of this project's policies; choose another one")
             if rule.name in rules:
                 raise OwnRulesError(f"{place}: the rule {rule.name} is in {places[rule.name]}, too; rename one")

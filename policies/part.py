@@ -96,7 +96,7 @@ class Root(Part):
     def __init__(self, tree: Tree, unknown: tuple[Unknown, ...] = (), log: ReadLog | None = None) -> None:
         super().__init__(self, (), tree)
         self.log = log
-        self._given = unknown
+        self._declared_unknown = unknown
         self.api_version = text(self.tree.get("apiVersion"))
         self.group, _, self.version = self.api_version.rpartition("/")
         self.kind = text(self.tree.get("kind"))
@@ -120,4 +120,4 @@ class Root(Part):
     @cached_property
     def unknown(self) -> tuple[Unknown, ...]:
         """All values of the tree that are unknown until the update."""
-        return self._given
+        return self._declared_unknown

@@ -24,7 +24,7 @@ VARIABLES = ("{{", "$(")
 _HOLDERS = frozenset({"template", "podTemplate", SPEC})
 _WHOLE = "podSpec"
 _PATCHES = frozenset({"podTemplateOverrides", "runtimePatches"})
-"""Fields of a TrainJob that change the pods of its runtime; a pod's fields stand there without containers, too."""
+"""Fields of a TrainJob that change the pods of its runtime; they may have a pod's fields without containers."""
 _PLACING = frozenset({"nodeName", "priorityClassName", "schedulerName", "serviceAccountName", "tolerations"})
 _ADDED = "PodDefault"
 """A kind whose spec Kubeflow's webhook merges into pods of its namespace: fields of a pod and of its containers."""
@@ -61,7 +61,7 @@ def is_object(tree: Tree) -> bool:
 
 
 def pod_specs(tree: Tree) -> Iterator[tuple[Path, bool]]:
-    """Yield the paths of pod specs in document order; True when it is a step, whose containers stand elsewhere."""
+    """Yield the paths of pod specs in document order; True when it is a step, whose containers are elsewhere."""
     if tree.get("kind") == _ADDED and tree.get(SPEC).__class__ is dict:
         yield (SPEC,), False
         return

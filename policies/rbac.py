@@ -236,10 +236,10 @@ class _Roles:
         waiting, seen = [role], {id(role)}
         while waiting:
             current = waiting.pop()
-            own = granted(current)
-            if own is None or any(map(is_empty, _list(read(current, "aggregationRule", "clusterRoleSelectors")))):
+            sccs = granted(current)
+            if sccs is None or any(map(is_empty, _list(read(current, "aggregationRule", "clusterRoleSelectors")))):
                 return None  # an empty selector is for every ClusterRole, those for every SCC among them
-            names |= own
+            names |= sccs
             for selected in self._selected(current):
                 if id(selected) not in seen:
                     seen.add(id(selected))

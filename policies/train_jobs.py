@@ -47,9 +47,9 @@ class TrainedPod(Pod):
 
     def _without_runtime(self) -> dict[str, Any]:
         """Return a pod template in which what the runtime decides is unknown."""
-        why = f"{runtime_named(self.object.tree)}, which is not among the objects, decides part of its pods"
-        pod: dict[str, Any] = {key: Unknown((*self.path, key), why, RUNTIME) for key in _OF_RUNTIMES_POD}
-        node = {key: Unknown((*_TRAINER, key), why, RUNTIME) for key in _OF_RUNTIME}
+        reason = f"{runtime_named(self.object.tree)}, which is not among the objects, decides part of its pods"
+        pod: dict[str, Any] = {key: Unknown((*self.path, key), reason, RUNTIME) for key in _OF_RUNTIMES_POD}
+        node = {key: Unknown((*_TRAINER, key), reason, RUNTIME) for key in _OF_RUNTIME}
         return {"spec": {**pod, "containers": [{"name": NODE, **node}]}}
 
     @property
@@ -109,12 +109,12 @@ def _node(pod: Tree) -> dict[str, Any]:
 
 def _completed(node: dict[str, Any], trainer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the container with what the TrainJob's `trainer` sets."""
-    own = {key: trainer[key] for key in _OF_TRAINER if key in trainer}
-    if isinstance(own.get("env"), list):
-        own["env"] = merged(node.get("env"), own["env"], "env")
+    settings = {key: trainer[key] for key in _OF_TRAINER if key in trainer}
+    if isinstance(settings.get("env"), list):
+        settings["env"] = merged(node.get("env"), settings["env"], "env")
     if "resourcesPerNode" in trainer:
-        own["resources"] = merged(node.get("resources"), trainer["resourcesPerNode"])
-    return {**node, **own}
+        settings["resources"] = merged(node.get("resources"), trainer["resourcesPerNode"])
+    return {**node, **settings}
 
 
 def _patches(tree: Tree) -> Iterator[tuple[Path, Mapping[str, Any]]]:

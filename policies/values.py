@@ -1,4 +1,4 @@
-"""Values of manifests: where they stand, and values that are unknown until the update."""
+"""Values of manifests: their paths, and values that are unknown until the update."""
 
 import reprlib
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ UNTIL_UPDATE = "is unknown until the update"
 
 @dataclass(frozen=True)
 class Unknown:
-    """A value that is not known; `path` is where it sits in its object, and `why` what a finding says of it.
+    """A value that is not known; `path` is where it sits in its object, and `reason` what a finding says of it.
 
-    `why` is empty where whoever made it has reported it. `decided_by` is the field that names what decides the value
+    `reason` is empty where it is reported already. `decided_by` is the field that names what decides the value
     and is not among the objects, empty where that is no object.
     """
 
     path: Path
-    why: str = UNTIL_UPDATE
+    reason: str = UNTIL_UPDATE
     decided_by: Path = ()
 
 

@@ -55,11 +55,11 @@ def _declared(token: str, properties: Properties, name: str, origin: object, *, 
             tree = dict(field_owners.after_update(tree))
         _strip(tree)
     if kind.endswith(_LIST) and isinstance(tree.get("items"), list):
-        of = {"apiVersion": tree["apiVersion"], "kind": kind.removesuffix(_LIST)} if kind != _LIST else {}
+        defaults = {"apiVersion": tree["apiVersion"], "kind": kind.removesuffix(_LIST)} if kind != _LIST else {}
         for item in tree["items"]:
-            own = Properties(item)  # whose paths begin at the item
-            typed = {**of, **own.tree} if isinstance(own.tree, dict) else own.tree
-            yield Obj(typed, origin, unknown=tuple(own.unknown))
+            element = Properties(item)  # whose paths begin at the item
+            typed = {**defaults, **element.tree} if isinstance(element.tree, dict) else element.tree
+            yield Obj(typed, origin, unknown=tuple(element.unknown))
         return
     metadata = tree.get("metadata")
     if isinstance(metadata, dict):

@@ -12,7 +12,7 @@ from policies.exceptions import RuleException
 from policies.findings import Finding, Severity, Undetermined
 from policies.inventory import Inventory
 from policies.objects import Obj, objects
-from policies.pack.late_names import LateInventory
+from policies.pack.late_inventory import LateInventory
 from policies.redaction import redact, secret_texts
 from policies.rule import AnyRule
 from policies.train_jobs import RUNTIME
@@ -40,15 +40,15 @@ class Examination:
         configuration: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         """Raise ConfigurationError for a policy, a level or a parameter that does not exist or has a wrong value."""
-        own, general = divided(configuration or {})
+        levels, general = divided(configuration or {})
         self.own = general.own
         self._whole = general.complete is not False
         self._ended = general.ended
         self._beside = tuple(beside for manifest in general.beside for beside in objects(manifest))
-        every = (*rules, *general.own)
-        settled = Configuration(own, every)
-        self._objects = Checker([rule for rule in every if not rule.links], settled)
-        self._links = [Checker([rule], settled) for rule in every if rule.links]
+        all_rules = (*rules, *general.own)
+        settled = Configuration(levels, all_rules)
+        self._objects = Checker([rule for rule in all_rules if not rule.links], settled)
+        self._links = [Checker([rule], settled) for rule in all_rules if rule.links]
         self._waived, self._today = waived, today
 
     def resource(self, subjects: Sequence[Obj], secrets: Iterable[str]) -> list[Diagnostic]:

@@ -15,9 +15,9 @@ from typing_extensions import override
 from policies.configuration import DISABLED, LEVEL, ConfigurationError
 from policies.exceptions import RuleException, load
 from policies.findings import Severity
-from policies.pack.described import LEVELS, described
 from policies.pack.engine_resources import as_objects
 from policies.pack.examination import Diagnostic, Examination
+from policies.pack.policy_list import LEVELS, policies_of
 from policies.pack.properties import Properties
 from policies.rule import AnyRule
 from policies.rules import RULES
@@ -47,7 +47,7 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
         self._rules = tuple(rules)
         self._waived = tuple(load() if waived is None else waived)
         self._today = today or date.today()
-        self._policies = described(self._rules)
+        self._policies = policies_of(self._rules)
         self._examination = Examination(self._rules, self._waived, self._today)
 
     @override
@@ -74,7 +74,7 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
         except ConfigurationError as error:
             # Not raised: grpc would add a traceback of this file.
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
-        self._policies = described((*self._rules, *self._examination.own))
+        self._policies = policies_of((*self._rules, *self._examination.own))
         return empty_pb2.Empty()
 
     @override

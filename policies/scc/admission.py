@@ -91,21 +91,21 @@ def admit(
     a pod without a service account runs as `default`. The given objects are never changed. Raises InvalidPod for a pod,
     namespace or SCC whose fields have wrong types.
     """
-    whole = defaulted_pod(pod)
-    seen = read(whole)
+    complete = defaulted_pod(pod)
+    seen = read(complete)
     if seen.windows:
-        return Verdict(admitted=True, scc=None, pod=whole, reasons=(), message="")
+        return Verdict(admitted=True, scc=None, pod=complete, reasons=(), message="")
     try:
         candidates = _prepared(seen, namespace, sccs)
     except Unprepared as error:
         return _refused(pod, seen, str(error), (Reason("", str(error)),))
     reasons: list[Reason] = []
     denied: list[str] = []
-    own = usable_by_account
+    by_account = usable_by_account
     account = running_as(namespace.name, seen.service_account) if seen.service_account else None
     for candidate in candidates:
         name = candidate.constraint.name
-        subject = _subject(candidate.constraint, account, user, usable, usable if own is None else own)
+        subject = _subject(candidate.constraint, account, user, usable, usable if by_account is None else by_account)
         if subject is None:
             denied.append(name)
             reasons.append(Reason(name, forbidden(f"provider {quoted(name)}", NOT_USABLE)))
@@ -114,7 +114,7 @@ def admit(
         refusals = [Reason(name, message) for message in faults(result, candidate)]
         if not refusals:
             annotations = {SCC_ANNOTATION: name, SUBJECT_ANNOTATION: subject}
-            return Verdict(True, name, written(whole, result, annotations), tuple(reasons), "")
+            return Verdict(True, name, written(complete, result, annotations), tuple(reasons), "")
         reasons += refusals
     reasons += _hint(seen, candidates, denied)
     words = aggregate(reason.message for reason in reasons)
@@ -131,11 +131,11 @@ def _refused(pod: Mapping[str, Any], seen: Pod, words: str, reasons: tuple[Reaso
 
 
 def _subject(
-    constraint: Constraint, account: User | None, user: User, usable: Collection[str], own: Collection[str]
+    constraint: Constraint, account: User | None, user: User, usable: Collection[str], by_account: Collection[str]
 ) -> str | None:
     """Return through whom an SCC may be used, the service account first; None when through no one."""
     name, users, groups = constraint.name, constraint.users, constraint.groups
-    if account is not None and (name in own or named(account, users, groups)):
+    if account is not None and (name in by_account or named(account, users, groups)):
         return "serviceaccount"
     return "user" if name in usable or named(user, users, groups) else None
 

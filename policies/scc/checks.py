@@ -31,7 +31,7 @@ SAFE_SYSCTLS = frozenset(
 def faults(pod: Pod, provider: Provider) -> Iterator[str]:
     """Yield what is wrong with a filled-in pod, first the pod itself, then each container.
 
-    What filling in makes sure of, a level or a drop that the SCC demands, is not looked for again.
+    What filling in makes sure of, a level or a drop that the SCC demands, is not checked again.
     """
     root = f"provider {provider.constraint.name}: "
     yield from _pod(pod, provider, f"{root}.spec")
@@ -42,8 +42,8 @@ def faults(pod: Pod, provider: Provider) -> Iterator[str]:
 
 def _pod(pod: Pod, provider: Provider, path: str) -> Iterator[str]:
     constraint, security = provider.constraint, f"{path}.securityContext"
-    own = () if pod.fs_group is None else (pod.fs_group,)
-    yield from _groups(own, provider.fs_group, f"{security}.fsGroup")
+    fs_groups = () if pod.fs_group is None else (pod.fs_group,)
+    yield from _groups(fs_groups, provider.fs_group, f"{security}.fsGroup")
     yield from _groups(pod.groups or (), provider.groups, f"{security}.supplementalGroups")
     yield from filter(None, (pod_fault(pod, constraint),))
     yield from _selinux(pod.selinux, provider, f"{security}.seLinuxOptions")

@@ -52,13 +52,13 @@ def _non_root(container: Container, pod: Pod, user: int | None, provider: Provid
     return True if non_root else None
 
 
-def _capabilities(own: Capabilities | None, provider: Provider) -> Capabilities | None:
+def _capabilities(declared: Capabilities | None, provider: Provider) -> Capabilities | None:
     """Add and drop what the SCC demands; lists that need no change stay as they are written, others are sorted."""
-    added, dropped = ({*names} for names in own or ((), ()))
+    added, dropped = ({*names} for names in declared or ((), ()))
     to_add = added | ({*provider.constraint.default_add} - dropped)
     to_drop = dropped | {*provider.constraint.required_drop}
     if to_add == added and to_drop == dropped:
-        return own
+        return declared
     return Capabilities(tuple(sorted(to_add)), tuple(sorted(to_drop)))
 
 

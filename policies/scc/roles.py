@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from core.apis.kinds import CLUSTER_ROLE, SECURITY_CONTEXT_CONSTRAINTS
-from policies.scc.shipped import USABLE_BY_ALL, Release
+from policies.scc.shipped_sccs import USABLE_BY_ALL, Release
 
 OWN_ROLE = "system:openshift:scc:"
 """Prefix of the role for one SCC. `oc adm policy add-scc-to-user` makes it for any other SCC too."""

@@ -27,16 +27,16 @@ def written(manifest: Object, pod: Pod, annotations: Mapping[str, str]) -> dict[
 
 
 def _whole(original: Object, container: Container) -> dict[str, Any]:
-    own = original.get("securityContext")
-    security = _container(own or {}, container)
+    declared = original.get("securityContext")
+    security = _container(declared or {}, container)
     unchanged = {key: value for key, value in original.items() if key != "securityContext"}
     # a container without a security context keeps none when there is nothing to say
-    return unchanged if own is None and not security else {**unchanged, "securityContext": security}
+    return unchanged if declared is None and not security else {**unchanged, "securityContext": security}
 
 
-def _pod(own: Object, pod: Pod) -> dict[str, Any]:
+def _pod(security: Object, pod: Pod) -> dict[str, Any]:
     return _set(
-        own,
+        security,
         fsGroup=pod.fs_group,
         supplementalGroups=None if pod.groups is None else [*pod.groups],
         seLinuxOptions=_selinux(pod.selinux),
@@ -44,9 +44,9 @@ def _pod(own: Object, pod: Pod) -> dict[str, Any]:
     )
 
 
-def _container(own: Object, container: Container) -> dict[str, Any]:
+def _container(security: Object, container: Container) -> dict[str, Any]:
     return _set(
-        own,
+        security,
         runAsUser=container.user,
         runAsNonRoot=container.non_root,
         capabilities=_capabilities(container.capabilities),
@@ -56,9 +56,9 @@ def _container(own: Object, container: Container) -> dict[str, Any]:
     )
 
 
-def _set(own: Object, **values: object) -> dict[str, Any]:
-    """Return `own` with these values and without nulls, as the API server writes it."""
-    return {key: value for key, value in {**own, **values}.items() if value is not None}
+def _set(security: Object, **values: object) -> dict[str, Any]:
+    """Return `security` with these values and without nulls, as the API server writes it."""
+    return {key: value for key, value in {**security, **values}.items() if value is not None}
 
 
 def _selinux(options: SELinux | None) -> dict[str, str] | None:

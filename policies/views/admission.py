@@ -28,14 +28,14 @@ _OF_THE_POD = frozenset({"hostNetwork", "hostPID", "hostIPC"})
 
 @dataclass(frozen=True)
 class Outcome:
-    """What becomes of a pod: `words` are OpenShift's, empty when it is admitted; `place` is below the pod's spec.
+    """What becomes of a pod: `message` is OpenShift's, empty when it is admitted; `place` is below the pod's spec.
 
     `scc` takes the pod, and `spec` is what it completes: the part of the pod's that admission reads.
     `elsewhere` is what would become of it if the namespace had whatever it asks for of what is not known of the
     namespace; None when all is known.
     """
 
-    words: str = ""
+    message: str = ""
     place: Path = ()
     elsewhere: "Outcome | None" = None
     scc: str = field(default="", compare=False)
@@ -80,11 +80,11 @@ class Admission:
         self, tree: dict[str, Any], namespace: Namespace, usable: frozenset[str], free: frozenset[str]
     ) -> Outcome:
         try:
-            here = _read(admit(tree, namespace, ANYBODY, self._sccs, usable), tree)
-            if not here.words or not free:
-                return here
+            outcome = _read(admit(tree, namespace, ANYBODY, self._sccs, usable), tree)
+            if not outcome.message or not free:
+                return outcome
             other = freed(tree, free)
-            return replace(here, elsewhere=_read(admit(other, namespace, ANYBODY, self._sccs, usable), other))
+            return replace(outcome, elsewhere=_read(admit(other, namespace, ANYBODY, self._sccs, usable), other))
         except InvalidPod as error:
             return Outcome(f"the API server cannot read it: {error}")
         except (RecursionError, ValueError):  # a value that cannot even be shown
@@ -126,8 +126,10 @@ def _read(verdict: Verdict, tree: dict[str, Any]) -> Outcome:
 
 def _words(message: str, reasons: Iterable[Reason]) -> str:
     """Return OpenShift's words, less the SCCs that the account may not use: many, and the same each time."""
-    own = [reason.message for reason in reasons if reason.scc and not reason.message.endswith(_NOT_USABLE)]
-    words = f"{_UNABLE}: [{', '.join(dict.fromkeys(own))}]" if own else message.partition(" is forbidden: ")[2]
+    refusals = [reason.message for reason in reasons if reason.scc and not reason.message.endswith(_NOT_USABLE)]
+    words = (
+        f"{_UNABLE}: [{', '.join(dict.fromkeys(refusals))}]" if refusals else message.partition(" is forbidden: ")[2]
+    )
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST]} ..."
 
 

@@ -85,7 +85,7 @@ def pruned(tree: Tree, depth: int = 0) -> Tree:
 
 
 def freed(tree: Tree, fields: Collection[str]) -> Tree:
-    """Return a tree without the ids and levels of these fields, wherever they stand; root is none of them."""
+    """Return a tree without the ids and levels of these fields, wherever they are; root is none of them."""
     if isinstance(tree, Mapping):
         return {key: freed(value, fields) for key, value in tree.items() if key not in fields or value == 0}
     return [freed(entry, fields) for entry in tree] if isinstance(tree, list) else tree

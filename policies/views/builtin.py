@@ -17,7 +17,7 @@ _CLOSE = 0.75
 class UnknownKind(NamedTuple):
     """What is wrong, in which field, and what to do."""
 
-    why: str
+    problem: str
     field: str
     remedy: str
 
@@ -41,20 +41,20 @@ def unknown_kind(group: str, version: str, kind: str) -> UnknownKind | None:
     return _version(api_version, f"is not a version of {group or 'the core API'}", _homes().get(stem) or [group])
 
 
-def _version(api_version: str, reason: str, right: str | list[str]) -> UnknownKind:
+def _version(api_version: str, problem: str, right: str | list[str]) -> UnknownKind:
     """Return that the version is wrong; `meant` is the right one, or a list with a group of which it may be."""
     if not isinstance(right, str):
         right = next((f"{group}/{STABLE[group][-1]}".lstrip("/") for group in right if STABLE[group]), "")
     if not right:
-        return UnknownKind(f"{api_version} {reason}", "apiVersion", "Write a version that the API has")
-    return UnknownKind(f"{api_version} {reason}; did you mean {right}?", "apiVersion", f"Write apiVersion: {right}")
+        return UnknownKind(f"{api_version} {problem}", "apiVersion", "Write a version that the API has")
+    return UnknownKind(f"{api_version} {problem}; did you mean {right}?", "apiVersion", f"Write apiVersion: {right}")
 
 
 def _kind(api_version: str, kind: str, group: str) -> UnknownKind:
     homes = _homes()
     if home := homes.get(kind):
-        reason = f"{kind} is not a kind of {api_version}; it is of {home}"
-        return UnknownKind(reason, "apiVersion", f"Write apiVersion: {home}")
+        problem = f"{kind} is not a kind of {api_version}; it is of {home}"
+        return UnknownKind(problem, "apiVersion", f"Write apiVersion: {home}")
     near = {kind_name.casefold(): kind_name for kind_name in BUILTIN[group]}
     far = {kind_name.casefold(): kind_name for kind_name in homes}
     folded = kind.casefold()
@@ -66,8 +66,8 @@ def _kind(api_version: str, kind: str, group: str) -> UnknownKind:
         return UnknownKind(
             f"{kind} is not a kind of {api_version}; did you mean {name}?", "kind", f"Write kind: {name}"
         )
-    reason = f"{kind} is not a kind of {api_version}; did you mean {name} of {homes[name]}?"
-    return UnknownKind(reason, "kind", f"Write kind: {name} and apiVersion: {homes[name]}")
+    problem = f"{kind} is not a kind of {api_version}; did you mean {name} of {homes[name]}?"
+    return UnknownKind(problem, "kind", f"Write kind: {name} and apiVersion: {homes[name]}")
 
 
 @lru_cache(maxsize=1)

@@ -26,7 +26,7 @@ _SEPARATORS = ";&|()\n"
 class Command:
     """One command, word by word; `script` is the field of the script that it comes from, None without one.
 
-    `first` is how many of its words stand in the container's `command`; the others stand in `args`.
+    `first` is how many of its words are in the container's `command`; the others are in `args`.
     """
 
     words: Sequence[str]

@@ -76,9 +76,9 @@ def differing(scc: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, ...
     )
 
 
-def tighter(field: str, own: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
+def tighter(field: str, scc: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
     """Return whether a field of an SCC that differs from that of another SCC gives less than it."""
-    own_meaning, base_meaning = meanings(own).get(field), meanings(base).get(field)
+    own_meaning, base_meaning = meanings(scc).get(field), meanings(base).get(field)
     return type(own_meaning) is type(base_meaning) and field in _TIGHTER and _TIGHTER[field](own_meaning, base_meaning)
 
 
@@ -111,11 +111,11 @@ def _meaning(field: str, value: Tree) -> object:
 
 # The value of a field and that of another SCC, of the same type -> whether the value gives no more.
 _TIGHTER: Mapping[str, Callable[[Any, Any], bool]] = {
-    "allowPrivilegeEscalation": lambda own, _: own is False,
-    "readOnlyRootFilesystem": lambda own, _: own is True,
-    "volumes": lambda own, base: own <= base,
-    ALLOWED: lambda own, base: own <= base,
-    REQUIRED_DROP: lambda own, base: ALL in own or own >= base,
+    "allowPrivilegeEscalation": lambda value, _: value is False,
+    "readOnlyRootFilesystem": lambda value, _: value is True,
+    "volumes": lambda value, base: value <= base,
+    ALLOWED: lambda value, base: value <= base,
+    REQUIRED_DROP: lambda value, base: ALL in value or value >= base,
 }
 _CAPABILITIES = (ALLOWED, DEFAULT_ADD, REQUIRED_DROP)
 _LISTS = ("seccompProfiles", "allowedFlexVolumes", "allowedUnsafeSysctls", "forbiddenSysctls")

@@ -20,7 +20,7 @@ _LONGEST = 64
 class Fault(NamedTuple):
     """What is wrong, as the end of a sentence about the field, and what to do."""
 
-    why: str
+    problem: str
     remedy: str
 
 

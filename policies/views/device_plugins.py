@@ -211,8 +211,8 @@ def _devices(entry: dict[str, Any], place: str) -> Iterator[str]:
         for key in SELECTORS:
             if key in selectors and not _are_names(selectors[key]):
                 yield f"{place}.selectors.{key} is {brief(selectors[key])} and not a list of texts"
-            elif key in selectors and (why := _selects_nothing(key, selectors[key])):
-                yield f"{place}.selectors.{key} is {brief(selectors[key])} and selects nothing: {why}"
+            elif key in selectors and (reason := _selects_nothing(key, selectors[key])):
+                yield f"{place}.selectors.{key} is {brief(selectors[key])} and selects nothing: {reason}"
 
 
 def _selects_nothing(key: str, values: list[str]) -> str:

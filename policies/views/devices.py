@@ -60,14 +60,20 @@ def rdma(container: Container) -> tuple[Request, ...]:
 
 def _devices(container: Container) -> tuple[tuple[Request, ...], tuple[Request, ...]]:
     return (
-        tuple([item for item in container.requests if is_gpu(item.resource) and item.count > 0]),
-        tuple([item for item in container.requests if item.resource.startswith(RDMA_PREFIX) and item.count > 0]),
+        tuple([request for request in container.requests if is_gpu(request.resource) and request.count > 0]),
+        tuple(
+            [
+                request
+                for request in container.requests
+                if request.resource.startswith(RDMA_PREFIX) and request.count > 0
+            ]
+        ),
     )
 
 
-def place(item: Request) -> tuple[str, str, str]:
+def place(request: Request) -> tuple[str, str, str]:
     """Return where a request is in its container."""
-    return "resources", "limits" if item.limit is not None else "requests", item.resource
+    return "resources", "limits" if request.limit is not None else "requests", request.resource
 
 
 def runs_along(container: Container) -> bool:
@@ -85,11 +91,11 @@ def demand(pod: Pod) -> dict[str, int]:
     for container in pod.containers:
         if not container.requests:
             continue
-        for item in (*gpus(container), *rdma(container)):
+        for request in (*gpus(container), *rdma(container)):
             if runs_along(container):
-                together[item.resource] = together.get(item.resource, 0) + item.count
+                together[request.resource] = together.get(request.resource, 0) + request.count
             else:
-                alone[item.resource] = max(alone.get(item.resource, 0), item.count)
+                alone[request.resource] = max(alone.get(request.resource, 0), request.count)
     for resource, count in alone.items():
         together[resource] = max(together.get(resource, 0), count)
     return together
@@ -136,7 +142,7 @@ def _number(subject: Obj, *keys: str | int) -> int:
     return 1 if number is None else max(number, 0)
 
 
-def each_demand(subject: Obj) -> Iterator[tuple[Pod, dict[str, int]]]:
+def demands(subject: Obj) -> Iterator[tuple[Pod, dict[str, int]]]:
     """Yield the pod templates of an object that ask for GPUs or RDMA devices, with what one pod of each takes."""
     for pod in subject.pods:
         if requested := demand(pod):

@@ -15,10 +15,10 @@ class Variable(NamedTuple):
     place: Path
 
 
-def variables(container: Container, is_wanted: Callable[[str], Any]) -> Iterator[Variable]:
-    """Yield the variables whose names are `wanted` and whose values are written down as text."""
+def variables(container: Container, selects: Callable[[str], Any]) -> Iterator[Variable]:
+    """Yield the variables whose names fit `selects` and whose values are written down as text."""
     for index, name in container.once(_named_variables):
-        if is_wanted(name):
+        if selects(name):
             value = container.read("env", index, "value")
             if value is not None and not isinstance(value, Unknown):
                 yield Variable(name, value if isinstance(value, str) else brief(value), ("env", index, "value"))

@@ -43,13 +43,13 @@ _STANDARD_PREFIXES = ("hugepages-", "requests.", "limits.", "count/")
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """One field in the wrong place, or with the wrong content, which `why` describes, with what to do about it.
+    """One field in the wrong place, or with the wrong content, which `problem` describes, with what to do about it.
 
     `above` are the levels above it that the API knows.
     """
 
     path: Path
-    why: str = ""
+    problem: str = ""
     remedy: str = ""
     above: Above = ()
 
@@ -101,7 +101,7 @@ def _entry(field: Field, look: Closer | None, null: bool) -> _Entry:
 
 
 class Full(Exception):
-    """As many misfits are found as are wanted."""
+    """As many misfits as requested have been found."""
 
 
 class Walk:
@@ -159,7 +159,7 @@ class Walk:
         ):
             fault = entry.closer(value) if entry.closer is not None else None
             if fault is not None:
-                self._add(frame, fault.why, fault.remedy)
+                self._add(frame, fault.problem, fault.remedy)
         elif content is Content.ANYTHING:
             return
         elif entry.below is not None and isinstance(value, Mapping):
@@ -175,7 +175,7 @@ class Walk:
                 if not _is_resource(str(key)):
                     self._add((frame, key, None), f"is not a name of a resource{_hint(str(key))}", _RESOURCE)
                 elif not isinstance(entry, Unknown) and (fault := quantity(entry)) is not None:
-                    self._add((frame, key, None), fault.why, fault.remedy)
+                    self._add((frame, key, None), fault.problem, fault.remedy)
             elif content is Content.TEXTS and entry.__class__ not in _PLAIN[Content.TEXT]:
                 self._wrong((frame, key, None), _type_name(entry), Content.TEXT, "; write it in quotes")
 
@@ -186,10 +186,10 @@ class Walk:
     def _wrong(self, frame: _Frame, description: str, expected: Content, hint: str = "") -> None:
         self._add(frame, f"is {description} where {expected.value} is expected{hint}", of_type(expected))
 
-    def _add(self, frame: _Frame, why: str = "", remedy: str = "") -> None:
+    def _add(self, frame: _Frame, problem: str = "", remedy: str = "") -> None:
         if len(self.misfits) == self._most:
             raise Full
-        self.misfits.append(Misfit(_path(frame), why, remedy, _above(frame)))
+        self.misfits.append(Misfit(_path(frame), problem, remedy, _above(frame)))
 
 
 def _path(frame: _Frame) -> Path:

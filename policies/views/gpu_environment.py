@@ -52,7 +52,7 @@ def loose(subject: Obj) -> Iterator[tuple[Part, str, str]]:
     Its controller hands them on: `spec.trainer.env` of a TrainJob, `driver.envVars` of a SparkApplication, which is a
     mapping. Each comes with the part that has it, the variable, and the field of the part with its value.
     """
-    taken = {(*container.path, ENV) for container in subject.containers}
+    environments = {(*container.path, ENV) for container in subject.containers}
     waiting: list[tuple[Path, object]] = [((), subject.tree)]
     count = 0
     while waiting and count < _MOST:
@@ -66,7 +66,7 @@ def loose(subject: Obj) -> Iterator[tuple[Part, str, str]]:
                 place = (*path, key)
                 if key in NO_PODS or below.__class__ not in (dict, list) or len(place) > _DEEPEST:
                     continue
-                if key == ENV and below.__class__ is list and place not in taken:
+                if key == ENV and below.__class__ is list and place not in environments:
                     count += len(below)
                     for entry in subject.parts(*place):
                         yield entry, entry.text("name"), "value"

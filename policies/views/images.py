@@ -43,7 +43,7 @@ class Image:
 
 
 def filled_in(subject: Obj) -> bool:
-    """Return whether OpenShift fills in images of an object from image streams, so that none need stand there."""
+    """Return whether OpenShift fills in images of an object from image streams, so that it need not name one."""
     if _TRIGGERS in subject.mapping("metadata", "annotations"):
         return True
     return subject.kind == DEPLOYMENT_CONFIG.kind and any(

@@ -63,10 +63,12 @@ def gpus(pod: Pod) -> int | None:
     for container in pod.containers:
         if container.group != devices.RUNNING:
             continue
-        if pod.object.unknown and any(item.hidden and devices.is_gpu(item.resource) for item in container.requests):
+        if pod.object.unknown and any(
+            request.hidden and devices.is_gpu(request.resource) for request in container.requests
+        ):
             return None
-        for item in devices.gpus(container):
-            total += item.count
+        for request in devices.gpus(container):
+            total += request.count
     return total
 
 

@@ -81,8 +81,13 @@ def changes(subject: Obj) -> Iterator[tuple[Path, str]]:
     elif rules := [*subject.parts(*_RULES)]:
         named = [name for rule in rules for name in rule.entries("resources")]
         if changed := _changed_objects(named) or _namespaces(subject, named):
-            own = subject.group == kinds.MUTATING_ADMISSION_POLICY.group  # whose expressions hide what they write
-            yield _RULES, changed if own else _graded(changed, [subject.read("spec", field) for field in _WRITING])
+            is_expression = (
+                subject.group == kinds.MUTATING_ADMISSION_POLICY.group
+            )  # whose expressions hide what they write
+            yield (
+                _RULES,
+                changed if is_expression else _graded(changed, [subject.read("spec", field) for field in _WRITING]),
+            )
     elif subject.entries("spec", "mutations") and not subject.hidden(*_RULES):
         yield ("spec", "matchConstraints"), PODS
 
@@ -144,8 +149,8 @@ def _written(change: Tree) -> Iterator[str]:
     while waiting:
         place, value = waiting.pop()
         if isinstance(value, Mapping):
-            kept = ((str(key), below) for key, below in value.items() if not str(key).startswith(_CONDITIONS))
-            waiting.extend((f"{place}.{key}", below) for key, below in kept)
+            fields = ((str(key), below) for key, below in value.items() if not str(key).startswith(_CONDITIONS))
+            waiting.extend((f"{place}.{key}", below) for key, below in fields)
         elif isinstance(value, list):
             waiting.extend((place, entry) for entry in value)
         else:

@@ -27,7 +27,7 @@ def is_subdomain(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_segment(name: str) -> bool:
-    """Return whether it may stand in a path, as names of RBAC's objects: everything but `/`, `%`, `.` and `..`."""
+    """Return whether it may be part of a path, as names of RBAC's objects: everything but `/`, `%`, `.` and `..`."""
     return name not in (".", "..") and "/" not in name and "%" not in name
 
 

@@ -26,8 +26,8 @@ _KNOWN = {
 def explain(misfit: Misfit) -> str:
     """Return what is wrong with a field, and where it belongs when that is known."""
     name = str(misfit.path[-1])
-    if misfit.why:
-        return f"{name if len(name) <= _LONGEST else brief(name)} {misfit.why}"
+    if misfit.problem:
+        return f"{name if len(name) <= _LONGEST else brief(name)} {misfit.problem}"
     _, type_ = misfit.above[-1]
     shown = f"{brief(name)}{unprintable(name)}" if not name.isascii() or len(name) > _LONGEST else name
     hint = _hint(name, type_, misfit.above) if len(name) <= _LONGEST else ""

@@ -8,7 +8,7 @@ from pydantic import Field
 from core.hardware import profiles
 from core.hardware.profiles import Hca, Profile
 from core.model import Model
-from policies.scc.shipped import Release
+from policies.scc.shipped_sccs import Release
 
 Role = Literal["master", "worker"]
 MpiGeneration = Literal["v1alpha2", "v2beta1"]

@@ -24,7 +24,7 @@ _OF_THE_SERVER = frozenset(
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if fault := unknown_kind(subject.group, subject.version, subject.kind):
-        yield subject.violation(fault.why, fault.field).with_remedy(fault.remedy)
+        yield subject.violation(fault.problem, fault.field).with_remedy(fault.remedy)
     walk = Walk(subject.tree, root(subject.group, subject.kind, subject.version), _MOST + 1)
     for misfit in walk.misfits[:_MOST]:
         message = explain(misfit)

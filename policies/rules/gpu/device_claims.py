@@ -76,9 +76,9 @@ def _violations(subject: Obj, inventory: Inventory, parameters: DeviceClaims) ->
         for entry in pod.parts(_CLAIMS) if _CLAIMS in pod.tree else ():
             yield from _claim(entry, subject, inventory, parameters)
         for container in pod.containers:
-            for item in container.requests:
-                if item.resource.startswith(DEVICE_CLASS_PREFIX) or item.resource in offered:
-                    yield from _resource(container, item, offered, parameters)
+            for request in container.requests:
+                if request.resource.startswith(DEVICE_CLASS_PREFIX) or request.resource in offered:
+                    yield from _resource(container, request, offered, parameters)
 
 
 def _offer(subject: Obj, parameters: DeviceClaims) -> Iterator[Violation]:
@@ -91,12 +91,12 @@ def _offer(subject: Obj, parameters: DeviceClaims) -> Iterator[Violation]:
 
 
 def _resource(
-    container: Container, item: Request, offered: Mapping[str, str], parameters: DeviceClaims
+    container: Container, request: Request, offered: Mapping[str, str], parameters: DeviceClaims
 ) -> Iterator[Violation]:
-    name = offered.get(item.resource) or devices.device_class(item.resource)
+    name = offered.get(request.resource) or devices.device_class(request.resource)
     if name not in parameters.device_classes:
-        message = f"claims devices of class {name[:200]} by {item.resource[:200]}, which no quota counts"
-        yield container.violation(message, *devices.place(item)).with_remedy(_BOUND)
+        message = f"claims devices of class {name[:200]} by {request.resource[:200]}, which no quota counts"
+        yield container.violation(message, *devices.place(request)).with_remedy(_BOUND)
 
 
 def _offered(inventory: Inventory) -> Mapping[str, str]:
@@ -130,9 +130,9 @@ def _channels(inventory: Inventory) -> frozenset[tuple[str, str, str]]:
     """
     claims = [claim for kind in (RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE) for claim in inventory.of(kind)]
     domains = inventory.of(COMPUTE_DOMAIN)
-    made = {(RESOURCE_CLAIM_TEMPLATE.kind, domain.namespace, domain.text(*_CHANNEL)) for domain in domains}
-    own = {(claim.kind, claim.namespace, claim.name) for claim in claims if not _of_channels(claim)}
-    return frozenset(made - own | {(claim.kind, claim.namespace, claim.name) for claim in claims} - own)
+    generated = {(RESOURCE_CLAIM_TEMPLATE.kind, domain.namespace, domain.text(*_CHANNEL)) for domain in domains}
+    foreign = {(claim.kind, claim.namespace, claim.name) for claim in claims if not _of_channels(claim)}
+    return frozenset(generated - foreign | {(claim.kind, claim.namespace, claim.name) for claim in claims} - foreign)
 
 
 def _of_channels(claim: Obj) -> bool:

@@ -121,10 +121,10 @@ def _class(pod: Pod, parameters: GpuByPluginOnly) -> Iterator[Violation]:
 
 def _renamed_class(subject: Obj, parameters: GpuByPluginOnly) -> Iterator[Violation]:
     handler = subject.text("handler")
-    own, other = (
+    allowed_handler, allowed_name = (
         any(fnmatchcase(name, pattern) for pattern in parameters.runtime_classes) for name in (handler, subject.name)
     )
-    if own and not other:
+    if allowed_handler and not allowed_name:
         message = f"gives pods the runtime {handler[:80]} by a name that is not among the parameter runtime_classes"
         yield subject.violation(message, "handler").with_remedy("Delete it, or add its name to that parameter")
 

@@ -33,20 +33,23 @@ class GpuLimit(Parameters):
 def _examine(subject: Obj, _: Inventory, parameters: GpuLimit) -> Iterator[Violation]:
     for pod in subject.pods:
         gpus = [
-            (container, item) for container in pod.containers for item in container.requests if is_gpu(item.resource)
+            (container, request)
+            for container in pod.containers
+            for request in container.requests
+            if is_gpu(request.resource)
         ]
         if gpus:
             yield from _pod(pod, gpus, parameters.maximum)
 
 
 def _pod(pod: Pod, gpus: list[tuple[Container, Request]], maximum: int | None) -> Iterator[Violation]:
-    for container, item in gpus:
-        yield from _request(container, item, maximum)
-    gpus = [(container, item) for container, item in gpus if item.resource == GPU_RESOURCE]
+    for container, request in gpus:
+        yield from _request(container, request, maximum)
+    gpus = [(container, request) for container, request in gpus if request.resource == GPU_RESOURCE]
     # Init containers run one after another; only those that run at the same time add up.
-    total = sum([item.count for container, item in gpus if runs_along(container)])
+    total = sum([request.count for container, request in gpus if runs_along(container)])
     least = maximum or USUAL_GPUS
-    if total > least and all(item.count <= least for _, item in gpus):
+    if total > least and all(request.count <= least for _, request in gpus):
         yield from _amount(
             pod, f"asks for {total} of {GPU_RESOURCE} in all its containers", total, maximum, "containers"
         )
@@ -61,18 +64,18 @@ def _amount(part: Part, message: str, count: int, maximum: int | None, *place: s
         yield part.unverified(f"{message}, {NOT_KNOWN}", *place)
 
 
-def _request(container: Container, item: Request, maximum: int | None) -> Iterator[Violation]:
-    where, resource = place(item), item.resource
-    broken = [value for value in item.values if (number := whole(value)) is None or number < 0]
+def _request(container: Container, request: Request, maximum: int | None) -> Iterator[Violation]:
+    path, resource = place(request), request.resource
+    broken = [value for value in request.values if (number := whole(value)) is None or number < 0]
     if broken:
-        yield container.violation(f"asks for {resource}: {brief(broken[0])}, which is not a whole number", *where)
+        yield container.violation(f"asks for {resource}: {brief(broken[0])}, which is not a whole number", *path)
         return
-    if item.limit is None:
-        yield container.violation(f"asks for {resource} in requests without the same limit", *where)
-    elif item.request is not None and not item.hidden and whole(item.request) != whole(item.limit):
-        yield container.violation(f"requests {item.request} of {resource} and limits it to {item.limit}", *where)
-    if resource == GPU_RESOURCE and item.count > (maximum or USUAL_GPUS):
-        yield from _amount(container, f"asks for {item.count} of {resource}", item.count, maximum, *where)
+    if request.limit is None:
+        yield container.violation(f"asks for {resource} in requests without the same limit", *path)
+    elif request.request is not None and not request.hidden and whole(request.request) != whole(request.limit):
+        yield container.violation(f"requests {request.request} of {resource} and limits it to {request.limit}", *path)
+    if resource == GPU_RESOURCE and request.count > (maximum or USUAL_GPUS):
+        yield from _amount(container, f"asks for {request.count} of {resource}", request.count, maximum, *path)
 
 
 GPU_LIMIT = Rule(

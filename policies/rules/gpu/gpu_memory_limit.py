@@ -22,7 +22,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 
 
 def _container(container: Container) -> Iterator[Violation]:
-    by_resource = {item.resource: item for item in container.requests if item.resource in _LIMITED}
+    by_resource = {request.resource: request for request in container.requests if request.resource in _LIMITED}
     missing = [name for name in _LIMITED if name not in by_resource or by_resource[name].limit is None]
     if missing:
         yield container.violation(f"asks for GPUs and has no limit for {' and '.join(missing)}", "resources", "limits")
@@ -33,8 +33,8 @@ def _container(container: Container) -> Iterator[Violation]:
         )
 
 
-def _differs(item: Request) -> bool:
-    request, limit = amount(item.request), amount(item.limit)
+def _differs(memory: Request) -> bool:
+    request, limit = amount(memory.request), amount(memory.limit)
     return request is not None and limit is not None and request != limit
 
 

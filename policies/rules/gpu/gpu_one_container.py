@@ -15,12 +15,14 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
         if len(pod.containers) == 1:
             continue
         askers = [
-            (container, items) for container in pod.containers if runs_along(container) and (items := gpus(container))
+            (container, requests)
+            for container in pod.containers
+            if runs_along(container) and (requests := gpus(container))
         ]
-        for container, items in askers[1:]:
+        for container, requests in askers[1:]:
             yield container.violation(
-                f"asks for {items[0].resource} beside container {askers[0][0].name}, which asks for GPUs already",
-                *place(items[0]),
+                f"asks for {requests[0].resource} beside container {askers[0][0].name}, which asks for GPUs already",
+                *place(requests[0]),
             )
 
 

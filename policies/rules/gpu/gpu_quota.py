@@ -14,7 +14,7 @@ from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
 from policies.values import Unknown, read
-from policies.views.devices import SHARES, copies, device_class, each_demand, is_gpu
+from policies.views.devices import SHARES, copies, demands, device_class, is_gpu
 from policies.views.tenants import NAMESPACES, in_one_of
 from policies.violation import Violation
 
@@ -42,7 +42,7 @@ def _examine(subject: Obj, inventory: Inventory, parameters: GpuQuota) -> Iterat
     if subject.kind in _RUNTIMES:  # which makes pods by TrainJobs alone
         return
     requested: dict[str, int] = {}
-    for pod, demand in each_demand(subject):
+    for pod, demand in demands(subject):
         pods = copies(subject, pod)
         for resource, count in demand.items():
             requested[resource] = requested.get(resource, 0) + count * pods
@@ -64,8 +64,8 @@ def _resource(subject: Obj, resource: str, count: int, quotas: _Quotas) -> Itera
     if any(isinstance(limit, Unknown) for _, limit in [*limits, *quotas.get("", [])]):
         yield subject.unverified(f"the quota for {resource} is unknown until the update", *place)
     elif not limits and is_gpu(resource):
-        where = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
-        message = f"its pods ask for {resource}, and {where} has no ResourceQuota with {key}"
+        owner = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
+        message = f"its pods ask for {resource}, and {owner} has no ResourceQuota with {key}"
         if resource == GPU_RESOURCE or resource.startswith(_USUAL):
             yield subject.unlinked(message, *place)
         else:

@@ -39,14 +39,14 @@ def _has_sources(container: Container) -> bool:
 
 
 def _container(pod: Pod, container: Container, inventory: Inventory) -> Iterator[Violation]:
-    own = set()
+    names = set()
     for entry in container.parts(ENV):
         name = entry.text("name")
-        own.add(name)
+        names.add(name)
         if name in DEVICE_VARIABLES and entry.tree.get("valueFrom") is not None:
             yield from _value(pod, container, entry, name, inventory)
     for entry in container.parts(_ENV_FROM):
-        yield from _env_from(container, entry, own, inventory)
+        yield from _env_from(container, entry, names, inventory)
 
 
 def _value(pod: Pod, container: Container, entry: Part, name: str, inventory: Inventory) -> Iterator[Violation]:
@@ -68,9 +68,9 @@ def _value(pod: Pod, container: Container, entry: Part, name: str, inventory: In
         yield entry.violation(f"sets {name} by a field of its pod", "valueFrom")
 
 
-def _env_from(container: Container, entry: Part, own: set[str], inventory: Inventory) -> Iterator[Violation]:
+def _env_from(container: Container, entry: Part, names: set[str], inventory: Inventory) -> Iterator[Violation]:
     prefix = entry.text("prefix")
-    possible = {name for name in DEVICE_VARIABLES - own if name.startswith(prefix)}
+    possible = {name for name in DEVICE_VARIABLES - names if name.startswith(prefix)}
     for field, kind in _WHOLE.items():
         if field not in entry.tree or not possible:
             continue

@@ -13,7 +13,7 @@ from policies.violation import Violation
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for pod in subject.pods:
-        resources = {item.resource for container in pod.containers for item in gpus(container)}
+        resources = {request.resource for container in pod.containers for request in gpus(container)}
         if len(resources) > 1 and len(resources := {resource for resource in resources if not is_share(resource)}) > 1:
             kinds = ", ".join(sorted(resources))[:200]
             yield pod.violation(

@@ -82,26 +82,26 @@ def _mpi_job(subject: Obj, parameters: NcclEnvironment) -> Iterator[Violation]:
 def _exported(launcher: Pod) -> _Settings:
     exported: _Settings = {}
     for container in launcher.containers:
-        own = _container_variables(container)
+        settings = _container_variables(container)
         for call in calls(container):
             for name, (value, place) in call.exports.items():
                 if not name.startswith(_PREFIX):
                     continue
                 if value is not None:
                     exported[name] = _Setting(value, container, place)
-                elif name in own:
-                    exported[name] = own[name]
+                elif name in settings:
+                    exported[name] = settings[name]
     return exported
 
 
 def _settings(container: Container) -> _Settings:
     """Return a container's own variables, and those of an mpirun that it starts itself."""
-    own = _container_variables(container)
+    settings = _container_variables(container)
     for call in calls(container):
         for name, (value, place) in call.exports.items():
             if value is not None and name.startswith(_PREFIX):
-                own[name] = _Setting(value, container, place)
-    return own
+                settings[name] = _Setting(value, container, place)
+    return settings
 
 
 def _container_variables(container: Container) -> _Settings:
@@ -128,10 +128,10 @@ def _violations(settings: _Settings, container: Container, parameters: NcclEnvir
 
 def _rdma_requests(container: Container) -> tuple[list[str], bool]:
     """Return the RDMA resources, and whether there are others that may be network devices, or are not known."""
-    requested = [item.resource for item in rdma(container)]
+    requested = [request.resource for request in rdma(container)]
     others = container.hidden("resources") or any(
-        "/" in item.resource and not is_gpu(item.resource) and not item.resource.startswith(RDMA_PREFIX)
-        for item in container.requests
+        "/" in request.resource and not is_gpu(request.resource) and not request.resource.startswith(RDMA_PREFIX)
+        for request in container.requests
     )
     return requested, others
 

@@ -15,7 +15,7 @@ from policies.part import Part
 from policies.pods import Container
 from policies.rule import Parameters, Rule
 from policies.values import Path, read
-from policies.views.devices import copies, each_demand, place
+from policies.views.devices import copies, demands, place
 from policies.violation import Violation
 
 _LABEL: Path = ("metadata", "labels", QUEUE_NAME)
@@ -56,8 +56,8 @@ def _examine(subject: Obj, inventory: Inventory, parameters: KueueCoversResource
     if local_queue is None and not subject.namespace:  # the command that applies it names one
         local_queue = next((candidate for candidate in inventory.of(LOCAL_QUEUE) if candidate.name == queue), None)
     if local_queue is None:
-        where = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
-        yield subject.unlinked(f"{where} has no LocalQueue {queue}", *_LABEL).with_remedy(
+        owner = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
+        yield subject.unlinked(f"{owner} has no LocalQueue {queue}", *_LABEL).with_remedy(
             "Correct the label, or add the LocalQueue"
         )
         return
@@ -78,21 +78,21 @@ def _examine(subject: Obj, inventory: Inventory, parameters: KueueCoversResource
 
 
 def _uncovered(container: Container, quotas: _Quotas, excluded: tuple[str, ...]) -> Iterator[Violation]:
-    for item in container.requests:
-        if item.resource in quotas.covered or item.resource.startswith(excluded):
+    for request in container.requests:
+        if request.resource in quotas.covered or request.resource.startswith(excluded):
             continue
-        if item.hidden or any(amount(value) for value in item.values):
-            message = f"asks for {item.resource}, of which ClusterQueue {quotas.name} has no quota"
-            yield container.violation(message, *place(item))
+        if request.hidden or any(amount(value) for value in request.values):
+            message = f"asks for {request.resource}, of which ClusterQueue {quotas.name} has no quota"
+            yield container.violation(message, *place(request))
 
 
 def _from_limit_ranges(
     container: Container, defaults: Mapping[str, str], quotas: _Quotas, excluded: tuple[str, ...]
 ) -> Iterator[Violation]:
     """Yield what a container asks for by a LimitRange alone."""
-    own = {item.resource for item in container.requests}
+    requested = {request.resource for request in container.requests}
     for resource, name in defaults.items():
-        if resource not in own and resource not in quotas.covered and not resource.startswith(excluded):
+        if resource not in requested and resource not in quotas.covered and not resource.startswith(excluded):
             message = f"gets {resource} from LimitRange {name}, of which ClusterQueue {quotas.name} has no quota"
             yield container.violation(message).with_remedy(
                 "Add the resource to coveredResources and to every flavor of the ClusterQueue, take it out of the "
@@ -102,7 +102,7 @@ def _from_limit_ranges(
 
 def _over_quota(subject: Obj, quotas: _Quotas) -> Iterator[Violation]:
     requested: dict[str, int] = {}
-    for pod, demand in each_demand(subject):
+    for pod, demand in demands(subject):
         pods = copies(subject, pod)
         for resource, count in demand.items():
             requested[resource] = requested.get(resource, 0) + count * pods

@@ -39,15 +39,15 @@ def _examine(subject: Obj, inventory: Inventory, parameters: Tenancy) -> Iterato
             message = f"has a LocalQueue and not the label {KUEUE_MANAGED}, without which Kueue leaves its jobs alone"
             yield subject.violation(message, *_LABELS, KUEUE_MANAGED).with_remedy(_MANAGED)
         return
-    requested = sorted({item.resource for container in subject.containers for item in gpus(container)})
+    requested = sorted({request.resource for container in subject.containers for request in gpus(container)})
     if not requested:
         return
-    where: Path = (*_JOBS, *_LABELS) if subject.kind == CRON_JOB.kind else _LABELS
-    if not subject.read(*where, QUEUE_NAME) and not subject.hidden(*where):
+    labels: Path = (*_JOBS, *_LABELS) if subject.kind == CRON_JOB.kind else _LABELS
+    if not subject.read(*labels, QUEUE_NAME) and not subject.hidden(*labels):
         message = (
             f"asks for {', '.join(requested)[:200]} and names no queue, and {namespace or 'its namespace'} has one"
         )
-        yield subject.violation(message, *where, QUEUE_NAME).with_remedy(_QUEUE)
+        yield subject.violation(message, *labels, QUEUE_NAME).with_remedy(_QUEUE)
     elif reason := _unmanaged(subject, inventory):
         yield subject.violation(f"asks for {', '.join(requested)[:200]} and {reason}", "kind").with_remedy(_KIND)
     for owner in subject.parts(*_OWNERS):
@@ -68,8 +68,8 @@ def _unmanaged(subject: Obj, inventory: Inventory) -> str:
 
 def _owner(owner: Part) -> Iterator[Violation]:
     if owner.read("controller") is True:
-        who = f"{owner.text('kind')} {owner.text('name')}"[:200]
-        yield owner.violation(f"names {who} as its controller, whose queue Kueue then uses for it", "controller")
+        controller = f"{owner.text('kind')} {owner.text('name')}"[:200]
+        yield owner.violation(f"names {controller} as its controller, whose queue Kueue then uses for it", "controller")
 
 
 def _is_kind(subject: Obj, kind: Any) -> bool:

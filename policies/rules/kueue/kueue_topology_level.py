@@ -38,12 +38,12 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
 
 def _at_job(subject: Obj) -> Iterator[Violation]:
     """Yield a request at a job itself, where Kueue does not look, unless its pods have one, too."""
-    own = [name for name in (REQUIRED, PREFERRED) if subject.read("metadata", _ANNOTATIONS, name) is not None]
-    if not own or subject.kind in _ELSEWHERE or not subject.pods:
+    annotations = [name for name in (REQUIRED, PREFERRED) if subject.read("metadata", _ANNOTATIONS, name) is not None]
+    if not annotations or subject.kind in _ELSEWHERE or not subject.pods:
         return
-    if not any(pod.metadata.read(_ANNOTATIONS, name) is not None for pod in subject.pods for name in own):
-        message = f"has {own[0]} at the {subject.kind} itself, and not at its pods, where Kueue reads it"
-        yield subject.violation(message, "metadata", _ANNOTATIONS, own[0]).with_remedy(
+    if not any(pod.metadata.read(_ANNOTATIONS, name) is not None for pod in subject.pods for name in annotations):
+        message = f"has {annotations[0]} at the {subject.kind} itself, and not at its pods, where Kueue reads it"
+        yield subject.violation(message, "metadata", _ANNOTATIONS, annotations[0]).with_remedy(
             "Move the annotation to metadata of the pod template"
         )
 

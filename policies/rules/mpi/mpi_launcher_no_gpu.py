@@ -15,10 +15,10 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for pod in subject.pods:
         if pod.role != "Launcher":
             continue
-        requests = [(container, item) for container in pod.containers for item in gpus(container)]
+        requests = [(container, request) for container in pod.containers for request in gpus(container)]
         if requests and subject.read("spec", "runLauncherAsWorker") is not True:
-            for container, item in requests:
-                yield container.violation(f"the launcher asks for {item.resource}: {item.count}", *place(item))
+            for container, request in requests:
+                yield container.violation(f"the launcher asks for {request.resource}: {request.count}", *place(request))
 
 
 MPI_LAUNCHER_NO_GPU = Rule(

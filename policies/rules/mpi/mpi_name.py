@@ -40,10 +40,10 @@ def _examine(subject: Obj, _: Inventory, parameters: MpiName) -> Iterator[Violat
         yield subject.violation(
             f"the name means {plural(pods, 'pod')}, and the job has {plural(workers, 'worker')}", "metadata", "name"
         )
-    own = job.gpus
-    if own is not None and own != gpus and not subject.hidden(*WORKER, "template"):
+    worker_gpus = job.gpus
+    if worker_gpus is not None and worker_gpus != gpus and not subject.hidden(*WORKER, "template"):
         yield subject.violation(
-            f"the name means {plural(gpus, 'GPU')} per pod, and a worker has {own}", "metadata", "name"
+            f"the name means {plural(gpus, 'GPU')} per pod, and a worker has {worker_gpus}", "metadata", "name"
         )
     nodes = int(match[3]) if match[3] else None
     if nodes is not None and not 0 < nodes <= pods:

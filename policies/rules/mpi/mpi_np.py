@@ -43,15 +43,15 @@ def _pod(pod: Pod) -> Iterator[Violation]:
     for container in pod.containers:
         for call in calls(container):
             yield from _well_formed(container, call)
-            own = gpus(pod)
+            pod_gpus = gpus(pod)
             gpus_each = gpus_per_process(call.program)
             started = _processes(call, 1)
-            if call.elsewhere(_HERE) or own is None or started is None:
+            if call.elsewhere(_HERE) or pod_gpus is None or started is None:
                 continue
             # A program that does not say it may drive all GPUs from one process.
-            if started * (gpus_each or 1) != own and not (gpus_each is None and started == 1):
+            if started * (gpus_each or 1) != pod_gpus and not (gpus_each is None and started == 1):
                 yield container.violation(
-                    f"mpirun starts {started} processes for {own} GPUs of the pod, {gpus_each or 1} per process",
+                    f"mpirun starts {started} processes for {pod_gpus} GPUs of the pod, {gpus_each or 1} per process",
                     *_place(call),
                 )
 

@@ -14,7 +14,7 @@ from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.rule import Rule
 from policies.values import Unknown
-from policies.views.admitted import Admitting, admitted
+from policies.views.admitted_pods import Admitting, admitted
 from policies.views.command_lines import Command, commands, text
 from policies.violation import Violation
 

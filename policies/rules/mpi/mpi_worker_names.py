@@ -35,8 +35,8 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
             *_NAME,
         )
     elif not name[0].isalpha():
-        why = "the operator refuses it" if v2 else f"{subject.version} takes it, v2beta1 refuses it"
-        yield subject.violation(f"{name!r} starts with a digit, which no service may: {why}", *_NAME)
+        consequence = "the operator refuses it" if v2 else f"{subject.version} takes it, v2beta1 refuses it"
+        yield subject.violation(f"{name!r} starts with a digit, which no service may: {consequence}", *_NAME)
     elif subject.version == "v1alpha2" and len(f"{name}-worker") > _LONGEST_STATEFUL_SET:
         yield subject.violation(
             f"the workers' StatefulSet {name}-worker has more than {_LONGEST_STATEFUL_SET} characters, too long for "

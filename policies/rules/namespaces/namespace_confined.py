@@ -67,16 +67,15 @@ def _examine(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) 
 
 
 def _users(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) -> Iterator[Violation]:
-    own = ids(subject.text(*_NOTES, SCC_UID_RANGE)[:_LONGEST])
-    if own is None:
+    user_ids = ids(subject.text(*_NOTES, SCC_UID_RANGE)[:_LONGEST])
+    if user_ids is None:
         return
-    for other in takewhile(
-        lambda namespace: namespace != subject, inventory.of(NAMESPACE)
-    ):  # of two, the second is reported
+    earlier = takewhile(lambda namespace: namespace != subject, inventory.of(NAMESPACE))
+    for other in earlier:  # of two, the second is reported
         block = ids(other.text(*_NOTES, SCC_UID_RANGE)[:_LONGEST])
-        shared = block is not None and block.start <= own.end and own.start <= block.end
+        shared = block is not None and block.start <= user_ids.end and user_ids.start <= block.end
         if shared and other.name != subject.name and not in_one_of(other.name, parameters.exempt_namespaces):
-            message = f"has user ids of namespace {other.name}: {own.start} to {own.end}"
+            message = f"has user ids of namespace {other.name}: {user_ids.start} to {user_ids.end}"
             yield subject.violation(message, *_NOTES, SCC_UID_RANGE)
             return
 
@@ -85,12 +84,12 @@ def _level(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) ->
     level = subject.text(*_NOTES, SCC_MCS)
     if not level:
         return
-    own = _categories(level)
-    if own is None:
+    categories = _categories(level)
+    if categories is None:
         message = f"has the SELinux level {level[:80]}, which is not one set of categories"
         yield subject.violation(message, *_NOTES, SCC_MCS)
         return
-    others = inventory.once(_levels).get(own, ())
+    others = inventory.once(_levels).get(categories, ())
     shared = [name for name in others if not in_one_of(name, parameters.exempt_namespaces)]
     if subject.name in shared[1:]:
         yield subject.violation(f"has the SELinux level of namespace {shared[0]}, {level[:80]}", *_NOTES, SCC_MCS)
@@ -100,9 +99,9 @@ def _levels(inventory: Inventory) -> Mapping[frozenset[str], list[str]]:
     """Return the namespaces of each set of categories."""
     by_categories: dict[frozenset[str], list[str]] = {}
     for namespace in inventory.of(NAMESPACE):
-        own = _categories(namespace.text(*_NOTES, SCC_MCS))
-        if own is not None and namespace.name not in by_categories.setdefault(own, []):
-            by_categories[own].append(namespace.name)
+        categories = _categories(namespace.text(*_NOTES, SCC_MCS))
+        if categories is not None and namespace.name not in by_categories.setdefault(categories, []):
+            by_categories[categories].append(namespace.name)
     return by_categories
 
 

@@ -37,12 +37,12 @@ def _placement_annotations(inventory: Inventory) -> Mapping[str, Mapping[str, An
 
 
 def _selector(pod: Pod, namespace: str, notes: Mapping[str, Any]) -> Iterator[Violation]:
-    own = pod.mapping("nodeSelector")
+    selector = pod.mapping("nodeSelector")
     for key in _SELECTORS:
         written = notes.get(key)
         for part in written[:_LONGEST].split(",") if isinstance(written, str) else ():
             label, _, value = (piece.strip() for piece in part.partition("="))
-            if isinstance(named := own.get(label), str) and named != value:
+            if isinstance(named := selector.get(label), str) and named != value:
                 message = (
                     f"selects nodes with {label}={named[:80]}, and namespace {namespace} those with {value[:80]!r}"
                 )
@@ -56,8 +56,8 @@ def _tolerations(pod: Pod, namespace: str, notes: Mapping[str, Any]) -> Iterator
             yield pod.violation(f"is refused, since {key} of namespace {namespace} is no list of tolerations in JSON")
     if not added and not allowed:
         return
-    own = [(index, entry) for index, entry in enumerate(pod.entries("tolerations")) if isinstance(entry, Mapping)]
-    for index, entry in own if allowed else ():
+    tolerated = [(index, entry) for index, entry in enumerate(pod.entries("tolerations")) if isinstance(entry, Mapping)]
+    for index, entry in tolerated if allowed else ():
         if not any(_covers(allowance, entry) for allowance in allowed or ()):
             taint = str(entry.get("key") or "every taint")[:200]
             message = f"tolerates {taint}, which the tolerations that namespace {namespace} allows do not include"

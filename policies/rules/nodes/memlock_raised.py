@@ -48,8 +48,8 @@ def _is_root(pod: Pod, container: Container) -> bool:
 
     Otherwise OpenShift gives it a user id of the namespace's range.
     """
-    own, shared = container.read(_CONTEXT, _USER), pod.read(_CONTEXT, _USER)
-    user = whole(own if own is not None else shared)
+    container_user, pod_user = container.read(_CONTEXT, _USER), pod.read(_CONTEXT, _USER)
+    user = whole(container_user if container_user is not None else pod_user)
     if user is not None:
         return user == 0
     return container.read(_CONTEXT, "privileged") is True and container.read(_CONTEXT, "runAsNonRoot") is not True
@@ -60,15 +60,15 @@ def _pool(container: Container, inventory: Inventory, pool: str | None) -> Itera
     raising = {
         state for name, state in by_pool.items() if name in (pool, EVERY_WORKER) or (pool is None and name != MASTERS)
     }
-    which = f"of pool {pool}" if pool else "of any pool of workers"
+    pools = f"of pool {pool}" if pool else "of any pool of workers"
     place = (_CONTEXT, _USER) if container.read(_CONTEXT, _USER) is not None else (_CONTEXT,)
     if True in raising:
         return
     if False in raising:
-        yield container.unverified(f"the MachineConfigs {which} are unknown until the update", *place)
+        yield container.unverified(f"the MachineConfigs {pools} are unknown until the update", *place)
     else:
         yield container.unlinked(
-            f"uses RDMA as an ordinary user, and no MachineConfig {which} lifts the limit of locked memory",
+            f"uses RDMA as an ordinary user, and no MachineConfig {pools} lifts the limit of locked memory",
             *place,
         )
 

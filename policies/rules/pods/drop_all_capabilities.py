@@ -8,7 +8,7 @@ from policies.objects import Obj
 from policies.pods import Container
 from policies.rule import Rule
 from policies.views.accounts import exempt
-from policies.views.admitted import Admitted, Admitting, admitted
+from policies.views.admitted_pods import Admitted, Admitting, admitted
 from policies.views.infrastructure import Infrastructure
 from policies.violation import Violation
 
@@ -39,14 +39,14 @@ def _examine(subject: Obj, inventory: Inventory, parameters: DropAllCapabilities
 
 
 def _container(
-    container: Container, dropped: tuple[str, ...], completed: Admitted | None, why: str
+    container: Container, dropped: tuple[str, ...], completed: Admitted | None, reason: str
 ) -> Iterator[Violation]:
-    kept = f"drops {', '.join(dropped)[:200]} only" if dropped else "drops no capability"
+    drops = f"drops {', '.join(dropped)[:200]} only" if dropped else "drops no capability"
     if completed is not None and "ALL" in (completed.read(container, "capabilities", "drop") or ()):
         if not completed.missing:
             return
-        why = f"and leaves it to the SCC that admits it, which need not be {completed.scc}"
-    yield container.violation(f"{kept}, {why}", *_FIELD)
+        reason = f"and leaves it to the SCC that admits it, which need not be {completed.scc}"
+    yield container.violation(f"{drops}, {reason}", *_FIELD)
 
 
 DROP_ALL_CAPABILITIES = Rule(

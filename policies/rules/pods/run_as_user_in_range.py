@@ -31,20 +31,22 @@ def _user(part: Part, user: int, inventory: Inventory) -> Iterator[Violation]:
         return
     name = part.object.text("metadata", "namespace")
     declared = inventory.once(Namespaces).get(name)
-    says = f"runs as user {brief(user)}"
+    message = f"runs as user {brief(user)}"
     if declared is None:
         if not name and not part.object.hidden("metadata", "namespace"):
-            yield part.unlinked(f"{says}, and names no namespace that could have it", *_FIELD)
+            yield part.unlinked(f"{message}, and names no namespace that could have it", *_FIELD)
         elif name and not built_in_namespace(name):
-            yield part.unlinked(f"{says}, and Namespace {name} is not among the objects", *_FIELD)
+            yield part.unlinked(f"{message}, and Namespace {name} is not among the objects", *_FIELD)
     elif SCC_UID_RANGE in declared.hidden:
-        yield part.unverified(f"{says}, and the range of {name} is unknown until the update", *_FIELD)
+        yield part.unverified(f"{message}, and the range of {name} is unknown until the update", *_FIELD)
     elif not declared.users:
-        yield part.unlinked(f"{says}, and {name} has no {SCC_UID_RANGE}, so that OpenShift chooses its range", *_FIELD)
+        yield part.unlinked(
+            f"{message}, and {name} has no {SCC_UID_RANGE}, so that OpenShift chooses its range", *_FIELD
+        )
     elif (users := ids(declared.users)) is None:
-        yield part.violation(f"{says}, and the range of {name}, {declared.users[:60]!r}, cannot be read", *_FIELD)
+        yield part.violation(f"{message}, and the range of {name}, {declared.users[:60]!r}, cannot be read", *_FIELD)
     elif not users.start <= user <= users.end:
-        yield part.violation(f"{says}, and {name} has {users.start} to {users.end}", *_FIELD)
+        yield part.violation(f"{message}, and {name} has {users.start} to {users.end}", *_FIELD)
 
 
 RUN_AS_USER_IN_RANGE = Rule(

@@ -24,7 +24,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
         enough = 1 if pod.role else 2  # a worker has its peers in other pods
         for container in pod.containers:
             requests = gpus(container) if container.group == RUNNING else ()
-            if requests and (count := sum(item.count for item in requests)) >= enough:
+            if requests and (count := sum(request.count for request in requests)) >= enough:
                 yield from _container(pod, container, count)
 
 

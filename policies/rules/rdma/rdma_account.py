@@ -25,28 +25,30 @@ class RdmaAccount(Parameters):
 
 def _examine(subject: Obj, inventory: Inventory, parameters: RdmaAccount) -> Iterator[Violation]:
     for pod in subject.pods:
-        if any(item.resource.startswith(RDMA_PREFIX) for container in pod.containers for item in container.requests):
+        if any(
+            request.resource.startswith(RDMA_PREFIX) for container in pod.containers for request in container.requests
+        ):
             yield from _pod(pod, inventory, inventory.once(accounts(parameters.release)))
 
 
-def _pod(pod: Pod, inventory: Inventory, may_use: Accounts) -> Iterator[Violation]:
+def _pod(pod: Pod, inventory: Inventory, permissions: Accounts) -> Iterator[Violation]:
     namespace, account = pod.object.text("metadata", "namespace"), account_of(pod)
     if account == DEFAULT:
         yield pod.violation("asks for RDMA under the account default, which every other pod has too", _ACCOUNT)
         return
-    missing = pod.unverified if may_use.uncertain else pod.unlinked
+    missing = pod.unverified if permissions.uncertain else pod.unlinked
     if not namespace:
         if not pod.hidden(_ACCOUNT):
             yield pod.unlinked(f"names no namespace, so its account {account} cannot be determined", _ACCOUNT)
     elif not exists(inventory, namespace, account) and not built_in_namespace(namespace):
         yield pod.unlinked(f"runs under ServiceAccount {namespace}/{account}, which is not among the objects", _ACCOUNT)
     else:
-        usable = may_use.usable(namespace, account)
-        if usable.isdisjoint(may_use.locking):
-            may = f"{', '.join(sorted(usable))[:200]} only" if usable else "none"
-            if bound := may_use.undecided(namespace, account):
-                may += f"; {bound}, to which it is bound, is not among the objects"
-            yield missing(f"runs under {account}, which may use no SCC that allows {IPC_LOCK} ({may})", _ACCOUNT)
+        usable = permissions.usable(namespace, account)
+        if usable.isdisjoint(permissions.locking):
+            allowed = f"{', '.join(sorted(usable))[:200]} only" if usable else "none"
+            if bound := permissions.undecided(namespace, account):
+                allowed += f"; {bound}, to which it is bound, is not among the objects"
+            yield missing(f"runs under {account}, which may use no SCC that allows {IPC_LOCK} ({allowed})", _ACCOUNT)
 
 
 RDMA_ACCOUNT = Rule(

@@ -35,16 +35,16 @@ def _examine(subject: Obj, inventory: Inventory, parameters: RdmaAllPorts) -> It
 
 
 def _container(container: Container, inventory: Inventory, of_a_node: int | None) -> Iterator[Violation]:
-    own = {item.resource for item in rdma(container)}
-    if not own:  # without any it may run over TCP
+    requested = {request.resource for request in rdma(container)}
+    if not requested:  # without any it may run over TCP
         return
-    count = max((item.count for item in gpus(container) if item.resource == GPU_RESOURCE), default=0)
+    count = max((request.count for request in gpus(container) if request.resource == GPU_RESOURCE), default=0)
     if not count:
         return
     offered = {resource for resource in inventory.once(offers).resources if resource.startswith(RDMA_PREFIX)}
-    if not own < offered:
+    if not requested < offered:
         return
-    ports = f"{len(own)} of {len(offered)} RDMA resources, without {', '.join(sorted(offered - own))}"
+    ports = f"{len(requested)} of {len(offered)} RDMA resources, without {', '.join(sorted(offered - requested))}"
     all_gpus = of_a_node or inventory.once(largest_node)
     if all_gpus is None:
         if count >= len(offered):

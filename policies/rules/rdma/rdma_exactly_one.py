@@ -16,14 +16,14 @@ _LONGEST = 40
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for container in subject.containers:
-        for item in container.requests:
-            if not item.resource.startswith(RDMA_PREFIX):
+        for request in container.requests:
+            if not request.resource.startswith(RDMA_PREFIX):
                 continue
-            place = ("resources", "limits" if item.limit is not None else "requests", item.resource)
-            for quantity in dict.fromkeys(_text(value) for value in item.values if whole(value) != 1):
-                yield container.violation(f"asks for {item.resource}: {quantity}", *place)
-            if item.limit is None:
-                yield container.violation(f"asks for {item.resource} in requests without the same limit", *place)
+            place = ("resources", "limits" if request.limit is not None else "requests", request.resource)
+            for quantity in dict.fromkeys(_text(value) for value in request.values if whole(value) != 1):
+                yield container.violation(f"asks for {request.resource}: {quantity}", *place)
+            if request.limit is None:
+                yield container.violation(f"asks for {request.resource} in requests without the same limit", *place)
 
 
 def _text(value: Tree) -> str:

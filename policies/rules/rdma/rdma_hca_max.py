@@ -11,7 +11,7 @@ from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
 from policies.views.device_plugins import KINDS, configuration
-from policies.views.devices import copies, each_demand, is_gpu
+from policies.views.devices import copies, demands, is_gpu
 from policies.views.machines import MOST_GPUS, NOT_KNOWN, largest_node
 from policies.violation import Violation
 
@@ -43,10 +43,10 @@ def _examine(subject: Obj, inventory: Inventory, parameters: RdmaHcaMax) -> Iter
         beside = f" and {others} without GPUs" if others else ""
         offered = f"{entry.resource} has rdmaHcaMax {most}"
         if most < least:
-            held = (
+            demand = (
                 f"a node can hold {pods} pods with GPUs{beside} that ask" if pods else f"{plural(least, 'pod')} may ask"
             )
-            yield subject.violation(f"{offered}, and {held} for it", *plugin.path)
+            yield subject.violation(f"{offered}, and {demand} for it", *plugin.path)
         elif pods is None and most < MOST_GPUS + others:
             yield subject.unverified(
                 f"{offered}{f' for pods with GPUs{beside}' if beside else ''}, {NOT_KNOWN}", *plugin.path
@@ -57,7 +57,7 @@ def _without_gpus(inventory: Inventory) -> Counter[str]:
     """Count the pods that ask for each RDMA resource and for no GPU: all of them may land on one node."""
     counts: Counter[str] = Counter()
     for subject in inventory.objects:
-        for pod, requested in each_demand(subject):
+        for pod, requested in demands(subject):
             if not any(is_gpu(resource) for resource in requested):
                 counts.update(dict.fromkeys(requested, copies(subject, pod)))
     return counts

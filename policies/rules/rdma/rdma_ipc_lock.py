@@ -56,9 +56,9 @@ def _examine(subject: Obj, _: Inventory, parameters: RdmaIpcLock) -> Iterator[Vi
 def _container(container: Container, parameters: RdmaIpcLock) -> Iterator[Violation]:
     granting = sorted(_GRANTING.intersection(container.capabilities("add")))
     rdma = [
-        item.resource
-        for item in container.requests
-        if _is_rdma(item.resource, parameters.resources) and _is_requested(item)
+        request.resource
+        for request in container.requests
+        if _is_rdma(request.resource, parameters.resources) and _is_requested(request)
     ]
     if rdma and not granting:
         yield container.violation(
@@ -75,8 +75,8 @@ def _container(container: Container, parameters: RdmaIpcLock) -> Iterator[Violat
         yield container.violation(f"adds {', '.join(granting)} and drops {IPC_LOCK} again", *_CAPABILITIES, "drop")
 
 
-def _is_requested(item: Request) -> bool:
-    return any(whole(value) != 0 for value in item.values)
+def _is_requested(request: Request) -> bool:
+    return any(whole(value) != 0 for value in request.values)
 
 
 def _may_have_device(container: Container, parameters: RdmaIpcLock) -> bool:
@@ -84,10 +84,10 @@ def _may_have_device(container: Container, parameters: RdmaIpcLock) -> bool:
     if container.hidden("resources") or container.entries("resources", "claims"):
         return True
     return any(
-        _is_rdma(item.resource, parameters.adapters)
-        and not (is_gpu(item.resource) or _is_rdma(item.resource, parameters.other_devices))
-        and _is_requested(item)
-        for item in container.requests
+        _is_rdma(request.resource, parameters.adapters)
+        and not (is_gpu(request.resource) or _is_rdma(request.resource, parameters.other_devices))
+        and _is_requested(request)
+        for request in container.requests
     )
 
 

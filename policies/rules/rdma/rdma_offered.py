@@ -19,25 +19,25 @@ def _examine(subject: Obj, inventory: Inventory, __: Parameters) -> Iterator[Vio
 
 
 def _container(container: Container, inventory: Inventory) -> Iterator[Violation]:
-    for item in rdma(container):
+    for request in rdma(container):
         offered = inventory.once(offers)
-        if item.resource in offered.resources:
+        if request.resource in offered.resources:
             continue
         if not offered.configured:
             yield container.unlinked(
-                f"asks for {item.resource}, and no configuration of the RDMA device plugin is among the objects",
-                *place(item),
+                f"asks for {request.resource}, and no configuration of the RDMA device plugin is among the objects",
+                *place(request),
             )
         elif not offered.complete:
             yield container.unverified(
-                f"the configuration of the RDMA device plugin, from which {item.resource} should come, is unknown "
+                f"the configuration of the RDMA device plugin, from which {request.resource} should come, is unknown "
                 "until the update",
-                *place(item),
+                *place(request),
             )
         else:
             names = ", ".join(sorted(offered.resources)[:10]) or "nothing"
             yield container.violation(
-                f"asks for {item.resource}, and the RDMA device plugin offers {names}", *place(item)
+                f"asks for {request.resource}, and the RDMA device plugin offers {names}", *place(request)
             )
 
 

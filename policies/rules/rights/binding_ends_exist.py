@@ -22,8 +22,8 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
             kind != ROLE.kind or built_in_namespace(namespace) or inventory.get(ROLE, name, namespace) is not None
         )
     if name and not is_declared:
-        where = f" in {namespace}" if kind == ROLE.kind else ""
-        yield subject.unlinked(f"grants the {kind} {name}{where}, which is not among the objects", "roleRef", "name")
+        scope = f" in {namespace}" if kind == ROLE.kind else ""
+        yield subject.unlinked(f"grants the {kind} {name}{scope}, which is not among the objects", "roleRef", "name")
     for entry in subject.parts("subjects"):
         if entry.text("kind") != SERVICE_ACCOUNT.kind:
             continue

@@ -8,7 +8,7 @@ from policies.objects import Obj
 from policies.pods import Container
 from policies.rule import Rule
 from policies.values import read
-from policies.views.admitted import Admitting, admitted
+from policies.views.admitted_pods import Admitting, admitted
 from policies.views.infrastructure import Infrastructure
 from policies.violation import Violation
 

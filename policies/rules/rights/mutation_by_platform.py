@@ -24,8 +24,8 @@ def _examine(subject: Obj, _: Inventory, parameters: Tenancy) -> Iterator[Violat
         matched = {of_webhook(rule) for rule in webhook.parts("rules")}
         target = next((kind for kind in (PODS, LIMITS) if kind in matched), "")
         if target and not (of_platform or parameters.excepts(subject)):
-            where = f"in namespace {namespace}" if namespace else "outside the cluster"
-            yield webhook.violation(f"lets a service {where} change {target} at admission", "clientConfig")
+            origin = f"in namespace {namespace}" if namespace else "outside the cluster"
+            yield webhook.violation(f"lets a service {origin} change {target} at admission", "clientConfig")
 
 
 MUTATION_BY_PLATFORM = Rule(

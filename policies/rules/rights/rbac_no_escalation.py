@@ -39,7 +39,7 @@ def _rights(binding: Obj, inventory: Inventory, parameters: Tenancy) -> Iterator
     kind, name = binding.text("roleRef", "kind"), binding.text("roleRef", "name")
     everywhere = binding.kind == CLUSTER_ROLE_BINDING.kind
     within = everywhere or in_one_of(binding.namespace, parameters.exempt_namespaces)
-    where = "in every namespace" if everywhere else f"in {binding.namespace}, a namespace of the infrastructure"
+    scope = "in every namespace" if everywhere else f"in {binding.namespace}, a namespace of the infrastructure"
     granted_role = (
         inventory.get(ROLE, name, binding.namespace) if kind == ROLE.kind else inventory.get(CLUSTER_ROLE, name)
     )
@@ -47,13 +47,13 @@ def _rights(binding: Obj, inventory: Inventory, parameters: Tenancy) -> Iterator
         if kind == CLUSTER_ROLE.kind and (rights := shipped(name)):
             yield rights
         elif kind == CLUSTER_ROLE.kind and within and (rights := shipped_inside(name)):
-            yield f"{rights} {where}"
+            yield f"{rights} {scope}"
         return
     roles = (granted_role, *_aggregated(granted_role, inventory))
     yield from (right for role in roles for _, right in excessive(role.tree, everywhere=everywhere))
     others = [right for role in roles for _, right in inside(role.tree, everywhere=everywhere)] if within else []
     if others:
-        yield f"{', '.join(dict.fromkeys(others))} {where}"
+        yield f"{', '.join(dict.fromkeys(others))} {scope}"
     if any(map(is_empty, granted_role.entries("aggregationRule", "clusterRoleSelectors"))):
         yield "do what every ClusterRole allows"
 
@@ -63,8 +63,8 @@ def _aggregated(role: Obj, inventory: Inventory) -> Iterator[Obj]:
         selector for selector in role.entries("aggregationRule", "clusterRoleSelectors") if not is_empty(selector)
     ]
     for other in inventory.of(CLUSTER_ROLE) if selectors else ():
-        own = other.mapping("metadata", "labels")
-        if any(selects(selector, own) for selector in selectors):
+        labels = other.mapping("metadata", "labels")
+        if any(selects(selector, labels) for selector in selectors):
             yield other
 
 
@@ -80,9 +80,9 @@ def _role_grants(role: Obj) -> Iterator[Violation]:
     place = ("metadata", "labels", f"{_AGGREGATE}{level}") if level else ("metadata", "name")
     sccs = granted(role.tree)
     if sccs is None or sccs:
-        which = ", ".join(sorted(sccs))[:200] if sccs else "every SCC"
-        use = f"adds the use of {which} to the role {level} of every namespace"
-        yield role.violation(use if level else f"gives everyone the use of {which}", *place)
+        listed = ", ".join(sorted(sccs))[:200] if sccs else "every SCC"
+        use = f"adds the use of {listed} to the role {level} of every namespace"
+        yield role.violation(use if level else f"gives everyone the use of {listed}", *place)
     adds = f"adds to the role {level} of every namespace" if level else "gives everyone"
     for index, right in excessive(role.tree):
         yield role.violation(f"{adds} the right to {right}", "rules", index)
@@ -92,8 +92,8 @@ def _scc_role_grants(role: Obj) -> Iterator[Violation]:
     """Yield what the role that OpenShift has for an SCC gives beside that SCC, to whoever has it already."""
     scc, sccs = role.name.removeprefix(OWN_ROLE), granted(role.tree)
     if sccs is None or sccs - {scc}:
-        which = ", ".join(sorted(sccs - {scc}))[:200] if sccs else "every SCC"
-        yield role.violation(f"gives everyone who may use {scc} the use of {which}", "rules")
+        listed = ", ".join(sorted(sccs - {scc}))[:200] if sccs else "every SCC"
+        yield role.violation(f"gives everyone who may use {scc} the use of {listed}", "rules")
     for index, right in excessive(role.tree):
         yield role.violation(f"gives everyone who may use {scc} the right to {right}", "rules", index)
 

@@ -10,7 +10,7 @@ from policies.rule import Rule
 from policies.views.accounts import account_of, exempt
 from policies.views.admission import admission
 from policies.views.admission_fields import hidden
-from policies.views.admitted import Admitting, missing
+from policies.views.admitted_pods import Admitting, missing
 from policies.violation import Violation
 
 
@@ -33,17 +33,17 @@ def _pod(pod: Pod, inventory: Inventory, parameters: Admitting) -> Iterator[Viol
         return
     predicted = inventory.once(admission(parameters.release))
     outcome, allocation = predicted.of(pod, namespace, account)
-    if not outcome.words:
+    if not outcome.message:
         return
     if outcome.elsewhere:
-        if not outcome.elsewhere.words:
+        if not outcome.elsewhere.message:
             undecided = pod.unverified if allocation is not None and allocation.hidden else pod.unlinked
-            where = f"{namespace} does not say which" if namespace else "no namespace says which"
-            yield undecided(f"asks for ids or an SELinux level, and {where} it has", *outcome.place)
+            unspecified = f"{namespace} does not say which" if namespace else "no namespace says which"
+            yield undecided(f"asks for ids or an SELinux level, and {unspecified} it has", *outcome.place)
             return
         outcome = outcome.elsewhere  # without complaints about ids that stand in for the real ones
     place, lacking = outcome.place, missing(pod, account, inventory, predicted, allocation)
-    refused = f"its pods are refused under the account {account}: {outcome.words}"
+    refused = f"its pods are refused under the account {account}: {outcome.message}"
     if lacking:
         yield pod.unlinked(f"{lacking}, and without it {refused}", *place)
     elif predicted.accounts.uncertain:

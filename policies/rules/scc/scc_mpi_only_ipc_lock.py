@@ -51,14 +51,14 @@ def _examine(subject: Obj, _: Inventory, parameters: SccMpiOnlyIpcLock) -> Itera
 
 def _wider(subject: Obj) -> Iterator[tuple[str, list[str]]]:
     """Yield each SCC that is or was called restricted, with the fields that give more than it does."""
-    own = {**subject.tree, **{field: _without_ipc_lock(subject.tree.get(field)) for field in (ALLOWED, DEFAULT_ADD)}}
+    scc = {**subject.tree, **{field: _without_ipc_lock(subject.tree.get(field)) for field in (ALLOWED, DEFAULT_ADD)}}
     for name, base in (
         ("restricted of 4.4", shipped("4.4")["restricted"]),
         ("restricted", shipped("current")["restricted"]),
         ("restricted-v2", shipped("current")["restricted-v2"]),
     ):
-        fields = (field for field in differing(own, base) if field in subject.tree or not subject.partial)
-        yield name, [field for field in fields if field not in _USERS and not tighter(field, own, base)]
+        fields = (field for field in differing(scc, base) if field in subject.tree or not subject.partial)
+        yield name, [field for field in fields if field not in _USERS and not tighter(field, scc, base)]
 
 
 def _without_ipc_lock(names: Tree) -> Tree:

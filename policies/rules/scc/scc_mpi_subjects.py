@@ -63,12 +63,12 @@ def _examine(subject: Obj, inventory: Inventory, parameters: SccMpiSubjects) -> 
         return
     home = grant.namespace
     for grantee in grant.subjects:
-        says = f"lets {grantee} use {parameters.scc}"
+        right = f"lets {grantee} use {parameters.scc}"
         if not home:
-            yield subject.violation(f"{says} in every namespace", "subjects", grantee.index)
+            yield subject.violation(f"{right} in every namespace", "subjects", grantee.index)
         elif (grantee.kind, grantee.name, grantee.namespace) != (SERVICE_ACCOUNT.kind, parameters.account, home):
-            only = f"{SERVICE_ACCOUNT.kind} {home}/{parameters.account}"
-            yield subject.violation(f"{says} for pods of {home}; only {only} may", "subjects", grantee.index)
+            account = f"{SERVICE_ACCOUNT.kind} {home}/{parameters.account}"
+            yield subject.violation(f"{right} for pods of {home}; only {account} may", "subjects", grantee.index)
 
 
 def _has(scc: str, grants: _Grants, inventory: Inventory) -> bool:

@@ -21,8 +21,8 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
         SCALE_MOUNTS.rstrip("/")
     ]
     if not any(f"{handle.path}/".startswith(f"{mount}/") for mount in mounts):
-        where = ", ".join(sorted(mounts))[:200]
-        yield subject.violation(f"volume handle has path {handle.path[:80]}, and nodes mount only {where}", *HANDLE)
+        listed = ", ".join(sorted(mounts))[:200]
+        yield subject.violation(f"volume handle has path {handle.path[:80]}, and nodes mount only {listed}", *HANDLE)
 
 
 SCALE_MOUNT_PATH = Rule(

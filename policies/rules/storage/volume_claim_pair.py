@@ -120,10 +120,11 @@ def _pair(claim: Obj, volume: Obj) -> Iterator[Violation]:
         if (named.get("namespace"), named.get("name")) != reference:
             holder = f"{brief(named.get('namespace'))}/{brief(named.get('name'))}"
             yield claim.violation(f"its volume {volume.name} is reserved for {holder}", "spec", "volumeName")
-    own, other = claim.read(*_CLASS), volume.read(*_CLASS) or ""
-    if own is not None and own != other and not _hidden(claim, volume, _CLASS):
+    claim_class, volume_class = claim.read(*_CLASS), volume.read(*_CLASS) or ""
+    if claim_class is not None and claim_class != volume_class and not _hidden(claim, volume, _CLASS):
         yield claim.violation(
-            f"storageClassName {brief(own)} is not {brief(other)}, which its volume {volume.name} has", *_CLASS
+            f"storageClassName {brief(claim_class)} is not {brief(volume_class)}, which its volume {volume.name} has",
+            *_CLASS,
         )
     modes, offered = claim.entries(*_MODES)[:_MOST], volume.entries(*_MODES)[:_MOST]
     missing = [brief(mode) for mode in modes if mode not in offered]
@@ -134,9 +135,9 @@ def _pair(claim: Obj, volume: Obj) -> Iterator[Violation]:
         yield claim.violation(
             f"requests {claim.read(*_REQUEST)}, and its volume {volume.name} has {volume.read(*_CAPACITY)}", *_REQUEST
         )
-    own_mode, its_mode = (obj.read("spec", "volumeMode") or "Filesystem" for obj in (claim, volume))
-    if own_mode != its_mode and not _hidden(claim, volume, ("spec", "volumeMode")):
-        message = f"volumeMode {brief(own_mode)} is not {brief(its_mode)}, which its volume {volume.name} has"
+    claim_mode, volume_mode = (obj.read("spec", "volumeMode") or "Filesystem" for obj in (claim, volume))
+    if claim_mode != volume_mode and not _hidden(claim, volume, ("spec", "volumeMode")):
+        message = f"volumeMode {brief(claim_mode)} is not {brief(volume_mode)}, which its volume {volume.name} has"
         yield claim.violation(message, "spec", "volumeMode")
     labels = volume.mapping("metadata", "labels")
     missing_labels = {key: value for key, value in claim.mapping(*_LABELS).items() if labels.get(key) != value}

@@ -32,19 +32,19 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
     handle = handle_of(subject)
     if handle is None or handle.faults:
         return
-    own = namespaces(subject, inventory.once(pairs))
-    depth = _DEEPEST if own else 1  # of a directory above, only the namespaces matter
+    using_namespaces = namespaces(subject, inventory.once(pairs))
+    depth = _DEEPEST if using_namespaces else 1  # of a directory above, only the namespaces matter
     for other in _overlapping(subject, handle, inventory.once(_uses), depth):
-        foreign = other.namespaces
+        other_namespaces = other.namespaces
         same = normpath(other.path) == normpath(handle.path)
-        if own and foreign and own != foreign:
-            users = ", ".join(sorted(foreign))
+        if using_namespaces and other_namespaces and using_namespaces != other_namespaces:
+            users = ", ".join(sorted(other_namespaces))
             relation = "is also" if same else "lies in"
             yield subject.violation(
                 f"{handle.path} {relation} {other.path} of {other.volume.name}, which {users} uses", *HANDLE
             )
             return
-        if same and not (own and foreign):
+        if same and not (using_namespaces and other_namespaces):
             yield subject.violation(f"{handle.path} is also the directory of {other.volume.name}", *HANDLE)
             return
 

@@ -64,7 +64,7 @@ def test_equal_demands_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_complaint_points_at_its_field(spec: dict[str, Any], place: Path) -> None:
     """A refusal is located at the field that causes it."""
     outcome = _outcome(_job(**spec))
-    assert outcome.words.startswith("unable to validate against any security context constraint: ")
+    assert outcome.message.startswith("unable to validate against any security context constraint: ")
     assert outcome.place[: len(place)] == place
 
 
@@ -89,7 +89,7 @@ def test_a_complaint_about_an_annotation_points_at_the_field_that_it_came_from(
     """A seccomp profile that release 4.4 reports as an annotation is located at its field."""
     outcome = Admission(Inventory([_job()]), "4.4").of(_job(**spec).pods[0], "adas", "mpi")[0]
     assert outcome.place == (*place, "seccompProfile")
-    assert "is the field seccompProfile" in outcome.words
+    assert "is the field seccompProfile" in outcome.message
 
 
 def test_an_annotation_that_was_written_is_no_field() -> None:
@@ -100,7 +100,7 @@ def test_an_annotation_that_was_written_is_no_field() -> None:
     }
     outcome = Admission(Inventory([job]), "4.4").of(Obj(job.tree).pods[0], "adas", "mpi")[0]
     assert outcome.place == ()
-    assert outcome.words.endswith("seccomp may not be set]")
+    assert outcome.message.endswith("seccomp may not be set]")
 
 
 def test_an_scc_of_wrong_types_is_left_out() -> None:
@@ -122,7 +122,7 @@ def test_the_account_of_an_scc_and_no_other() -> None:
         {"groups": ["system:serviceaccount:adas:mpi"]},
         {"users": ["system:authenticated"]},
     ):
-        assert _outcome(job, {**mine, **nobody}).words
+        assert _outcome(job, {**mine, **nobody}).message
 
 
 def test_only_ids_are_the_namespaces_matter() -> None:
@@ -131,8 +131,8 @@ def test_only_ids_are_the_namespaces_matter() -> None:
     for more in ({"runAsUser": 5}, {}):
         elsewhere = _outcome(_job(securityContext=more, containers=[LOCK])).elsewhere
         assert elsewhere is not None
-        assert "IPC_LOCK" in elsewhere.words
-        assert "must be in the ranges" not in elsewhere.words
+        assert "IPC_LOCK" in elsewhere.message
+        assert "must be in the ranges" not in elsewhere.message
     assert _outcome(_job(securityContext={"runAsUser": 0})).elsewhere != Outcome()
 
 

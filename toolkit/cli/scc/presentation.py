@@ -98,7 +98,7 @@ def _notes(explained: Explained) -> Iterator[str]:
 def _dropped(pod: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the fields that a pod has and the API does not know: each place, and what is wrong with it."""
     for misfit in Walk(pod, root(POD.group, POD.kind), _MOST_DROPPED).misfits:
-        if not misfit.why:
+        if not misfit.problem:
             yield show(misfit.path), explain(misfit)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from core.apis.kinds import CLUSTER_QUEUE, JOB, JOB_SET, MPI_JOB_V1, RESOURCE_QUOTA, TRAIN_JOB
 from core.apis.names import GPU_RESOURCE, RDMA_PREFIX
 from core.wording import plural
-from policies.views.devices import copies, each_demand
+from policies.views.devices import copies, demands
 from toolkit.review.indexed_review import IndexedReview, Side
 from toolkit.review.model import Change, Resource
 from toolkit.review.quotas import gpu_quota, queue_quota
@@ -33,7 +33,7 @@ def claims(resource: Resource, indexed: IndexedReview) -> dict[str, int]:
     """Return how many of each device all pods of a job claim together."""
     seen = indexed.seen(resource)
     found: dict[str, int] = {}
-    for pod, demand in each_demand(seen):
+    for pod, demand in demands(seen):
         number = copies(seen, pod)
         for device, amount in demand.items():
             found[device] = found.get(device, 0) + amount * number

@@ -57,7 +57,7 @@ def admitted(pod: Pod, inventory: Inventory, release: Release) -> Admitted | Non
         return None
     predicted = inventory.once(admission(release))
     outcome, allocation = predicted.of(pod, namespace, account)
-    if outcome.words or not outcome.scc:
+    if outcome.message or not outcome.scc:
         return None
     missing_objects = missing(pod, account, inventory, predicted, allocation)
     if not missing_objects and predicted.accounts.uncertain:

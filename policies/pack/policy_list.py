@@ -87,10 +87,10 @@ _OTHERS = (
 )
 
 
-def described(rules: Iterable[AnyRule]) -> dict[str, Policy]:
+def policies_of(rules: Iterable[AnyRule]) -> dict[str, Policy]:
     """Return all policies by name."""
-    own = (
+    of_rules = (
         Policy(rule.name, rule.what, rule.severity, rule.links, properties(rule.parameters), rule.remedy, rule.page)
         for rule in rules
     )
-    return {policy.name: policy for policy in (*own, *_OTHERS)}
+    return {policy.name: policy for policy in (*of_rules, *_OTHERS)}
