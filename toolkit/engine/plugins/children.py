@@ -1,4 +1,4 @@
-"""Child processes of the language host: ended with it, and their output passed on as it comes."""
+"""Child processes of the language host: stopped with it, and their output passed on as it comes."""
 
 import os
 import subprocess

@@ -27,9 +27,9 @@ NO_SDK = (
 def user_traceback(error: BaseException, folder: str) -> str:
     """Return the traceback from the first frame of the program in `folder` on; the whole one where it has none."""
     files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
-    own = next((place for place, file in enumerate(files) if file.startswith(folder)), 0)
+    first = next((place for place, file in enumerate(files) if file.startswith(folder)), 0)
     # The limit cuts the tracebacks of causes, too: they begin in the program.
-    return "".join(traceback.format_exception(type(error), error, error.__traceback__, limit=own - len(files)))
+    return "".join(traceback.format_exception(type(error), error, error.__traceback__, limit=first - len(files)))
 
 
 def _exit_with_host(pipe: int) -> None:
@@ -56,7 +56,7 @@ def main() -> int:
     sys.argv = [program, *arguments]
     folder = program if os.path.isdir(program) else os.path.dirname(program)  # noqa: PTH112, PTH120 (starts fast)
     sys.path[0] = folder
-    own = os.path.abspath(folder)  # noqa: PTH100 (starts fast)
+    program_folder = os.path.abspath(folder)  # noqa: PTH100 (starts fast)
     # A program that ends early leaves futures behind; asyncio's complaints about them are not the user's problem.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     loop = asyncio.new_event_loop()
@@ -76,7 +76,7 @@ def main() -> int:
     except SystemExit:
         raise
     except Exception as error:
-        pulumi.log.error("Program failed with an unhandled exception:\n" + user_traceback(error, own))
+        pulumi.log.error("Program failed with an unhandled exception:\n" + user_traceback(error, program_folder))
         return LOGGED
     finally:
         loop.close()

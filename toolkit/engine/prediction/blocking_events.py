@@ -38,9 +38,11 @@ def _is_past(event: Object, live: Object) -> bool:
     if event.get("reason") == "FailedScheduling":
         return bool(spec.get("nodeName"))
     if event.get("reason") == "FailedCreate":
-        made = sum(int(status.get(key) or 0) for key in ("replicas", "active", "succeeded", "currentNumberScheduled"))
+        existing = sum(
+            int(status.get(key) or 0) for key in ("replicas", "active", "succeeded", "currentNumberScheduled")
+        )
         desired = spec.get("replicas") or spec.get("parallelism") or status.get("desiredNumberScheduled") or 1
-        return made >= int(desired)
+        return existing >= int(desired)
     return status.get("phase") == "Succeeded"
 
 

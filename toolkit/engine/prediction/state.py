@@ -43,7 +43,7 @@ def marks(urn: str, inputs: Properties, outputs: Properties) -> Marks:
 
 def recorded(inputs: Properties, live: Properties, sources: Properties, noted: Marks) -> Properties:
     """Return the outputs of a resource: the live object, with the inputs beside it, as secret as the `sources`."""
-    outputs = _without_last_applied(mark_secrets(with_underscores(live), sources), sources)
+    outputs = _hide_last_applied(mark_secrets(with_underscores(live), sources), sources)
     texts = sources.get("stringData")
     if live.get("kind") == "Secret" and texts is not None and "data" in outputs:
         outputs["data"] = outputs["data"] if isinstance(outputs["data"], Secret) else Secret(outputs["data"])
@@ -55,8 +55,8 @@ def recorded(inputs: Properties, live: Properties, sources: Properties, noted: M
     }
 
 
-def _without_last_applied(outputs: Properties, sources: Properties) -> Properties:
-    """Return outputs in which what `kubectl apply` has noted is secret: it repeats all of the object as one text."""
+def _hide_last_applied(outputs: Properties, sources: Properties) -> Properties:
+    """Return outputs whose last-applied annotation is secret: it repeats all of the object as one text."""
     metadata = outputs.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     if not (outputs.get("kind") == "Secret" or has_secret(sources)) or not isinstance(annotations, dict):

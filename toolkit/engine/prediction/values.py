@@ -1,4 +1,4 @@
-"""Property values: between the engine's protobuf form and Python's, with secrets and unknowns kept."""
+"""Property values: between the engine's protobuf form and Python's, with secrets and unknown values preserved."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

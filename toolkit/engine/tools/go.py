@@ -50,7 +50,7 @@ class Running:
             return process
 
     def end(self, process: subprocess.Popen[str]) -> int:
-        """Wait for a command and return its exit status; raise StoppedError where `stop` ended it."""
+        """Wait for a command and return its exit status; raise StoppedError where `stop` stopped it."""
         process.wait()
         with self._lock:
             self._processes.discard(process)

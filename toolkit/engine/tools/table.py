@@ -396,4 +396,4 @@ NAMES = (*MODULE_OF, *DATA_OF)
 JOB_CONTROLLERS = {name: (name, f"{name}-manifests") for name in ("kueue", "jobset", "trainer")}
 """Controller of jobs that a stack may install -> its tools."""
 USUAL = tuple(name for name in NAMES if not (DATA_OF[name] if name in DATA_OF else MODULE_OF[name][0]).on_demand)
-"""Tools that are made where no others are asked for."""
+"""Tools that are built by default."""
