@@ -7,7 +7,7 @@ import pytest
 
 from tests.support import checkouts
 from tests.support.clusters import require_tools
-from tests.support.followed import blocks, walked
+from tests.support.page_blocks import blocks, walked
 from tests.support.recorded import ROOT
 from toolkit.cli.shared import simulated_spec
 from toolkit.cli.shared import stack as stacks

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import checkouts
-from tests.support.followed import walked
+from tests.support.page_blocks import walked
 from toolkit.cli.init import site_repository
 from toolkit.cli.shared.errors import Problem
 from toolkit.engine.plugins.locate import plugin_choice

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.support.recorded import ROOT
 
-# Compiled modules come along: commands run in a copy by the hundred, and each would compile them anew (0.2 s of CPU).
+# Compiled modules come along: commands run in a copy by the hundred, and each would compile them again (0.2 s of CPU).
 _LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", ".sim", "out", ".*_cache", "evidence-*", "*.lab.yaml", "Pulumi.lab.*", "Pulumi.site.yaml"
 )

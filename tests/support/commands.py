@@ -35,8 +35,8 @@ def exit_status(*arguments: str) -> int:
     """Run `./hpc` to its end, with its own handling of errors and signals, and return its exit status."""
     before = signal.getsignal(signal.SIGTERM)
     try:
-        with patch("sys.argv", ["hpc", *arguments]), pytest.raises(SystemExit) as left:
+        with patch("sys.argv", ["hpc", *arguments]), pytest.raises(SystemExit) as exit_:
             app.main()
     finally:
         signal.signal(signal.SIGTERM, before)
-    return int(left.value.code or 0)
+    return int(exit_.value.code or 0)

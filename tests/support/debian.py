@@ -47,9 +47,9 @@ def environment() -> Mapping[str, str]:
     """Return variables with which the unpacked programs find each other and their libraries."""
     root = folder() / "root"
     libraries = [str(path) for path in (*root.glob("usr/lib/*-linux-gnu"), *root.glob("usr/lib/*-linux-gnu/slurm-wlm"))]
-    own = [str(root / name) for name in ("usr/sbin", "usr/bin", "sbin", "bin")]
+    unpacked = [str(root / name) for name in ("usr/sbin", "usr/bin", "sbin", "bin")]
     # Last, so that what the machine has installed is used; Debian's sbin is on no user's PATH.
-    path = [*os.environ.get("PATH", "").split(os.pathsep), "/usr/sbin", "/sbin", *own]
+    path = [*os.environ.get("PATH", "").split(os.pathsep), "/usr/sbin", "/sbin", *unpacked]
     before = [value for value in (os.environ.get("LD_LIBRARY_PATH"),) if value]
     return os.environ | {
         "PATH": os.pathsep.join(path),

@@ -79,15 +79,15 @@ class Field:
     def install(self) -> None:
         """Put the platform on the cluster, as far as each part's API is there, until all of it is."""
         work = {manifest["metadata"]["name"] for manifest in self.healthy if manifest["kind"] in _WORK}
-        left = [
+        pending = [
             manifest
             for manifest in self.healthy
             if manifest["kind"] not in _WORK
             and not (manifest["kind"] == SERVICE.kind and manifest["metadata"]["name"] in work)
         ]
         deadline = time.monotonic() + _PATIENCE
-        while left := [manifest for manifest in left if not self._applied(manifest)]:
-            assert time.monotonic() < deadline, [manifest["metadata"]["name"] for manifest in left]
+        while pending := [manifest for manifest in pending if not self._applied(manifest)]:
+            assert time.monotonic() < deadline, [manifest["metadata"]["name"] for manifest in pending]
             time.sleep(0.1)
         self.offered()
 

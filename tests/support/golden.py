@@ -94,18 +94,20 @@ def _lines(text: str) -> int:
     return text.count("\n")
 
 
-def _fields(own: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def _fields(value: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield path and value of each field that differs from that of another object; null where it has none."""
-    if own == other:
+    if value == other:
         return
-    if isinstance(own, dict) and isinstance(other, dict):
-        for key in sorted(own.keys() | other.keys()):
-            yield from _fields(own.get(key), other.get(key), f"{path}.{key}" if path else key)
-    elif isinstance(own, list) and isinstance(other, list) and len(own) == len(other) and isinstance(own[0], dict):
-        for index, pair in enumerate(zip(own, other, strict=True)):
+    if isinstance(value, dict) and isinstance(other, dict):
+        for key in sorted(value.keys() | other.keys()):
+            yield from _fields(value.get(key), other.get(key), f"{path}.{key}" if path else key)
+    elif (
+        isinstance(value, list) and isinstance(other, list) and len(value) == len(other) and isinstance(value[0], dict)
+    ):
+        for index, pair in enumerate(zip(value, other, strict=True)):
             yield from _fields(*pair, f"{path}[{index}]")
     else:
-        yield path, own
+        yield path, value
 
 
 def differences(rendered: Mapping[str, str], folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""An HTTP server of a test's own, in this process: one function answers what it is asked."""
+"""An HTTP server of a test's own, in this process: one function answers each request."""
 
 import json
 import threading

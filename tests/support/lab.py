@@ -86,8 +86,8 @@ class Lab:
 
     def put(self, kind: Kind, obj: dict[str, Any]) -> None:
         """Bring an object back that was taken."""
-        kept = ("name", "namespace", "labels")
-        metadata = {key: value for key, value in obj["metadata"].items() if key in kept}
+        identity = ("name", "namespace", "labels")
+        metadata = {key: value for key, value in obj["metadata"].items() if key in identity}
         annotations = obj["metadata"].get("annotations", {})
         metadata["annotations"] = {key: text for key, text in annotations.items() if not key.startswith(_BINDING)}
         body = {key: value for key, value in obj.items() if key != "status"} | {"metadata": metadata}
@@ -157,7 +157,7 @@ class Probe:
         return {condition["type"] for condition in status.get("conditions", ()) if condition["status"] == "True"}
 
     def complaints(self) -> str:
-        """Return why its workers do not run, in the words of scheduler and kubelet."""
+        """Return why its workers do not run, by the messages of scheduler and kubelet."""
         words = []
         for pod in self.workers:
             words += [condition.get("message", "") for condition in pod["status"].get("conditions", ())]

@@ -33,8 +33,8 @@ def pcie_server(*ports: str, links: tuple[tuple[int, ...], ...] = ()) -> Profile
             "cpu_cores": 64,
             "memory_gib": 512,
             "numa": [
-                {"id": node, "cpus": f"{32 * node}-{32 * node + 31},{32 * node + 64}-{32 * node + 95}", "gpus": own}
-                for node, own in enumerate(halves)
+                {"id": node, "cpus": f"{32 * node}-{32 * node + 31},{32 * node + 64}-{32 * node + 95}", "gpus": half}
+                for node, half in enumerate(halves)
             ],
             "link_layer": "InfiniBand",
             "ports": {"count": len(ports), "rate_gbps": 200, "adapter": "ConnectX-7"},
@@ -47,12 +47,12 @@ def pcie_server(*ports: str, links: tuple[tuple[int, ...], ...] = ()) -> Profile
 
 def _port(number: int, paths: list[str]) -> dict[str, object]:
     nearest = next((path for path in ("PIX", "PXB", "PHB", "NODE") if path in paths), None)
-    own = [gpu for gpu, path in enumerate(paths) if path == nearest]
+    gpus = [gpu for gpu, path in enumerate(paths) if path == nearest]
     return {
         "name": f"mlx5_{number}",
         "netdev": f"ib{number}",
-        "numa": int(bool(own) and own[0] >= len(paths) // 2),
-        "gpus": own,
+        "numa": int(bool(gpus) and gpus[0] >= len(paths) // 2),
+        "gpus": gpus,
         "distance": nearest,
         "rate_gbps": 200,
         "distances": paths,

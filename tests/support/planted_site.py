@@ -13,7 +13,7 @@ import boto3
 import yaml
 
 from tests.support import checkouts, planted
-from tests.support.followed import walked
+from tests.support.page_blocks import walked
 from toolkit.simulator.actors.api import Api, Server
 
 BUCKET = "hpc-lab-state"
@@ -147,8 +147,8 @@ class Site:
 
 
 def _with_stack(words: Sequence[str]) -> list[str]:
-    own = 2 if words[0] == "state" else 1
-    return [*words[:own], "--stack", "lab", *words[own:]]
+    length = 2 if words[0] == "state" else 1
+    return [*words[:length], "--stack", "lab", *words[length:]]
 
 
 def made(top: Path, tools: Path, store: str) -> Site:

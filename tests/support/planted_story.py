@@ -15,8 +15,8 @@ from typing import Any
 from components.tenants.pull_secret import KEY
 from core.apis import kinds
 from tests.support import planted
-from tests.support.followed import Block, blocks, change
 from tests.support.lab import eventually
+from tests.support.page_blocks import Block, blocks, change
 from tests.support.planted_site import ODD, PROVIDER, REGISTRY, STORE, Site
 from tests.support.recorded import ROOT
 from toolkit.simulator.processes import procfs
@@ -146,13 +146,13 @@ def _adopt(site: Site) -> None:
 def _fail(site: Site) -> None:
     site.run("preview", status=1, PULUMI_CONFIG_PASSPHRASE=planted.value(), PULUMI_CONFIG_PASSPHRASE_FILE="")
     program = site.root / "__main__.py"
-    kept = program.read_text()
-    settings, loop, _ = kept.partition("\nfor name, value in environment.build(")
+    original = program.read_text()
+    settings, loop, _ = original.partition("\nfor name, value in environment.build(")
     assert loop
     program.write_text(settings + RAISING)
     site.run("up", status=1)
     site.run("diff", "-o", "raised.md", "--json", "raised.json", status=1)
-    program.write_text(kept)
+    program.write_text(original)
     proxy = planted.value("http://user:", "@127.0.0.1:9")
     elsewhere = "s3://bucket?endpoint=https://s3.example.invalid&region=us-east-1"
     site.ended("state check", site.start("state", "check", "--backend", elsewhere, HTTPS_PROXY=proxy))

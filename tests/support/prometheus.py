@@ -109,19 +109,19 @@ def running(configuration: Path, folder: Path) -> Iterator[Prometheus]:
     with log.open("wb") as file:
         process = subprocess.Popen(command, cwd=folder, env=dict(debian.environment()), stdout=file, stderr=file)
     try:
-        made = Prometheus(f"http://{address}", log)
+        prometheus = Prometheus(f"http://{address}", log)
         until = time.monotonic() + _PATIENCE
-        while not _ready(made):
+        while not _ready(prometheus):
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < until, log.read_text()
             time.sleep(0.1)
-        yield made
+        yield prometheus
     finally:
         process.terminate()
         process.wait(timeout=30)
 
 
-def _ready(made: Prometheus) -> bool:
-    with suppress(URLError, OSError), urlopen(f"{made.address}/-/ready", timeout=5) as answer:  # noqa: S310 - loopback
+def _ready(prometheus: Prometheus) -> bool:
+    with suppress(URLError, OSError), urlopen(f"{prometheus.address}/-/ready", timeout=5) as answer:  # noqa: S310 - loopback
         return bool(answer.status == 200)
     return False

@@ -17,7 +17,7 @@ from toolkit.simulator.state import PortNumbers, State
 
 
 class Served:
-    """A GUI, and what it was asked: method, path below its base, query."""
+    """A GUI, and the requests to it: method, path below its base, query."""
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller

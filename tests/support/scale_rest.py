@@ -26,24 +26,24 @@ def calls() -> list[dict[str, Any]]:
     return listed
 
 
-def faults(value: Any, shape: Any, where: str = "") -> list[str]:
+def faults(value: Any, shape: Any, place: str = "") -> list[str]:
     """Return how a value differs from a shape: keys that are missing, and values of another type."""
     if isinstance(shape, str):
         wrong = not isinstance(value, _LEAVES[shape]) or (shape == "number" and isinstance(value, bool))
-        return [f"{where}: {value!r} is no {shape}"] if wrong else []
+        return [f"{place}: {value!r} is no {shape}"] if wrong else []
     if isinstance(shape, list):
         if not isinstance(value, list):
-            return [f"{where}: {value!r} is not a list"]
-        return [fault for number, item in enumerate(value) for fault in faults(item, shape[0], f"{where}[{number}]")]
+            return [f"{place}: {value!r} is not a list"]
+        return [fault for number, item in enumerate(value) for fault in faults(item, shape[0], f"{place}[{number}]")]
     if not isinstance(value, Mapping):
-        return [f"{where}: {value!r} is not an object"]
+        return [f"{place}: {value!r} is not an object"]
     problems = []
     for key, inner in shape.items():
         name = key.removesuffix("~")
         if name in value:
-            problems += faults(value[name], inner, f"{where}.{name}")
+            problems += faults(value[name], inner, f"{place}.{name}")
         elif name == key:
-            problems.append(f"{where}.{name} is missing")
+            problems.append(f"{place}.{name} is missing")
     return problems
 
 

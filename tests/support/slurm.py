@@ -42,7 +42,7 @@ def overlaid(files: Mapping[str, str], folder: Path, ports: list[int], *, daemon
     slurmd needs more on one without cgroups and the CPUs of a GPU node; slurmctld alone takes these lines as written.
     """
     name = socket.gethostname().partition(".")[0]
-    own = {
+    options = {
         "SlurmctldHost": f"{name}(127.0.0.1)",
         "SlurmctldPort": str(ports[0]),
         "AuthType": "auth/none",
@@ -53,7 +53,7 @@ def overlaid(files: Mapping[str, str], folder: Path, ports: list[int], *, daemon
         "PluginDir": str(_plugins()),
     }
     if daemons:
-        own |= {
+        options |= {
             "SlurmdSpoolDir": f"{folder}/spool/%n",
             "SlurmdPidFile": f"{folder}/slurmd.%n.pid",
             "ProctrackType": "proctrack/linuxproc",
@@ -61,12 +61,14 @@ def overlaid(files: Mapping[str, str], folder: Path, ports: list[int], *, daemon
             "PrologFlags": "Alloc",
             "SlurmdParameters": "config_overrides",
         }
-    lines = [line for line in files["slurm.conf"].splitlines() if line.partition("=")[0] not in own]
+    lines = [line for line in files["slurm.conf"].splitlines() if line.partition("=")[0] not in options]
     at = " NodeAddr=127.0.0.1" + (f" Port=[{ports[1]}-{ports[-1]}]" if daemons else "")
     lines = [line + at if line.startswith("NodeName=") else line for line in lines]
     for subfolder in ("state", "spool"):
         (folder / subfolder).mkdir()
-    (folder / "slurm.conf").write_text("\n".join([*(f"{key}={value}" for key, value in own.items()), *lines]) + "\n")
+    (folder / "slurm.conf").write_text(
+        "\n".join([*(f"{key}={value}" for key, value in options.items()), *lines]) + "\n"
+    )
     for gpu in range(16):
         (folder / f"nvidia{gpu}").write_text("")
     (folder / "gres.conf").write_text(files["gres.conf"].replace("/dev/nvidia", f"{folder}/nvidia"))

@@ -30,7 +30,7 @@ class Wording:
     """Fields of that record."""
 
     def __str__(self) -> str:
-        """Return what tells it apart in a test's name."""
+        """Return what identifies it in a test's name."""
         return f"{self.file}-{self.since}-{self.message[:48]}"
 
 

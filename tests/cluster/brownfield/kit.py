@@ -10,8 +10,8 @@ import yaml
 
 from core.apis import kinds, names
 from tests.engine.kit import Cluster
-from tests.support.followed import change, walked
 from tests.support.lab import eventually
+from tests.support.page_blocks import change, walked
 from tests.support.user_objects import EVERY, created
 
 SETTINGS, HOME = "Pulumi.corp.yaml", ".sim/corp"

@@ -6,8 +6,8 @@ import pytest
 
 from core.apis import kinds, names
 from tests.cluster.brownfield.kit import SETTINGS, Live, Used, differing, names_in
-from tests.support.followed import Block, blocks, walked
 from tests.support.messages import has
+from tests.support.page_blocks import Block, blocks, walked
 from tests.support.recorded import ROOT
 from toolkit.engine import tools
 

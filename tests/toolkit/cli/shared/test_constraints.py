@@ -7,8 +7,8 @@ import pytest
 from components.base.labels import labels
 from core.apis import kinds
 from core.apis.kinds import Kind
-from tests.support.awaited import look
 from tests.support.messages import has
+from tests.support.wait_objects import look
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.constraints import Constraint, cautions, constraints, examine
 from toolkit.cli.shared.stack import read

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.support import checkouts
-from tests.support.followed import blocks, change, walked
 from tests.support.messages import has
+from tests.support.page_blocks import blocks, change, walked
 from tests.support.recorded import ROOT
 
 pytestmark = pytest.mark.engine  # it runs commands of a checkout, some seconds

@@ -9,8 +9,8 @@ import pytest
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-from tests.support.awaited import meta, pod
 from tests.support.messages import has
+from tests.support.wait_objects import meta, pod
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.events import Account
 from toolkit.cli.up import former_drivers

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.seen_pods import MARKS, PLUGIN, RDMA, node, pod, runtime
+from tests.support.actor_caches import MARKS, PLUGIN, RDMA, node, pod, runtime
 from toolkit.simulator import names
 from toolkit.simulator.actors import gpu_use, launcher
 from toolkit.simulator.actors.job_inputs import machine

@@ -8,7 +8,7 @@ import pytest
 
 from core.apis.names import NETWORKS
 from core.hardware.profiles import profile, with_hcas
-from tests.support.seen_pods import MARKS, PLUGIN, RDMA, node, pod, runtime
+from tests.support.actor_caches import MARKS, PLUGIN, RDMA, node, pod, runtime
 from toolkit.simulator import names
 from toolkit.simulator.actors import launcher
 from toolkit.simulator.actors.job_inputs import launched

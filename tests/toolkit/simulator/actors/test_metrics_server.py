@@ -9,7 +9,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.support.seen_pods import node, pod, runtime
+from tests.support.actor_caches import node, pod, runtime
 from toolkit.simulator import names
 from toolkit.simulator.actors.api import ApiError
 from toolkit.simulator.actors.metrics_server import MetricsServer

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from core.apis import kinds, names
-from tests.support.awaited import condition, look, meta
 from tests.support.messages import has
+from tests.support.wait_objects import condition, look, meta
 from toolkit.cli.up.waits.rules import judge_of
 from toolkit.cli.up.waits.verdict import Verdict
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from core.apis import kinds
-from tests.support.awaited import NOTHING, condition, ended, event, look, meta, pod, waits
 from tests.support.messages import has
+from tests.support.wait_objects import NOTHING, condition, ended, event, look, meta, pod, waits
 from toolkit.cli.up.waits.rules import judge_of
 from toolkit.cli.up.waits.verdict import Look, Verdict
 

@@ -3,8 +3,8 @@
 import pytest
 
 from core.apis import kinds
-from tests.support.awaited import NOTHING, condition, ended, event, look, meta, pod, waits
 from tests.support.messages import has
+from tests.support.wait_objects import NOTHING, condition, ended, event, look, meta, pod, waits
 from toolkit.cli.up.waits import pods, workloads
 
 PULL = 'Back-off pulling image "quay.io/a/b:1": ErrImagePull: lookup quay.io: no such host'

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.apis import kinds, names
-from tests.support.awaited import NOTHING, condition, event, look, meta, pod, waits
+from tests.support.wait_objects import NOTHING, condition, event, look, meta, pod, waits
 from toolkit.cli.up.waits.rules import judge_of
 from toolkit.cli.up.waits.verdict import Look, Verdict
 

@@ -9,8 +9,8 @@ import pytest
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-from tests.support.awaited import condition, ended, meta, pod, waits
 from tests.support.messages import has
+from tests.support.wait_objects import condition, ended, meta, pod, waits
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.up.waits.failure_duration import RECOVERED, FailureDuration
