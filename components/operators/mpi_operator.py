@@ -1,4 +1,4 @@
-"""The MPI operator and its kind: of 2020 (v0.2.3, MPIJob v1alpha2), or of today (v0.8.0, v2beta1)."""
+"""The MPI operator and its kind: of 2020 (v0.2.3, MPIJob v1alpha2), or of today (v0.8.2, v2beta1)."""
 
 from typing import Self
 
@@ -18,7 +18,7 @@ from core.apis.kinds import Kind
 OPERATOR = "mpi-operator"
 """Name of the deployment, the account and the roles."""
 QPS, BURST = 50, 100
-"""Requests a second of v0.8.0. With its own 5 a job of 16 workers held its GPUs minutes after its end (seen on the
+"""Requests a second of v0.8.2. With its own 5 a job of 16 workers held its GPUs minutes after its end (seen on the
 simulated cluster): requests wait for their turn, and after each event in the meantime the job's queue waits longer."""
 
 

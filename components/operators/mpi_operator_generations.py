@@ -51,19 +51,19 @@ RULES_V2BETA1: tuple[Rule, ...] = (
     ("batch", ("jobs",), ("create", "list", "update", "watch")),
     # A job that Kueue resumes gets its start time cleared; upstream's own role lacks this.
     ("batch", ("jobs/status",), ("update",)),
-    # Watched without gang scheduling too: v0.8.0 ends when it may not.
+    # Watched without gang scheduling too: v0.8.2 ends when it may not.
     ("scheduling.k8s.io", ("priorityclasses",), ("list", "watch")),
     ("kubeflow.org", ("mpijobs",), ("get", "list", "watch")),
     # On OpenShift only accounts that may set an owner's finalizers may block its deletion.
     ("kubeflow.org", ("mpijobs/finalizers", "mpijobs/status"), ("update", "patch")),
 )
-"""What v0.8.0 does without gang scheduling, read from its controller; upstream's role also has exec, endpoints, CRDs.
+"""What v0.8.2 does without gang scheduling, read from its controller; upstream's role also has exec, endpoints, CRDs.
 
 It reads the Secrets of all namespaces, among which it looks for its own key pairs.
 """
 
 ELECTION: tuple[Rule, ...] = (("coordination.k8s.io", ("leases",), ("create", "get", "update")),)
-"""The lock of v0.8.0, which always elects a leader."""
+"""The lock of v0.8.2, which always elects a leader."""
 
 
 def schema_v1alpha2() -> Schema:
@@ -90,7 +90,7 @@ def schema_v2beta1() -> Schema:
 
     Upstream's definition is 8,900 lines, most of them the pod template; here a template may hold anything, and the
     API server validates the pods. Ports get upstream's default protocol: Kueue compares a job with its Workload, where
-    the protocol is set, and would replace the Workload for ever. What v0.8.0 would only report in an event, without
+    the protocol is set, and would replace the Workload for ever. What v0.8.2 would only report in an event, without
     acting, is rejected here.
     """
     policy = {

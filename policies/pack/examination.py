@@ -65,8 +65,11 @@ class Examination:
         before = set(self._single_findings(jobs)) if jobs else set()
         return (finding for finding in self._objects.check(jobs, inventory) if finding not in before)
 
-    def stack(self, subjects: Sequence[Obj], secrets: Iterable[str], root: str) -> list[Diagnostic]:
-        """Return what the rules about links find, and which exceptions have ended; the latter with the URN `root`."""
+    def stack(self, subjects: Sequence[Obj], secrets: Iterable[str], root: str = "") -> list[Diagnostic]:
+        """Return what the rules about links find, and which exceptions have ended; the latter with the URN `root`.
+
+        The engine takes what has no URN for a finding about the stack.
+        """
         inventory = LateInventory((*subjects, *self._beside), complete=self._whole)
         links = (finding for checker in self._links for finding in checker.check(subjects, inventory.fresh()))
         completed = self._completed(subjects, inventory.fresh())

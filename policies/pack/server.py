@@ -25,7 +25,6 @@ from policies.version import version
 
 NAME = "hpc"
 VERSION = version()
-_STACK = "pulumi:pulumi:Stack"
 _LONGEST_MESSAGE = 400 * 1024 * 1024  # bytes: a whole stack comes as one message
 _THREADS = 4
 _ALL = "all"  # the engine has given its level to each policy when it sends it
@@ -95,21 +94,15 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
     def AnalyzeStack(
         self, request: messages.AnalyzeStackRequest, context: grpc.ServicerContext
     ) -> messages.AnalyzeResponse:
-        """Return what is wrong between the objects of a stack, by their outputs.
-
-        Each violation has the URN of a resource: engine 3.250 ends on one without. A stack without resources has none.
-        """
+        """Return what is wrong between the objects of a stack, by their outputs; what has no URN is the stack's."""
         resources = [(resource, Properties(resource.properties)) for resource in request.resources]
-        if not resources:
-            return messages.AnalyzeResponse()
         subjects = tuple(
             subject
             for resource, properties in resources
             for subject in as_objects(resource.type, properties, resource.name, resource.urn, live=True)
         )
         secrets = {text for _, properties in resources for text in properties.secrets}
-        root = next((resource.urn for resource, _ in resources if resource.type == _STACK), resources[0][0].urn)
-        return self._response(self._examination.stack(subjects, secrets, root))
+        return self._response(self._examination.stack(subjects, secrets))
 
     @override
     def Remediate(self, request: messages.AnalyzeRequest, context: grpc.ServicerContext) -> messages.RemediateResponse:

@@ -56,7 +56,7 @@ def _mpi_operator(settings: Settings) -> Iterator[str]:
         return
     today = kind.version == MPI_JOB_V2BETA1.version
     if ((int(found["major"]), int(found["minor"])) >= _FIRST_V2BETA1) != today:
-        other = "0.3.0 or later, e.g. mpioperator/mpi-operator:0.8.0" if today else "mpioperator/mpi-operator:v0.2.3"
+        other = "0.3.0 or later, e.g. mpioperator/mpi-operator:0.8.2" if today else "mpioperator/mpi-operator:v0.2.3"
         yield (
             f"mpi_operator.image {operator.image} does not support MPIJob {kind.version}, which OpenShift "
             f"{settings.release} has here, and no job would start; give {other}"

@@ -67,7 +67,7 @@ def _over(value: Any, patch: Any) -> Any:
 def _returned(trigger: Any) -> Any:
     """Return a replacement trigger, e.g. a job's run number, in a form that the SDK takes back from a transform.
 
-    It gives one as a message of its wire, and cannot write that (3.250: `Message must be initialized with a dict`); a
+    It gives one as a message of its wire, and cannot write that (3.272: `Message must be initialized with a dict`); a
     dict of the message's fields it can.
     """
     if not isinstance(trigger, struct_pb2.Value):

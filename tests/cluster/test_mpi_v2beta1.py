@@ -1,4 +1,4 @@
-"""MPI jobs of today on a small simulated cluster: the operator's real controller v0.8.0, under our own declarations."""
+"""MPI jobs of today on a small simulated cluster: the operator's real controller v0.8.2, under our own declarations."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ def _declare() -> None:
         TENANT,
         TenantArgs(namespace=TENANT, uid_range=uids, mcs="s0:c26,c5", gpu_quota=64, scc_name=scc.scc_name),
     )
-    MpiOperator("mpi", MpiOperatorArgs(kind=JOB, image="mpioperator/mpi-operator:0.8.0"))
+    MpiOperator("mpi", MpiOperatorArgs(kind=JOB, image="mpioperator/mpi-operator:0.8.2"))
 
 
 def _former() -> None:
@@ -220,6 +220,6 @@ def test_a_job_that_was_suspended_goes_on(lab: MpiCluster) -> None:
 
 
 def test_the_operator_is_refused_nothing(lab: MpiCluster) -> None:
-    """The operator's role covers all that v0.8.0 does: its log has no refusal."""
+    """The operator's role covers all that v0.8.2 does: its log has no refusal."""
     log = Processes(lab.started.home).log("actors").read_text()
     assert [line for line in log.splitlines() if "mpi-operator" in line and "forbidden" in line] == []

@@ -56,7 +56,7 @@ def test_typed_program_with_secrets(stack: Stack, api: Cluster, tmp_path: Path) 
 def test_killed_engine_leaves_no_process(stack: Stack, tmp_path: Path) -> None:
     """Programs and plugins end with the engine, even by `kill -9`."""
     if plugin_choice().find(LANGUAGE).official:
-        pytest.skip("the official language host (3.250) leaves a program running after `kill -9` of the engine")
+        pytest.skip("the official language host (3.260) leaves a program running after `kill -9` of the engine")
     stack.use("endless.py")
     stack.configure(file=str(tmp_path / "pid"))
     engine = stack.start_pulumi("preview")

@@ -183,7 +183,7 @@ CHANGES: Mapping[str, Sequence[Fragment]] = {
     "fabric": _FABRICS,
     "mpi_operator": (
         None,
-        {"image": "mpioperator/mpi-operator:0.8.0"},
+        {"image": "mpioperator/mpi-operator:0.8.2"},
         {
             "image": "mpioperator/mpi-operator:v0.2.3",
             "kubectl_delivery_image": "mpioperator/kubectl-delivery:v0.2.3",

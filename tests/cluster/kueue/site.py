@@ -49,7 +49,7 @@ PRIORITY_CLASS = Kind("scheduling.k8s.io", "v1", "PriorityClass", "priorityclass
 def operators() -> None:
     """Declare the operators of Kueue and of MPI jobs."""
     subscribe("openshift-cert-manager-operator", "kueue-operator")
-    MpiOperator("mpi", MpiOperatorArgs(kind=MPI, image="mpioperator/mpi-operator:0.8.0"))
+    MpiOperator("mpi", MpiOperatorArgs(kind=MPI, image="mpioperator/mpi-operator:0.8.2"))
 
 
 def tenants() -> None:

@@ -80,7 +80,7 @@ def operators() -> None:
     """Declare today's operators."""
     scale_operator("v3.1")
     subscribe("kubernetes-nmstate-operator", "openshift-cert-manager-operator", "kueue-operator")
-    MpiOperator("mpi", MpiOperatorArgs(kind=JOB, image="mpioperator/mpi-operator:0.8.0"))
+    MpiOperator("mpi", MpiOperatorArgs(kind=JOB, image="mpioperator/mpi-operator:0.8.2"))
 
 
 def nodes() -> None:

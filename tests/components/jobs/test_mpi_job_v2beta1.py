@@ -199,7 +199,7 @@ def test_what_is_not_said_is_not_there() -> None:
     ],
 )
 def test_what_the_operator_would_refuse_is_refused_here(changes: dict[str, Any], message: str) -> None:
-    """What v0.8.0 would only report in an event is refused."""
+    """What v0.8.2 would only report in an event is refused."""
     with pytest.raises(ValidationError, match=message):
         arguments(**changes)
 
@@ -214,7 +214,7 @@ def test_our_own_rules_find_nothing() -> None:
             "adas",
             TenantArgs(namespace="adas", uid_range=uids, mcs="s0:c26,c5", gpu_quota=16, scc_name="scc-for-mpi"),
         )
-        MpiOperator("mpi", MpiOperatorArgs(kind=kinds.MPI_JOB_V2BETA1, image="mpioperator/mpi-operator:0.8.0"))
+        MpiOperator("mpi", MpiOperatorArgs(kind=kinds.MPI_JOB_V2BETA1, image="mpioperator/mpi-operator:0.8.2"))
         MpiJob("job", arguments(gdr_level="PXB"), lambda *_: "")
 
     found = [each for manifest in manifests(component(declare)) for each in objects(manifest)]

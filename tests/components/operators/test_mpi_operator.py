@@ -25,7 +25,7 @@ FILE = cache_folder() / DATA_OF["mpi-operator-manifests"].cache_name() / "mpi-op
 @cache
 def operator() -> Registered:
     """Return the registrations of today's operator."""
-    args = MpiOperatorArgs(kind=kinds.MPI_JOB_V2BETA1, image="mpioperator/mpi-operator:0.8.0")
+    args = MpiOperatorArgs(kind=kinds.MPI_JOB_V2BETA1, image="mpioperator/mpi-operator:0.8.2")
     return recorded.component(lambda: MpiOperator("mpi-operator", args))
 
 
@@ -134,7 +134,7 @@ def test_no_generation_has_a_wildcard(version: str) -> None:
 
 
 def test_operator_of_today_holds_no_more_than_upstream_gives_it() -> None:
-    """Rules of v0.8.0 are within upstream's, but for the one that upstream lacks."""
+    """Rules of v0.8.2 are within upstream's, but for the one that upstream lacks."""
     (role,) = [
         each for each in upstream() if (each["kind"], each["metadata"]["name"]) == ("ClusterRole", "mpi-operator")
     ]
@@ -166,7 +166,7 @@ def test_the_lock_is_in_the_operators_own_namespace() -> None:
 
 
 def test_operator_of_today_gets_its_own_arguments() -> None:
-    """v0.8.0 gets no flag of 2020."""
+    """v0.8.2 gets no flag of 2020."""
     pod = recorded.spec(operator(), "Deployment")["template"]["spec"]
     (container,) = pod["containers"]
     assert container["args"] == [

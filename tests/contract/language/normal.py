@@ -11,6 +11,8 @@ _PLUGIN_LINE = re.compile(r"^using pulumi-\S+ from \$PATH")
 _COLOUR = re.compile(r"<\{%[a-z ]*%\}>")
 _FRAME = re.compile(r'(?P<frame>  File "(?P<file>[^"]*)", line \d+(?:, in (?P<what>.*))?\n)(?P<code>(?:    .*\n)*)')
 _HOST_FRAME = "  (frames of Python or the SDK)\n"
+_LATE = "Resource monitor has terminated, shutting down"
+"""What the SDK says where the engine ended before the program that it interrupts: it comes or not, likewise."""
 
 
 def messages(events: Iterable[Mapping[str, Any]], project: Path) -> tuple[str, ...]:
@@ -21,7 +23,7 @@ def messages(events: Iterable[Mapping[str, Any]], project: Path) -> tuple[str, .
     found = [
         (_severity(event), _text(str(event.get("message", "")), project))
         for event in (each["diagnosticEvent"] for each in events if "diagnosticEvent" in each)
-        if event.get("severity") != "debug" and not _PLUGIN_LINE.match(str(event.get("message", "")))
+        if event.get("severity") != "debug" and not _is_left_out(str(event.get("message", "")))
     ]
     # Output of the program and messages of the SDK come by different ways: only order within one way is certain.
     ordered = sorted(found, key=lambda each: each[0])
@@ -50,9 +52,13 @@ def outputs(state: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _is_left_out(message: str) -> bool:
+    return bool(_PLUGIN_LINE.match(message)) or _COLOUR.sub("", message).strip() == _LATE
+
+
 def _is_interruption(text: str) -> bool:
     """Whether it is the traceback of a program or pack that was interrupted: it comes or not, as the timing has it."""
-    return text.startswith("info#err") and text.endswith("KeyboardInterrupt")
+    return text.startswith("info#err") and "KeyboardInterrupt" in text
 
 
 def _severity(event: Mapping[str, Any]) -> str:

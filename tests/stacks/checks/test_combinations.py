@@ -219,11 +219,11 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "prod",
         {"mpi_operator__image": "mpioperator/mpi-operator:v0.2.3"},
         "mpi_operator.image mpioperator/mpi-operator:v0.2.3 … MPIJob v2beta1 … OpenShift 4.20 …; give 0.3.0 or later, "
-        "e.g. mpioperator/mpi-operator:0.8.0",
+        "e.g. mpioperator/mpi-operator:0.8.2",
     ),
     (
         "dev",
-        {"mpi_operator__image": "registry.example.com:5000/mpi-operator:0.8.0"},
+        {"mpi_operator__image": "registry.example.com:5000/mpi-operator:0.8.2"},
         "mpi_operator.image … MPIJob v1alpha2 … OpenShift 4.4 …; give mpioperator/mpi-operator:v0.2.3",
     ),
     (

@@ -12,11 +12,11 @@ COMPILER_FLAGS = "-gcflags=all=-dwarf=false"
 
 KUBERNETES = {"1.34": "1.34.2", "1.35": "1.35.4"}
 """Minor version that a cluster can serve -> what is built; the first serves all releases before its own, too."""
-PULUMI = "3.250.0"
+PULUMI = "3.276.0"
 ETCD = "3.6.6"
 KWOK = "0.7.0"
 MPI_OPERATOR = "0.2.3"
-MPI_OPERATOR_V2BETA1 = "0.8.0"
+MPI_OPERATOR_V2BETA1 = "0.8.2"
 KUEUE = "0.19.2"
 JOBSET = "0.12.0"
 KUBECTL = "0.34.2"
@@ -180,8 +180,9 @@ MODULES = (
                 "pulumi",
                 "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
                 ("version",),
-                # Any later engine of the same major version reads the same projects and states.
-                re.compile(r"^v?3\.(2[5-9]\d|[3-9]\d\d|\d{4,})\.\d+", re.M),
+                # 3.260 is the first that writes packed states without a moment in which there is none; any later one
+                # of the same major version reads the same projects and states.
+                re.compile(r"^v?3\.(2[6-9]\d|[3-9]\d\d|\d{4,})\.\d+", re.M),
             ),
         ),
         (("github.com/pulumi/pulumi/sdk/v3/go/common/version.Version", PULUMI),),
@@ -332,7 +333,7 @@ DATA = (
         (
             Source(
                 f"github.com/kubeflow/mpi-operator@v{MPI_OPERATOR_V2BETA1}",
-                "h1:22EccUiO4VDooG4TooesdE8o8euGVj89PIRhiP24SRE=",
+                "h1:7PVtV31iX3LSVW0BqRQ64w/NYNfAgP86Bmua2OEi5lg=",
                 "deploy/v2beta1",
                 ("mpi-operator.yaml",),
             ),

@@ -12,9 +12,9 @@ from toolkit.engine.prediction.values import Properties
 from toolkit.simulator.provider.jsonpath import BadPathError, compile_path
 
 Rule = Callable[[Seen], Observation]
-_BRACES = re.compile(r"\{\s*(.*?)\s*\}")
-_EQUALS = "\ufffd"
-"""Stands for `==`."""
+_WAIT = re.compile(
+    r"""\s*\{\s*(?P<path>(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^"'{}])*?)\s*\}\s*(?:=(?P<value>[^={][^=]*))?"""
+)
 
 
 class BadWaitError(ValueError):
@@ -81,15 +81,14 @@ def _condition(expression: str) -> Rule:
 
 
 def split_value(expression: str) -> tuple[str, str]:
-    """Return the path in braces and the value after `=`, as the official provider does. Raises BadWaitError.
+    """Return the path in braces and the value after `=`, as the official provider does since 4.34. Raises BadWaitError.
 
-    It splits at every `=` but `==`, and ends the path at the first brace, in texts, too.
+    Braces and signs of equality within the path are part of it; a value cannot be a path.
     """
-    path, *values = (part.replace(_EQUALS, "==") for part in expression.replace("==", _EQUALS).split("="))
-    inside = _BRACES.search(path)
-    if inside is None or len(values) > 1 or values == [""]:
+    match = _WAIT.fullmatch(expression)
+    if match is None:
         raise BadWaitError(f"{WAIT_FOR}: expected jsonpath={{.path}} or jsonpath={{.path}}=value, got {expression!r}")
-    return inside[1], "".join(values)
+    return match["path"], match["value"] or ""
 
 
 def _jsonpath(expression: str) -> Rule:

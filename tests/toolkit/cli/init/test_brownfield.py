@@ -110,7 +110,7 @@ def test_a_cluster_in_use_gets_nothing_that_it_does_not_have(name: str) -> None:
 def test_a_cluster_in_use_keeps_what_it_has() -> None:
     """Where the cluster has Network Operator, MPI operator and pool, their settings stay; on one not in use, all."""
     network = subscription("nvidia-network-operator", "nvidia-network-operator", "v26.4", installedCSV="x")
-    images = {"template": {"spec": {"containers": [{"image": "mpioperator/mpi-operator:0.8.0"}]}}}
+    images = {"template": {"spec": {"containers": [{"image": "mpioperator/mpi-operator:0.8.2"}]}}}
     there = {
         "CLUSTER_POLICY": [POLICY],
         "SUBSCRIPTION": [network],

@@ -175,7 +175,7 @@ def test_two_mpi_operators_are_prevented() -> None:
     there = deployment("kubeflow", "training-operator", "registry:5000/kubeflow/training-operator:v1@sha256:ab")
     decision = decisions(DEPLOYMENT=[there])["mpi_operator"]
     assert has(decision, "kubeflow/training-operator", "`oc delete deployment -n kubeflow training-operator`")
-    mine = deployment("mpi-operator", "mpi-operator", "mpioperator/mpi-operator:0.8.0")
+    mine = deployment("mpi-operator", "mpi-operator", "mpioperator/mpi-operator:0.8.2")
     assert "mpi_operator" not in decisions(DEPLOYMENT=[mine])
     assert "mpi_operator" not in decisions(DEPLOYMENT=[deployment("a", "b", "nginx")])
 

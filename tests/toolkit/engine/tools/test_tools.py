@@ -89,9 +89,9 @@ def left_over(machine: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "printed", "fits"),
     [
-        ("pulumi", "v3.250.0\n", True),
+        ("pulumi", "v3.260.0\n", True),
         ("pulumi", "3.272.1\n", True),
-        ("pulumi", "v3.249.9\n", False),
+        ("pulumi", "v3.259.0\n", False),
         ("pulumi", "v4.0.0\n", False),
         ("etcd", "etcd Version: 3.6.9\nGit SHA: x\n", True),
         ("etcd", "etcd Version: 3.5.21\n", False),
@@ -104,7 +104,7 @@ def left_over(machine: Path) -> list[str]:
         ("kwok", "kwok version v0.8.0 go1.26.8 (linux/amd64)\n", False),
         ("mpi-operator", "v0.2.3\n", True),
         ("mpi-operator", "MPI Operator Version: v0.2.3\n", False),
-        ("mpi-operator-v2beta1", "v0.8.0\n", True),
+        ("mpi-operator-v2beta1", "v0.8.2\n", True),
         ("mpi-operator-v2beta1", "v0.2.3\n", False),
     ],
 )

@@ -91,6 +91,9 @@ def test_what_is_no_jsonpath(path: str) -> None:
         ("jsonpath={.status.conditions}=x", False),
         ('jsonpath={.status.conditions[?(@.type=="Succeeded" || @.type=="Failed")].type}', True),
         ('jsonpath={.status.conditions[?(@.type=="Succeeded")].status}=True', False),
+        ('jsonpath={.status.conditions[?(@.type!="Created" && @.n>=2)].type}=Failed', True),
+        ("jsonpath={.status.conditions[?(@.n<=0)].type}", False),
+        ('jsonpath={.status.conditions[?search(@.type, "^F.{5}$")].type}=Failed', True),
         ('["condition=Created", "jsonpath={.status.state}=AtLatestKnown"]', True),
         ('["condition=Created", "condition=Ready"]', False),
     ],
@@ -104,7 +107,16 @@ def test_wait_for(wait: str, ready: bool) -> None:
 
 @pytest.mark.parametrize(
     "wait",
-    ["Ready", "[]", "jsonpath=.status", "jsonpath={.a}=", "jsonpath={.a}=x=y", "jsonpath={.a", "jsonpath={a b}"],
+    [
+        "Ready",
+        "[]",
+        "jsonpath=.status",
+        "jsonpath={.a}=",
+        "jsonpath={.a}=x=y",
+        "jsonpath={.a",
+        "jsonpath={a b}",
+        "jsonpath={.a}={.b}",
+    ],
 )
 def test_bad_waits(wait: str) -> None:
     """A mistyped annotation is an error."""
@@ -113,8 +125,9 @@ def test_bad_waits(wait: str) -> None:
 
 
 def test_value_is_split_outside_the_braces() -> None:
-    """The == of a filter does not separate path and value."""
+    """Signs of equality and braces of a filter do not end the path."""
     assert split_value('{.a[?(@.b=="x")].c}=y') == ('.a[?(@.b=="x")].c', "y")
+    assert split_value("{ .a[?(@.b!='}=')].c }") == (".a[?(@.b!='}=')].c", "")
 
 
 def test_a_status_of_an_older_generation_does_not_count() -> None:

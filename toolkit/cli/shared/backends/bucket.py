@@ -168,7 +168,7 @@ def open_bucket(url: str, environment: Mapping[str, str] = os.environ) -> Bucket
         # The engine, as all of Go, asks no proxy for this machine; botocore would.
         **({"proxies": {}} if urlsplit(location.endpoint).hostname in _LOOPBACK else {}),
         **({"signature_version": UNSIGNED} if location.anonymous else {}),
-        **location.options,
+        **{**_checksums(location, environment), **location.options},
     )
     try:
         core = get_session()
@@ -186,6 +186,14 @@ def open_bucket(url: str, environment: Mapping[str, str] = os.environ) -> Bucket
     return BucketStore(location, client)
 
 
+def _checksums(location: Location, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return when requests carry checksums, as the engine chooses: some services other than AWS refuse those of AWS."""
+    chosen = environment.get(_CHECKSUMS) or os.environ.get(_CHECKSUMS)
+    if chosen or not location.endpoint:
+        return {"request_checksum_calculation": chosen.lower()} if chosen else {}
+    return {"request_checksum_calculation": "when_required"}
+
+
 @cache
 def _loader() -> Any:
     """Return what reads the descriptions of services: megabytes, and once is enough."""
@@ -194,6 +202,7 @@ def _loader() -> Any:
     return create_loader()
 
 
+_CHECKSUMS = "AWS_REQUEST_CHECKSUM_CALCULATION"
 _VARIABLES = {
     "aws_access_key_id": "AWS_ACCESS_KEY_ID",
     "aws_secret_access_key": "AWS_SECRET_ACCESS_KEY",

@@ -97,7 +97,7 @@ class FolderStore:
     def remove_unreadable_attributes(self, key: str) -> None:
         """Remove the attributes of a file when they are cut; those of a file without any are empty.
 
-        The engine (3.250) writes them in place, so that a kill can leave them empty. It then fails to read the file,
+        The engine (3.276) writes them in place, so that a kill can leave them empty. It then fails to read the file,
         with the message `EOF`, although the file is whole.
         """
         attributes = _attributes(self.folder / key)

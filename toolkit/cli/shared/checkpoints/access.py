@@ -1,6 +1,6 @@
 """Read the state of a stack through the engine and write a changed one: only over the state that was read.
 
-`pulumi stack import` (3.250) replaces a newer state by an older one without a warning. It takes the engine's lock, so
+`pulumi stack import` (3.276) replaces a newer state by an older one without a warning. It takes the engine's lock, so
 an update that runs meanwhile is safe; one that started and ended meanwhile is found here, by a comparison before.
 """
 

@@ -1,7 +1,7 @@
 """Settle creates that were interrupted: what is on the cluster comes into the state, the rest is cleared.
 
 The engine records a pending operation before each create and never clears a pending create by itself. Its own
-`refresh --import-pending-creates` (3.250) renames the operation and drops it at the end of the refresh: the object is
+`refresh --import-pending-creates` (3.276) renames the operation and drops it at the end of the refresh: the object is
 then created again (AlreadyExists). `pulumi import` records no more of a custom resource than its name: the next update
 finds its spec added, and replaces a job. So an object that is on the cluster becomes a resource with all that the
 program has declared of it, in the form in which a provider records it, and an initialisation that is not confirmed:

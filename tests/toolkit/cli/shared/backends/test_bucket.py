@@ -114,3 +114,18 @@ def test_wrong_settings(url: str, message: str, bucket_keys: None) -> None:  # n
     """A wrong profile or setting is refused with a message."""
     with pytest.raises(Problem, match=message):
         open_bucket(url)
+
+
+@pytest.mark.parametrize(
+    ("query", "chosen", "checksums"),
+    [
+        ("region=eu-central-1", "", "when_supported"),
+        ("endpoint=https://odf:443&region=x", "", "when_required"),
+        ("endpoint=https://odf:443&region=x", "WHEN_SUPPORTED", "when_supported"),
+        ("endpoint=https://odf:443&region=x&request_checksum_calculation=when_supported", "", "when_supported"),
+    ],
+)
+def test_checksums_of_writes(query: str, chosen: str, checksums: str) -> None:
+    """As the engine, a write to another service than AWS has a checksum only where one is required or asked for."""
+    store = open_bucket(f"s3://state?{query}", {"AWS_REQUEST_CHECKSUM_CALCULATION": chosen})
+    assert store.client.meta.config.request_checksum_calculation == checksums

@@ -1,4 +1,4 @@
-// Command mpi-operator-v2beta1 runs the v2beta1 controller of kubeflow/mpi-operator v0.8.0 on the simulated cluster.
+// Command mpi-operator-v2beta1 runs the v2beta1 controller of kubeflow/mpi-operator v0.8.2 on the simulated cluster.
 //
 // Upstream's command listens on *:8080 for its health check, on a port that cannot be set, and takes part in a
 // leader election. Two simulated clusters on one host would fight for that port, so this starts the same
@@ -23,13 +23,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/klog/v2"
 )
 
-const version = "v0.8.0"
+const version = "v0.8.2"
 
 func main() {
-	klog.InitFlags(nil)
 	kubeconfig := flag.String("kubeconfig", "", "path of the kubeconfig of the operator's service account")
 	namespace := flag.String("namespace", metav1.NamespaceAll, "the one namespace to watch; empty for all")
 	threads := flag.Int("threadiness", 2, "number of reconcilers")
