@@ -50,19 +50,19 @@ def from_text(text: str) -> Manifest:
         raise ValueError(f"{NAME} is none that this program wrote") from None
 
 
-def stale(stored: Manifest, wanted: Manifest, present: Mapping[str, str]) -> dict[str, str]:
+def stale(stored: Manifest, current: Manifest, present: Mapping[str, str]) -> dict[str, str]:
     """Return what is wrong with each file that is not as it would be written now; `present` has digests by path."""
-    found = {}
-    for path in sorted({*stored.files, *wanted.files}):
-        was, now, there = stored.files.get(path), wanted.files.get(path), present.get(path)
+    problems = {}
+    for path in sorted({*stored.files, *current.files}):
+        was, now, digest = stored.files.get(path), current.files.get(path), present.get(path)
         if now is None:
-            found[path] = "the settings no longer need it"
+            problems[path] = "the settings no longer need it"
         elif was is None:
-            found[path] = "missing: the settings need it now"
-        elif there is None:
-            found[path] = "missing: it was removed"
-        elif there != was.sha256:
-            found[path] = "edited since it was written"
-        elif there != now.sha256:
-            found[path] = "stale: the settings changed"
-    return found
+            problems[path] = "missing: the settings need it now"
+        elif digest is None:
+            problems[path] = "missing: it was removed"
+        elif digest != was.sha256:
+            problems[path] = "edited since it was written"
+        elif digest != now.sha256:
+            problems[path] = "stale: the settings changed"
+    return problems

@@ -45,10 +45,10 @@ class Group:
 
 def written(group: Group, site: Site) -> tuple[tuple[File, ...], tuple[Open, ...]]:
     """Return the files of a group, and what is open; raise ValueError for a file outside of its folder or twice."""
-    found = tuple(group.render(site))
-    files = tuple(each for each in found if isinstance(each, File))
+    entries = tuple(group.render(site))
+    files = tuple(entry for entry in entries if isinstance(entry, File))
     paths = [file.path for file in files]
     for path in paths:
         if PurePosixPath(path).parts[0] != group.name or paths.count(path) > 1:
             raise ValueError(f"{path}: group {group.name} writes each file once, below {group.name}/")
-    return files, tuple(each for each in found if isinstance(each, Open))
+    return files, tuple(entry for entry in entries if isinstance(entry, Open))

@@ -33,7 +33,7 @@ class Comparison:
 
 def compared(what: str, wanted: Mapping[str, str], running: Statements) -> Compared:
     """Return the differences of two sets of statements."""
-    return Compared(what, tuple(differences(wanted, running.known)), running.others)
+    return Compared(what, tuple(differences(wanted, running.by_key)), running.others)
 
 
 def short(name: str) -> str:

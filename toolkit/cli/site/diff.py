@@ -51,7 +51,7 @@ def command(file: Files = None, more: MoreFiles = None, *, stack: StackOption = 
     facts = site.of(stacks.read(stack).settings, stack)
     found = [each for name in names for each in _compared(name, facts)]
     for name, each in found:
-        rows = [(one.kind, one.wanted, one.running) for one in each.differences]
+        rows = [(one.kind, one.expected, one.running) for one in each.differences]
         tables.show_rows(f"{each.what} in {name}", ("difference", "wanted", "running"), rows)
         if not rows:
             print_text(f"{each.what} in {name} matches the settings of stack {stack}")

@@ -7,10 +7,10 @@ from toolkit.site.output import Group
 
 
 def _group(package: str) -> Group:
-    found = getattr(importlib.import_module(f"{__name__}.{package}"), "GROUP", None)
-    if not isinstance(found, Group) or found.name != package:
+    group = getattr(importlib.import_module(f"{__name__}.{package}"), "GROUP", None)
+    if not isinstance(group, Group) or group.name != package:
         raise TypeError(f"toolkit/site/groups/{package}: define GROUP, a Group named {package!r}")
-    return found
+    return group
 
 
-GROUPS: tuple[Group, ...] = tuple(_group(each.name) for each in pkgutil.iter_modules(__path__))
+GROUPS: tuple[Group, ...] = tuple(_group(module.name) for module in pkgutil.iter_modules(__path__))

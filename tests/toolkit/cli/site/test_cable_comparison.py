@@ -42,7 +42,7 @@ def found(cables: Cables, site: Site, folder: Path, *renamed: tuple[str, str]) -
 
 def lines(differences: list[Difference]) -> set[tuple[str, str, str]]:
     """Return the kind and both statements of differences."""
-    return {(each.kind, each.wanted, each.running) for each in differences}
+    return {(each.kind, each.expected, each.running) for each in differences}
 
 
 def test_the_planned_cables_are_as_planned(tmp_path: Path) -> None:

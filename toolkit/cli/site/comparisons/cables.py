@@ -29,7 +29,7 @@ def _compare(reading: Reading, site: Site) -> Compared:
         if row.to_switch and (row.node_id, row.port) < (row.peer_id, row.peer_port)
     ]
     what = f"{planned.name} fabric".strip()
-    return compared(what, plan.wanted(), Statements(plan.of(links, trunks)))
+    return compared(what, plan.planned(), Statements(plan.of(links, trunks)))
 
 
 def _planned(reading: IbNetDiscover, site: Site, names: set[str]) -> Cables:

@@ -26,7 +26,7 @@ def _compare(reading: Reading, site: Site) -> Compared:
             "Set site.scale, or name another stack with --stack.",
         )
     wanted, running = _statements(reading, site, facts, given)
-    return compared(f"output of {reading.tool}", labelled(wanted), Statements(labelled(running.known), running.others))
+    return compared(f"output of {reading.tool}", labelled(wanted), Statements(labelled(running.by_key), running.others))
 
 
 def _statements(

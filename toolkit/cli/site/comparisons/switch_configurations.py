@@ -28,7 +28,9 @@ def _compare(reading: Reading, site: Site) -> Compared:
     switch = _named(config, candidates)
     dialect = dialects.of(switch)
     running = dialect.running(_statements(config))
-    return compared(f"switch {switch.name}", _without_defaults(config, dialect.wanted(switch, site), running), running)
+    return compared(
+        f"switch {switch.name}", _without_defaults(config, dialect.statements(switch, site), running), running
+    )
 
 
 def _named(config: ConfigurationReading, candidates: Sequence[Switch]) -> Switch:
@@ -65,7 +67,7 @@ def _without_defaults(
     return {
         key: line
         for key, line in wanted.items()
-        if key in running.known or not (key.endswith(" mtu") and line.endswith(" 9216"))
+        if key in running.by_key or not (key.endswith(" mtu") and line.endswith(" 9216"))
     }
 
 

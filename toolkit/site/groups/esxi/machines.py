@@ -21,9 +21,9 @@ def keys(machine: GuestMachine) -> dict[str, str]:
     return {**_PEERS, **gpus, **numa}
 
 
-def files(given: EsxiSettings) -> Iterator[File | Open]:
+def files(settings: EsxiSettings) -> Iterator[File | Open]:
     """Yield a file for each machine; open is the NUMA node that was not read yet."""
-    for machine in given.machines:
+    for machine in settings.machines:
         if machine.numa_node is None:
             yield Open(
                 f"the NUMA node of {machine.name}'s GPU and adapter",

@@ -12,36 +12,36 @@ _SCRIPT = PurePosixPath(ats.PATH).name
 _ANY = "/dev/mst/DEVICE"
 
 
-def files(given: EsxiSettings) -> Iterator[File | Open]:
+def files(settings: EsxiSettings) -> Iterator[File | Open]:
     """Yield the runbook; open are adapters without a name."""
-    for machine in given.machines:
+    for machine in settings.machines:
         if machine.adapter is None:
             yield Open(
                 f"the name of {machine.name}'s adapter in the machine",
                 "run `mst start; mst status` in it, and set adapter of the machine in site.esxi",
             )
-    sections = (_before(given), _adapters(given), _restarts(given), _checks(given))
+    sections = (_before(settings), _adapters(settings), _restarts(settings), _checks(settings))
     text = "\n\n".join(("# ATS for GPUs and adapters of virtual machines", *sections))
     yield File(PATH, f"{text}\n", sources=("N-2.1", "N-2.2", "N-3.5", "N-3.6", "N-3.7", "N-3.8", "N-3.9", "N-4.2"))
 
 
-def _before(given: EsxiSettings) -> str:
-    hosts = ", ".join(given.hosts)
+def _before(settings: EsxiSettings) -> str:
+    hosts = ", ".join(settings.hosts)
     steps = (
         f"On each host ({hosts}): `sh {_SCRIPT} set`. It takes effect at the restart below.",
         *(
             f"Shut {machine.name} down, set the keys of `{PurePosixPath(machines.path(machine)).name}`, and start it."
-            for machine in given.machines
+            for machine in settings.machines
         ),
     )
     return _section("1. Hosts and machines", steps)
 
 
-def _adapters(given: EsxiSettings) -> str:
+def _adapters(settings: EsxiSettings) -> str:
     steps = (
         "As root in every machine, with the same result in all: `dpkg -l | grep mlnx-ofed` and "
         "`cat /sys/class/infiniband/mlx5*/fw_ver`.",
-        *(step for machine in given.machines for step in _adapter(machine)),
+        *(step for machine in settings.machines for step in _adapter(machine)),
         "`mlxconfig` ends with `Please reboot machine to load new configurations`. Wait: section 3 restarts all of it.",
     )
     return _section("2. ATS in the adapters' firmware, in every machine", steps)
@@ -56,10 +56,12 @@ def _adapter(machine: GuestMachine) -> Iterator[str]:
     yield f"In {machine.name}: `mlxconfig -d {device} set ATS_ENABLED=true`, and answer y."
 
 
-def _restarts(given: EsxiSettings) -> str:
-    steps = [f"All of {', '.join(machine.name for machine in given.machines)} are set before the first host restarts."]
-    for host in given.hosts:
-        guests = ", ".join(machine.name for machine in given.machines if machine.host == host)
+def _restarts(settings: EsxiSettings) -> str:
+    steps = [
+        f"All of {', '.join(machine.name for machine in settings.machines)} are set before the first host restarts."
+    ]
+    for host in settings.hosts:
+        guests = ", ".join(machine.name for machine in settings.machines if machine.host == host)
         steps += [
             f"{host}: shut its machines down{f' ({guests})' if guests else ''}, or move them by vMotion where it can.",
             f"{host}: enter maintenance mode; restart ESXi; leave maintenance mode.",
@@ -73,11 +75,11 @@ def _restarts(given: EsxiSettings) -> str:
     return _section("3. Restarts, one host after the other", steps)
 
 
-def _checks(given: EsxiSettings) -> str:
+def _checks(settings: EsxiSettings) -> str:
     affinities = (
         f"{machine.host}: `ats.sh show` has NUMA Node {machine.numa_node} for the GPU"
         f"{''.join(f' {address}' for _, address in sorted(machine.gpus.items()))} and the adapter of {machine.name}."
-        for machine in given.machines
+        for machine in settings.machines
         if machine.numa_node is not None
     )
     steps = (

@@ -19,28 +19,28 @@ def _render(site: Site) -> Iterator[File | Open]:
     if site.fabric != "infiniband":
         return
     fabrics = []
-    for each in cables.of(site):
-        if isinstance(each, Open):
-            yield each
+    for fabric in cables.of(site):
+        if isinstance(fabric, Open):
+            yield fabric
             continue
-        fabrics.append(each)
-        before = f"fabric/{each.name}-" if each.name else "fabric/"
-        sources = ("D-3.4",) if each.name else _SOURCES
-        yield File(f"{before}cables.csv", _csv(each), sources)
-        yield from ibsim.files(each, f"{before}ibsim.net", sources)
-    if any(each.trunks for each in fabrics):
+        fabrics.append(fabric)
+        before = f"fabric/{fabric.name}-" if fabric.name else "fabric/"
+        sources = ("D-3.4",) if fabric.name else _SOURCES
+        yield File(f"{before}cables.csv", _csv(fabric), sources)
+        yield from ibsim.files(fabric, f"{before}ibsim.net", sources)
+    if any(fabric.trunks for fabric in fabrics):
         yield File("fabric/opensm.conf", _OPENSM, sources=("D-3.3", "D-3.6"))
 
 
-def _csv(found: Cables) -> str:
+def _csv(cables: Cables) -> str:
     rows = [("host", "adapter", "device", "switch", "port", "rate_gbps")]
     rows += [
         (link.host, link.adapter, link.device or "", link.switch, link.port, str(link.rate_gbps or ""))
-        for link in found.links
+        for link in cables.links
     ]
     rows += [
         (trunk.lower, trunk.lower_port, "", trunk.upper, trunk.upper_port, str(trunk.rate_gbps or ""))
-        for trunk in found.trunks
+        for trunk in cables.trunks
     ]
     return "".join(f"{','.join(row)}\n" for row in rows)
 

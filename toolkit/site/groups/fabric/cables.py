@@ -69,11 +69,11 @@ class Cables(Model):
 
 
 def _numbered(ports: Iterable[str]) -> Mapping[str, int]:
-    found = sorted(ports, key=in_order)
-    numbers = [_NUMBER.fullmatch(port) for port in found]
+    ordered = sorted(ports, key=in_order)
+    numbers = [_NUMBER.fullmatch(port) for port in ordered]
     return {
-        port: int(own[1]) if own and all(numbers) else at
-        for at, (port, own) in enumerate(zip(found, numbers, strict=True), 1)
+        port: int(number[1]) if number and all(numbers) else at
+        for at, (port, number) in enumerate(zip(ordered, numbers, strict=True), 1)
     }
 
 
@@ -114,7 +114,7 @@ def _given(site: Site, switches: Sequence[Switch]) -> Iterator[Cables | Open]:
                     f"the adapter on port {port} of {switch.name}, {peer!r}",
                     f"write it as HOST HCA-N in `others` of site.switches: {switch.name}",
                 )
-    trunks = tuple(Trunk(**each.model_dump()) for each in between(switches))
+    trunks = tuple(Trunk(**trunk.model_dump()) for trunk in between(switches))
     if len({link.switch for link in links}) > 1 and not trunks:
         yield Open("the cables between the switches", "give them as `uplinks` of the lower switches in site.switches")
     links.sort(key=lambda link: (link.switch, in_order(link.port)))
@@ -210,7 +210,7 @@ def _up(
     pairs = []
     for _ in range(size.spine_cables):
         leaf = min(leaves, key=taken.__getitem__)
-        spine = min(spines, key=lambda each: (between[leaf, each], taken[each]))
+        spine = min(spines, key=lambda switch: (between[leaf, switch], taken[switch]))
         taken.update((leaf, spine))
         between[leaf, spine] += 1
         pairs.append((leaf, spine))

@@ -20,8 +20,8 @@ class Port:
 
 def switch_name(description: str) -> str:
     """Return the name of a switch, without its domain, in small letters."""
-    found = _MANAGED.fullmatch(description.strip())
-    return (found[1] if found else description).partition(".")[0].lower()
+    match = _MANAGED.fullmatch(description.strip())
+    return (match[1] if match else description).partition(".")[0].lower()
 
 
 def adapter_name(description: str, port: int) -> str:
@@ -36,7 +36,7 @@ class Plan:
 
     def __init__(self, cables: Cables, switches: Iterable[str]) -> None:
         """Take the planned cables of those parts of a fabric that have any of some switches."""
-        reached = {switch_name(each) for each in switches}
+        reached = {switch_name(switch) for switch in switches}
         ends = [(switch_name(trunk.lower), switch_name(trunk.upper)) for trunk in cables.trunks]
         before = 0
         while len(reached) > before:
@@ -58,21 +58,21 @@ class Plan:
         ]
         self._lower = {lower for lower, _ in self._trunks}
 
-    def wanted(self) -> Mapping[str, str]:
+    def planned(self) -> Mapping[str, str]:
         """Return the planned cables."""
         return self.of(self._links, self._trunks)
 
     def of(self, links: Mapping[str, Port], trunks: Iterable[tuple[Port, Port]]) -> Mapping[str, str]:
         """Return cables, of adapters and between switches, by what they are compared under."""
-        found = {adapter: f"{adapter} on {self._text(port)}" for adapter, port in links.items()}
+        statements = {adapter: f"{adapter} on {self._text(port)}" for adapter, port in links.items()}
         for pair in trunks:
             # From the end that is the lower one of a planned cable; of one that is not planned, from either.
             first, second = sorted(pair, key=lambda end: (end not in self._lower, end.switch, end.number))
             key = self._text(first)
-            while key in found:
+            while key in statements:
                 key = f"{key} again"
-            found[key] = f"{self._text(first)} to {self._text(second)}"
-        return found
+            statements[key] = f"{self._text(first)} to {self._text(second)}"
+        return statements
 
     def _text(self, port: Port) -> str:
         """Return a port; of a switch with ports that are split its name alone, for no document numbers these."""

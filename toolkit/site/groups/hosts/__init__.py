@@ -10,18 +10,18 @@ from toolkit.site.output import File, Group, Open
 
 
 def _render(site: Site) -> Iterator[File | Open]:
-    found = system(site)
-    if found is None:
+    hosts = system(site)
+    if hosts is None:
         yield Open("operating system of the GPU hosts", "set site.hosts.dialect")
-    elif isinstance(found, RedHatHosts):
-        yield from openshift_ansible.files(site, found)
-        yield from playbook.files(site, found)
+    elif isinstance(hosts, RedHatHosts):
+        yield from openshift_ansible.files(site, hosts)
+        yield from playbook.files(site, hosts)
     else:
         yield from nic_configuration.files(site)
     yield from haproxy.files(site)
-    yield from daemon_network.files(site, found)
-    if found is not None:
-        yield from runbook.files(site, found)
+    yield from daemon_network.files(site, hosts)
+    if hosts is not None:
+        yield from runbook.files(site, hosts)
 
 
 GROUP = Group("hosts", "inventories, playbooks, networks and runbook of the hosts", _render)

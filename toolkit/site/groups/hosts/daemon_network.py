@@ -23,53 +23,53 @@ def files(site: Site, system: RedHatHosts | CoreOsHosts | None) -> Iterator[File
     network = site.given.networks.daemon
     if network is None:
         return
-    found = plan(site)
-    for each in found:
-        if each.interface is None:
-            yield Open(f"network interface of {network.port} on {each.host.name}", "name the ports in `ports`")
-        if each.address is None:
+    addresses = plan(site)
+    for address in addresses:
+        if address.interface is None:
+            yield Open(f"network interface of {network.port} on {address.host.name}", "name the ports in `ports`")
+        if address.address is None:
             yield Open(
-                f"address of {each.host.name} in {network.network}",
-                f"set site.networks.daemon.addresses.{each.host.name}, or its address in networks.admin",
+                f"address of {address.host.name} in {network.network}",
+                f"set site.networks.daemon.addresses.{address.host.name}, or its address in networks.admin",
             )
-    complete = [each for each in found if each.interface and each.address]
+    complete = [address for address in addresses if address.interface and address.address]
     yield File(PATH, _table(complete, network), sources=("R-3.3-6",))
     if isinstance(system, CoreOsHosts):
-        for each in complete:
-            text = yaml.safe_dump(_policy(each, network), sort_keys=False)
-            yield File(f"hosts/ipoib/{each.host.short}.yaml", text, sources=("R-3.3-6",))
+        for address in complete:
+            text = yaml.safe_dump(_policy(address, network), sort_keys=False)
+            yield File(f"hosts/ipoib/{address.host.short}.yaml", text, sources=("R-3.3-6",))
 
 
-def _table(found: list[Address], network: DaemonNetwork) -> str:
-    out = StringIO()
-    table = csv.writer(out, lineterminator="\n")
+def _table(addresses: list[Address], network: DaemonNetwork) -> str:
+    buffer = StringIO()
+    table = csv.writer(buffer, lineterminator="\n")
     table.writerow(("host", "port", "interface", "address", "prefix", "from"))
-    for each in found:
-        source = "settings" if each.given else "admin address"
-        row = (each.host.name, network.port, each.interface, each.address, network.network.prefixlen, source)
+    for address in addresses:
+        source = "settings" if address.given else "admin address"
+        row = (address.host.name, network.port, address.interface, address.address, network.network.prefixlen, source)
         table.writerow(row)
-    return out.getvalue()
+    return buffer.getvalue()
 
 
-def _policy(each: Address, network: DaemonNetwork) -> dict[str, Any]:
+def _policy(address: Address, network: DaemonNetwork) -> dict[str, Any]:
     interface = {
-        "name": each.interface,
+        "name": address.interface,
         "type": "infiniband",
         "state": "up",
         "infiniband": {"mode": "datagram", "pkey": DEFAULT_PARTITION},
         "ipv4": {
             "enabled": True,
             "dhcp": False,
-            "address": [{"ip": str(each.address), "prefix-length": network.network.prefixlen}],
+            "address": [{"ip": str(address.address), "prefix-length": network.network.prefixlen}],
         },
         "ipv6": {"enabled": False},
     }
     return {
         "apiVersion": KIND.api_version,
         "kind": KIND.kind,
-        "metadata": {"name": f"ipoib-{each.host.short}"},
+        "metadata": {"name": f"ipoib-{address.host.short}"},
         "spec": {
-            "nodeSelector": {"kubernetes.io/hostname": each.host.name},
+            "nodeSelector": {"kubernetes.io/hostname": address.host.name},
             "desiredState": {"interfaces": [interface]},
         },
     }

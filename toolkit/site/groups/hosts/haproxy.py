@@ -15,10 +15,12 @@ _NOTE = (
 
 def files(site: Site) -> Iterator[File]:
     """Yield the part of HAProxy's configuration; nothing where there is no HAProxy."""
-    given = site.given.haproxy
-    if given is None:
+    settings = site.given.haproxy
+    if settings is None:
         return
-    hosts = [host for host in site.hosts if (host.name in given.workers if given.workers else "worker" in host.roles)]
+    hosts = [
+        host for host in site.hosts if (host.name in settings.workers if settings.workers else "worker" in host.roles)
+    ]
     sections = [
         "\n    ".join(
             (

@@ -16,23 +16,23 @@ INVENTORY, BEFORE, AFTER = "hosts/inventory.yml", "hosts/playbook.yml", "hosts/a
 GROUP = "gpu_hosts"
 
 
-def files(site: Site, given: RedHatHosts) -> Iterator[File | Open]:
+def files(site: Site, settings: RedHatHosts) -> Iterator[File | Open]:
     """Yield the inventory, a playbook for before and one for after the driver's container, and their roles."""
-    found = roles.called_for(site, given)
-    sources = tuple(dict.fromkeys(source for role in found for source in role.sources))
-    yield File(INVENTORY, _yaml(_inventory(site, given, found)), sources)
-    before = [role for role in found if not role.after_driver]
+    variables = roles.called_for(site, settings)
+    sources = tuple(dict.fromkeys(source for role in variables for source in role.sources))
+    yield File(INVENTORY, _yaml(_inventory(site, settings, variables)), sources)
+    before = [role for role in variables if not role.after_driver]
     yield File(BEFORE, _yaml(_play("Prepare the GPU hosts", before)), sources)
-    if after := [role for role in found if role.after_driver]:
+    if after := [role for role in variables if role.after_driver]:
         sources = tuple(source for role in after for source in role.sources)
         yield File(AFTER, _yaml(_play("Finish the GPU hosts, when the operator's driver runs there", after)), sources)
-    for role in found:
+    for role in variables:
         yield from roles.files(role)
-    yield from _open(site, given)
+    yield from _open(site, settings)
 
 
-def _inventory(site: Site, given: RedHatHosts, found: dict[Role, dict[str, Any]]) -> dict[str, Any]:
-    addresses = {each.host.name: each for each in daemon_addresses.plan(site)}
+def _inventory(site: Site, settings: RedHatHosts, variables_by_role: dict[Role, dict[str, Any]]) -> dict[str, Any]:
+    addresses = {address.host.name: address for address in daemon_addresses.plan(site)}
     hosts = {}
     for host in site.gpu_hosts:
         admin, daemon = site.admin_address(host), addresses.get(host.name)
@@ -41,8 +41,8 @@ def _inventory(site: Site, given: RedHatHosts, found: dict[Role, dict[str, Any]]
             **({"ipoib_interface": daemon.interface} if daemon and daemon.interface else {}),
             **({"ipoib_address": str(daemon.address)} if daemon and daemon.address else {}),
         }
-    login = {"ansible_user": given.user} if given.user else {}
-    variables = {name: value for of_role in found.values() for name, value in of_role.items()}
+    login = {"ansible_user": settings.user} if settings.user else {}
+    variables = {name: value for of_role in variables_by_role.values() for name, value in of_role.items()}
     group = {
         # Where files are written: a folder other than the root shows what they would be.
         "vars": {"host_root": "", "ansible_become": True, **login, **variables},
@@ -51,25 +51,25 @@ def _inventory(site: Site, given: RedHatHosts, found: dict[Role, dict[str, Any]]
     return {"all": {"children": {GROUP: group}}}
 
 
-def _play(name: str, wanted: list[Role]) -> list[dict[str, Any]]:
-    return [{"name": name, "hosts": GROUP, "roles": [role.name for role in wanted]}]
+def _play(name: str, play_roles: list[Role]) -> list[dict[str, Any]]:
+    return [{"name": name, "hosts": GROUP, "roles": [role.name for role in play_roles]}]
 
 
-def _open(site: Site, given: RedHatHosts) -> Iterator[Open]:
-    if given.release is None and given.subscriptions:
+def _open(site: Site, settings: RedHatHosts) -> Iterator[Open]:
+    if settings.release is None and settings.subscriptions:
         yield Open("minor release of RHEL that hosts are held at", "set site.hosts.release")
-    if site.on_hosts.driver == "host" and given.host_driver is None:
+    if site.on_hosts.driver == "host" and settings.host_driver is None:
         yield Open("packages of the GPU driver, which the hosts have by themselves", "set site.hosts.host_driver")
-    if site.on_hosts.memlock_by_host and given.container_runtime is None:
+    if site.on_hosts.memlock_by_host and settings.container_runtime is None:
         yield Open("unit of the container runtime, for memlock", "set site.hosts.container_runtime")
-    if site.traffic_class is not None and given.ofed is None:
+    if site.traffic_class is not None and settings.ofed is None:
         yield Open("version of MLNX_OFED, whose programs set the ports' class", "set site.hosts.ofed")
-    if given.ofed is not None and given.ofed.sha256 is None:
+    if settings.ofed is not None and settings.ofed.sha256 is None:
         yield Open(
-            f"checksum of {given.ofed.name}.tgz, without which Ansible refuses to install it",
+            f"checksum of {settings.ofed.name}.tgz, without which Ansible refuses to install it",
             "set site.hosts.ofed.sha256 to what `sha256sum` prints of a copy that you trust",
         )
-    for module in given.selinux.modules:
+    for module in settings.selinux.modules:
         yield Open(f"SELinux module {module}", f"put the file into hosts/roles/selinux/files/{module}")
 
 

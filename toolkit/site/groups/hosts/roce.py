@@ -24,7 +24,7 @@ def dscp(traffic_class: int) -> int:
 def pause(traffic_class: int) -> str:
     """Return for which priorities a port pauses its sender, as mlnx_qos takes it, e.g. 0,0,0,1,0,0,0,0."""
     own = priority(traffic_class)
-    return ",".join("1" if each == own else "0" for each in range(PRIORITIES))
+    return ",".join("1" if number == own else "0" for number in range(PRIORITIES))
 
 
 def variables(site: Site, _: RedHatHosts) -> Mapping[str, Any] | None:

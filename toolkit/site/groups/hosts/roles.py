@@ -30,12 +30,12 @@ class Role:
     """It needs the driver of an operator's container, so it runs when the host is part of the cluster."""
 
 
-def called_for(site: Site, given: RedHatHosts) -> dict[Role, dict[str, Any]]:
+def called_for(site: Site, settings: RedHatHosts) -> dict[Role, dict[str, Any]]:
     """Return the roles in their order, each with its variables by full name."""
-    found = {role: role.variables(site, given) for role in ROLES}
+    by_role = {role: role.variables(site, settings) for role in ROLES}
     return {
         role: {f"{role.name}_{key}": value for key, value in variables.items()}
-        for role, variables in found.items()
+        for role, variables in by_role.items()
         if variables is not None
     }
 
@@ -54,36 +54,38 @@ def _no_host_driver(site: Site, _: RedHatHosts) -> Variables | None:
     return None if site.on_hosts.driver == "host" else {}
 
 
-def _repositories(_: Site, given: RedHatHosts) -> Variables | None:
-    found = {
-        "setup_packages": list(given.setup_packages),
-        "files": [{"name": name, **each.model_dump()} for name, each in given.repositories.items()],
-        "urls": list(given.repository_files),
-        "subscriptions": list(given.subscriptions),
-        "release": given.release,
+def _repositories(_: Site, settings: RedHatHosts) -> Variables | None:
+    variables = {
+        "setup_packages": list(settings.setup_packages),
+        "files": [{"name": name, **repository.model_dump()} for name, repository in settings.repositories.items()],
+        "urls": list(settings.repository_files),
+        "subscriptions": list(settings.subscriptions),
+        "release": settings.release,
     }
-    return {key: value for key, value in found.items() if value} or None
+    return {key: value for key, value in variables.items() if value} or None
 
 
-def _updates(_: Site, given: RedHatHosts) -> Variables:
-    found = {"groups": list(given.package_groups), "kernel": given.kernel}
-    return {key: value for key, value in found.items() if value}
+def _updates(_: Site, settings: RedHatHosts) -> Variables:
+    variables = {"groups": list(settings.package_groups), "kernel": settings.kernel}
+    return {key: value for key, value in variables.items() if value}
 
 
-def _ofed(_: Site, given: RedHatHosts) -> Variables | None:
-    ofed = given.ofed
+def _ofed(_: Site, settings: RedHatHosts) -> Variables | None:
+    ofed = settings.ofed
     if ofed is None:
         return None
     verified = {"sha256": ofed.sha256} if ofed.sha256 else {}
     return {"version": ofed.version, "name": ofed.name, "folder": ofed.folder, **verified}
 
 
-def _selinux(_: Site, given: RedHatHosts) -> Variables:
-    return {"mode": given.selinux.mode, "modules": list(given.selinux.modules)}
+def _selinux(_: Site, settings: RedHatHosts) -> Variables:
+    return {"mode": settings.selinux.mode, "modules": list(settings.selinux.modules)}
 
 
-def _memlock(site: Site, given: RedHatHosts) -> Variables | None:
-    return {"unit": given.container_runtime} if site.on_hosts.memlock_by_host and given.container_runtime else None
+def _memlock(site: Site, settings: RedHatHosts) -> Variables | None:
+    return (
+        {"unit": settings.container_runtime} if site.on_hosts.memlock_by_host and settings.container_runtime else None
+    )
 
 
 def _ipoib(site: Site, _: RedHatHosts) -> Variables | None:
@@ -91,8 +93,8 @@ def _ipoib(site: Site, _: RedHatHosts) -> Variables | None:
     return {"prefix": network.network.prefixlen} if network else None
 
 
-def _host_driver(_: Site, given: RedHatHosts) -> Variables | None:
-    driver = given.host_driver
+def _host_driver(_: Site, settings: RedHatHosts) -> Variables | None:
+    driver = settings.host_driver
     if driver is None:
         return None
     hook = driver.hook
@@ -100,8 +102,8 @@ def _host_driver(_: Site, given: RedHatHosts) -> Variables | None:
     return {"packages": list(driver.packages), **of_hook}
 
 
-def _peer_memory(_: Site, given: RedHatHosts) -> Variables | None:
-    return given.peer_memory.model_dump() if given.peer_memory else None
+def _peer_memory(_: Site, settings: RedHatHosts) -> Variables | None:
+    return settings.peer_memory.model_dump() if settings.peer_memory else None
 
 
 ROLES = (

@@ -13,24 +13,24 @@ LINK_TYPES = {"infiniband": ("InfiniBand", "1"), "roce": _ETHERNET, "ethernet": 
 """Mode of the ports of an adapter that has both, and its number as mlxconfig takes it, by fabric."""
 
 
-def files(site: Site, given: RedHatHosts | CoreOsHosts) -> Iterator[File]:
+def files(site: Site, settings: RedHatHosts | CoreOsHosts) -> Iterator[File]:
     """Yield the runbook."""
-    steps = [*_steps(site, given)]
+    steps = [*_steps(site, settings)]
     text = "\n\n".join(f"## {number}. {title}\n\n{body}" for number, (title, body) in enumerate(steps, 1))
     yield File(PATH, f"# GPU hosts of stack {site.stack}\n\n{text}\n", sources=("B-2.2", "B-2.3"))
 
 
-def _steps(site: Site, given: RedHatHosts | CoreOsHosts) -> Iterator[tuple[str, str]]:
-    if isinstance(given, RedHatHosts):
-        yield from _prepare(site, given)
+def _steps(site: Site, settings: RedHatHosts | CoreOsHosts) -> Iterator[tuple[str, str]]:
+    if isinstance(settings, RedHatHosts):
+        yield from _prepare(site, settings)
     yield "Mode of the adapters", _link_type(site)
-    if isinstance(given, RedHatHosts):
-        yield from _join(site, given)
+    if isinstance(settings, RedHatHosts):
+        yield from _join(site, settings)
 
 
-def _prepare(site: Site, given: RedHatHosts) -> Iterator[tuple[str, str]]:
-    names = ", ".join(host.name for host in site.gpu_hosts if host.name not in given.joined)
-    if given.release or given.subscriptions:
+def _prepare(site: Site, settings: RedHatHosts) -> Iterator[tuple[str, str]]:
+    names = ", ".join(host.name for host in site.gpu_hosts if host.name not in settings.joined)
+    if settings.release or settings.subscriptions:
         yield "Registration", f"On {names or 'each host'}: `subscription-manager register` asks for your password."
     inventory, before = (path.removeprefix("hosts/") for path in (playbook.INVENTORY, playbook.BEFORE))
     yield (
@@ -56,7 +56,7 @@ def _link_type(site: Site) -> str:
     )
 
 
-def _join(site: Site, given: RedHatHosts) -> Iterator[tuple[str, str]]:
+def _join(site: Site, settings: RedHatHosts) -> Iterator[tuple[str, str]]:
     scaleup = openshift_ansible.PLAYBOOKS[site.version[0]]
     approve = (
         ""
@@ -71,7 +71,7 @@ def _join(site: Site, given: RedHatHosts) -> Iterator[tuple[str, str]]:
     )
     if site.given.haproxy:
         yield "Load balancer", "Give `haproxy-ingress.cfg` to HAProxy, and reload it."
-    if any(role.after_driver for role in roles.called_for(site, given)):
+    if any(role.after_driver for role in roles.called_for(site, settings)):
         path = playbook.AFTER.removeprefix("hosts/")
         inventory = playbook.INVENTORY.removeprefix("hosts/")
         yield (

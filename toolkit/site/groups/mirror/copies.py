@@ -48,7 +48,7 @@ class Copies:
     def of(cls, site: Site, mirror: MirrorSettings) -> "Copies":
         """Return the copies of what a site's manifests name and its settings add."""
         named = (*site.content.images, *mirror.more)
-        images = {each.pulled: each for each in named if not each.repository.startswith(f"{mirror.registry}/")}
+        images = {image.pulled: image for image in named if not image.repository.startswith(f"{mirror.registry}/")}
         copies = [Copy(image, mirror.registry) for _, image in sorted(images.items())]
         clashing, clashes = _clashes(copies)
         kept = [copy for copy in copies if copy.reference not in clashing]
@@ -60,13 +60,13 @@ class Copies:
 
 
 def _clashes(copies: Iterable[Copy]) -> tuple[frozenset[str], tuple[Open, ...]]:
-    at: dict[str, list[str]] = {}
+    images_of: dict[str, list[str]] = {}
     for copy in copies:
-        at.setdefault(copy.reference, []).append(copy.image.pulled)
-    twice = {reference: found for reference, found in at.items() if len(found) > 1}
+        images_of.setdefault(copy.reference, []).append(copy.image.pulled)
+    twice = {reference: images for reference, images in images_of.items() if len(images) > 1}
     remedy = "copy one of them yourself to another path, and name it there in the settings"
     return frozenset(twice), tuple(
-        Open(f"{' and '.join(found)} would both be {reference}", remedy) for reference, found in twice.items()
+        Open(f"{' and '.join(images)} would both be {reference}", remedy) for reference, images in twice.items()
     )
 
 

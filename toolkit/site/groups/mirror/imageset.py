@@ -33,17 +33,17 @@ _NOTE = """\
 def files(site: Site, mirror: MirrorSettings, copies: Copies) -> Iterator[File | Open]:
     """Yield the configuration; nothing for a release that cannot use what oc-mirror v2 writes for it."""
     if site.image_mirrors != "digests-and-tags":
-        operators = ", ".join(f"operator {each.name} ({each.channel})" for each in site.content.packages)
+        operators = ", ".join(f"operator {package.name} ({package.channel})" for package in site.content.packages)
         yield Open(
             f"copies of OpenShift {site.release} itself{' and of ' if operators else ''}{operators}",
             "copy them by the release's own tools for restricted networks; oc-mirror v2 is for 4.13 and later",
         )
         return
-    packages = [each for each in site.content.packages if each.catalogue in _CATALOGUES]
-    for each in site.content.packages:
-        if each not in packages:
+    packages = [package for package in site.content.packages if package.catalogue in _CATALOGUES]
+    for package in site.content.packages:
+        if package not in packages:
             yield Open(
-                f"the image of catalogue {each.catalogue}, which has package {each.name}",
+                f"the image of catalogue {package.catalogue}, which has package {package.name}",
                 "add the catalogue to imageset.yaml yourself: oc get catalogsource -n openshift-marketplace",
             )
     if mirror.platform is None:
@@ -51,7 +51,7 @@ def files(site: Site, mirror: MirrorSettings, copies: Copies) -> Iterator[File |
     content = {
         **({"platform": _platform(mirror.platform)} if mirror.platform else {}),
         **({"operators": list(_operators(site.release, packages))} if packages else {}),
-        **({"additionalImages": [{"name": each.image.pulled} for each in copies.all]} if copies.all else {}),
+        **({"additionalImages": [{"name": copy.image.pulled} for copy in copies.all]} if copies.all else {}),
     }
     if content:
         kind = kinds.IMAGE_SET_CONFIGURATION
@@ -60,20 +60,20 @@ def files(site: Site, mirror: MirrorSettings, copies: Copies) -> Iterator[File |
         yield File(PATH, _NOTE.format(registry=mirror.registry) + text, sources=("R-2.1-5",))
 
 
-def _platform(wanted: PlatformMirror) -> dict[str, Any]:
-    channel = {"name": wanted.channel, "minVersion": wanted.first, "maxVersion": wanted.last}
+def _platform(platform: PlatformMirror) -> dict[str, Any]:
+    channel = {"name": platform.channel, "minVersion": platform.first, "maxVersion": platform.last}
     return {"channels": [{key: value for key, value in channel.items() if value}]}
 
 
 def _operators(release: str, packages: list[Package]) -> Iterator[dict[str, Any]]:
     for catalogue, image in _CATALOGUES.items():
-        ours = sorted({(each.name, each.channel) for each in packages if each.catalogue == catalogue})
+        ours = sorted({(package.name, package.channel) for package in packages if package.catalogue == catalogue})
         if ours:
             names = dict.fromkeys(name for name, _ in ours)
             yield {
                 "catalog": f"{image}:v{release}",
                 "packages": [
-                    {"name": name, "channels": [{"name": channel} for each, channel in ours if each == name]}
+                    {"name": name, "channels": [{"name": channel} for package, channel in ours if package == name]}
                     for name in names
                 ],
             }

@@ -15,10 +15,10 @@ def _render(site: Site) -> Iterator[File | Open]:
         remedy = "set site.scale; without it nothing is written for Spectrum Scale's clients"
         yield Open("the names of the clients' cluster and of the one that owns the file system", remedy)
         return
-    found, missing = attributes(site, site.scale, site.given.scale)
+    scale_attributes, missing = attributes(site, site.scale, site.given.scale)
     yield from missing
-    yield commands.file(site, site.scale, site.given.scale, found)
-    yield from variables.files(site, site.scale, site.given.scale, found)
+    yield commands.file(site, site.scale, site.given.scale, scale_attributes)
+    yield from variables.files(site, site.scale, site.given.scale, scale_attributes)
 
 
 GROUP = Group("scale", "clients of Spectrum Scale on hosts", _render)

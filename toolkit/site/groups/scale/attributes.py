@@ -25,19 +25,19 @@ class Attributes:
     """Of the class of the GPU hosts; empty where none is a client."""
 
 
-def attributes(site: Site, facts: ScaleFacts, given: ScaleSettings) -> tuple[Attributes, tuple[Open, ...]]:
+def attributes(site: Site, facts: ScaleFacts, settings: ScaleSettings) -> tuple[Attributes, tuple[Open, ...]]:
     """Return the attributes that a site's settings mean, and what they leave open."""
-    tuning = given.tuning
+    tuning = settings.tuning
     common = {"maxMBpS": str(tuning.max_mb_per_s), **_COMMON}
     machines = [host.machine for host in site.scale_clients if host.machine]
     if not machines:
         return Attributes(common, {}), ()
     machine = machines[0]
-    pool, no_pool = _pagepool(machine, facts, given)
+    pool, no_pool = _pagepool(machine, facts, settings)
     verbs, no_verbs = _verbs(site, machine)
     daemon = site.given.networks.daemon
     # Both clusters: then their nodes talk to each other there, too.
-    subnets = {"subnets": f"{daemon.network.network_address}/{given.owner};{given.cluster}"} if daemon else {}
+    subnets = {"subnets": f"{daemon.network.network_address}/{settings.owner};{settings.cluster}"} if daemon else {}
     own = {
         **pool,
         "workerThreads": str(tuning.worker_threads),
@@ -51,9 +51,9 @@ def attributes(site: Site, facts: ScaleFacts, given: ScaleSettings) -> tuple[Att
     return Attributes(common, own), (*no_pool, *no_verbs)
 
 
-def _pagepool(machine: Profile, facts: ScaleFacts, given: ScaleSettings) -> tuple[dict[str, str], tuple[Open, ...]]:
-    size = given.tuning.pagepool_gib or pagepool_gib(machine)
-    if given.tuning.pagepool_gib is None and size > facts.reserved_gib:
+def _pagepool(machine: Profile, facts: ScaleFacts, settings: ScaleSettings) -> tuple[dict[str, str], tuple[Open, ...]]:
+    size = settings.tuning.pagepool_gib or pagepool_gib(machine)
+    if settings.tuning.pagepool_gib is None and size > facts.reserved_gib:
         what = f"the pagepool: a quarter of the memory is {size} GiB, and GPU nodes reserve {facts.reserved_gib} GiB"
         return {}, (Open(what, "set site.scale.tuning.pagepool_gib, or reserve more"),)
     return {"pagepool": f"{size}G"}, ()

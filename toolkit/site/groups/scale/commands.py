@@ -32,11 +32,11 @@ esac
 _KEY = '"${1:?public key of the other cluster}"'
 
 
-def file(site: Site, facts: ScaleFacts, given: ScaleSettings, found: Attributes) -> File:
+def file(site: Site, facts: ScaleFacts, settings: ScaleSettings, attributes: Attributes) -> File:
     """Return the script."""
-    remote = given.remote or facts.file_system
-    steps = dict(_steps(site, given, found, remote))
-    head = _HEAD.format(cluster=given.cluster, owner=given.owner, remote=remote)
+    remote = settings.remote or facts.file_system
+    steps = dict(_steps(site, settings, attributes, remote))
+    head = _HEAD.format(cluster=settings.cluster, owner=settings.owner, remote=remote)
     body = "".join(f"\n{name}() {{\n{_indented(lines)}}}\n" for name, lines in steps.items())
     tail = _TAIL.format(names=" | ".join(steps), usage=" | ".join(steps))
     return File(
@@ -44,7 +44,7 @@ def file(site: Site, facts: ScaleFacts, given: ScaleSettings, found: Attributes)
     )
 
 
-def _steps(site: Site, given: ScaleSettings, found: Attributes, remote: str) -> Iterator[tuple[str, list[str]]]:
+def _steps(site: Site, settings: ScaleSettings, attributes: Attributes, remote: str) -> Iterator[tuple[str, list[str]]]:
     clients = [host.name for host in site.scale_clients]
     yield (
         "add_nodes",
@@ -60,40 +60,40 @@ def _steps(site: Site, given: ScaleSettings, found: Attributes, remote: str) -> 
     yield (
         "grant",
         [
-            f"# On a node of {given.owner}; KEY is that of {given.cluster}.",
-            f"{join(('mmauth', 'add', given.cluster, '-k'))} {_KEY}",
-            join(("mmauth", "grant", given.cluster, "-f", remote)),
+            f"# On a node of {settings.owner}; KEY is that of {settings.cluster}.",
+            f"{join(('mmauth', 'add', settings.cluster, '-k'))} {_KEY}",
+            join(("mmauth", "grant", settings.cluster, "-f", remote)),
         ],
     )
-    if found.of_class:
+    if attributes.of_class:
         gpu = [host.name for host in site.scale_clients if host.machine]
         yield (
             "tune",
             [
-                f"# On a node of {given.cluster}. Daemons take most of it when they start again: step restart.",
-                join(("mmcrnodeclass", given.node_class, "-N", ",".join(gpu))),
-                *_changes(found.of_class, given.node_class),
-                *_changes(found.common),
+                f"# On a node of {settings.cluster}. Daemons take most of it when they start again: step restart.",
+                join(("mmcrnodeclass", settings.node_class, "-N", ",".join(gpu))),
+                *_changes(attributes.of_class, settings.node_class),
+                *_changes(attributes.common),
             ],
         )
         yield (
             "restart",
             [
                 "# Ends I/O of every job on these nodes: drain them first.",
-                join(("mmshutdown", "-N", given.node_class)),
-                join(("mmstartup", "-N", given.node_class)),
+                join(("mmshutdown", "-N", settings.node_class)),
+                join(("mmstartup", "-N", settings.node_class)),
             ],
         )
     else:
-        yield "tune", [f"# On a node of {given.cluster}.", *_changes(found.common)]
-    local = given.local or remote
-    contacts = ",".join(given.contact_nodes)
-    mount = ("-f", remote, "-C", given.owner, "-T", given.mount, "-A", given.automount)
+        yield "tune", [f"# On a node of {settings.cluster}.", *_changes(attributes.common)]
+    local = settings.local or remote
+    contacts = ",".join(settings.contact_nodes)
+    mount = ("-f", remote, "-C", settings.owner, "-T", settings.mount, "-A", settings.automount)
     yield (
         "mount_remote",
         [
-            f"# On a node of {given.cluster}; KEY is that of {given.owner}.",
-            f"{join(('mmremotecluster', 'add', given.owner, '-n', contacts, '-k'))} {_KEY}",
+            f"# On a node of {settings.cluster}; KEY is that of {settings.owner}.",
+            f"{join(('mmremotecluster', 'add', settings.owner, '-n', contacts, '-k'))} {_KEY}",
             join(("mmremotefs", "add", local, *mount)),
             join(("mmmount", local, "-N", ",".join(clients))),
         ],

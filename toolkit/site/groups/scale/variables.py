@@ -27,64 +27,66 @@ _ACCOUNT = {
 }
 
 
-def files(site: Site, facts: ScaleFacts, given: ScaleSettings, found: Attributes) -> Iterator[File | Open]:
+def files(site: Site, facts: ScaleFacts, settings: ScaleSettings, attributes: Attributes) -> Iterator[File | Open]:
     """Yield the inventory, and what the collection needs beside it."""
-    if given.version is None or given.packages is None:
+    if settings.version is None or settings.packages is None:
         yield Open(
             "version and place of Spectrum Scale's packages, for IBM's collection",
             "set site.scale.version and site.scale.packages",
         )
-    if not any(node.quorum for node in given.nodes):
-        yield Open(f"the quorum nodes of {given.cluster}", "give them under site.scale.nodes, with quorum: true")
+    if not any(node.quorum for node in settings.nodes):
+        yield Open(f"the quorum nodes of {settings.cluster}", "give them under site.scale.nodes, with quorum: true")
     if facts.owner_gui is None:
-        yield Open(f"the GUI of {given.owner}", "give scale_remotemount_storage_gui_hostname to the playbook")
-    clients = {host.name: _client(host.name, given, gpu=bool(host.machine)) for host in site.scale_clients}
-    others = {node.name: _other(node, given) for node in given.nodes}
-    content = {"all": {"children": {_GROUP: {"hosts": {**others, **clients}, "vars": _shared(facts, given, found)}}}}
+        yield Open(f"the GUI of {settings.owner}", "give scale_remotemount_storage_gui_hostname to the playbook")
+    clients = {host.name: _client(host.name, settings, gpu=bool(host.machine)) for host in site.scale_clients}
+    others = {node.name: _other(node, settings) for node in settings.nodes}
+    content = {
+        "all": {"children": {_GROUP: {"hosts": {**others, **clients}, "vars": _shared(facts, settings, attributes)}}}
+    }
     text = yaml.safe_dump(content, sort_keys=False, width=120)
     sources = ("R-3.3-1", "R-3.3-3", "R-3.3-6", "R-3.3-7", "R-3.4.5-4", "E-09")
-    yield File(PATH, _NOTE.format(cluster=given.cluster) + text, sources)
+    yield File(PATH, _NOTE.format(cluster=settings.cluster) + text, sources)
 
 
-def _names(name: str, given: ScaleSettings) -> dict[str, Any]:
-    return {"scale_admin_nodename": name, "scale_daemon_nodename": given.daemon_name(name)}
+def _names(name: str, settings: ScaleSettings) -> dict[str, Any]:
+    return {"scale_admin_nodename": name, "scale_daemon_nodename": settings.daemon_name(name)}
 
 
-def _client(name: str, given: ScaleSettings, *, gpu: bool) -> dict[str, Any]:
+def _client(name: str, settings: ScaleSettings, *, gpu: bool) -> dict[str, Any]:
     return {
-        **_names(name, given),
+        **_names(name, settings),
         "scale_cluster_quorum": False,
-        **({"scale_nodeclass": [given.node_class]} if gpu else {}),
+        **({"scale_nodeclass": [settings.node_class]} if gpu else {}),
     }
 
 
-def _other(node: ScaleNode, given: ScaleSettings) -> dict[str, Any]:
+def _other(node: ScaleNode, settings: ScaleSettings) -> dict[str, Any]:
     roles = {
         "scale_cluster_quorum": node.quorum,
         "scale_cluster_manager": node.manager,
         "scale_cluster_gui": node.gui,
     }
-    return {**_names(node.name, given), **roles}
+    return {**_names(node.name, settings), **roles}
 
 
-def _shared(facts: ScaleFacts, given: ScaleSettings, found: Attributes) -> dict[str, Any]:
-    remote = given.remote or facts.file_system
+def _shared(facts: ScaleFacts, settings: ScaleSettings, attributes: Attributes) -> dict[str, Any]:
+    remote = settings.remote or facts.file_system
     mounted = {
-        "scale_remotemount_client_filesystem_name": given.local or remote,
-        "scale_remotemount_client_remotemount_path": given.mount,
+        "scale_remotemount_client_filesystem_name": settings.local or remote,
+        "scale_remotemount_client_remotemount_path": settings.mount,
         "scale_remotemount_storage_filesystem_name": remote,
-        "scale_remotemount_client_mount_fs": given.automount,
+        "scale_remotemount_client_mount_fs": settings.automount,
     }
     return {
-        "scale_cluster_clustername": given.cluster,
-        **({"scale_version": given.version} if given.version else {}),
-        **({"scale_install_localpkg_path": given.packages} if given.packages else {}),
+        "scale_cluster_clustername": settings.cluster,
+        **({"scale_version": settings.version} if settings.version else {}),
+        **({"scale_install_localpkg_path": settings.packages} if settings.packages else {}),
         # Off by default is not the same in every release of the collection.
         "scale_prepare_disable_firewall": False,
         "scale_prepare_disable_selinux": False,
         "scale_config": [
-            *([_config(given.node_class, found.of_class)] if found.of_class else []),
-            _config("all", found.common),
+            *([_config(settings.node_class, attributes.of_class)] if attributes.of_class else []),
+            _config("all", attributes.common),
         ],
         **({"scale_remotemount_storage_gui_hostname": facts.owner_gui} if facts.owner_gui else {}),
         **_ACCOUNT,

@@ -15,33 +15,33 @@ _PORT = 29400
 _KUBERNETES_UNITS: Mapping[str, str] = {"Gi": "G", "Mi": "M"}
 
 
-def files(site: Site, wanted: SlurmSettings) -> Iterator[File | Open]:
+def files(site: Site, settings: SlurmSettings) -> Iterator[File | Open]:
     """Yield a file for each workload that has all it needs outside of the cluster, and what others lack."""
     kind = next(gpu_type(host.machine) for host in site.gpu_hosts if host.machine)
     for job in site.jobs:
         if isinstance(job, PodJob):
             yield Open(f"{job.name} has no batch file: {job.why}", job.remedy)
-        elif missing := list(_missing(job, wanted)):
+        elif missing := list(_missing(job, settings)):
             yield from missing
         else:
             yield File(
                 f"slurm/jobs/{job.tenant}/{job.name}.sbatch",
-                _text(job, wanted, kind),
+                _text(job, settings, kind),
                 sources=("D-5.5", "D-5.6"),
                 executable=True,
             )
 
 
-def _missing(job: BatchJob, wanted: SlurmSettings) -> Iterator[Open]:
+def _missing(job: BatchJob, settings: SlurmSettings) -> Iterator[Open]:
     if job.data_set is not None:
         yield Open(
             f"{job.name}: proof of its data set {job.data_set}", "none: pods alone have it; run it on the cluster"
         )
-    if job.build is not None and job.build not in wanted.images:
+    if job.build is not None and job.build not in settings.images:
         yield Open(f"{job.name}: image of build {job.build}", "push it, and name it in `site.scheduler.images`")
     elif job.build is None and job.image is None:
         yield Open(f"{job.name}: its image", "give the workload an image")
-    for volume in dict.fromkeys(mount.volume for mount in job.mounts if mount.volume not in wanted.volumes):
+    for volume in dict.fromkeys(mount.volume for mount in job.mounts if mount.volume not in settings.volumes):
         yield Open(f"{job.name}: folder of volume {volume} on the nodes", "name it in `site.scheduler.volumes`")
 
 
@@ -52,27 +52,27 @@ def pyxis_image(image: str) -> str:
     return f"{registry}#{rest}" if has_registry else image
 
 
-def _text(job: BatchJob, wanted: SlurmSettings, kind: str) -> str:
-    image = wanted.images[job.build] if job.build else job.image or ""
+def _text(job: BatchJob, settings: SlurmSettings, kind: str) -> str:
+    image = settings.images[job.build] if job.build else job.image or ""
     # Since 22.05 srun does not take this over from sbatch.
-    each = f"--cpus-per-task={max(1, job.cpus // job.tasks)}"
+    cpus = f"--cpus-per-task={max(1, job.cpus // job.tasks)}"
     options = [
         f"--job-name={job.name}",
         f"--nodes={job.nodes}",
         f"--ntasks-per-node={job.tasks}",
-        each,
+        cpus,
         f"--mem={_memory(job.memory)}",
         f"--gpus-per-node={kind}:{job.gpus}",
         *(["--switches=1"] if job.together and job.nodes > 1 else []),
     ]
     exports = [f"export {key}={_quoted(value)}" for key, value in sorted(job.environment.items())]
     mounts = [
-        f"{_source(wanted.volumes[mount.volume], mount.folder)}:{mount.at}{':ro' if mount.read_only else ''}"
+        f"{_source(settings.volumes[mount.volume], mount.folder)}:{mount.at}{':ro' if mount.read_only else ''}"
         for mount in job.mounts
     ]
     words = [
         "srun",
-        each,
+        cpus,
         *(["--mpi=pmix"] if job.starter == "mpi" else []),
         f"--container-image={shlex.quote(pyxis_image(image))}",
         *([f"--container-mounts={shlex.quote(','.join(mounts))}"] if mounts else []),
@@ -103,7 +103,7 @@ def _source(folder: str, below: str) -> str:
 
 
 def _memory(quantity: str) -> str:
-    found = re.fullmatch(r"(\d+)(Gi|Mi)", quantity)
-    if found is None:
+    match = re.fullmatch(r"(\d+)(Gi|Mi)", quantity)
+    if match is None:
         raise ValueError(f"{quantity}: memory of a job is whole Gi or Mi")
-    return f"{found[1]}{_KUBERNETES_UNITS[found[2]]}"
+    return f"{match[1]}{_KUBERNETES_UNITS[match[2]]}"

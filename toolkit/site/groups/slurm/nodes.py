@@ -29,7 +29,7 @@ GresTypes=gpu"""
 _CGROUP = "ConstrainCores=yes\nConstrainDevices=yes\nConstrainRAMSpace=yes\n"
 
 
-def files(site: Site, wanted: SlurmSettings) -> Iterator[File | Open]:
+def files(site: Site, settings: SlurmSettings) -> Iterator[File | Open]:
     """Yield the files that slurmctld and slurmd read."""
     hosts = [host.short for host in site.gpu_hosts]
     machine = next(host.machine for host in site.gpu_hosts if host.machine)
@@ -37,13 +37,13 @@ def files(site: Site, wanted: SlurmSettings) -> Iterator[File | Open]:
     tree = machine.reference_design == "superpod"
     lines = [
         f"ClusterName={site.stack}",
-        f"SlurmctldHost={wanted.controller}",
+        f"SlurmctldHost={settings.controller}",
         _FIXED,
         *(["TopologyPlugin=topology/tree"] if tree else []),
         f"NodeName={folded(hosts)} Sockets={machine.sockets} CoresPerSocket={machine.cpu_cores // machine.sockets} "
         f"ThreadsPerCore={machine.threads_per_core} RealMemory={int(machine.memory_gib * _MIB * MEMORY_REPORTED)} "
         f"Gres=gpu:{kind}:{machine.gpus} State=UNKNOWN",
-        *(_partition(each, hosts, first=each is wanted.partitions[0]) for each in wanted.partitions),
+        *(_partition(partition, hosts, first=partition is settings.partitions[0]) for partition in settings.partitions),
     ]
     yield File("slurm/slurm.conf", "\n".join(lines) + "\n", sources=("D-5.1",))
     yield File("slurm/gres.conf", _gres(machine, kind), sources=("D-2.6", "D-5.1"))
@@ -54,12 +54,12 @@ def files(site: Site, wanted: SlurmSettings) -> Iterator[File | Open]:
 
 def gpu_type(machine: Profile) -> str:
     """Return the type of a machine's GPUs, part of the name by which NVML knows them."""
-    found = re.search(r"\b([ABHV]\d+)", machine.gpu_model)
-    return found[1].lower() if found else "gpu"
+    match = re.search(r"\b([ABHV]\d+)", machine.gpu_model)
+    return match[1].lower() if match else "gpu"
 
 
 def _partition(partition: SlurmPartition, hosts: Sequence[str], *, first: bool) -> str:
-    own = [name for each in partition.hosts for name in expanded(each)] or hosts
+    own = [name for expression in partition.hosts for name in expanded(expression)] or hosts
     return (
         f"PartitionName={partition.name} Nodes={folded(own)} Default={'YES' if first else 'NO'} "
         f"MaxNodes={partition.max_nodes or 'UNLIMITED'} MaxTime={partition.max_minutes or 'INFINITE'} State=UP"

@@ -18,7 +18,7 @@ def _render(site: Site) -> Iterator[File | Open]:
 
 def _open(dialect: dialects.Dialect, site: Site, switch: dialects.Switch) -> Iterator[Open]:
     at = f"site.switches, {switch.name}"
-    cables = [each for each in between(site.given.switches) if switch.name in (each.lower, each.upper)]
+    cables = [trunk for trunk in between(site.given.switches) if switch.name in (trunk.lower, trunk.upper)]
     if not (switch.ports or switch.others or cables):
         yield Open(f"{at}: which ports are cabled", "give ports, PORT: HOST/HCA")
     if switch.management and not switch.gateway:
@@ -32,7 +32,7 @@ def _open(dialect: dialects.Dialect, site: Site, switch: dialects.Switch) -> Ite
         )
     if not site.given.name_servers:
         yield Open(f"{at}: its DNS servers", "give site.name_servers")
-    yield from (Open(f"{at}: {each.what}", each.remedy) for each in dialect.missing(switch))
+    yield from (Open(f"{at}: {gap.what}", gap.remedy) for gap in dialect.missing(switch))
 
 
 GROUP = Group("switches", "configurations of the switches", _render)

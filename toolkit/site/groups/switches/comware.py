@@ -40,9 +40,9 @@ def text(switch: Comware, site: Site) -> str:
     return "".join(f"{line}\n" for line in (*head, *body, "save force"))
 
 
-def wanted(switch: Comware, site: Site) -> Mapping[str, str]:
+def statements(switch: Comware, site: Site) -> Mapping[str, str]:
     """Return the statements of its running configuration."""
-    return keyed(in_views(line for section in _sections(switch, site) for line in section)).known
+    return keyed(in_views(line for section in _sections(switch, site) for line in section)).by_key
 
 
 def missing(switch: Comware) -> Iterator[Open]:
@@ -67,18 +67,18 @@ def in_views(lines: Iterable[str]) -> Iterator[str]:
 
 def keyed(lines: Iterable[str]) -> Statements:
     """Return the statements of lines, each with its section as `in_views` writes it; a section alone is none."""
-    known: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     others: list[str] = []
     for line in lines:
         command = " ".join(line.split())
         if not command or command.startswith("#") or _OF_THE_SESSION.fullmatch(command) or command == "vlan 1":
             continue
-        form = next(filter(None, (form.fullmatch(command) for form in _FORMS)), None)
-        if form is not None:
-            known[form[1]] = command
+        pattern = next(filter(None, (pattern.fullmatch(command) for pattern in _FORMS)), None)
+        if pattern is not None:
+            by_key[pattern[1]] = command
         elif not command.startswith("interface ") or IN_VIEW in command:
             others.append(command)
-    return Statements(known, tuple(others))
+    return Statements(by_key, tuple(others))
 
 
 def _sections(switch: Comware, site: Site) -> Iterator[tuple[str, ...]]:

@@ -26,7 +26,7 @@ class Dialect:
     sources: tuple[str, ...]
     text: Callable[[Any, Site], str]
     """The file of a switch."""
-    wanted: Callable[[Any, Site], Mapping[str, str]]
+    statements: Callable[[Any, Site], Mapping[str, str]]
     """What its running configuration has then: what is configured -> the statement."""
     running: Callable[[Iterable[str]], Statements]
     """The same of lines that a switch printed; of NVUE, of leaves as `path: value`."""
@@ -38,24 +38,24 @@ DIALECTS: Mapping[type, Dialect] = {
         "onyx",
         sources=("R-3.1-1", "R-3.1-2", "E-07", "E-08"),
         text=onyx_infiniband.text,
-        wanted=onyx_infiniband.wanted,
+        statements=onyx_infiniband.statements,
         running=onyx_statements.keyed,
     ),
     OnyxEthernet: Dialect(
         "onyx",
         sources=("N-1.1", "N-1.2", "N-1.3", "E-45"),
         text=onyx_ethernet.text,
-        wanted=onyx_ethernet.wanted,
+        statements=onyx_ethernet.statements,
         running=onyx_statements.keyed,
     ),
     Nvue: Dialect(
-        "nvue.yaml", sources=("N-1.4", "N-1.2", "N-1.3"), text=nvue.text, wanted=nvue.wanted, running=nvue.keyed
+        "nvue.yaml", sources=("N-1.4", "N-1.2", "N-1.3"), text=nvue.text, statements=nvue.statements, running=nvue.keyed
     ),
     Comware: Dialect(
         "comware",
         sources=("B-2.2", "B-2.3"),
         text=comware.text,
-        wanted=comware.wanted,
+        statements=comware.statements,
         running=comware.keyed,
         missing=comware.missing,
     ),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import Any
 
@@ -41,16 +41,16 @@ def text(switch: Nvue, site: Site) -> str:
     return head + yaml.dump([{"set": tree(switch, site)}], Dumper=_WithoutAliases, sort_keys=False)
 
 
-def wanted(switch: Nvue, site: Site) -> Mapping[str, str]:
+def statements(switch: Nvue, site: Site) -> Mapping[str, str]:
     """Return the leaves that its configuration has."""
-    return keyed(_leaves(tree(switch, site))).known
+    return keyed(_leaves(tree(switch, site))).by_key
 
 
 def keyed(leaves: Iterable[str]) -> Statements:
     """Return leaves, each `path: value` or a path alone, as statements; ranges such as swp1-4 one by one."""
-    known: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     others: list[str] = []
-    for leaf in (one for each in leaves for one in _one_by_one(each)):
+    for leaf in chain.from_iterable(map(_single_leaves, leaves)):
         path, colon, value = leaf.partition(": ")
         if _OF_EVERY_SWITCH.fullmatch(path):
             continue
@@ -59,8 +59,8 @@ def keyed(leaves: Iterable[str]) -> Statements:
             continue
         switched = _SWITCHED.fullmatch(path)
         # 5.15 renamed `enable: on` to `state: enabled`, and keeps to one of the two.
-        known[f"{switched[1]}.state" if switched else path] = f"{path}{colon}{value}"
-    return Statements(known, tuple(others))
+        by_key[f"{switched[1]}.state" if switched else path] = f"{path}{colon}{value}"
+    return Statements(by_key, tuple(others))
 
 
 def tree(switch: Nvue, site: Site) -> dict[str, Any]:
@@ -69,20 +69,24 @@ def tree(switch: Nvue, site: Site) -> dict[str, Any]:
     # A host name has no dots; domain and DNS servers have their own place since the renaming.
     system: dict[str, Any] = {"hostname": switch.name.partition(".")[0]}
     servers, domain = tuple(map(str, site.given.name_servers)), site.given.domain
-    found: dict[str, Any] = {"system": system}
+    configuration: dict[str, Any] = {"system": system}
     if renamed and (servers or domain):
         system["dns"] = {
             **({"domain": domain} if domain else {}),
             **({"server": {server: {"vrf": "mgmt"} for server in servers}} if servers else {}),
         }
     elif servers:
-        found["service"] = {"dns": {"mgmt": {"server": {server: {} for server in servers}}}}
+        configuration["service"] = {"dns": {"mgmt": {"server": {server: {} for server in servers}}}}
     if site.fabric == "roce":
-        found["qos"] = {"roce": {**({"state": "enabled"} if renamed else {"enable": "on"}), "mode": "lossless"}}
+        configuration["qos"] = {"roce": {**({"state": "enabled"} if renamed else {"enable": "on"}), "mode": "lossless"}}
     if switch.vlan:
-        found["bridge"] = {"domain": {BRIDGE: {"vlan": {str(switch.vlan): {}}}}}
-    found["interface"] = dict(_interfaces(switch, site))
-    return found if found["interface"] else {key: found[key] for key in found if key != "interface"}
+        configuration["bridge"] = {"domain": {BRIDGE: {"vlan": {str(switch.vlan): {}}}}}
+    configuration["interface"] = dict(_interfaces(switch, site))
+    return (
+        configuration
+        if configuration["interface"]
+        else {key: configuration[key] for key in configuration if key != "interface"}
+    )
 
 
 def _interfaces(switch: Nvue, site: Site) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -118,19 +122,19 @@ _MOST = 4096
 """Ports or VLANs that a leaf stands for; one of more is left as it is."""
 
 
-def _one_by_one(leaf: str) -> Iterator[str]:
+def _single_leaves(leaf: str) -> Iterator[str]:
     """Yield a leaf for each port, link and VLAN of the ranges in its path."""
     path = leaf.partition(": ")[0]
-    found = [each for each in _RANGES.finditer(path) if {*each[0]} & {"-", ","}]
-    names = [_names(each[0]) for each in found]
+    ranges = [match for match in _RANGES.finditer(path) if {*match[0]} & {"-", ","}]
+    names = [_names(match[0]) for match in ranges]
     if prod(map(len, names)) > _MOST or not all(names):
         yield leaf
         return
     for chosen in product(*names):
-        one = leaf
-        for each, name in zip(reversed(found), reversed(chosen), strict=True):
-            one = f"{one[: each.start()]}{name}{one[each.end() :]}"
-        yield one
+        single = leaf
+        for match, name in zip(reversed(ranges), reversed(chosen), strict=True):
+            single = f"{single[: match.start()]}{name}{single[match.end() :]}"
+        yield single
 
 
 def _names(ranges: str) -> list[str]:

@@ -15,9 +15,9 @@ def text(switch: OnyxEthernet, site: Site) -> str:
     return onyx_script.text(switch, site, (*_lines(switch, site), "write memory"))
 
 
-def wanted(switch: OnyxEthernet, site: Site) -> Mapping[str, str]:
+def statements(switch: OnyxEthernet, site: Site) -> Mapping[str, str]:
     """Return the statements of its running configuration."""
-    return keyed(_lines(switch, site)).known
+    return keyed(_lines(switch, site)).by_key
 
 
 def _lines(switch: OnyxEthernet, site: Site) -> Iterator[str]:
@@ -55,7 +55,7 @@ def _ranges(ports: Sequence[str]) -> list[str]:
     """Return ports as Onyx takes them, those with numbers in a row as one: 1/1-1/4."""
     if not ports:
         return []
-    starts = [0, *(at for at, (one, after) in enumerate(pairwise(ports), 1) if _next(one) != after), len(ports)]
+    starts = [0, *(at for at, (port, after) in enumerate(pairwise(ports), 1) if _next(port) != after), len(ports)]
     runs = [ports[start:end] for start, end in pairwise(starts)]
     return [run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
 

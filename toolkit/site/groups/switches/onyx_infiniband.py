@@ -15,9 +15,9 @@ def text(switch: OnyxInfiniBand, site: Site) -> str:
     return onyx_script.text(switch, site, (*_lines(switch, site), *last))
 
 
-def wanted(switch: OnyxInfiniBand, site: Site) -> Mapping[str, str]:
+def statements(switch: OnyxInfiniBand, site: Site) -> Mapping[str, str]:
     """Return the statements of its running configuration."""
-    return keyed(_lines(switch, site)).known
+    return keyed(_lines(switch, site)).by_key
 
 
 def _lines(switch: OnyxInfiniBand, site: Site) -> Iterator[str]:

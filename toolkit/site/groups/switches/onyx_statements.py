@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from toolkit.site.statements import Statements
 
@@ -54,9 +55,9 @@ def keyed(lines: Iterable[str]) -> Statements:
 
     Commands of the session are none, and `no shutdown` is what a port is without a statement.
     """
-    known: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     others: list[str] = []
-    for command in (one for line in lines for one in _one_by_one(" ".join(line.split()))):
+    for command in chain.from_iterable(_single_commands(" ".join(line.split())) for line in lines):
         if not command or command.startswith("#") or _OF_THE_SESSION.fullmatch(command) or command in _DEFAULTS:
             continue
         plain = _plain(command)
@@ -64,10 +65,10 @@ def keyed(lines: Iterable[str]) -> Statements:
         if form is None:
             others.append(command)
         elif plain.startswith("no ") and plain.endswith(" shutdown"):
-            known.pop(form[1], None)
+            by_key.pop(form[1], None)
         else:
-            known[form[1]] = plain
-    return Statements(known, tuple(others))
+            by_key[form[1]] = plain
+    return Statements(by_key, tuple(others))
 
 
 def _plain(command: str) -> str:
@@ -76,19 +77,19 @@ def _plain(command: str) -> str:
     return "roce lossless" if command == "roce" else re.sub(r"(mtu \d+) force$", r"\1", command)
 
 
-def _one_by_one(command: str) -> Iterator[str]:
+def _single_commands(command: str) -> Iterator[str]:
     """Yield the commands of each port of a range."""
     no = "no " if command.startswith("no ") else ""
-    found = _RANGE.match(command, len(no))
-    if found is None or found["from"] != found["to"] or not _fits(found):
+    match = _RANGE.match(command, len(no))
+    if match is None or match["from"] != match["to"] or not _fits(match):
         yield command
         return
-    for number in range(int(found["first"]), int(found["last"]) + 1):
-        yield f"{no}{found['head']}{found['from']}{number}{command[found.end() :]}"
+    for number in range(int(match["first"]), int(match["last"]) + 1):
+        yield f"{no}{match['head']}{match['from']}{number}{command[match.end() :]}"
 
 
-def _fits(found: re.Match[str]) -> bool:
+def _fits(match: re.Match[str]) -> bool:
     digits = len(str(_MOST)) + 1
-    if max(len(found["first"]), len(found["last"])) > digits:
+    if max(len(match["first"]), len(match["last"])) > digits:
         return False
-    return 0 <= int(found["last"]) - int(found["first"]) < _MOST
+    return 0 <= int(match["last"]) - int(match["first"]) < _MOST

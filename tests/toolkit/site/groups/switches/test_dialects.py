@@ -110,7 +110,7 @@ def test_a_script_says_what_is_wanted(stack: str) -> None:
     """No file of a switch has a statement that its comparison does not know."""
     found = facts(stack)
     for switch in found.given.switches:
-        assert dialects.of(switch).wanted(switch, found)
+        assert dialects.of(switch).statements(switch, found)
 
 
 def test_commands_of_onyx() -> None:
@@ -130,7 +130,7 @@ def test_commands_of_onyx() -> None:
             f"vlan 1-{'9' * 5000}",
         ]
     )
-    assert found.known == {
+    assert found.by_key == {
         "vlan 10": "vlan 10",
         "vlan 11": "vlan 11",
         "interface ethernet 1/1 mtu": "interface ethernet 1/1 mtu 1500",
@@ -155,13 +155,13 @@ def test_leaves_of_nvue() -> None:
             "system.timezone: Etc/UTC",
         ]
     )
-    assert [*found.known.values()] == [
+    assert [*found.by_key.values()] == [
         *(f"interface.swp{number}.link.mtu: 9216" for number in (1, 2, 5)),
         *(f"interface.bond1.bond.member.swp{number}" for number in (7, 8)),
         *(f"bridge.domain.br_default.vlan.{number}" for number in (10, 11)),
         "qos.roce.enable: on",
     ]
-    assert [*found.known][-1] == "qos.roce.state"
+    assert [*found.by_key][-1] == "qos.roce.state"
     assert found.others == ("interface.swp1-9999.bridge.domain.br_default.access: 5", "system.timezone: Etc/UTC")
 
 
@@ -169,7 +169,7 @@ def test_lines_of_comware() -> None:
     """A line counts in its section, an unindented one ends it, and a section alone is not a statement."""
     lines = ["vlan 1", "vlan 100", "interface HundredGigE1/0/1", " port access vlan 100", " ip unreachables enable"]
     found = comware.keyed(comware.in_views([*lines, " lldp enable", "interface NULL0", " sysname sw1"]))
-    assert found.known == {
+    assert found.by_key == {
         "vlan 100": "vlan 100",
         "interface HundredGigE1/0/1 / port access vlan": "interface HundredGigE1/0/1 / port access vlan 100",
         "sysname": "sysname sw1",
