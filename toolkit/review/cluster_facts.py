@@ -53,11 +53,11 @@ class Facts(Model):
     @cached_property
     def rdma(self) -> Mapping[str, int]:
         """How many nodes offer each RDMA resource."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for node in self.nodes:
             for resource in node.rdma:
-                found[resource] = found.get(resource, 0) + 1
-        return found
+                counts[resource] = counts.get(resource, 0) + 1
+        return counts
 
     def in_pool(self, pool: str) -> tuple[NodeFacts, ...]:
         """Return the nodes of a pool."""
@@ -65,4 +65,4 @@ class Facts(Model):
 
     def at_once(self, pool: str) -> str:
         """Return how many nodes of a pool restart together, as it is written."""
-        return next((each.at_once for each in self.pools if each.name == pool), "1")
+        return next((facts.at_once for facts in self.pools if facts.name == pool), "1")

@@ -55,7 +55,7 @@ def write(review: Review, *, limit: int | None = 60_000) -> str:
 
 def marker(stack: str, command: str = "diff") -> str:
     """Return the hidden line by which the comment of a stack is found; other commands have comments of their own."""
-    safe = re.sub(r"[^A-Za-z0-9_.-]|-(?=-)|-$", lambda found: f"%{ord(found[0]):02X}", stack)
+    safe = re.sub(r"[^A-Za-z0-9_.-]|-(?=-)|-$", lambda match: f"%{ord(match[0]):02X}", stack)
     return f"<!-- hpc {command} stack={safe[:200]} -->"
 
 
@@ -74,33 +74,33 @@ def _head(review: Review, indexed: IndexedReview) -> Iterator[str]:
         yield markdown.sentence(limits)
 
 
-def _sections(found: list[Section], room: int) -> tuple[str, list[str]]:
+def _sections(sections: list[Section], room: int) -> tuple[str, list[str]]:
     """Return the sections within `room`, and the titles of those that were shortened.
 
     Those that are not vital shrink first, the last ones first.
     """
-    most = room // _SHORTEST
-    texts = [markdown.written(each, most, most) for each in found]
-    order = sorted(range(len(found)), key=lambda index: (found[index].vital, -index))
+    limit = room // _SHORTEST
+    texts = [markdown.written(section, limit, limit) for section in sections]
+    order = sorted(range(len(sections)), key=lambda index: (sections[index].vital, -index))
     size = sum(map(len, texts)) + 2 * len(texts)
-    cut = {index for index, each in enumerate(found) if len(each.lines) > most}
+    shortened = {index for index, section in enumerate(sections) if len(section.lines) > limit}
     for vital in (False, True):
         for lines, details in _LADDER:
             for index in order:
                 if size <= room:
-                    return "\n\n".join(texts), _titles(found, cut)
-                if found[index].vital is vital:
-                    shorter = markdown.written(found[index], lines, details)
+                    return "\n\n".join(texts), _titles(sections, shortened)
+                if sections[index].vital is vital:
+                    shorter = markdown.written(sections[index], lines, details)
                     size += len(shorter) - len(texts[index])
                     if shorter != texts[index]:
                         texts[index] = shorter
-                        cut.add(index)
-    return "\n\n".join(texts), _titles(found, cut)
+                        shortened.add(index)
+    return "\n\n".join(texts), _titles(sections, shortened)
 
 
-def _titles(found: list[Section], cut: set[int]) -> list[str]:
+def _titles(sections: list[Section], shortened: set[int]) -> list[str]:
     """Return titles of sections without what their brackets count."""
-    return [found[index].title.partition(" (")[0] for index in sorted(cut)]
+    return [sections[index].title.partition(" (")[0] for index in sorted(shortened)]
 
 
 def _differences(
@@ -151,7 +151,7 @@ def _left_out(indexed: IndexedReview, left: list[Change], cut: list[str]) -> str
     if not left:
         return f"Left out to keep this comment within its limit: {lines}; {how}"
     kinds = Counter((change.resource.kind, indexed.done(change)) for change in left)
-    ranked = sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
+    ranked = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
     listed = enumerated([f"{number:,} {name(kind, 60)} {done}" for (kind, done), number in ranked], 5)
     what = f"the differences of {plural(len(left), 'object')} ({listed})"
     also = f", and {lines}" if lines else ""

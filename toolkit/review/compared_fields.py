@@ -87,13 +87,13 @@ def of(resource: Resource) -> Fields:
     owned, beside, counted = _OWNED[""], _BESIDE.get(kind, frozenset()), list(_COUNTED.get(kind, ()))
     whole = _WHOLE[""] | _WHOLE.get(kind, frozenset())
     if (suspends := _SUSPENDS.get(kind)) is not None:
-        if any(names.QUEUE_NAME in mapping(each, "labels") for each in metadata):
+        if any(names.QUEUE_NAME in mapping(side, "labels") for side in metadata):
             owned, beside = owned | {suspends}, beside | _QUEUED  # Kueue suspends and admits
         else:
             counted.append(suspends)
     if kind == kinds.CLUSTER_ROLE.kind and resource.inputs.get("aggregationRule"):
         owned |= {("rules",)}  # its controller gathers them
-    if kind == kinds.CONFIG_MAP.kind and any(_is_injected(each) for each in metadata):
+    if kind == kinds.CONFIG_MAP.kind and any(_is_injected(side) for side in metadata):
         beside |= {"data"}
     if kind == kinds.NAMESPACE.kind and mapping(metadata[0], "labels").get(names.POD_SECURITY_SYNC) == "false":
         counted += [("metadata", "labels", level) for level in _LEVELS]  # else OpenShift sets them

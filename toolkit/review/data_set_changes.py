@@ -29,13 +29,13 @@ def lines(what: str, before: Lock, after: Lock) -> Iterator[Line]:
     """Yield what changes from one lock of a data set, which is called `what`, to another; nothing for equal ones."""
     if before == after:
         return
-    for split, found in comparison.differences(before, after):
-        yield from _lines(f"{what}, split {name(split)}" if split else what, found)
+    for split, difference in comparison.differences(before, after):
+        yield from _lines(f"{what}, split {name(split)}" if split else what, difference)
     came, went = set(after.splits) - set(before.splits), set(before.splits) - set(after.splits)
     if came or went:
         moved = [
-            *(f"{name(each)} is new" for each in sorted(came)),
-            *(f"{name(each)} is gone" for each in sorted(went)),
+            *(f"{name(split)} is new" for split in sorted(came)),
+            *(f"{name(split)} is gone" for split in sorted(went)),
         ]
         yield Line(f"{what}: splits change: {', '.join(moved)}", alarm=bool(went))
     if others := sorted(
@@ -55,26 +55,27 @@ def _value(value: object) -> str:
     return "not set" if value is None else name(json.dumps(value, ensure_ascii=False))
 
 
-def _lines(what: str, found: Difference) -> Iterator[Line]:
-    if found.same_files:
+def _lines(what: str, difference: Difference) -> Iterator[Line]:
+    if difference.same_files:
         return
-    details = tuple(_class(each, moved) for each, moved in {**found.lost, **found.gained}.items())
-    parts = ((found.lost, "fewer"), (found.gained, "more"))
+    details = tuple(_class(class_name, moved) for class_name, moved in {**difference.lost, **difference.gained}.items())
+    parts = ((difference.lost, "fewer"), (difference.gained, "more"))
     summary = [f"{words} of {plural(len(part), 'class', 'classes')}" for part, words in parts if part]
     classes = f"; {' and '.join(summary)}" if summary else "; as many of each class"
-    yield Line(f"{what} has {_moved(found)}{classes}", details)
-    if gone := found.vanished:
+    yield Line(f"{what} has {_moved(difference)}{classes}", details)
+    if gone := difference.vanished:
         yield Line(f"{what} has no frame any more with {names(gone, _SHOWN)}", alarm=True)
 
 
-def _moved(found: Difference) -> str:
-    if found.frames.by or found.bytes.by:
-        return f"{plural(found.frames.after, 'frame')} (was {found.frames.before:,}), {size(found.bytes.after)} " + (
-            f"(was {size(found.bytes.before)})"
+def _moved(difference: Difference) -> str:
+    if difference.frames.by or difference.bytes.by:
+        frames, volume = difference.frames, difference.bytes
+        return (
+            f"{plural(frames.after, 'frame')} (was {frames.before:,}), {size(volume.after)} (was {size(volume.before)})"
         )
-    return f"other files, as many as before ({plural(found.frames.after, 'frame')})"
+    return f"other files, as many as before ({plural(difference.frames.after, 'frame')})"
 
 
-def _class(each: str, moved: Moved) -> str:
+def _class(class_name: str, moved: Moved) -> str:
     part = f", {moved.factor - 1:+.0%}" if moved.before and moved.after else ""
-    return f"{name(each)}: {moved.after:,} (was {moved.before:,}{part})"
+    return f"{name(class_name)}: {moved.after:,} (was {moved.before:,}{part})"

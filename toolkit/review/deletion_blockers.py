@@ -50,17 +50,19 @@ def lines(indexed: IndexedReview) -> Iterator[Line]:
         )
 
 
-def _hanging(held: list[Blocker], one: str) -> str:
-    return f"the update will hang on {plural(len(held), one)} until its timeout and leave what it deletes Terminating"
+def _hanging(blockers: list[Blocker], noun: str) -> str:
+    return (
+        f"the update will hang on {plural(len(blockers), noun)} until its timeout and leave what it deletes Terminating"
+    )
 
 
-def _line(text: str, held: list[Blocker], remedy: str) -> Line:
-    kept = (f"{title(each.resource)} is blocked by {each.by}" for each in held)
-    return Line(text, (*kept, remedy), alarm=True)
+def _line(text: str, blockers: list[Blocker], remedy: str) -> Line:
+    details = (f"{title(blocker.resource)} is blocked by {blocker.by}" for blocker in blockers)
+    return Line(text, (*details, remedy), alarm=True)
 
 
-def _volume_first(held: list[Blocker], indexed: IndexedReview) -> str:
-    commands = enumerated([name(each.command) for each in held], 2)
+def _volume_first(blockers: list[Blocker], indexed: IndexedReview) -> str:
+    commands = enumerated([name(blocker.command) for blocker in blockers], 2)
     return (
         "to unblock it: remove claim and volume in one update, and declare them again in the next; or, once no pod "
         f"mounts the claim, {commands}, and {name(f'./hpc up --stack {indexed.review.stack}')} again"
@@ -88,10 +90,10 @@ def _volumes(indexed: IndexedReview) -> Iterator[Blocker]:
         if read(claim.live, "status", "phase") not in (None, "Bound"):
             pending.add(path(claim))
     for _, volume in ends:
-        for each in claims[volume.object_name] or _referred(volume, indexed):
-            space, _, short = each.partition("/")
-            if each not in going and each not in pending and space not in gone:
-                yield Blocker(volume, f"claim {name(each)}", f"kubectl delete pvc {short} -n {space}")
+        for claim_path in claims[volume.object_name] or _referred(volume, indexed):
+            space, _, short = claim_path.partition("/")
+            if claim_path not in going and claim_path not in pending and space not in gone:
+                yield Blocker(volume, f"claim {name(claim_path)}", f"kubectl delete pvc {short} -n {space}")
                 break
 
 
@@ -99,8 +101,8 @@ def _referred(volume: Resource, indexed: IndexedReview) -> Iterator[str]:
     """Yield the claim that a volume names, where it is one of the stack's or the cluster says that it is bound."""
     space, short = (read(volume.inputs, "spec", "claimRef", key) for key in ("namespace", "name"))
     if isinstance(space, str) and isinstance(short, str):
-        known = {path(claim) for claim in indexed.before.of(PERSISTENT_VOLUME_CLAIM)}
-        if f"{space}/{short}" in known or read(volume.live, "status", "phase") == "Bound":
+        declared = {path(claim) for claim in indexed.before.of(PERSISTENT_VOLUME_CLAIM)}
+        if f"{space}/{short}" in declared or read(volume.live, "status", "phase") == "Bound":
             yield f"{space}/{short}"
 
 
@@ -119,19 +121,19 @@ def _claims(indexed: IndexedReview) -> Iterator[Blocker]:
             for mounted in _mounted(indexed, resource):
                 mounts[resource.namespace, mounted].append(title(resource))
     for _, claim in ends:
-        found = mounts.get((claim.namespace, claim.object_name))
-        if found and claim.namespace not in gone:
-            yield Blocker(claim, f"pods of {enumerated(found, _SHOWN)}")
+        users = mounts.get((claim.namespace, claim.object_name))
+        if users and claim.namespace not in gone:
+            yield Blocker(claim, f"pods of {enumerated(users, _SHOWN)}")
 
 
 def _mounted(indexed: IndexedReview, resource: Resource) -> set[str]:
-    found = set()
+    claims = set()
     for pod in indexed.seen(resource).pods:
         for volume in pod.entries("volumes"):
             claim = read(volume, "persistentVolumeClaim", "claimName")
             if isinstance(claim, str):
-                found.add(claim)
-    return found
+                claims.add(claim)
+    return claims
 
 
 def _namespaces(indexed: IndexedReview) -> Iterator[Blocker]:
@@ -144,12 +146,12 @@ def _namespaces(indexed: IndexedReview) -> Iterator[Blocker]:
         for finalizer in _finalizers(resource):
             inside[space][finalizer] = None
     for end in ends:
-        if found := inside.get(end.object_name):
-            yield Blocker(end, f"{'finalizer' if len(found) == 1 else 'finalizers'} {names(found, _SHOWN)}")
+        if finalizers := inside.get(end.object_name):
+            yield Blocker(end, f"{'finalizer' if len(finalizers) == 1 else 'finalizers'} {names(finalizers, _SHOWN)}")
 
 
 def _finalizers(resource: Resource) -> Iterator[str]:
     for side in (resource.live, resource.inputs):
-        for each in entries(side, "metadata", "finalizers"):
-            if isinstance(each, str) and each not in _OWN:
-                yield each
+        for finalizer in entries(side, "metadata", "finalizers"):
+            if isinstance(finalizer, str) and finalizer not in _OWN:
+                yield finalizer

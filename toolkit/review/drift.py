@@ -30,17 +30,17 @@ def read(log: Iterable[Mapping[str, Any]], stack: str, *, trouble: str = "") -> 
     steps = [step for _, step in sorted(ended.items())]
     changes = tuple(change for step in steps if (change := _change(step)) is not None)
     gone = {step["urn"] for step in steps if _is_gone(step)}
-    jobs = (each.resource for each in changes if each.resource.urn in gone and _is_job(each))
+    jobs = (change.resource for change in changes if change.resource.urn in gone and _is_job(change))
     notes = (_NOTE.format(job.kind, name(job)) for job in jobs)
     return replace(messages, drift=True, changes=changes, warnings=tuple(sorted({*messages.warnings, *notes})))
 
 
 def with_live(review: Review, drifted: Review) -> Review:
     """Return the review of a preview with what `drifted` has read from the cluster in place of what the state has."""
-    found = {each.urn: each for each in drifted.objects(after=True) if each.queried}
+    queried = {each.urn: each for each in drifted.objects(after=True) if each.queried}
 
     def read_again(change: Change) -> Change:
-        if change.before is None or (seen := found.get(change.before.urn)) is None:
+        if change.before is None or (seen := queried.get(change.before.urn)) is None:
             return change
         return replace(change, before=replace(change.before, live=seen.live, queried=True))
 
@@ -81,11 +81,11 @@ def _secret_paths(resource: Resource, step: Mapping[str, Any]) -> list[str]:
     """
     if resource.kind != kinds.SECRET.kind:
         return []
-    found = (paths.read(path) for path in events.differences([step]))
+    differing = (paths.read(path) for path in events.differences([step]))
     declared = [text for text in _TEXTS if text in resource.inputs]
     return [
         paths.show((text, *path[1:]))
-        for path in found
+        for path in differing
         if path[:1] and path[0] in _TEXTS
         for text in ([path[0]] if path[0] in declared else declared)
     ]

@@ -59,10 +59,10 @@ def read(events: Iterable[Mapping[str, Any]], stack: str, *, trouble: str = "") 
                 metadata = event[key]["metadata"]
                 steps.setdefault(metadata["urn"], []).append(metadata)
         messages.take(event)
-    found = (_change(metadata) for _, metadata in sorted(steps.items()))
+    changes = (_change(metadata) for _, metadata in sorted(steps.items()))
     return Review(
         stack=stack,
-        changes=tuple(change for change in found if change is not None),
+        changes=tuple(change for change in changes if change is not None),
         findings=messages.findings(),
         leftovers=tuple(_leftovers(steps)),
         warnings=tuple(sorted(messages.warnings)),
@@ -100,13 +100,13 @@ def _leftovers(steps: Mapping[str, list[Mapping[str, Any]]]) -> Iterator[Resourc
     """
     for _, own in sorted(steps.items()):
         replaced = {step["old"].get("id") for step in own if step.get("op") in _REPLACING and step.get("old")}
-        found = {
+        leftovers = {
             step["old"].get("id"): event_properties.resource(step["old"])
             for step in own
             if is_of_leftover(step) and _op(step) is Op.DELETE and step["old"].get("id") not in replaced
         }
         if not all(map(is_of_leftover, own)):
-            yield from (each for each in found.values() if each.is_object)
+            yield from (resource for resource in leftovers.values() if resource.is_object)
 
 
 def _own(steps: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
@@ -134,12 +134,12 @@ def _change(steps: Sequence[Mapping[str, Any]]) -> Change | None:
 
 def differences(steps: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the paths that the engine says differ, with how (`update`, `add-replace`, ...)."""
-    found: dict[str, str] = {}
+    kinds: dict[str, str] = {}
     for step in steps:
-        found.update(dict.fromkeys(step.get("diffs") or (), "update"))
-        for path, how in (step.get("detailedDiff") or {}).items():
-            found[path] = str((how or {}).get("diffKind") or (how or {}).get("kind") or "update")
-    return found
+        kinds.update(dict.fromkeys(step.get("diffs") or (), "update"))
+        for path, detail in (step.get("detailedDiff") or {}).items():
+            kinds[path] = str((detail or {}).get("diffKind") or (detail or {}).get("kind") or "update")
+    return kinds
 
 
 def marked(old: Resource, new: Resource, changed: Iterable[str]) -> Resource:
@@ -169,10 +169,10 @@ def _replaced_for(steps: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 def _outputs(steps: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the last outputs of the steps: those of a dry run come after the step began."""
-    found: Mapping[str, Any] = {}
+    outputs: Mapping[str, Any] = {}
     for step in steps:
-        found = (step.get("new") or {}).get("outputs") or found
-    return found
+        outputs = (step.get("new") or {}).get("outputs") or outputs
+    return outputs
 
 
 class _Messages:
@@ -200,7 +200,7 @@ class _Messages:
         """Return why there is no whole answer."""
         if self._errors:
             return "\n".join(self._errors)
-        if any(each.mandatory for each in self._findings):
+        if any(finding.mandatory for finding in self._findings):
             return ""  # the findings say why
         return "" if self._ended and not trouble else trouble or CUT
 
@@ -218,9 +218,9 @@ class _Messages:
             self.warnings.add(where + text)
 
 
-def order(each: Finding) -> tuple[bool, str, str]:
+def order(finding: Finding) -> tuple[bool, str, str]:
     """Return what findings are sorted by: those that end the update first."""
-    return not each.mandatory, each.policy, each.message
+    return not finding.mandatory, finding.policy, finding.message
 
 
 def finding(event: Mapping[str, Any]) -> Finding:

@@ -28,17 +28,17 @@ def grouped(lines: list[Line]) -> list[Line]:
         for key in list(names)[:_MOST_NAMES]:
             groups[line.alarm, _without(text, key)][index] = key
     gone: set[int] = set()
-    found = dict(enumerate(lines))
-    for members in sorted(groups.values(), key=lambda each: (-len(each), min(each))):
+    grouped_lines = dict(enumerate(lines))
+    for members in sorted(groups.values(), key=lambda group: (-len(group), min(group))):
         left = {index: key for index, key in members.items() if index not in gone}
         if len(left) <= _FEW or len(set(left.values())) < len(left):
             continue
         gone |= left.keys()
         first, *others = sorted(left)
-        found[first] = _line(lines[first], [left[index] for index in others])
+        grouped_lines[first] = _line(lines[first], [left[index] for index in others])
         for index in others:
-            del found[index]
-    return list(found.values())
+            del grouped_lines[index]
+    return list(grouped_lines.values())
 
 
 def _line(line: Line, others: list[str]) -> Line:

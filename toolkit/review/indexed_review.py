@@ -37,7 +37,7 @@ class Side:
 
     def of(self, *kinds: Kind) -> list[Resource]:
         """Return the objects of some kinds, in any of their versions."""
-        return [each for kind in kinds for each in self._of.get((kind.group, kind.kind), ())]
+        return [resource for kind in kinds for resource in self._of.get((kind.group, kind.kind), ())]
 
     def inventory(self, *kinds: Kind) -> Inventory:
         """Return the objects of some kinds as policies see them."""
@@ -75,10 +75,10 @@ class IndexedReview:
 
     def seen(self, resource: Resource) -> Obj:
         """Return an object as policies see it, with its unknown values."""
-        found = self._seen.get(id(resource))
-        if found is None:
-            found = self._seen[id(resource)] = _seen(resource)
-        return found
+        view = self._seen.get(id(resource))
+        if view is None:
+            view = self._seen[id(resource)] = _seen(resource)
+        return view
 
     @cached_property
     def _seen(self) -> dict[int, Obj]:
@@ -93,13 +93,13 @@ class IndexedReview:
     def before(self) -> Side:
         """The objects as they were."""
         resources = (change.before for change in self.review.changes)
-        return Side((each for each in resources if each), self.seen)
+        return Side((resource for resource in resources if resource), self.seen)
 
     @cached_property
     def after(self) -> Side:
         """The objects as they will be."""
         resources = (change.after for change in self.review.changes)
-        return Side((each for each in resources if each), self.seen)
+        return Side((resource for resource in resources if resource), self.seen)
 
     @property
     def release(self) -> Release:
@@ -115,12 +115,12 @@ class IndexedReview:
 
     @cached_property
     def _changed(self) -> dict[tuple[str, str], list[Change]]:
-        found: dict[tuple[str, str], list[Change]] = defaultdict(list)
+        changes: dict[tuple[str, str], list[Change]] = defaultdict(list)
         for change in self.review.changed:
             resource = change.resource
             if resource.is_object and not resource.is_patch:
-                found[group(resource), resource.kind].append(change)
-        return found
+                changes[group(resource), resource.kind].append(change)
+        return changes
 
 
 def group(resource: Resource) -> str:

@@ -20,4 +20,4 @@ def finished(resource: Resource) -> bool | None:
 
 def source(resources: Iterable[Resource]) -> str:
     """Return where the status of jobs is from, as a part of a sentence; empty where the cluster was queried."""
-    return "" if all(each.queried for each in resources) else " according to the stack's state"
+    return "" if all(resource.queried for resource in resources) else " according to the stack's state"

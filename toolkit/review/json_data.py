@@ -19,11 +19,12 @@ def of(review: Review) -> dict[str, Any]:
         "failed": review.failed,
         "clusterAsked": review.cluster_queried,
         "unanswered": review.unanswered,
-        "cautions": [bare(each) for each in review.cautions],
+        "cautions": [bare(caution) for caution in review.cautions],
         "beingDeleted": [
-            {"kind": each.kind, "path": each.path, "finalizers": list(each.finalizers)} for each in review.ending
+            {"kind": resource.kind, "path": resource.path, "finalizers": list(resource.finalizers)}
+            for resource in review.ending
         ],
-        "leftovers": [{"kind": each.kind, "path": path(each)} for each in review.leftovers],
+        "leftovers": [{"kind": resource.kind, "path": path(resource)} for resource in review.leftovers],
         "compared": list(review.compared) if any(review.compared) else [],
         "changes": [_change(change) for change in review.changed],
         "repairs": [_change(change) for change in review.repairs],
@@ -31,13 +32,13 @@ def of(review: Review) -> dict[str, Any]:
         "unchanged": len(review.changes) - len(review.changed),
         "findings": [
             {
-                "policy": each.policy,
-                "mandatory": each.mandatory,
-                "message": each.message,
-                "remedy": each.remedy,
-                "new": each.new,
+                "policy": finding.policy,
+                "mandatory": finding.mandatory,
+                "message": finding.message,
+                "remedy": finding.remedy,
+                "new": finding.new,
             }
-            for each in review.findings
+            for finding in review.findings
         ],
         "warnings": list(review.warnings),
     }

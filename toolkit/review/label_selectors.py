@@ -8,11 +8,11 @@ from policies.values import entries, mapping, read
 
 def selects(selector: Any, labels: Mapping[str, Any]) -> bool:
     """Whether a selector fits labels; an empty one selects nothing, as those of machine config pools."""
-    wanted, expressions = mapping(selector, "matchLabels"), entries(selector, "matchExpressions")
-    if not wanted and not expressions:
+    labels_required, expressions = mapping(selector, "matchLabels"), entries(selector, "matchExpressions")
+    if not labels_required and not expressions:
         return False
-    equal = all(labels.get(key) == value for key, value in wanted.items())
-    return equal and all(_matches(each, labels) for each in expressions)
+    equal = all(labels.get(key) == value for key, value in labels_required.items())
+    return equal and all(_matches(expression, labels) for expression in expressions)
 
 
 def _matches(expression: Any, labels: Mapping[str, Any]) -> bool:

@@ -40,22 +40,22 @@ def as_live(resource: Resource) -> dict[str, Any]:
     keys of maps that are one value, fields that give power.
     """
     rules = compared_fields.of(resource)
-    found: Any = _live(dict(resource.inputs), dict(resource.live), (), rules)
+    content: Any = _live(dict(resource.inputs), dict(resource.live), (), rules)
     for path in _undeclared(resource.inputs, resource.live, rules):
-        found = _with(found, path, paths.value(resource.live, path))
-    return found if isinstance(found, dict) else {}
+        content = _with(content, path, paths.value(resource.live, path))
+    return content if isinstance(content, dict) else {}
 
 
-def repaired(resource: Resource, found: Mapping[str, Any]) -> Repaired:
-    """Return `found`, an object as the API server has it, as it would be with what is declared of it.
+def repaired(resource: Resource, content: Mapping[str, Any]) -> Repaired:
+    """Return an object as the API server has it, with what the program declares of it re-applied.
 
     Values of secrets are not known here, and stay.
     """
-    rules = compared_fields.of(replace(resource, live=found))
+    rules = compared_fields.of(replace(resource, live=content))
     declared = {key: value for key, value in resource.inputs.items() if key not in _UNREAD}
     repair = _Repair(rules)
-    body: Any = repair.value(declared, dict(found), ())
-    for path in _undeclared(declared, found, rules):
+    body: Any = repair.value(declared, dict(content), ())
+    for path in _undeclared(declared, content, rules):
         body = _with(body, path[:-1], {k: v for k, v in paths.value(body, path[:-1]).items() if k != path[-1]})
         repair.removed.append(path)
     return Repaired(body, tuple(repair.removed))
@@ -96,7 +96,7 @@ def _list(declared: list[Any], live: list[Any], path: Path, rules: Fields) -> li
         if partner is not None
     ]
     return kept + (
-        [] if _is_beside(path, rules) else [each for place, each in enumerate(live) if place not in partners]
+        [] if _is_beside(path, rules) else [entry for place, entry in enumerate(live) if place not in partners]
     )
 
 
@@ -182,19 +182,19 @@ def _partners(declared: list[Any], live: list[Any], path: Path, rules: Fields) -
         return named
     if _name(path) not in SETS:
         return [index if index < len(live) else None for index in range(len(declared))]
-    found: list[int | None] = [None] * len(declared)
+    partners: list[int | None] = [None] * len(declared)
     free = list(range(len(live)))
     for index, value in enumerate(declared):
         # Most lists are in order: then each finds its partner at once.
         order = ([index] if index in free else []) + free
-        place = next((each for each in order if _equal(value, live[each], (*path, index), rules)), None)
+        place = next((candidate for candidate in order if _equal(value, live[candidate], (*path, index), rules)), None)
         if place is not None:
-            found[index] = place
+            partners[index] = place
             free.remove(place)
     for index, value in enumerate(declared):
-        if found[index] is None and isinstance(value, Mapping) and free:
-            found[index] = free.pop(0)
-    return found
+        if partners[index] is None and isinstance(value, Mapping) and free:
+            partners[index] = free.pop(0)
+    return partners
 
 
 def _equal(declared: Any, live: Any, path: Path, rules: Fields) -> bool:
@@ -205,17 +205,17 @@ def _equal(declared: Any, live: Any, path: Path, rules: Fields) -> bool:
 
 def _by_name(declared: list[Any], live: list[Any]) -> list[int | None] | None:
     """Return the places by name; None where an entry has none, or one of another."""
-    places, wanted = _names(live), _names(declared)
-    if places is None or wanted is None:
+    places, declared_names = _names(live), _names(declared)
+    if places is None or declared_names is None:
         return None
-    return [places.get(name) for name in wanted]
+    return [places.get(name) for name in declared_names]
 
 
 def _names(entries: list[Any]) -> dict[str, int] | None:
     if not all(isinstance(entry, Mapping) and isinstance(entry.get("name"), str) for entry in entries):
         return None
-    found = {str(entry["name"]): place for place, entry in enumerate(entries)}
-    return found if len(found) == len(entries) else None
+    places = {str(entry["name"]): place for place, entry in enumerate(entries)}
+    return places if len(places) == len(entries) else None
 
 
 def _with(content: Any, path: Path, value: Any) -> Any:
@@ -232,9 +232,9 @@ def same(declared: Any, live: Any, *, quantity: bool = False) -> bool:
         return declared is live
     if declared == live or (_nothing(declared) and _nothing(live)):
         return True
-    wanted = amount(declared) if quantity else None
-    return wanted is not None and wanted == amount(live) and isinstance(live, str)
+    quantity_declared = amount(declared) if quantity else None
+    return quantity_declared is not None and quantity_declared == amount(live) and isinstance(live, str)
 
 
 def _nothing(value: Any) -> bool:
-    return any(value is each or (type(value) is type(each) and value == each) for each in _NOTHING)
+    return any(value is empty or (type(value) is type(empty) and value == empty) for empty in _NOTHING)

@@ -89,16 +89,18 @@ def _plain(text: str, *, first: bool) -> str:
 
 def _words(text: str) -> list[str]:
     """Return the words of a text; what is between brackets or backticks is one, so that it can be copied."""
-    left, found = text.split(" "), []
-    while left:
-        number = next((end for end in range(1, len(left) + 1) if _closed(" ".join(left[:end]))), 1) if left[0] else 1
-        found.append(" ".join(left[:number]))
-        left = left[number:]
-    return found
+    rest, units = text.split(" "), []
+    while rest:
+        length = next((end for end in range(1, len(rest) + 1) if _closed(" ".join(rest[:end]))), 1) if rest[0] else 1
+        units.append(" ".join(rest[:length]))
+        rest = rest[length:]
+    return units
 
 
 def _closed(text: str) -> bool:
-    return text.count("`") % 2 == 0 and all(text.count(one) <= text.count(other) for one, other in _BRACKETS)
+    return text.count("`") % 2 == 0 and all(
+        text.count(opening) <= text.count(closing) for opening, closing in _BRACKETS
+    )
 
 
 @lru_cache(maxsize=8192)

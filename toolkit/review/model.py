@@ -93,8 +93,8 @@ class Resource:
 
     @property
     def _metadata(self) -> Mapping[str, Any]:
-        found = self.inputs.get("metadata")
-        return found if isinstance(found, Mapping) else {}
+        metadata = self.inputs.get("metadata")
+        return metadata if isinstance(metadata, Mapping) else {}
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,9 @@ class Change:
     @property
     def resource(self) -> Resource:
         """The resource as it will be; as it was, where it goes."""
-        found = self.after or self.before
-        assert found is not None  # noqa: S101 - a change is of something
-        return found
+        resource = self.after or self.before
+        assert resource is not None  # noqa: S101 - a change is of something
+        return resource
 
 
 @dataclass(frozen=True)

@@ -32,15 +32,15 @@ def difference(change: Change, most: int = 80, texts: int | None = None) -> list
 
     A text of several lines, such as a dashboard, has at most `texts` of them; a longer one is counted.
     """
-    before, after = (_declared(each) if each else _ABSENT for each in (change.before, change.after))
+    before, after = (_declared(resource) if resource else _ABSENT for resource in (change.before, change.after))
     forced = frozenset(paths.read(text) for text in change.replaced_for)
-    found: list[str] = []
+    texts_shown: list[str] = []
     for line in _Differ(forced, texts).compare(before, after):
-        if len(found) == most:
-            found.append("… more lines differ")
+        if len(texts_shown) == most:
+            texts_shown.append("… more lines differ")
             break
-        found.append(line.text)
-    return found
+        texts_shown.append(line.text)
+    return texts_shown
 
 
 def is_counted(line: str) -> bool:
@@ -101,11 +101,11 @@ class _Differ:
         yield _Line(" ", depth, head + self._mark(at))
         yield from below
 
-    def _text(self, head: str, found: list[_Line], depth: int, at: paths.Path) -> Iterator[_Line]:
-        if self._texts is None or len(found) <= self._texts:
-            yield from self._under(f"{head} |", iter(found), depth, at)
+    def _text(self, head: str, lines: list[_Line], depth: int, at: paths.Path) -> Iterator[_Line]:
+        if self._texts is None or len(lines) <= self._texts:
+            yield from self._under(f"{head} |", iter(lines), depth, at)
             return
-        added, removed = (sum(line.sign == sign for line in found) for sign in "+-")
+        added, removed = (sum(line.sign == sign for line in lines) for sign in "+-")
         yield _Line("~", depth, f"{head} ({added:,} lines added, {removed:,} removed){self._mark(at)}")
 
     def _list(self, before: list[Any], after: list[Any], depth: int, at: paths.Path) -> Iterator[_Line]:
@@ -113,7 +113,7 @@ class _Differ:
             yield from self._keyed(before, after, identity, depth, at)
         elif max(len(before), len(after)) > _ALIGNED:
             for index in range(max(len(before), len(after))):
-                old, new = (each[index] if index < len(each) else _ABSENT for each in (before, after))
+                old, new = (side[index] if index < len(side) else _ABSENT for side in (before, after))
                 yield from self._item(old, new, depth, (*at, index))
         else:
             yield from self._aligned(before, after, depth, at)
@@ -177,9 +177,9 @@ class _Differ:
         return _FORCES if at and at in self._forced else ""
 
 
-def _listed(found: Iterable[_Line]) -> Iterator[_Line]:
+def _listed(lines: Iterable[_Line]) -> Iterator[_Line]:
     """Put the dash of a list before an entry's first line, and the others below it."""
-    for index, line in enumerate(found):
+    for index, line in enumerate(lines):
         yield _Line(line.sign, line.depth + (index > 0), f"- {line.words}" if index == 0 else line.words)
 
 
@@ -198,7 +198,7 @@ def _apart(before: Any, after: Any) -> tuple[Any, Any]:
     if scalar(before).startswith("(") or scalar(after).startswith("("):
         return before, after
     pairs: Callable[[], Iterator[tuple[str, str]]] = lambda: zip(before, after, strict=False)  # noqa: E731
-    start = next((index for index, (one, other) in enumerate(pairs()) if one != other), min(len(before), len(after)))
+    start = next((index for index, (old, new) in enumerate(pairs()) if old != new), min(len(before), len(after)))
     start = max(0, start - LONGEST // 4)
     lead = "…" if start else ""
     return tuple(
@@ -213,7 +213,7 @@ def _declared(resource: Resource) -> Mapping[str, Any]:
         if key in shown:
             value = shown[key]
             shown[key] = (
-                {each: _hidden(text) for each, text in value.items()} if isinstance(value, Mapping) else _hidden(value)
+                {key: _hidden(text) for key, text in value.items()} if isinstance(value, Mapping) else _hidden(value)
             )
     return shown
 

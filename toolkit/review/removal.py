@@ -22,11 +22,11 @@ def added(change: Change) -> tuple[Path, ...]:
 
 def only(change: Change) -> bool:
     """Whether an object has everything that is declared, and differs by what others have added alone."""
-    found = added(change)
-    if not found or change.before is None or change.after is None:
+    added_paths = added(change)
+    if not added_paths or change.before is None or change.after is None:
         return False
     seen = live.as_live(replace(change.before, live=change.after.live))
-    rest = live.as_live(replace(change.before, live=_without(change.after.live, found)))
+    rest = live.as_live(replace(change.before, live=_without(change.after.live, added_paths)))
     return seen == change.after.inputs and rest == change.before.inputs
 
 
@@ -66,13 +66,13 @@ def _escaped(step: str) -> str:
     return step.replace("~", "~0").replace("/", "~1")
 
 
-def _last_first(found: tuple[Path, ...]) -> list[Path]:
+def _last_first(paths: tuple[Path, ...]) -> list[Path]:
     """Sort paths so that removing one does not move another: the last entries of a list first."""
-    return sorted(found, key=lambda path: [(isinstance(step, int), step) for step in path], reverse=True)
+    return sorted(paths, key=lambda path: [(isinstance(step, int), step) for step in path], reverse=True)
 
 
-def _without(content: Any, found: tuple[Path, ...]) -> Any:
-    for path in _last_first(found):
+def _without(content: Any, paths: tuple[Path, ...]) -> Any:
+    for path in _last_first(paths):
         content = _removed(content, path)
     return content
 

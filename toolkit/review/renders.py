@@ -49,15 +49,15 @@ def read(content: Mapping[str, Any]) -> Rendered:
 
 def compare(before: list[Rendered], after: list[Rendered], difference: Difference) -> tuple[Change, ...]:
     """Return what becomes of every resource, sorted by URN."""
-    old = {each.resource.urn: each for each in before}
+    old = {rendered.resource.urn: rendered for rendered in before}
     changes = []
     for new in after:
-        known = next((urn for urn in _names(new) if urn in old), None)
-        changes.append(_change(old.pop(known), new, difference) if known else Change(Op.CREATE, None, new.resource))
+        urn = next((former for former in _names(new) if former in old), None)
+        changes.append(_change(old.pop(urn), new, difference) if urn else Change(Op.CREATE, None, new.resource))
     for gone in old.values():
         kept = gone.resource.retain_on_delete
         changes.append(Change(Op.FORGET if kept else Op.DELETE, gone.resource, None))
-    return tuple(sorted(changes, key=lambda each: each.resource.urn))
+    return tuple(sorted(changes, key=lambda change: change.resource.urn))
 
 
 def _change(old: Rendered, new: Rendered, difference: Difference) -> Change:
@@ -70,14 +70,14 @@ def _change(old: Rendered, new: Rendered, difference: Difference) -> Change:
         return Change(Op.UPDATE, before, after)
     kept = _kept(before, new)
     # The provider compares an API server's form, `"1"` of `1`: of what no one changed, that is not a reason.
-    found = {
+    forced_by_path = {
         path: forced or _named(path, new.replace_on_changes)
         for path, forced in difference(before, after).items()
         if not _named(path, new.ignore_changes) and _differs(before, after, paths.read(path))
     }
-    if not found:
+    if not forced_by_path:
         return Change(Op.SAME, before, replace(after, inputs=before.inputs), kept=kept)
-    forcing = tuple(sorted(path for path, forced in found.items() if forced))
+    forcing = tuple(sorted(path for path, forced in forced_by_path.items() if forced))
     return Change(Op.REPLACE if forcing else Op.UPDATE, before, after, forcing, () if forcing else kept)
 
 
@@ -86,41 +86,41 @@ def with_kept(review: Review, program: Iterable[Rendered]) -> Review:
 
     The engine's events do not have it: where a property is ignored, the engine replaces the new value by the old one.
     """
-    declared = {each.resource.urn: each for each in program}
+    declared = {rendered.resource.urn: rendered for rendered in program}
 
-    def known(change: Change) -> Change:
+    def with_paths(change: Change) -> Change:
         rendered = declared.get(change.resource.urn)
         if rendered is None or change.before is None or change.op not in (Op.SAME, Op.UPDATE):
             return change
         return replace(change, kept=_kept(change.before, rendered))
 
-    return replace(review, changes=tuple(map(known, review.changes)))
+    return replace(review, changes=tuple(map(with_paths, review.changes)))
 
 
 def _kept(before: Resource, new: Rendered) -> tuple[str, ...]:
     """Return the paths under `ignore_changes` at which a render differs from what was declared before."""
     if not new.ignore_changes:
         return ()
-    found = map(paths.show, paths.differing(before.inputs, new.resource.inputs))
-    return tuple(sorted(path for path in found if _named(path, new.ignore_changes)))
+    differing = map(paths.show, paths.differing(before.inputs, new.resource.inputs))
+    return tuple(sorted(path for path in differing if _named(path, new.ignore_changes)))
 
 
 def _differs(before: Resource, after: Resource, path: paths.Path) -> bool:
     """Whether a value differs as it is declared; a path that neither side has is the provider's own spelling."""
-    old, new = (paths.value(each.inputs, path) for each in (before, after))
+    old, new = (paths.value(resource.inputs, path) for resource in (before, after))
     return bool(old is None or old != new)
 
 
-def _named(path: str, wanted: tuple[str, ...]) -> bool:
-    return any(each == "*" or _within(paths.read(path), paths.read(each)) for each in wanted)
+def _named(path: str, patterns: tuple[str, ...]) -> bool:
+    return any(pattern == "*" or _within(paths.read(path), paths.read(pattern)) for pattern in patterns)
 
 
 def _within(path: paths.Path, above: paths.Path) -> bool:
-    return len(above) <= len(path) and all(want in ("*", step) for want, step in zip(above, path, strict=False))
+    return len(above) <= len(path) and all(pattern in ("*", step) for pattern, step in zip(above, path, strict=False))
 
 
 def _names(new: Rendered) -> list[str]:
-    """Return the URNs by which a resource may be known: its own, and those under its former types."""
+    """Return the URNs that a resource may have in the state: its own, and those under its former types."""
     urn, kind = new.resource.urn, new.resource.type
     head, _, name = urn.rpartition("::")
     return [urn, *(f"{head.removesuffix(kind)}{alias}::{name}" for alias in new.aliases if head.endswith(kind))]
@@ -132,4 +132,4 @@ def _urn(value: Any) -> str:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(str(each) for each in value) if isinstance(value, list | tuple) else ()
+    return tuple(str(item) for item in value) if isinstance(value, list | tuple) else ()

@@ -57,11 +57,11 @@ def lines(value: Any) -> list[str]:
 
 def content(value: Any) -> Any:
     """Return what a `data:` URL holds, where that is text; other values as they are."""
-    found = _TEXT_URL.match(value) if isinstance(value, str) else None
-    if not found:
+    match = _TEXT_URL.match(value) if isinstance(value, str) else None
+    if not match:
         return value
-    rest = unquote(value[found.end() :])
-    if not found[1]:
+    rest = unquote(value[match.end() :])
+    if not match[1]:
         return rest
     try:
         return base64.b64decode(rest, validate=True).decode()

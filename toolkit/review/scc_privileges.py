@@ -22,22 +22,25 @@ ORDINARY = frozenset({IPC_LOCK})
 
 def powers(scc: Mapping[str, Any]) -> frozenset[str]:
     """Return what an SCC gives: `IPC_LOCK`, `the node's network`, ..."""
-    seen = Obj(scc)
-    found = {words for field, words in _FLAGS.items() if seen.read(field) is True}
+    view = Obj(scc)
+    privileges = {words for field, words in _FLAGS.items() if view.read(field) is True}
     for field in (ALLOWED, DEFAULT_ADD):
-        for capability in capabilities(seen, field):
+        for capability in capabilities(view, field):
             if capability != NET_BIND_SERVICE:
-                found.add("every capability" if capability == ALL else capability)
-    if seen.text("runAsUser", "type") == "RunAsAny":
-        found.add("any user id, root too")
-    if seen.text("seLinuxContext", "type") == "RunAsAny":
-        found.add("any SELinux label")
-    return frozenset(found)
+                privileges.add("every capability" if capability == ALL else capability)
+    if view.text("runAsUser", "type") == "RunAsAny":
+        privileges.add("any user id, root too")
+    if view.text("seLinuxContext", "type") == "RunAsAny":
+        privileges.add("any SELinux label")
+    return frozenset(privileges)
 
 
 @lru_cache(maxsize=256)
-def ranked(found: frozenset[str]) -> tuple[str, ...]:
+def ranked(privileges: frozenset[str]) -> tuple[str, ...]:
     """Return powers in a fixed order, the worst first."""
     first = tuple(_FLAGS.values())
-    order = sorted(found, key=lambda each: (each in ORDINARY, each not in first, each != first[0], each))
-    return tuple(f"{each} (all of the node)" if each == first[0] else each for each in order)
+    order = sorted(
+        privileges,
+        key=lambda privilege: (privilege in ORDINARY, privilege not in first, privilege != first[0], privilege),
+    )
+    return tuple(f"{privilege} (all of the node)" if privilege == first[0] else privilege for privilege in order)

@@ -19,7 +19,7 @@ def visible(text: str) -> str:
     """Return the text on one line, with everything escaped that has no shape of its own: controls, direction marks."""
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() else _escaped(each) for each in text)
+    return "".join(character if character.isprintable() else _escaped(character) for character in text)
 
 
 def shortened(text: str, most: int) -> str:
@@ -71,7 +71,7 @@ def names(values: Iterable[object], most: int = _SHOWN) -> str:
 def ranges(values: Iterable[str], most: int = _SHOWN) -> str:
     """Return a list of marked names, with ranges of consecutive numbers: `a-0` to `a-9` and `b`."""
     runs: list[tuple[str, str, str, int]] = []  # stem, first, last and its number
-    for value, stem, number in sorted(map(_numbered, values), key=lambda each: (each[1], each[2], each[0])):
+    for value, stem, number in sorted(map(_numbered, values), key=lambda item: (item[1], item[2], item[0])):
         if runs and number >= 0 and (runs[-1][0], runs[-1][3]) == (stem, number - 1):
             runs[-1] = stem, runs[-1][1], value, number
         else:
@@ -80,11 +80,11 @@ def ranges(values: Iterable[str], most: int = _SHOWN) -> str:
 
 
 def _numbered(value: str) -> tuple[str, str, int]:
-    found = _NUMBER.search(value)
-    return (value, value[: found.start()], int(found[0])) if found else (value, value, -1)
+    match = _NUMBER.search(value)
+    return (value, value[: match.start()], int(match[0])) if match else (value, value, -1)
 
 
 def _escaped(character: str) -> str:
-    known = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    short_escapes = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
     number = ord(character)
-    return known.get(character) or (f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}")  # noqa: PLR2004
+    return short_escapes.get(character) or (f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}")  # noqa: PLR2004

@@ -33,7 +33,7 @@ class StatefulObjects:
             for claim in side.of(PERSISTENT_VOLUME_CLAIM):
                 self.claims[claim.namespace][claim.object_name] = claim
             self.volumes.update((volume.object_name, volume) for volume in side.of(PERSISTENT_VOLUME))
-            self.classes.update((each.object_name, each) for each in side.of(STORAGE_CLASS))
+            self.classes.update((storage_class.object_name, storage_class) for storage_class in side.of(STORAGE_CLASS))
 
     def of(self, resource: Resource) -> str:
         """Return what an object holds; empty when it holds nothing."""

@@ -68,10 +68,10 @@ def cautions(review: Review) -> Iterator[str]:
         )
     yield from review.cautions
     if review.leftovers:
-        left = enumerated([title(each) for each in review.leftovers], _ENDING)
+        left = enumerated([title(resource) for resource in review.leftovers], _ENDING)
         yield f"An interrupted replacement left what the next update deletes: {left}."
-    for each in review.ending[:_ENDING]:
-        yield f"{name(each.kind, 60)} {name(each.path)} is being deleted{_awaited(each)}."
+    for ending in review.ending[:_ENDING]:
+        yield f"{name(ending.kind, 60)} {name(ending.path)} is being deleted{_awaited(ending)}."
     if rest := len(review.ending[_ENDING:]):
         yield f"{plural(rest, 'more object')} of the stack {'is' if rest == 1 else 'are'} being deleted."
 
@@ -79,7 +79,7 @@ def cautions(review: Review) -> Iterator[str]:
 def _awaited(ending: Ending) -> str:
     if not ending.finalizers:
         return ""
-    finalizers = enumerated([name(each, 60) for each in ending.finalizers], 3)
+    finalizers = enumerated([name(finalizer, 60) for finalizer in ending.finalizers], 3)
     return f"; it waits for {'finalizer' if len(ending.finalizers) == 1 else 'finalizers'} {finalizers}"
 
 
@@ -116,8 +116,8 @@ def counts(indexed: IndexedReview) -> str:
         resource = change.before or change.resource
         protected[change.op] += resource.protect
         holding[change.op] += bool(holdings.of(resource))
-    for words, found in (("protected", protected), ("holding data or credentials", holding)):
-        if shown := _numbers(found, drift=review.drift):
+    for words, numbers in (("protected", protected), ("holding data or credentials", holding)):
+        if shown := _numbers(numbers, drift=review.drift):
             text += f" Of these {words}: {shown}."
     if not any(number[op] for op in (Op.DELETE, Op.REPLACE)):
         text += " Nothing is deleted or replaced."

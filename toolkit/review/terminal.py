@@ -44,9 +44,9 @@ def _lines(review: Review, *, differences: bool) -> Iterator[str]:
     for change in sorted(shown(review), key=importance) if differences else ():
         yield ""
         yield f"{titles.title(change.resource)} {indexed.done(change)}"
-        found = difference(change, _WHOLE, _TEXTS)
-        shortened = shortened or any(map(is_counted, found))
-        yield from (f"  {line}" for line in found)
+        lines = difference(change, _WHOLE, _TEXTS)
+        shortened = shortened or any(map(is_counted, lines))
+        yield from (f"  {line}" for line in lines)
     if shortened:
         yield ""
         yield f"Texts of more than {_TEXTS} lines are only counted here; -o FILE or --json FILE writes all of them."

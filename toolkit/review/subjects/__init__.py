@@ -76,11 +76,11 @@ def refuse_unlisted(modules: Iterable[str], subjects: Iterable[Find] = SUBJECTS)
             )
 
 
-refuse_unlisted(each.name for each in pkgutil.iter_modules(__path__))
+refuse_unlisted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def sections(indexed: IndexedReview) -> Iterator[Section]:
     """Yield the sections that have something to say."""
     for find in SUBJECTS:
-        if (found := find(indexed)) is not None:
-            yield replace(found, lines=tuple(grouping.grouped(list(found.lines))))
+        if (section := find(indexed)) is not None:
+            yield replace(section, lines=tuple(grouping.grouped(list(section.lines))))

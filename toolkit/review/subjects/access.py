@@ -38,10 +38,10 @@ class Access:
         inventory: Inventory = side.inventory(*KINDS, NAMESPACE)
         self._release = indexed.release
         self.accounts = Accounts(inventory, indexed.release)
-        self._trees = [each.tree for kind in KINDS[1:5] for each in inventory.of(kind)]
-        self.known = {(each.namespace, each.name) for each in inventory.of(SERVICE_ACCOUNT)}
-        self.known |= {(each.name, DEFAULT) for each in inventory.of(NAMESPACE)}
-        self.own = {each.name for each in inventory.of(SECURITY_CONTEXT_CONSTRAINTS)}
+        self._trees = [rbac_object.tree for kind in KINDS[1:5] for rbac_object in inventory.of(kind)]
+        self.existing = {(account.namespace, account.name) for account in inventory.of(SERVICE_ACCOUNT)}
+        self.existing |= {(namespace.name, DEFAULT) for namespace in inventory.of(NAMESPACE)}
+        self.own = {scc.name for scc in inventory.of(SECURITY_CONTEXT_CONSTRAINTS)}
 
     @cached_property
     def powers(self) -> Mapping[str, frozenset[str]]:
@@ -51,15 +51,15 @@ class Access:
     @cached_property
     def holders(self) -> set[tuple[str, str, str, str]]:
         """SCC, kind and name of each user, group or account that is granted it, and where; empty is everywhere."""
-        found = set()
+        holders = set()
         for grant in Rbac(self._trees, shipped_roles(self._release)).grants:
             for scc in (EVERY,) if grant.names is None else grant.names:
-                found |= {(scc, *subject.key, grant.namespace) for subject in grant.subjects}
+                holders |= {(scc, *subject.key, grant.namespace) for subject in grant.subjects}
         for scc in self.own:
             tree = self.accounts.sccs[scc]
             for field, kind in (("users", "User"), ("groups", "Group")):
-                found |= {(scc, kind, entry, "") for entry in entries(tree, field) if isinstance(entry, str)}
-        return found
+                holders |= {(scc, kind, entry, "") for entry in entries(tree, field) if isinstance(entry, str)}
+        return holders
 
     def usable(self, account: _Account) -> frozenset[str]:
         """Return the SCCs that pods of an account may use."""
@@ -90,7 +90,7 @@ def find(indexed: IndexedReview) -> Section | None:
     if not indexed.changed(*KINDS):
         return None
     old, new = (Access(side, indexed) for side in (indexed.before, indexed.after))
-    accounts = {*old.known, *new.known, *_named(old), *_named(new)}
+    accounts = {*old.existing, *new.existing, *_named(old), *_named(new)}
     moves = [move for account in sorted(accounts) if (move := _move(account, old, new)) is not None]
     lines = [*_powers(moves), *_accounts(moves), *_others(old, new), *_doubts(new, moves, _gone(indexed))]
     return section("Who may run which pods", lines, vital=True)
@@ -115,15 +115,15 @@ def _powers(moves: list[_Move]) -> Iterator[Line]:
     for attribute, may in (("more", "may now run"), ("less", "may no longer run")):
         groups: dict[frozenset[str], list[_Move]] = defaultdict(list)
         for move in moves:
-            if found := getattr(move, attribute):
-                groups[found].append(move)
-        for found, affected in sorted(groups.items(), key=lambda each: ranked(each[0])):
+            if privileges := getattr(move, attribute):
+                groups[privileges].append(move)
+        for privileges, affected in sorted(groups.items(), key=lambda item: ranked(item[0])):
             spaces = sorted({move.account[0] for move in affected})
             word = "namespace" if len(spaces) == 1 else "namespaces"
             yield Line(
-                f"{word} {names(spaces)} {may} pods with {enumerated(ranked(found), 12)}",
+                f"{word} {names(spaces)} {may} pods with {enumerated(ranked(privileges), 12)}",
                 tuple(_words(move) for move in affected),
-                alarm=attribute == "more" and not found <= ORDINARY,
+                alarm=attribute == "more" and not privileges <= ORDINARY,
             )
 
 
@@ -157,7 +157,7 @@ def _others(old: Access, new: Access) -> Iterator[Line]:
         for (kind, subject, where), sccs in sorted(groups.items()):
             what = "every SCC" if EVERY in sccs else f"SCC {names(sorted(sccs))}"
             place = f" for pods of namespace {name(where)}" if where else ""
-            wide = kind == "group" and any(_matches(subject, each) for each in WIDE_GROUPS)
+            wide = kind == "group" and any(_matches(subject, pattern) for pattern in WIDE_GROUPS)
             yield Line(
                 f"{kind} {name(subject)} {now} use {what}{place}", alarm=now == "may now" and (wide or not where)
             )

@@ -18,13 +18,13 @@ def find(indexed: IndexedReview) -> Section | None:
 
 
 def _line(change: Change) -> Line | None:
-    before, after = (each.inputs if each else {} for each in (change.before, change.after))
+    before, after = (resource.inputs if resource else {} for resource in (change.before, change.after))
     where = read(after, "spec", "output", "to", "name") or read(before, "spec", "output", "to", "name")
     text = f"{title(change.resource)}{f', which makes {name(where)},' if where else ''}"
     if change.op is Op.DELETE:
         return Line(f"{text} is deleted; images that it made stay while their ImageStream does")
     if change.op in (Op.CREATE, Op.REPLACE):
-        at_once = any(read(each, "type") == "ConfigChange" for each in entries(after, "spec", "triggers"))
+        at_once = any(read(trigger, "type") == "ConfigChange" for trigger in entries(after, "spec", "triggers"))
         again = " again" if change.op is Op.REPLACE else ""
         return Line(f"{text} runs{again} at once" if at_once else f"{text} waits until it is started manually")
     if change.op is Op.UPDATE and read(before, "spec") != read(after, "spec"):

@@ -31,26 +31,26 @@ def find(indexed: IndexedReview) -> Section | None:
 
 def claims(resource: Resource, indexed: IndexedReview) -> dict[str, int]:
     """Return how many of each device all pods of a job claim together."""
-    seen = indexed.seen(resource)
-    found: dict[str, int] = {}
-    for pod, demand in demands(seen):
-        number = copies(seen, pod)
+    view = indexed.seen(resource)
+    totals: dict[str, int] = {}
+    for pod, demand in demands(view):
+        number = copies(view, pod)
         for device, amount in demand.items():
-            found[device] = found.get(device, 0) + amount * number
-    return found
+            totals[device] = totals.get(device, 0) + amount * number
+    return totals
 
 
-def worded(found: dict[str, int]) -> str:
+def worded(totals: dict[str, int]) -> str:
     """Write claims: `16 GPUs and 8 of rdma/shared_ib0`, the many devices of a fabric together."""
-    gpus = sum(number for device, number in found.items() if not device.startswith(RDMA_PREFIX))
-    rdma = {device: number for device, number in sorted(found.items()) if device.startswith(RDMA_PREFIX)}
+    gpus = sum(number for device, number in totals.items() if not device.startswith(RDMA_PREFIX))
+    rdma = {device: number for device, number in sorted(totals.items()) if device.startswith(RDMA_PREFIX)}
     parts = [plural(gpus, "GPU")] if gpus else []
     if rdma:
         numbers = sorted(set(rdma.values()))
-        each = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
+        amount = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
         devices = list(rdma)
-        many = f"each of {len(devices):,} RDMA devices, {name(devices[0])} to {name(devices[-1])}"
-        parts.append(f"{each} of {many if len(devices) > _FEW else names(devices)}")
+        listed = f"each of {len(devices):,} RDMA devices, {name(devices[0])} to {name(devices[-1])}"
+        parts.append(f"{amount} of {listed if len(devices) > _FEW else names(devices)}")
     return " and ".join(parts) or "none"
 
 
@@ -101,5 +101,5 @@ def _promised(side: Side) -> dict[str, int]:
     queues = {queue.object_name: queue_quota(queue) for queue in side.of(CLUSTER_QUEUE)}
     if queues:
         return queues
-    found = {quota.namespace: gpu_quota(quota) for quota in side.of(RESOURCE_QUOTA)}
-    return {namespace: number for namespace, number in found.items() if number is not None}
+    quotas = {quota.namespace: gpu_quota(quota) for quota in side.of(RESOURCE_QUOTA)}
+    return {namespace: number for namespace, number in quotas.items() if number is not None}

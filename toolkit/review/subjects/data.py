@@ -92,7 +92,7 @@ def _namespace(resource: Resource, holdings: StatefulObjects) -> list[str]:
     effects = ["all that is in it is deleted with it, also what the stack did not make"]
     claims = holdings.claims.get(resource.object_name, {})
     if claims:
-        shown = "; ".join(f"claim {name(each)}: {_claim(claims[each], holdings)}" for each in sorted(claims)[:3])
+        shown = "; ".join(f"claim {name(claim)}: {_claim(claims[claim], holdings)}" for claim in sorted(claims)[:3])
         kept = any(claim.retain_on_delete for claim in claims.values())
         besides = ", whatever is set to stay" if kept else ""
         more = f"; and {len(claims) - 3:,} more" if len(claims) > 3 else ""  # noqa: PLR2004 - as many as above

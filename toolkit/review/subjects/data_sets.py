@@ -17,7 +17,8 @@ TYPE = "hpc:storage:DataSetLock"
 def find(indexed: IndexedReview) -> Section | None:
     """Report which data sets change."""
     before, after = (
-        {each.name: each for each in side.components.get(TYPE, ())} for side in (indexed.before, indexed.after)
+        {component.name: component for component in side.components.get(TYPE, ())}
+        for side in (indexed.before, indexed.after)
     )
     lines = [line for key in sorted({*before, *after}) for line in _lines(before.get(key), after.get(key))]
     return section("Data sets", lines)
@@ -27,7 +28,7 @@ def _lines(before: Resource | None, after: Resource | None) -> Iterator[Line]:
     resource = after or before
     if resource is None or before == after:
         return
-    old, new = (_lock(each) for each in (before, after))
+    old, new = (_lock(resource) for resource in (before, after))
     shown = new or old
     what = f"data set {name(shown.name if shown else resource.name)} of {name(resource.inputs.get('namespace'))}"
     if before is None:

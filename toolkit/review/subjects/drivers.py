@@ -53,7 +53,7 @@ def _lines(change: Change, indexed: IndexedReview) -> Iterator[Line]:
         if change.op in (Op.CREATE, Op.DELETE):
             yield from _whole(change)
         return
-    before, after = (read(each.inputs, "spec") for each in (change.before, change.after))
+    before, after = (read(resource.inputs, "spec") for resource in (change.before, change.after))
     paths = []
     for driver in _DRIVERS:
         if change.resource.kind == driver.kind.kind:

@@ -83,13 +83,13 @@ def _details(groups: dict[str, list[str]], manifests: Manifests) -> Iterator[str
 
 def _listed(places: Iterable[str], manifests: Manifests) -> Iterator[str]:
     """Yield the objects as one text, where there are any."""
-    if found := _named(dict.fromkeys(places), manifests):
-        yield enumerated(found, _OBJECTS)
+    if objects := _named(dict.fromkeys(places), manifests):
+        yield enumerated(objects, _OBJECTS)
 
 
 def _named(places: Iterable[str], manifests: Manifests) -> list[str]:
     """Return the objects, with where the manifests of a user's own are."""
-    return [f"{name(each)} in {name(manifests[each])}" if each in manifests else name(each) for each in places]
+    return [f"{name(place)} in {name(manifests[place])}" if place in manifests else name(place) for place in places]
 
 
 def _message(finding: Finding) -> str:

@@ -23,8 +23,8 @@ def find(indexed: IndexedReview) -> Section | None:
         for pair in _pairs(change, indexed):
             moved[pair].add(title(change.resource))
     if any(not was for was, _ in moved):
-        known = _all(indexed.before.objects, indexed)
-        moved = {pair: users for pair, users in moved.items() if pair[0] or pair[1] not in known}
+        existing = _all(indexed.before.objects, indexed)
+        moved = {pair: users for pair, users in moved.items() if pair[0] or pair[1] not in existing}
     lines = [_line(was, will, sorted(users)) for (was, will), users in sorted(moved.items())]
     return section("Images", lines)
 
@@ -36,13 +36,13 @@ def images(resource: Resource, indexed: IndexedReview) -> Mapping[str, str]:
     if resource.kind == BUILD_CONFIG.kind:
         strategy = read(resource.inputs, "spec", "strategy", "dockerStrategy", "from", "name")
         return {"base": strategy} if isinstance(strategy, str) else {}
-    found = {}
+    references = {}
     for pod in indexed.seen(resource).pods:
         for container in pod.containers:
             image = container.text("image")
             if image and image != UNKNOWN:
-                found[f"{pod.role}/{container.group}/{container.name}"] = image
-    return found
+                references[f"{pod.role}/{container.group}/{container.name}"] = image
+    return references
 
 
 def _all(resources: list[Resource], indexed: IndexedReview) -> set[str]:
@@ -70,5 +70,5 @@ def _line(was: str, will: str, users: list[str]) -> Line:
 
 
 def _version(reference: str) -> str:
-    found = parse(reference)
-    return found.digest or found.tag or "latest"
+    image = parse(reference)
+    return image.digest or image.tag or "latest"

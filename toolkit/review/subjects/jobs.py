@@ -57,7 +57,7 @@ def find(indexed: IndexedReview) -> Section | None:
     lines = [_kept(change, indexed) for change in indexed.review.changes if change.kept and _is_job(change)]
     for changes in groups.values():
         together = [changes] if len(changes) > _FEW else [[change] for change in changes]
-        lines += [_line(each, indexed) for each in together]
+        lines += [_line(members, indexed) for members in together]
     return section("Jobs", lines)
 
 
@@ -81,27 +81,27 @@ def _line(changes: list[Change], indexed: IndexedReview) -> Line:
     for change in changes:
         for device, number in claims(change.resource, indexed).items():
             total[device] += number
-    first, one = changes[0], len(changes) == 1
-    happens = _WORDS[first.op][not one]
-    if one:
+    first, single = changes[0], len(changes) == 1
+    happens = _WORDS[first.op][not single]
+    if single:
         text = f"{title(first.resource)} {happens}"
     else:
         kind = f"{plural(len(changes), 'job')} of kind {name(first.resource.kind)}"
         which = ranges(change.resource.object_name for change in changes)
         text = f"{kind} in namespace {name(first.resource.namespace)} {happens}: {which}"
     if total and first.after:
-        text += f", with {worded(total)}{'' if one else ' in all'}"
+        text += f", with {worded(total)}{'' if single else ' in all'}"
     if first.before is None or first.op is Op.FORGET:
         return Line(text)
     ended = finished(first.before)
     before = [change.before for change in changes if change.before]
-    words = _ENDED[ended][not one].format(source=source(before))
+    words = _ENDED[ended][not single].format(source=source(before))
     return Line(f"{text}{_why(changes, indexed)}; {words}", alarm=ended is False)
 
 
 def _why(changes: list[Change], indexed: IndexedReview) -> str:
     """Return why jobs run again: by their numbers, by what forces it, or both; the same reason once."""
-    raised = dict.fromkeys(found for change in changes if (found := indexed.raised(change)))
+    raised = dict.fromkeys(reason for change in changes if (reason := indexed.raised(change)))
     text = f" ({enumerated(raised, _SHOWN)})" if raised else ""
     forced = dict.fromkeys(path for change in changes for path in change.replaced_for)
     return text + (f" (for {names(forced, _SHOWN)})" if forced else "")

@@ -76,11 +76,11 @@ def _allowed(policy: Resource) -> dict[str, frozenset[str]]:
     types = read(spec, "policyTypes")
     if not isinstance(types, list):
         types = ["Ingress", *(["Egress"] if read(spec, "egress") else [])]
-    found = {}
+    allowed = {}
     for way, (field, peers) in zip(("Ingress", "Egress"), _DIRECTIONS, strict=True):
         if way in types:
-            found[way] = frozenset(each for rule in entries(spec, field) for each in _peers(rule, peers))
-    return found
+            allowed[way] = frozenset(peer for rule in entries(spec, field) for peer in _peers(rule, peers))
+    return allowed
 
 
 def _peers(rule: Any, field: str) -> Iterator[str]:

@@ -35,7 +35,7 @@ def find(indexed: IndexedReview) -> Section | None:
 
 def _removed(indexed: IndexedReview) -> Iterator[Line]:
     """Yield what the deletion of operators' own objects takes with it."""
-    for instance in (each.instance for each in operators().values()):
+    for instance in (operator.instance for operator in operators().values()):
         if instance is None or not instance.removal:
             continue
         for change in indexed.changed(instance.kind):
@@ -81,10 +81,10 @@ def _follows(before: Resource, after: Resource, package: str, indexed: IndexedRe
     else:
         yield "OLM installs at once what has waited for approval, and from now on every new version"
     yield "the operator starts again in its new version, and brings what it runs to the version that this one has"
-    for known in operators().values():
-        if known.package == package:
-            yield known.upgrade.consequence.format(nodes=_nodes(known.upgrade.nodes, indexed))
-            if known.upgrade.jobs:
+    for operator in operators().values():
+        if operator.package == package:
+            yield operator.upgrade.consequence.format(nodes=_nodes(operator.upgrade.nodes, indexed))
+            if operator.upgrade.jobs:
                 yield hit(indexed)
 
 
@@ -93,8 +93,8 @@ def _nodes(which: str, indexed: IndexedReview) -> str:
     having = {"GPUs": [node for node in nodes if node.gpus], "RDMA devices": [node for node in nodes if node.rdma]}
     if which not in having:
         return which
-    found = having[which]
-    return f"{plural(len(found), 'node')} with {which}" if found else f"every node with {which}"
+    matching = having[which]
+    return f"{plural(len(matching), 'node')} with {which}" if matching else f"every node with {which}"
 
 
 def _text(resource: Resource, field: str) -> str:

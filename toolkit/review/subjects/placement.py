@@ -23,7 +23,7 @@ def find(indexed: IndexedReview) -> Section | None:
         for queue in sorted(before.keys() & after.keys())
         if before[queue] != after[queue]
     ]
-    labels = {*LABELS.values(), *(label for side in (before, after) for found in side.values() for label in found)}
+    labels = {*LABELS.values(), *(label for side in (before, after) for levels in side.values() for label in levels)}
     lines += _moved(indexed.review.changed, labels)
     return section("Topology-aware placement", lines)
 
@@ -50,7 +50,7 @@ def _moved(changes: Sequence[Change], labels: set[str]) -> Iterator[Line]:
     for change in changes:
         if change.resource.kind != NODE.kind or not change.before or not change.after:
             continue
-        was, will = (mapping(each.inputs, "metadata", "labels") for each in (change.before, change.after))
+        was, will = (mapping(resource.inputs, "metadata", "labels") for resource in (change.before, change.after))
         for label in sorted(labels & was.keys()):
             if was[label] != will.get(label):
                 moves[label, str(was[label]), str(will.get(label, "none"))].append(change.resource.object_name)
@@ -64,8 +64,8 @@ def _levels(side: Side) -> Mapping[str, tuple[str, ...]]:
 
     None of one that counts quotas alone.
     """
-    topologies = {each.object_name: _labels(each) for each in side.of(TOPOLOGY)}
-    flavors = {each.object_name: read(each.inputs, "spec", "topologyName") for each in side.of(RESOURCE_FLAVOR)}
+    topologies = {topology.object_name: _labels(topology) for topology in side.of(TOPOLOGY)}
+    flavors = {flavor.object_name: read(flavor.inputs, "spec", "topologyName") for flavor in side.of(RESOURCE_FLAVOR)}
     return {queue.object_name: _of(queue, flavors, topologies) for queue in side.of(CLUSTER_QUEUE)}
 
 
@@ -79,6 +79,6 @@ def _of(queue: Resource, flavors: Mapping[str, object], topologies: Mapping[str,
         for group in entries(queue.inputs, "spec", "resourceGroups")
         for flavor in entries(group, "flavors")
     ]
-    labels = dict.fromkeys(label for each in named if each for label in topologies.get(str(each), ()))
+    labels = dict.fromkeys(label for topology in named if topology for label in topologies.get(str(topology), ()))
     # Pools have levels of their own, and all of them hosts as the last.
     return tuple(sorted(labels, key=HOSTNAME.__eq__))

@@ -23,7 +23,7 @@ def find(indexed: IndexedReview) -> Section | None:
     for change in indexed.changed(NAMESPACE):
         if change.after is None:
             continue
-        before, after = (_labels(each) if each else {} for each in (change.before, change.after))
+        before, after = (_labels(resource) if resource else {} for resource in (change.before, change.after))
         new = change.before is None
         demands = tuple(_new(after) if new else _moved(before, after))
         space = change.after.object_name
@@ -35,7 +35,7 @@ def find(indexed: IndexedReview) -> Section | None:
             groups[demands, wider].append(space)
     lines = [
         Line(f"namespace {names(sorted(spaces))} {'; '.join(demands)}", alarm=wider)
-        for (demands, wider), spaces in sorted(groups.items(), key=lambda each: (sorted(each[1]), each[0]))
+        for (demands, wider), spaces in sorted(groups.items(), key=lambda item: (sorted(item[1]), item[0]))
     ]
     return section("Pod Security", lines, vital=True)
 

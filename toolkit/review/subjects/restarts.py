@@ -52,8 +52,8 @@ def _line(pool: str, causes: list[str], only: set[str] | None, indexed: IndexedR
         minutes = -(-len(nodes) // at_once) * facts.reboot_minutes
         restart = "drains and restarts" if len(nodes) == 1 else "drain and restart"
         turn = "one after another" if at_once == 1 else f"{at_once:,} at a time"
-        each = f", {turn}, about {_duration(minutes)} in all" if len(nodes) > 1 else f", about {_duration(minutes)}"
-        text = f"pool {name(pool)}: {plural(len(nodes), 'node')} {restart}{each}"
+        duration = f", {turn}, about {_duration(minutes)} in all" if len(nodes) > 1 else f", about {_duration(minutes)}"
+        text = f"pool {name(pool)}: {plural(len(nodes), 'node')} {restart}{duration}"
         details.append(f"nodes {names((node.name for node in nodes), 8)}")
     else:
         text = f"pool {name(pool)}: its nodes drain and restart; how many it has is unknown"
@@ -91,7 +91,7 @@ def _pools(change: Change, indexed: IndexedReview) -> Iterator[str]:
     elif change.op is not Op.FORGET and _spec(change.before) != _spec(change.after):
         find_pools = _of_config if kind == MACHINE_CONFIG.kind else _of_kubelet
         yield from sorted(
-            {pool for each in (change.before, change.after) if each for pool in find_pools(each, indexed)}
+            {pool for resource in (change.before, change.after) if resource for pool in find_pools(resource, indexed)}
         )
 
 
@@ -112,14 +112,14 @@ def _of_kubelet(resource: Resource, indexed: IndexedReview) -> Iterator[str]:
     for pool in _BUILT_IN:
         if selects(selector, {f"{POOL_LABEL}{pool}": ""}):
             yield pool
-    for found in indexed.after.of(MACHINE_CONFIG_POOL):
-        if selects(selector, mapping(found.inputs, "metadata", "labels")):
-            yield found.object_name
+    for pool_config in indexed.after.of(MACHINE_CONFIG_POOL):
+        if selects(selector, mapping(pool_config.inputs, "metadata", "labels")):
+            yield pool_config.object_name
 
 
 def _tuned(change: Change) -> Iterator[str]:
     """Yield the pools whose kernel arguments a profile sets: all else of it takes effect at once."""
-    texts = [str(read(each.inputs, "spec", "profile")) for each in (change.before, change.after) if each]
+    texts = [str(read(resource.inputs, "spec", "profile")) for resource in (change.before, change.after) if resource]
     if texts[0] == texts[-1] and len(texts) > 1:
         return
     if any("[bootloader]" in text for text in texts):
@@ -137,10 +137,10 @@ def _joins(change: Change) -> Iterator[tuple[str, str]]:
     before, after = (
         {
             label.removeprefix(NODE_ROLE)
-            for label in mapping(each.inputs if each else {}, "metadata", "labels")
+            for label in mapping(resource.inputs if resource else {}, "metadata", "labels")
             if label.startswith(NODE_ROLE)
         }
-        for each in (change.before, change.after)
+        for resource in (change.before, change.after)
     )
     for role in sorted(after - before):
         yield role, f"node {name(resource.object_name)} joins"
@@ -149,7 +149,7 @@ def _joins(change: Change) -> Iterator[tuple[str, str]]:
 
 
 def _pace(change: Change) -> Iterator[Line]:
-    before, after = (_spec(each, "maxUnavailable", "paused") for each in (change.before, change.after))
+    before, after = (_spec(resource, "maxUnavailable", "paused") for resource in (change.before, change.after))
     if change.before and change.after and before != after:
         was, will = (
             f"{(side[0] if side[0] is not None else 1)} at a time{', paused' if side[1] else ''}"
@@ -160,7 +160,9 @@ def _pace(change: Change) -> Iterator[Line]:
 
 def _paused(pool: str, indexed: IndexedReview) -> bool:
     pools = indexed.after.of(MACHINE_CONFIG_POOL)
-    return any(each.object_name == pool and read(each.inputs, "spec", "paused") is True for each in pools)
+    return any(
+        config_pool.object_name == pool and read(config_pool.inputs, "spec", "paused") is True for config_pool in pools
+    )
 
 
 def _at_once(share: str, nodes: int) -> int:

@@ -49,20 +49,20 @@ class Rights:
 
     @cached_property
     def _of(self) -> Mapping[tuple[str, str], list[_Bound]]:
-        found: dict[tuple[str, str], list[_Bound]] = defaultdict(list)
+        bindings: dict[tuple[str, str], list[_Bound]] = defaultdict(list)
         for binding in self.bindings.values():
             for key in {subject.key for subject in binding.subjects}:
-                found[key].append(binding)
-        return found
+                bindings[key].append(binding)
+        return bindings
 
     def of(self, subject: tuple[str, str]) -> set[tuple[str, Right]]:
         """Return what a subject may do, each with the namespace; that is empty for the whole cluster."""
-        found = set()
+        scoped = set()
         for binding in self._of.get(subject, ()):
-            known = self.roles.get(binding.role)
-            rights = {(EVERY_RIGHT, _role(binding.role), "")} if known is None else known
-            found |= {(binding.scope, right) for right in rights}
-        return found
+            role_rights = self.roles.get(binding.role)
+            rights = {(EVERY_RIGHT, _role(binding.role), "")} if role_rights is None else role_rights
+            scoped |= {(binding.scope, right) for right in rights}
+        return scoped
 
 
 EVERY_RIGHT = "(every right)"
@@ -83,7 +83,7 @@ def find(indexed: IndexedReview) -> Section | None:
         for subject in binding.subjects
     }
     lines: list[Line] = []
-    for key, words in sorted(affected, key=lambda each: each[1]):
+    for key, words in sorted(affected, key=lambda item: item[1]):
         lines += _subject(words, old.of(key), new.of(key))
     used = {binding.role for side in (old, new) for binding in side.bindings.values()}
     for change in indexed.changed(*_ROLES):
@@ -100,9 +100,9 @@ def _subject(words: str, before: set[tuple[str, Right]], after: set[tuple[str, R
 
 
 def _moved(who: str, before: set[tuple[str, Right]], after: set[tuple[str, Right]]) -> Iterator[Line]:
-    for may, found in (("may now", after - before), ("may no longer", before - after)):
+    for may, difference in (("may now", after - before), ("may no longer", before - after)):
         scopes: dict[str, set[Right]] = defaultdict(set)
-        for scope, right in found:
+        for scope, right in difference:
             scopes[scope].add(right)
         for scope, rights in sorted(scopes.items()):
             shown = tuple(_worded(rights))
@@ -120,13 +120,15 @@ def _worded(rights: set[Right]) -> Iterator[str]:
     for verb, resource, only in rights:
         verbs[resource, only].add(verb)
     groups: dict[tuple[tuple[str, ...], str], list[str]] = defaultdict(list)
-    for (resource, only), found in verbs.items():
-        groups[tuple(sorted(found)), only].append(resource)
-    for (found_verbs, only), resources in sorted(groups.items()):
-        if found_verbs == (EVERY_RIGHT,):
+    for (resource, only), allowed in verbs.items():
+        groups[tuple(sorted(allowed)), only].append(resource)
+    for (allowed_verbs, only), resources in sorted(groups.items()):
+        if allowed_verbs == (EVERY_RIGHT,):
             yield f"whatever {names(sorted(resources))} allows, which is not among the objects"
             continue
-        action = "do everything with" if EVERY in found_verbs else enumerated([name(verb) for verb in found_verbs], 12)
+        action = (
+            "do everything with" if EVERY in allowed_verbs else enumerated([name(verb) for verb in allowed_verbs], 12)
+        )
         what = "everything" if EVERY in resources else names(sorted(resources), 12)
         yield f"{action} {what}{f' called {name(only)}' if only else ''}"
 
@@ -137,13 +139,13 @@ def _grave(right: Right) -> bool:
 
 
 def _rules(tree: Mapping[str, Any]) -> frozenset[Right]:
-    found: set[Right] = set()
+    rights: set[Right] = set()
     for rule in entries(tree, "rules"):
         for right in _expanded(rule):
-            found.add(right)
-            if len(found) >= _MOST:
-                return frozenset(found)
-    return frozenset(found)
+            rights.add(right)
+            if len(rights) >= _MOST:
+                return frozenset(rights)
+    return frozenset(rights)
 
 
 def _expanded(rule: Any) -> Iterator[Right]:

@@ -54,12 +54,14 @@ def find(indexed: IndexedReview) -> Section | None:
 
 
 def _line(change: Change, indexed: IndexedReview, orders: tuple[Sequence[str], Sequence[str]]) -> Line | None:
-    before, after = (indexed.seen(each).tree if each else None for each in (change.before, change.after))
+    before, after = (indexed.seen(resource).tree if resource else None for resource in (change.before, change.after))
     scc = change.resource
     if before is None or after is None:
-        given = ranked(powers(after or before or {}))
-        lets = f"gives pods {enumerated(given, 12)}" if given else "gives pods nothing that restricted does not"
-        alarm = before is None and not ORDINARY.issuperset(given)
+        privileges = ranked(powers(after or before or {}))
+        lets = (
+            f"gives pods {enumerated(privileges, 12)}" if privileges else "gives pods nothing that restricted does not"
+        )
+        alarm = before is None and not ORDINARY.issuperset(privileges)
         details = () if after is None else (*_whom(after), *_every_volume(after))
         return Line(f"{title(scc)} is {'new' if before is None else 'deleted'}: it {lets}", details, alarm=alarm)
     was, will = powers(before), powers(after)
@@ -85,10 +87,10 @@ def _whom(scc: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _every_volume(scc: Mapping[str, Any]) -> Iterator[str]:
-    found = meanings(scc).get("volumes")
-    if isinstance(found, frozenset) and "*" in found:
+    types = meanings(scc).get("volumes")
+    if isinstance(types, frozenset) and "*" in types:
         yield "it allows volumes of every type"
-    elif isinstance(found, frozenset) and found >= _ALL_BUT_HOST:
+    elif isinstance(types, frozenset) and types >= _ALL_BUT_HOST:
         yield "it allows volumes of every type but hostPath"
 
 
@@ -102,14 +104,14 @@ def _field(
     """Return what a field's change means, and whether the SCC gives more by it."""
     was, will = (meanings(side).get(field) for side in (before, after))
     if field in _LISTS and isinstance(was, frozenset) and isinstance(will, frozenset):
-        more, less = (sorted(set(map(_entry, found))) for found in (will - was, was - will))
+        more, less = (sorted(set(map(_entry, values))) for values in (will - was, was - will))
         effects = [f"it {_LISTS[field][0]} {names(more)}"] if more else []
         effects += [f"it {_LISTS[field][1]} {names(less)}"] if less else []
         return effects, bool(less if field in _WIDER_WHEN_LOST else more)
     if field in _FLAGS:
         return [f"it {_FLAGS[field][0 if will else 1]}"], bool(will) is (field == "allowPrivilegeEscalation")
     if field == "priority":
-        places = [found.index(scc) + 1 if scc in found else 0 for found in orders]
+        places = [order.index(scc) + 1 if scc in order else 0 for order in orders]
         tried = f": it is tried at place {places[1]} of {len(orders[1])} (was {places[0]})" if all(places) else ""
         return [f"its priority is {_value(after.get(field))} (was {_value(before.get(field))}){tried}"], False
     return [f"{name(field)} is {_value(after.get(field))} (was {_value(before.get(field))})"], _any(after.get(field))
@@ -131,8 +133,8 @@ def _value(value: Any) -> str:
 
 
 def _order(indexed: IndexedReview, own: list[Resource]) -> Sequence[str]:
-    found = {**shipped(indexed.release), **{each.object_name: indexed.seen(each).tree for each in own}}
+    sccs = {**shipped(indexed.release), **{scc.object_name: indexed.seen(scc).tree for scc in own}}
     try:
-        return order(list(found.values()))
+        return order(list(sccs.values()))
     except InvalidPod:
         return ()

@@ -27,7 +27,7 @@ def _line(change: Change, indexed: IndexedReview) -> Line | None:
         return Line(f"{what} is deleted; jobs that it has started stay, with their logs, and nothing deletes them")
     if change.after is None or change.op not in (Op.CREATE, Op.REPLACE, Op.UPDATE):
         return None
-    before, after = (read(each.inputs, "spec") if each else None for each in (change.before, change.after))
+    before, after = (read(resource.inputs, "spec") if resource else None for resource in (change.before, change.after))
     if before == after:
         return None
     if read(after, "suspend") is True:
@@ -48,13 +48,15 @@ def _started(cron_job: Resource, indexed: IndexedReview) -> str:
     """Return which jobs a suite runs in each round; of another CronJob nothing is known."""
     pod = ("spec", "jobTemplate", "spec", "template", "spec")
     (container, *_) = entries(cron_job.inputs, *pod, "containers") or ({},)
-    repeats = [read(each, "value") for each in entries(container, "env") if read(each, "name") == suite.REPEATS]
-    mounted = {read(each, "configMap", "name") for each in entries(cron_job.inputs, *pod, "volumes")}
+    repeats = [
+        read(variable, "value") for variable in entries(container, "env") if read(variable, "name") == suite.REPEATS
+    ]
+    mounted = {read(volume, "configMap", "name") for volume in entries(cron_job.inputs, *pod, "volumes")}
     plans = [
         str(plan)
-        for each in indexed.after.of(CONFIG_MAP)
-        if each.namespace == cron_job.namespace and each.object_name in mounted
-        if (plan := read(each.inputs, "data", suite.PLAN))
+        for config_map in indexed.after.of(CONFIG_MAP)
+        if config_map.namespace == cron_job.namespace and config_map.object_name in mounted
+        if (plan := read(config_map.inputs, "data", suite.PLAN))
     ]
     if not repeats or not plans:
         return ""

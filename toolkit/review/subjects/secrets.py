@@ -27,23 +27,23 @@ def _line(change: Change, indexed: IndexedReview) -> Line:
         return Line(f"{text}, with {keys}" if keys else text)
     before, after = _content(change.before), _content(change.after)
     differences = []
-    for words, found in (
+    for words, changed in (
         ("new", after.keys() - before.keys()),
         ("gone", before.keys() - after.keys()),
         ("another value", {key for key in before.keys() & after.keys() if before[key] != after[key]}),
     ):
-        if found:
-            differences.append(f"{words}: {names(sorted(found))}")
+        if changed:
+            differences.append(f"{words}: {names(sorted(changed))}")
     return Line(f"{text} ({'; '.join(differences)})" if differences else text)
 
 
 def _content(resource: Resource) -> dict[str, bool | str]:
     """Return the keys of a secret; of their values only what distinguishes them."""
-    found: dict[str, bool | str] = {}
+    digests: dict[str, bool | str] = {}
     for field in _FIELDS:
         values = resource.inputs.get(field)
         if isinstance(values, Mapping):
-            found.update((str(key), value if isinstance(value, str) else str(value)) for key, value in values.items())
+            digests.update((str(key), value if isinstance(value, str) else str(value)) for key, value in values.items())
         elif values == CHANGED:
-            found[_SOME] = CHANGED
-    return found
+            digests[_SOME] = CHANGED
+    return digests

@@ -79,9 +79,9 @@ def _line(change: Change) -> Line | None:
         return None
     alarm = after.kind == STORAGE_CLASS.kind and reclaim(after) == "Delete"
     if change.before is None:
-        given = [f"{words} {_value(read(after.inputs, *path))}" for words, path in _fields(after) if path not in _MANY]
+        values = [f"{words} {_value(read(after.inputs, *path))}" for words, path in _fields(after) if path not in _MANY]
         danger = "; its volumes are deleted with their claims" if alarm else ""
-        return Line(f"{title(after)} is new{': ' if given else ''}{', '.join(given)}{danger}", alarm=alarm)
+        return Line(f"{title(after)} is new{': ' if values else ''}{', '.join(values)}{danger}", alarm=alarm)
     moved = list(_moved(change.before, after))
     if not moved:
         return None
@@ -100,7 +100,7 @@ def _fields(resource: Resource) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _moved(before: Resource, after: Resource) -> Iterator[str]:
     shown = False
     for words, path in _GIVES.get(after.kind, ()):
-        was, will = (read(each.inputs, *path) for each in (before, after))
+        was, will = (read(resource.inputs, *path) for resource in (before, after))
         if was == will or (path in _MANY and shown):
             continue
         shown = True
@@ -111,5 +111,5 @@ def _value(value: Any) -> str:
     if value is None:
         return "none"
     if isinstance(value, list):
-        return enumerated([_value(each) for each in value]) or "none"
+        return enumerated([_value(item) for item in value]) or "none"
     return name(value if isinstance(value, str) else brief(value))

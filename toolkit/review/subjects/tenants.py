@@ -1,4 +1,4 @@
-"""Tenants: who comes, who goes, and what they are given."""
+"""Tenants: who comes, who goes, and what they have."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,30 +27,32 @@ _FACTS = (
 
 
 class Tenants:
-    """The tenants of one side, by namespace, each with what it is given, in words."""
+    """The tenants of one side, by namespace, each with what it has, in words."""
 
     def __init__(self, side: Side) -> None:
         self._claims = _by_namespace(side.of(PERSISTENT_VOLUME_CLAIM))
         self._quotas = _by_namespace(side.of(RESOURCE_QUOTA))
         self._queues = _by_namespace(side.of(LOCAL_QUEUE))
         self._cluster_queues = {queue.object_name: queue for queue in side.of(CLUSTER_QUEUE)}
-        self.found = {
+        self.tenants = {
             str(tenant.inputs.get("namespace") or tenant.name): tenant for tenant in side.components.get(TYPE, ())
         }
 
     def facts(self, namespace: str) -> dict[str, str]:
-        """Return what a tenant is given; empty where there is no such tenant."""
-        tenant = self.found.get(namespace)
+        """Return what a tenant has; empty where there is no such tenant."""
+        tenant = self.tenants.get(namespace)
         if tenant is None:
             return {}
-        given = dict(zip(_FACTS, self._given(namespace, tenant.inputs), strict=True))
-        return {fact: words for fact, words in given.items() if words}
+        facts = dict(zip(_FACTS, self._values(namespace, tenant.inputs), strict=True))
+        return {fact: words for fact, words in facts.items() if words}
 
-    def _given(self, namespace: str, inputs: Mapping[str, Any]) -> Iterator[str]:
+    def _values(self, namespace: str, inputs: Mapping[str, Any]) -> Iterator[str]:
         start, size = (read(inputs, "uid_range", key) for key in ("start", "size"))
         yield f"{name(start)} and the {size or _SIZE:,} from it" if isinstance(start, int) and _number(size) else ""
         yield _named(inputs.get("mcs"))
-        quotas = [found for quota in self._quotas.get(namespace, ()) if (found := gpu_quota(quota)) is not None]
+        quotas = [
+            quota_gpus for quota in self._quotas.get(namespace, ()) if (quota_gpus := gpu_quota(quota)) is not None
+        ]
         yield f"{min(quotas):,}" if quotas else ""
         queues = [str(read(queue.inputs, "spec", "clusterQueue")) for queue in self._queues.get(namespace, ())]
         guaranteed = [queue_quota(self._cluster_queues[queue]) for queue in queues if queue in self._cluster_queues]
@@ -74,11 +76,11 @@ def find(indexed: IndexedReview) -> Section | None:
         return None
     old, new = Tenants(indexed.before), Tenants(indexed.after)
     lines = []
-    for namespace in sorted({*old.found, *new.found}):
+    for namespace in sorted({*old.tenants, *new.tenants}):
         was, will = old.facts(namespace), new.facts(namespace)
-        given = [f"{fact}: {words}" for fact, words in will.items() if words != was.get(fact)]
+        details = [f"{fact}: {words}" for fact, words in will.items() if words != was.get(fact)]
         if not was:
-            lines.append(Line(f"{name(namespace)} is new", tuple(given)))
+            lines.append(Line(f"{name(namespace)} is new", tuple(details)))
         elif not will:
             lines.append(Line(f"{name(namespace)} goes", alarm=True))
         elif was != will:
@@ -89,8 +91,8 @@ def find(indexed: IndexedReview) -> Section | None:
             ]
             grave = any(was.get(fact) != will.get(fact) for fact in ("user ids", "SELinux level"))
             lines.append(Line(f"{name(namespace)} changes: {'; '.join(moved)}", alarm=grave))
-    title = f"Tenants ({plural(len(new.found), 'tenant')}, before {len(old.found):,})"
-    return section(title if len(new.found) != len(old.found) else "Tenants", lines)
+    title = f"Tenants ({plural(len(new.tenants), 'tenant')}, before {len(old.tenants):,})"
+    return section(title if len(new.tenants) != len(old.tenants) else "Tenants", lines)
 
 
 def _claim(claim: Resource) -> str:
@@ -99,10 +101,10 @@ def _claim(claim: Resource) -> str:
 
 
 def _by_namespace(resources: list[Resource]) -> dict[str, list[Resource]]:
-    found: dict[str, list[Resource]] = {}
+    by_namespace: dict[str, list[Resource]] = {}
     for resource in resources:
-        found.setdefault(resource.namespace, []).append(resource)
-    return found
+        by_namespace.setdefault(resource.namespace, []).append(resource)
+    return by_namespace
 
 
 def _named(value: Any) -> str:
