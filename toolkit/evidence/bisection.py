@@ -21,7 +21,7 @@ class Narrowed:
     suspects: tuple[str, ...]
     """Of the smallest group that failed and is not explained, those that are not known to be good."""
     next: tuple[str, ...]
-    """Nodes to test together next; empty: nothing is left to find, or no further test can tell."""
+    """Nodes to test together next; empty: nothing is left to find, or no further test can determine it."""
 
     @property
     def undecided(self) -> bool:

@@ -19,44 +19,44 @@ class Block:
         self.line = line
         self.damaged = False
         self._forms = forms
-        self._given = fields
-        self._found: dict[str, re.Match[str]] = {}
+        self._extra = fields
+        self._matches: dict[str, re.Match[str]] = {}
 
-    def take(self, text: str, separator: str = ":") -> Taken:
+    def read_line(self, text: str, separator: str = ":") -> Taken:
         """Read a line; NO for an unknown key, DAMAGED for a value that is not of its form, or repeated."""
         key, colon, value = text.partition(separator)
-        form = self._forms.get(key.strip())
-        if form is None or not colon:
+        pattern = self._forms.get(key.strip())
+        if pattern is None or not colon:
             return Taken.NO
-        found = form.fullmatch(value.strip())
-        if found is None or key.strip() in self._found:
+        match = pattern.fullmatch(value.strip())
+        if match is None or key.strip() in self._matches:
             self.damaged = True
             return Taken.DAMAGED
-        self._found[key.strip()] = found
+        self._matches[key.strip()] = match
         return Taken.YES
 
     def get(self, key: str) -> str | None:
         """Return a value; None when it was not printed."""
-        found = self._found.get(key)
-        return found[0] if found is not None else None
+        match = self._matches.get(key)
+        return match[0] if match is not None else None
 
     def groups(self) -> dict[str, str | None]:
         """Return the fields of its lines; None for those that were not printed."""
-        absent = {name: None for form in self._forms.values() for name in form.groupindex}
-        return absent | {name: value for found in self._found.values() for name, value in found.groupdict().items()}
+        absent = {name: None for pattern in self._forms.values() for name in pattern.groupindex}
+        return absent | {name: value for match in self._matches.values() for name, value in match.groupdict().items()}
 
     def fields(self) -> dict[str, object]:
-        """Return the fields of its record: those that it was given, of its lines, and its line."""
-        return {**self._given, **self.groups(), "line": self.line}
+        """Return the fields of its record: the extra ones, those of its lines, and its line."""
+        return {**self._extra, **self.groups(), "line": self.line}
 
     def lacks(self, *keys: str) -> list[str]:
-        """Return which of these keys (all known ones when none is given) were not printed."""
-        return [key for key in keys or self._forms if key not in self._found]
+        """Return which of these keys (all when none is named) were not printed."""
+        return [key for key in keys or self._forms if key not in self._matches]
 
 
 def whole(blocks: Mapping[str, Block], *needed: str) -> Iterator[Block]:
-    """Yield the blocks that have these keys (all known ones when none is given), and no damaged line."""
-    return (one for one in blocks.values() if not one.lacks(*needed) and not one.damaged)
+    """Yield the blocks that have these keys (all when none is named), and no damaged line."""
+    return (block for block in blocks.values() if not block.lacks(*needed) and not block.damaged)
 
 
 def cut(blocks: Mapping[str, Block], *needed: str) -> Iterator[str]:
@@ -94,7 +94,7 @@ class BlocksParser(HostParser):
         return block.fields()
 
     def _fields(self) -> Mapping[str, object]:
-        rows = tuple(self.row.model_validate(self.fields_of(one)) for one in whole(self.blocks, *self.needed))
+        rows = tuple(self.row.model_validate(self.fields_of(block)) for block in whole(self.blocks, *self.needed))
         return {"rows": rows, **self.facts()}
 
     def _reasons(self) -> Iterable[str | None]:

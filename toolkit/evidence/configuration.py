@@ -29,7 +29,7 @@ class ConfigurationParser(HostParser):
     """A prompt with a command, or what ends a configuration."""
 
     by_line: ClassVar[bool] = True
-    """Whether each line is a statement: else what is read of all of them is to be free of secrets."""
+    """Whether each line is a statement: else what is read of all of them must be free of secrets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class ConfigurationParser(HostParser):
             return Taken.YES
         return super().feed(line)
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if self._secret(line.text):
             self.hidden += 1
@@ -60,9 +60,9 @@ class ConfigurationParser(HostParser):
         if self._quoted:
             self._quoted = text.count('"') % 2 == 0
             return True
-        found = SECRET.search(text) is not None
-        self._quoted = found and text.count('"') % 2 == 1
-        return found
+        secret = SECRET.search(text) is not None
+        self._quoted = secret and text.count('"') % 2 == 1
+        return secret
 
     @abstractmethod
     def statement(self, line: Line) -> Taken:

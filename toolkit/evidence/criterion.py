@@ -23,8 +23,8 @@ class Row(Protocol):
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a criterion found in the readings of a job."""
+class Outcome:
+    """The outcome of a criterion for a job."""
 
     status: Status
     measured: str
@@ -32,7 +32,7 @@ class Found:
     """For this job, where the limit depends on it; else the criterion's."""
     proofs: tuple[Proof, ...] = ()
     short: bool = False
-    """Whether nothing is wrong but that something is not there, which in a log that was cut is not a failure."""
+    """Whether the only fault is that something is absent, which in a log that was cut is not a failure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class Criterion(Described):
 
     needs: tuple[str, ...] = ()
     """Names of tools, any of which is enough, or NCCL; empty: none, or beside a parser the parser's tool."""
-    look: Callable[[Job], Found | None]
+    judge: Callable[[Job], Outcome | None]
     """Returns what the readings show; None: the criterion does not apply to them."""
     when: Callable[[Request], bool] = lambda _: True
     """Whether the criterion applies to such a request."""
@@ -72,40 +72,42 @@ class Criterion(Described):
 class Comparison(Described):
     """Judges jobs against each other."""
 
-    look: Callable[[Sequence[Job]], Iterable[tuple[str, Found]]]
-    """Yields what was compared, by the names of the jobs, with what was found."""
+    compare: Callable[[Sequence[Job]], Iterable[tuple[str, Outcome]]]
+    """Yields the names of the compared jobs, with the outcome."""
 
     def verdicts(self, jobs: Sequence[Job]) -> Iterator[Verdict]:
         """Yield a verdict for each comparison that the jobs allow."""
-        for names, found in self.look(jobs):
-            judged = verdict_of(self, names, found)
+        for names, outcome in self.compare(jobs):
+            judged = verdict_of(self, names, outcome)
             if judged is not None:
                 yield judged
 
 
-def verdict_of(by: Described, job: str, found: Found | None) -> Verdict | None:
-    """Return what was found as a verdict."""
-    if found is None:
+def verdict_of(criterion: Described, job: str, outcome: Outcome | None) -> Verdict | None:
+    """Return the verdict of an outcome."""
+    if outcome is None:
         return None
     return Verdict(
-        criterion=by.name,
+        criterion=criterion.name,
         job=job,
-        status=found.status,
-        measured=found.measured,
-        limit=found.limit or by.limit,
-        source=by.source,
-        proofs=found.proofs,
+        status=outcome.status,
+        measured=outcome.measured,
+        limit=outcome.limit or criterion.limit,
+        source=criterion.source,
+        proofs=outcome.proofs,
     )
 
 
-def of(job: Job, kind: type[Kind]) -> list[Kind]:
+def readings_of(job: Job, kind: type[Kind]) -> list[Kind]:
     """Return the readings of one kind."""
-    return [one for one in job.readings if isinstance(one, kind)]
+    return [reading for reading in job.readings if isinstance(reading, kind)]
 
 
 def nccl_logs(job: Job) -> list[tuple[str, NcclLog]]:
     """Return the messages of NCCL, with the file that they are in, and channels placed by the layout of the job."""
-    return [(one.file, placed(one.nccl, job.request.shape)) for one in job.readings if one.nccl is not None]
+    return [
+        (reading.file, placed(reading.nccl, job.request.shape)) for reading in job.readings if reading.nccl is not None
+    ]
 
 
 def placed(log: NcclLog, shape: Shape | None) -> NcclLog:
@@ -120,34 +122,34 @@ def placed(log: NcclLog, shape: Shape | None) -> NcclLog:
     return log.model_copy(update={"between_nodes": dict(+between), "gpudirect_between_nodes": direct})
 
 
-def at(file: str, *lines: int | None) -> tuple[Proof, ...]:
+def proofs_at(file: str, *lines: int | None) -> tuple[Proof, ...]:
     """Return lines of a file as proofs without their text, which is read when it is shown."""
     return tuple(Proof(file=file, line=line, text="") for line in lines if line)
 
 
-def lines_of(rows: Iterable[tuple[str, Row]]) -> tuple[Proof, ...]:
-    """Return the lines that rows were read from, each given with its file."""
-    return tuple(proof for file, row in rows for proof in at(file, row.line))
+def row_proofs(rows: Iterable[tuple[str, Row]]) -> tuple[Proof, ...]:
+    """Return the lines that rows were read from, each with its file, as proofs."""
+    return tuple(proof for file, row in rows for proof in proofs_at(file, row.line))
 
 
-def texts_of(lines: Iterable[tuple[str, Unread | None]]) -> tuple[Proof, ...]:
-    """Return lines that readings kept, each given with its file."""
-    return tuple(proof for file, line in lines for proof in quoted(file, line))
+def line_proofs(lines: Iterable[tuple[str, Unread | None]]) -> tuple[Proof, ...]:
+    """Return lines that readings store, each with its file, as proofs."""
+    return tuple(proof for file, line in lines for proof in quoted_proofs(file, line))
 
 
-def begins(some: Iterable[Reading]) -> tuple[Proof, ...]:
+def opening_proofs(readings: Iterable[Reading]) -> tuple[Proof, ...]:
     """Return the first line of each reading."""
-    return tuple(proof for one in some for proof in at(one.file, one.first_line))
+    return tuple(proof for reading in readings for proof in proofs_at(reading.file, reading.first_line))
 
 
-def ends(some: Iterable[Reading]) -> tuple[Proof, ...]:
+def closing_proofs(readings: Iterable[Reading]) -> tuple[Proof, ...]:
     """Return the last line of each reading."""
-    return tuple(proof for one in some for proof in at(one.file, one.last_line))
+    return tuple(proof for reading in readings for proof in proofs_at(reading.file, reading.last_line))
 
 
-def quoted(file: str, *lines: Unread | None) -> tuple[Proof, ...]:
-    """Return lines that a reading kept as proofs."""
-    return tuple(Proof(file=file, line=one.line, text=one.text) for one in lines if one is not None)
+def quoted_proofs(file: str, *lines: Unread | None) -> tuple[Proof, ...]:
+    """Return lines that a reading stores, as proofs."""
+    return tuple(Proof(file=file, line=line.line, text=line.text) for line in lines if line is not None)
 
 
 def passed(good: bool) -> Status:

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from toolkit.evidence.criterion import NCCL, Criterion, Found, verdict_of
-from toolkit.evidence.expectations import excused, expected
+from toolkit.evidence.criterion import NCCL, Criterion, Outcome, verdict_of
+from toolkit.evidence.expectations import excused_tools, expected_tools
 from toolkit.evidence.model import Reading
 from toolkit.evidence.verdict import Ended, Job, Status, Verdict
 
@@ -14,26 +14,26 @@ def evaluate(criterion: Criterion, job: Job) -> Verdict | None:
     MISSING where the job was to print what is needed, and its logs lack it, or a part of it.
     """
     needs = frozenset(criterion.needs)
-    if not criterion.when(job.request) or (needs and needs <= excused(job)):
+    if not criterion.when(job.request) or (needs and needs <= excused_tools(job)):
         return None
-    needed = [one for one in job.readings if _is_needed(one, needs)]
-    found = criterion.look(job) if needed or not needs else _absent(criterion, job)
-    if found is not None and found.short and found.status is not Status.PASS and _cut(job, needed):
-        found = replace(found, status=Status.MISSING)
-    return verdict_of(criterion, job.request.job, found)
+    needed = [reading for reading in job.readings if _is_needed(reading, needs)]
+    outcome = criterion.judge(job) if needed or not needs else _absent(criterion, job)
+    if outcome is not None and outcome.short and outcome.status is not Status.PASS and _cut(job, needed):
+        outcome = replace(outcome, status=Status.MISSING)
+    return verdict_of(criterion, job.request.job, outcome)
 
 
-def _is_needed(one: Reading, needs: frozenset[str]) -> bool:
-    return one.tool in needs or (NCCL in needs and one.nccl is not None)
+def _is_needed(reading: Reading, needs: frozenset[str]) -> bool:
+    return reading.tool in needs or (NCCL in needs and reading.nccl is not None)
 
 
 def _cut(job: Job, needed: list[Reading]) -> bool:
     """Return whether more was to come: the job goes on, or an output that is needed is not whole."""
-    return job.ended in (Ended.RUNNING, Ended.WAITING) or any(not one.complete for one in needed)
+    return job.ended in (Ended.RUNNING, Ended.WAITING) or any(not reading.complete for reading in needed)
 
 
-def _absent(criterion: Criterion, job: Job) -> Found | None:
-    if not criterion.missed or not expected(job.request) & {*criterion.needs}:
+def _absent(criterion: Criterion, job: Job) -> Outcome | None:
+    if not criterion.missed or not expected_tools(job.request) & {*criterion.needs}:
         return None
     names = ("NCCL (NCCL_DEBUG=INFO)" if name == NCCL else name for name in criterion.needs)
-    return Found(Status.MISSING, f"no output of {' or '.join(names)}")
+    return Outcome(Status.MISSING, f"no output of {' or '.join(names)}")

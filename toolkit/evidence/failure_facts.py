@@ -1,4 +1,4 @@
-"""What launchers and NCCL say of a failure: which process, task, host or peer; PyTorch has a parser of its own."""
+"""What launchers and NCCL report of a failure: which process, task, host or peer; PyTorch has a parser of its own."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -23,8 +23,8 @@ _SIGNALLED = re.compile(r"process rank (?P<rank>\d+) with PID \d+ on node (?P<no
 _MOST = 3
 
 
-def facts(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return what lines of a failure say, each as a clause; what launchers say comes first."""
+def failure_facts(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return what lines of a failure report, each as a clause; what launchers report comes first."""
     texts = list(lines)
     clauses = (fact for read in (_launched, _peers) for text in texts for fact in read(text))
     return tuple(dict.fromkeys(clauses))[:_MOST]

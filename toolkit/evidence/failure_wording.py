@@ -72,8 +72,8 @@ def hinted(lines: Sequence[bytes]) -> frozenset[int]:
 
 def is_failure(text: str) -> bool:
     """Return whether a line reports a failure after which a program does not go on."""
-    found = _FAILED.search(text) if has_hint(text) else None
-    return found is not None and (found.start() > 0 or _MILD.search(text, 0, found.end()) is None)
+    match = _FAILED.search(text) if has_hint(text) else None
+    return match is not None and (match.start() > 0 or _MILD.search(text, 0, match.end()) is None)
 
 
 def is_unreached(text: str) -> bool:
@@ -81,8 +81,8 @@ def is_unreached(text: str) -> bool:
     return _UNREACHED.search(text) is not None
 
 
-def is_telling(text: str) -> bool:
-    """Return whether a line is kept of however many: it reports a failure."""
+def reports_failure(text: str) -> bool:
+    """Return whether a line reports a failure, and is stored however many there are."""
     return has_hint(text) and (is_failure(text) or is_unreached(text))
 
 
@@ -93,5 +93,5 @@ _BANNER = re.compile(r"\*+$|\s*$|Setting OMP_NUM_THREADS environment variable fo
 
 def is_pytorch_warning(text: str) -> bool:
     """Return whether PyTorch warns in the form of glog: of process groups, sockets, its allocator; not the banner."""
-    found = _PYTORCH_WARNED.match(text)
-    return found is not None and _BANNER.match(found["message"]) is None
+    match = _PYTORCH_WARNED.match(text)
+    return match is not None and _BANNER.match(match["message"]) is None

@@ -13,7 +13,7 @@ from toolkit.evidence.verdict import Job, Request, Status, Verdict
 from toolkit.evidence.wording import listed
 
 BETWEEN_NODES = TRANSPORT | LATENCY | LINK | HCAS | {"public-bus-bandwidth"}
-"""Criteria that a bad node fails for all nodes of a job; others, such as the number of ranks, say nothing of nodes."""
+"""Criteria that a bad node fails for all nodes of a job; others, such as the number of ranks, concern no node."""
 PAIR = "between-nodes"
 """The reason of a node that its own test does not find, as a label has it."""
 
@@ -50,8 +50,8 @@ class Fitnesses(Model):
     @property
     def status(self) -> int:
         """Exit status: 1 where a node is unfit, 2 where that is not known of one, else 0."""
-        found = {one.fitness for one in self.nodes}
-        return 1 if Fitness.UNFIT in found else 2 if found - {Fitness.FIT} or not found else 0
+        fitnesses = {node.fitness for node in self.nodes}
+        return 1 if Fitness.UNFIT in fitnesses else 2 if fitnesses - {Fitness.FIT} or not fitnesses else 0
 
 
 def is_node_test(request: Request) -> bool:
@@ -65,40 +65,48 @@ def spans(request: Request) -> bool:
 
 
 def fitness(nodes: Sequence[str], jobs: Iterable[Job], verdicts: Iterable[Verdict]) -> Fitnesses:
-    """Return what jobs say of `nodes`; `verdicts` are those of the jobs."""
+    """Return the fitness of `nodes` by their jobs; `verdicts` are those of the jobs."""
     by_job: dict[str, list[Verdict]] = {}
-    for one in verdicts:
-        by_job.setdefault(one.job, []).append(one)
+    for verdict in verdicts:
+        by_job.setdefault(verdict.job, []).append(verdict)
     some = list(jobs)
-    own = {node: _of_tests(node, some, by_job) for node in nodes}
-    unfit = [node for node, one in own.items() if one.fitness is Fitness.UNFIT]
+    by_node = {node: _of_tests(node, some, by_job) for node in nodes}
+    unfit = [node for node, node_verdict in by_node.items() if node_verdict.fitness is Fitness.UNFIT]
     failed = list(_between(nodes, some, by_job))
     results: dict[Group, bool] = {}
-    for group, bad in failed:
-        results[group] = results.get(group, True) and not bad
+    for group, failures in failed:
+        results[group] = results.get(group, True) and not failures
     narrowed = narrow(nodes, results, unfit)
-    found = tuple(_with_groups(own[node], narrowed, [bad for group, bad in failed if node in group]) for node in nodes)
-    return Fitnesses(nodes=found, next=narrowed.next)
+    node_verdicts = tuple(
+        _with_groups(by_node[node], narrowed, [failures for group, failures in failed if node in group])
+        for node in nodes
+    )
+    return Fitnesses(nodes=node_verdicts, next=narrowed.next)
 
 
 def _of_tests(node: str, jobs: Iterable[Job], verdicts: dict[str, list[Verdict]]) -> NodeVerdict:
     tests = [job.request for job in jobs if is_node_test(job.request) and job.request.nodes == (node,)]
-    found = [one for test in tests for one in verdicts.get(test.job, ())]
-    bad = tuple(one for one in found if one.status is Status.FAIL)
-    missing = tuple(one for one in found if one.status is Status.MISSING)
-    if bad:
-        why = "; ".join(one.measured or one.criterion for one in bad)
-        return NodeVerdict(node=node, fitness=Fitness.UNFIT, reason=_reason(bad), why=why, verdicts=(*bad, *missing))
-    if missing or not found:
-        why = "; ".join(f"{one.criterion}: {one.measured or 'no evidence'}" for one in missing) or "it was not tested"
+    node_verdicts = [verdict for test in tests for verdict in verdicts.get(test.job, ())]
+    failed = tuple(verdict for verdict in node_verdicts if verdict.status is Status.FAIL)
+    missing = tuple(verdict for verdict in node_verdicts if verdict.status is Status.MISSING)
+    if failed:
+        why = "; ".join(verdict.measured or verdict.criterion for verdict in failed)
+        return NodeVerdict(
+            node=node, fitness=Fitness.UNFIT, reason=_reason(failed), why=why, verdicts=(*failed, *missing)
+        )
+    if missing or not node_verdicts:
+        why = (
+            "; ".join(f"{verdict.criterion}: {verdict.measured or 'no evidence'}" for verdict in missing)
+            or "it was not tested"
+        )
         return NodeVerdict(node=node, fitness=Fitness.UNKNOWN, why=why, verdicts=missing)
     return NodeVerdict(node=node, fitness=Fitness.FIT, why="its test passed")
 
 
-def _reason(bad: Sequence[Verdict]) -> str:
+def _reason(failed: Sequence[Verdict]) -> str:
     """Return the first known cause, or the first criterion where none is known."""
     named = {str(cause): cause.name for cause in CAUSES}
-    return next((named[cause] for one in bad for cause in one.causes if cause in named), bad[0].criterion)
+    return next((named[cause] for verdict in failed for cause in verdict.causes if cause in named), failed[0].criterion)
 
 
 def _between(
@@ -107,22 +115,26 @@ def _between(
     """Yield the nodes of each job over several of them, with what failed there; jobs without evidence are left out."""
     for job in jobs:
         group = frozenset({*job.request.nodes, *job.request.peers}) & {*nodes}
-        judged = [one for one in verdicts.get(job.request.job, ()) if one.criterion in BETWEEN_NODES]
-        bad = [one for one in judged if one.status is Status.FAIL]
-        if len(group) > 1 and judged and (bad or all(one.status is not Status.MISSING for one in judged)):
-            yield group, bad
+        judged = [verdict for verdict in verdicts.get(job.request.job, ()) if verdict.criterion in BETWEEN_NODES]
+        failed_here = [verdict for verdict in judged if verdict.status is Status.FAIL]
+        if (
+            len(group) > 1
+            and judged
+            and (failed_here or all(verdict.status is not Status.MISSING for verdict in judged))
+        ):
+            yield group, failed_here
 
 
 def _with_groups(own: NodeVerdict, narrowed: Narrowed, failed: Iterable[Sequence[Verdict]]) -> NodeVerdict:
     """Return the verdict on a node with what jobs over several nodes add."""
-    bad = [one for some in failed for one in some]
-    if own.fitness is Fitness.UNFIT or not bad:
+    failures = [verdict for some in failed for verdict in some]
+    if own.fitness is Fitness.UNFIT or not failures:
         return own
-    what = listed(dict.fromkeys(f"{one.job}: {one.criterion} {one.measured}" for one in bad))
+    what = listed(dict.fromkeys(f"{verdict.job}: {verdict.criterion} {verdict.measured}" for verdict in failures))
     change: dict[str, object] = {}
     if own.node in narrowed.bad:
         why = f"every failure between nodes is with it, and the others passed without it: {what}"
         change = {"fitness": Fitness.UNFIT, "reason": PAIR, "why": why}
     elif own.node in narrowed.suspects:
         change = {"fitness": Fitness.SUSPECT, "why": f"{own.why}; jobs with it failed between nodes: {what}"}
-    return own.model_copy(update={**change, "verdicts": (*own.verdicts, *bad)}) if change else own
+    return own.model_copy(update={**change, "verdicts": (*own.verdicts, *failures)}) if change else own

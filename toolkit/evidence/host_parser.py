@@ -17,7 +17,7 @@ Record = TypeVar("Record", bound=Model)
 
 _PROMPT = r"(?:(?:(?:\[[^\]]*\]|[\w.-]+@[\w.:~/-]+)\s?)?(?:\+{1,9}|[#$])\s*(?:sudo\s+)?|sudo\s+)"
 BLANKS = 2
-"""Empty lines that may stand within a list."""
+"""Empty lines that may be within a list."""
 
 LONGEST = 4096
 """Characters of a line of these tools; lscpu's flags are the longest. What is longer is none, and takes no time."""
@@ -39,7 +39,7 @@ class HostReading(Reading):
 
 
 class HostParser(Parser):
-    """A parser of a tool that runs once on each host, and whose command may stand before its output."""
+    """A parser of a tool that runs once on each host, and whose command may precede its output."""
 
     by_source: ClassVar[bool] = True
     command: ClassVar[re.Pattern[str] | None] = None
@@ -73,7 +73,7 @@ class HostParser(Parser):
             if taken is Taken.YES:
                 self.read_command(line.text)
         else:
-            taken = self.take(line)
+            taken = self.read_line(line)
             if taken is Taken.NO and _SHELL.match(line.text):
                 taken = Taken.YES if self.traced else Taken.NO
         self._begun = True
@@ -94,11 +94,11 @@ class HostParser(Parser):
 
     def read_command(self, text: str) -> None:
         """Read the command itself."""
-        if self.argument is not None and (found := self.argument.search(text)) is not None:
-            self.arguments |= found.groupdict()
+        if self.argument is not None and (match := self.argument.search(text)) is not None:
+            self.arguments |= match.groupdict()
 
     @abstractmethod
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line of output."""
 
     def facts(self) -> Mapping[str, object]:
@@ -146,6 +146,6 @@ class RowsParser(HostParser):
         return (None if self.rows else self.no_rows, *self.missing())
 
 
-def record(kind: type[Record], found: re.Match[str], line: Line, **fields: object) -> Record:
+def record(kind: type[Record], match: re.Match[str], line: Line, **fields: object) -> Record:
     """Return a record of a line, whose named groups are its fields, with others beside them."""
-    return kind.model_validate({**found.groupdict(), "line": line.number, **fields})
+    return kind.model_validate({**match.groupdict(), "line": line.number, **fields})

@@ -23,27 +23,27 @@ _EXPLAINED = frozenset({Status.FAIL, Status.MISSING, Status.WARN})
 
 def judge(jobs: Sequence[Job]) -> tuple[Verdict, ...]:
     """Return the verdicts on each job, in its order, then those between jobs."""
-    each = [verdict for job in jobs for verdict in _of(job)]
-    between = [verdict for comparison in COMPARISONS for verdict in comparison.verdicts(jobs)]
-    return with_texts([*each, *between])
+    of_jobs = [verdict for job in jobs for verdict in _of(job)]
+    of_comparisons = [verdict for comparison in COMPARISONS for verdict in comparison.verdicts(jobs)]
+    return with_texts([*of_jobs, *of_comparisons])
 
 
 def exit_status(verdicts: Iterable[Verdict]) -> int:
     """Return 1 when something failed, 2 when evidence is missing or nothing was judged, else 0."""
-    found = {verdict.status for verdict in verdicts}
-    if Status.FAIL in found:
+    statuses = {verdict.status for verdict in verdicts}
+    if Status.FAIL in statuses:
         return FAILED
-    return PASSED if Status.PASS in found and Status.MISSING not in found else NOT_ENOUGH
+    return PASSED if Status.PASS in statuses and Status.MISSING not in statuses else NOT_ENOUGH
 
 
 def with_texts(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     """Return verdicts with the text of the lines behind them, which readings do not contain; a file is read once."""
-    wanted: dict[str, set[int]] = defaultdict(set)
+    line_numbers: dict[str, set[int]] = defaultdict(set)
     for verdict in verdicts:
         for proof in verdict.proofs:
             if not proof.text:
-                wanted[proof.file].add(proof.line)
-    texts = {file: proofs(file, lines) for file, lines in wanted.items()}
+                line_numbers[proof.file].add(proof.line)
+    texts = {file: proofs(file, lines) for file, lines in line_numbers.items()}
 
     def with_text(proof: Proof) -> Proof:
         return proof if proof.text else texts[proof.file].get(proof.line, proof)
@@ -56,43 +56,43 @@ def with_texts(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
 
 def proofs(file: str, lines: Iterable[int]) -> Mapping[int, Proof]:
     """Return lines of a file by their numbers, with their texts; none of a pipe, which cannot be read again."""
-    wanted = set(lines)
-    found: dict[int, Proof] = {}
-    if not wanted or not Path(file).is_file():
-        return found
-    last = max(wanted)
+    numbers = set(lines)
+    by_number: dict[int, Proof] = {}
+    if not numbers or not Path(file).is_file():
+        return by_number
+    last = max(numbers)
     try:
         with opened(Path(file)) as log:
             for number, raw in enumerate(raw_lines(log), 1):
-                if number in wanted:
-                    found[number] = Proof(file=file, line=number, text=masked(clean(number, raw).text))
+                if number in numbers:
+                    by_number[number] = Proof(file=file, line=number, text=masked(clean(number, raw).text))
                 if number >= last:
                     break
     except OSError:
-        return found
-    return found
+        return by_number
+    return by_number
 
 
 def _of(job: Job) -> list[Verdict]:
-    criteria = CRITERIA if recognised(job) else [one for one in CRITERIA if one.name in _ALWAYS]
-    found = [verdict for criterion in criteria if (verdict := evaluate(criterion, job)) is not None]
+    criteria = CRITERIA if recognised(job) else [criterion for criterion in CRITERIA if criterion.name in _ALWAYS]
+    verdicts = [verdict for criterion in criteria if (verdict := evaluate(criterion, job)) is not None]
     diagnoses = diagnose(job)
-    return [_explained(verdict, job, diagnoses) for verdict in found]
+    return [_explained(verdict, job, diagnoses) for verdict in verdicts]
 
 
 def _explained(verdict: Verdict, job: Job, diagnoses: Sequence[Diagnosis]) -> Verdict:
     if verdict.status not in _EXPLAINED:
         return verdict
     cut = verdict.criterion == "complete-logs"
-    shown = ended(job, diagnoses) if cut else diagnoses
-    causes = list(explaining(shown, verdict.criterion, ended_early=verdict.criterion in _ENDS))
+    diagnosed = ended(job, diagnoses) if cut else diagnoses
+    causes = list(explaining(diagnosed, verdict.criterion, ended_early=verdict.criterion in _ENDS))
     by_cluster = [str(cause) for cause in reasons(job.why)] if verdict.criterion == "job-ended" else []
     return verdict.model_copy(
         update={
             # A cut log of a program that reported why it cannot go on is a failure, and no missing evidence.
             "status": Status.FAIL if cut and causes else verdict.status,
-            "proofs": _unique(verdict.proofs, (proof for one in causes for proof in one.proofs)),
-            "causes": tuple(dict.fromkeys([*by_cluster, *(str(one.cause) for one in causes)])),
+            "proofs": _unique(verdict.proofs, (proof for cause in causes for proof in cause.proofs)),
+            "causes": tuple(dict.fromkeys([*by_cluster, *(str(cause.cause) for cause in causes)])),
         }
     )
 

@@ -1,4 +1,4 @@
-"""Whose lines of a shape are: what becomes of a line that differs from an earlier one in its digits alone.
+"""The owners of lines by shape: what becomes of a line that differs from an earlier one in its digits alone.
 
 A shape is decided when it comes the second time, and only where neither the digits of a line nor the lines before it
 could change what becomes of it. Every other line is read with care.
@@ -26,7 +26,7 @@ _LONGEST = 1000
 """Bytes of a line whose shape is remembered: longer ones are rare, and cost little per byte."""
 
 
-class Known(NamedTuple):
+class OwnedShapes(NamedTuple):
     """The owner of lines, a run that counts them or None for no tool, and all shapes of that owner."""
 
     owner: ToolRun | None
@@ -43,21 +43,21 @@ class LineOwners:
     def __init__(self, parsers: Sequence[type[Parser]], prefixes: Prefixes) -> None:
         self._parsers = parsers
         self._prefixes = prefixes
-        self._known: dict[ToolRun | None, Known] = {}
+        self._owned: dict[ToolRun | None, OwnedShapes] = {}
         self._seen: dict[bytes, int] = {}
 
     def forget(self) -> None:
-        """Forget what was decided: a run began or ended, or a prefix became known."""
-        self._known.clear()
+        """Forget what was decided: a run started or ended, or a prefix became known."""
+        self._owned.clear()
         self._seen.clear()
 
-    def known(self, line: bytes) -> Known | None:
-        """Return whose lines of this shape are; None: it is not decided."""
+    def owned_shapes(self, line: bytes) -> OwnedShapes | None:
+        """Return the owner of lines of this shape, with all of its shapes; None: undecided."""
         shape = shape_of(line)
-        return next((known for known in self._known.values() if shape in known.shapes), None)
+        return next((shapes for shapes in self._owned.values() if shape in shapes.shapes), None)
 
     def decide(self, line: bytes, active: Sequence[ToolRun]) -> None:
-        """Decide whose lines of this shape are, if that is sure; `active` are the runs that may take some."""
+        """Decide the owner of lines of this shape, if it is certain; `active` are the runs that may take some."""
         shape = shape_of(line)
         times = self._seen[shape] = self._seen.get(shape, 0) + 1
         if len(self._seen) > _REMEMBERED:
@@ -79,14 +79,14 @@ class LineOwners:
                 return
         if not text or (owner is None and (has_hint(text) or self._may_begin(text))):
             return
-        shapes = self._known.setdefault(owner, Known(owner, set())).shapes
+        shapes = self._owned.setdefault(owner, OwnedShapes(owner, set())).shapes
         if len(shapes) >= _REMEMBERED:
             shapes.clear()
         shapes.add(shape)
 
     def _may_begin(self, text: str) -> bool:
         firsts = _firsts(tuple(self._parsers))
-        return any(firsts.match(one) for one in (text, *self._prefixes.rests(text)))
+        return any(firsts.match(rest) for rest in (text, *self._prefixes.rests(text)))
 
 
 @cache
@@ -94,4 +94,4 @@ def _firsts(parsers: tuple[type[Parser], ...]) -> re.Pattern[str]:
     """Return what matches the shape of every line that a tool may begin with."""
     firsts = [of_shapes(parser.starts) for parser in parsers]
     firsts += [f"(?:{of_shapes(parser.leads)})$" for parser in parsers if parser.leads]
-    return re.compile("|".join(f"(?:{one})" for one in (re.escape(SIMULATED), *firsts)))
+    return re.compile("|".join(f"(?:{first})" for first in (re.escape(SIMULATED), *firsts)))

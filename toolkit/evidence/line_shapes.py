@@ -33,7 +33,7 @@ def _of_shape(token: str) -> str:
         if len(token) > 1:
             raise ValueError(f"{token} is a back-reference, whose shape is not known; write it without")
         return "0"
-    if token[0] == "[" and any(one.isdecimal() for one in token):
+    if token[0] == "[" and any(character.isdecimal() for character in token):
         if token[1] == "^":
             raise ValueError(f"{token} is all but some digits, whose shape is not known; name what it takes")
         return f"[0{token[1:]}"
@@ -42,8 +42,10 @@ def _of_shape(token: str) -> str:
 
 def treats_digits_alike(pattern: str) -> bool:
     """Return whether a regular expression surely has the same match in two texts of one shape."""
-    pieces = [found[0] for found in _TOKEN.finditer(pattern)]
-    names_some = any(piece[0] == "[" and any(one.isdecimal() for one in piece.replace("0-9", "")) for piece in pieces)
+    pieces = [match[0] for match in _TOKEN.finditer(pattern)]
+    names_some = any(
+        piece[0] == "[" and any(character.isdecimal() for character in piece.replace("0-9", "")) for piece in pieces
+    )
     return not names_some and r"\x" not in pieces and not any(piece[-1].isdecimal() for piece in pieces)
 
 
@@ -52,12 +54,12 @@ def without_times(lines: list[bytes]) -> list[bytes]:
 
     Otherwise return them as they are.
     """
-    found = TIMED.match(lines[0]) if lines else None
-    if found is None:
+    match = TIMED.match(lines[0]) if lines else None
+    if match is None:
         return lines
     # Slices by map() and not by a comprehension: 100 ns a line, not 134.
-    end = found.end()
+    end = match.end()
     times = b"".join(map(itemgetter(slice(end)), lines))
-    if shape_of(times) != shape_of(found[0]) * len(lines):
+    if shape_of(times) != shape_of(match[0]) * len(lines):
         return lines
     return list(map(itemgetter(slice(end, None)), lines))

@@ -58,8 +58,8 @@ class Metrics(Reading):
 
     def figures(self) -> str:
         """Return every metric with its value."""
-        known = ((row, row.figure) for row in self.rows if row.figure is not None)
-        return ", ".join(f"{row.name} {figure:,.6g} {row.unit}".rstrip() for row, figure in known)
+        measured = ((row, row.figure) for row in self.rows if row.figure is not None)
+        return ", ".join(f"{row.name} {figure:,.6g} {row.unit}".rstrip() for row, figure in measured)
 
 
 def read_log(path: Path, metrics: Sequence[Metric]) -> tuple[Reading, ...]:
@@ -67,11 +67,13 @@ def read_log(path: Path, metrics: Sequence[Metric]) -> tuple[Reading, ...]:
 
     Raises OSError when the file cannot be read.
     """
-    found = reader.read(path)
+    readings = reader.read(path)
     if not metrics or str(path) == "-":
-        return found
+        return readings
     with opened(path) as file:
-        return *found, read_stream(file, str(path), metrics, simulated=any(one.simulated for one in found))
+        return *readings, read_stream(
+            file, str(path), metrics, simulated=any(reading.simulated for reading in readings)
+        )
 
 
 def read_stream(file: BinaryIO, name: str, metrics: Sequence[Metric], *, simulated: bool = False) -> Metrics:
@@ -82,11 +84,11 @@ def read_stream(file: BinaryIO, name: str, metrics: Sequence[Metric], *, simulat
         # One search over a block, in C++, passes over blocks without any value.
         whole = b"\n".join(lines)
         text = None if is_rewritten(whole) else whole.decode("utf-8", "replace")
-        wanted = [one for one in series if text is None or one.may_match(text)]
-        shapes = shapes_of(lines) if wanted else ()
-        for one in wanted:
-            one.feed(number, lines, shapes)
-        if not all(one.values for one in series):
+        matching = [entry for entry in series if text is None or entry.may_match(text)]
+        shapes = shapes_of(lines) if matching else ()
+        for entry in matching:
+            entry.feed(number, lines, shapes)
+        if not all(entry.values for entry in series):
             tried = _last_figures(number, lines) or tried
         number += len(lines)
     return Metrics(
@@ -96,7 +98,7 @@ def read_stream(file: BinaryIO, name: str, metrics: Sequence[Metric], *, simulat
         simulated=simulated,
         first_line=1,
         last_line=max(number - 1, 1),
-        rows=tuple(one.measured(tried) for one in series),
+        rows=tuple(entry.measured(tried) for entry in series),
     )
 
 
@@ -156,24 +158,24 @@ class _Series:
         if times != _SECOND or len(shape) > LONGEST or is_rewritten(shape) or not shape.isascii():
             return
         whole, text = shape.decode("ascii").rstrip(), clean(1, shape).text
-        found = list(self.pattern.finditer(text))
-        if not found:
+        matches = list(self.pattern.finditer(text))
+        if not matches:
             self.places[shape] = None
-        elif len(found) == 1 and _number(found[0][1] or "") is not None and whole.endswith(text):
+        elif len(matches) == 1 and _number(matches[0][1] or "") is not None and whole.endswith(text):
             at = len(whole) - len(text)
-            self.places[shape] = slice(at + found[0].start(1), at + found[0].end(1))
+            self.places[shape] = slice(at + matches[0].start(1), at + matches[0].end(1))
 
     def _read(self, number: int, text: str) -> None:
-        found = list(self._found(text))
-        if not found:
+        numbers = list(self._numbers(text))
+        if not numbers:
             return
-        if len(found) > 1 or (value := _number(found[0])) is None:
+        if len(numbers) > 1 or (value := _number(numbers[0])) is None:
             self.refused = self.refused or Unread(line=number, text=text[:200])
             return
         self.values.append(value)
         self.lines.append(number)
 
-    def _found(self, text: str) -> Iterator[str]:
+    def _numbers(self, text: str) -> Iterator[str]:
         """Yield what the group has, at most twice."""
         for count, match in enumerate(self.pattern.finditer(text)):
             yield match[1] or ""
@@ -200,11 +202,11 @@ class _Series:
 
 def _course(values: Sequence[float]) -> tuple[float, ...]:
     """Return values that can be drawn, in their order, of long series medians of parts."""
-    known = [value for value in values if isfinite(value)]
-    if len(known) <= COURSE:
-        return tuple(known)
-    ends = [part * len(known) // COURSE for part in range(COURSE + 1)]
-    return tuple(median(known[start:end]) for start, end in pairwise(ends))
+    finite = [value for value in values if isfinite(value)]
+    if len(finite) <= COURSE:
+        return tuple(finite)
+    ends = [part * len(finite) // COURSE for part in range(COURSE + 1)]
+    return tuple(median(finite[start:end]) for start, end in pairwise(ends))
 
 
 def _number(text: str) -> float | None:

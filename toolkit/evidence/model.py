@@ -9,7 +9,7 @@ from core.wording import plural
 from toolkit.evidence.wording import listed
 
 UNREAD_KEPT = 1000
-"""Lines of a reading that are kept of those that it could not read, and as many more of failures; all are counted."""
+"""Lines that a reading stores of those that it could not read, and as many more of failures; all are counted."""
 
 
 class Unread(Model):

@@ -45,8 +45,8 @@ class Ending(TypedDict):
 
 def ending(*reasons: str | None) -> Ending:
     """Return that an output is complete, or why not: the reasons that are not None."""
-    known = [one for one in reasons if one]
-    return {"complete": not known, "incomplete": "; ".join(known) or None}
+    faults = [reason for reason in reasons if reason]
+    return {"complete": not faults, "incomplete": "; ".join(faults) or None}
 
 
 class Parser(ABC):
@@ -61,7 +61,7 @@ class Parser(ABC):
     kind: ClassVar[type[Reading]]
     """What `reading` returns, as which a stored reading is read again."""
     rdma_test: ClassVar[frozenset[str]] = frozenset()
-    """Sides of the RDMA test (RDMA_TEST, RDMA_LISTENER) that print it; of programs their files say what they print."""
+    """Sides of the RDMA test (RDMA_TEST, RDMA_LISTENER) that print it; what a program prints is in its file."""
     excuse: ClassVar[str | None] = None
     """Message by which a job reports that the output is not available."""
     starts: ClassVar[str]

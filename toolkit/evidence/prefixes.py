@@ -61,16 +61,16 @@ _before_nccl = re.compile(rb"(?:" + _MANY + rb")(?=" + _HEAD + rb"|NCCL version 
 _many = re.compile(_MANY)
 _nccl = re.compile(_HEAD)
 _FARTHEST = 400
-"""Bytes before the mark of NCCL's lines, at most: of host, thread and what stands before them."""
+"""Bytes before the mark of NCCL's lines, at most: of host, thread and what precedes them."""
 
 
 def before_nccl(raw: bytes) -> int:
-    """Return how many bytes stand before a line of NCCL; 0: none, or no prefix, as where two lines are one."""
+    """Return how many bytes precede a line of NCCL; 0: none, or no prefix, as where two lines are one."""
     mark = raw.find(b"NCCL ")
     if mark <= 0 or mark > _FARTHEST or _nccl.match(raw) is not None:
         return 0
-    found = _before_nccl.match(raw)
-    return 0 if found is None else found.end()
+    match = _before_nccl.match(raw)
+    return 0 if match is None else match.end()
 
 
 def is_prefix(text: bytes) -> bool:
@@ -96,8 +96,8 @@ class Prefixes:
     def strip(self, text: str) -> Bare | None:
         """Return a line without a prefix that is known; None: it has none."""
         for pattern in self._adopted:
-            if (found := pattern.match(text)) is not None:
-                return Bare(text[found.end() :], _source(found))
+            if (match := pattern.match(text)) is not None:
+                return Bare(text[match.end() :], _source(match))
         return None
 
     def learn(self, text: str, begins: Callable[[Bare], bool]) -> bool:
@@ -130,21 +130,21 @@ class _Chain(NamedTuple):
 
 
 def _chains(text: str, at: int, before: tuple[str, ...], source: str) -> Iterator[_Chain]:
-    for form, known in _forms:
-        found = known.match(text, at)
-        if found is None or len(text) - found.end() < _LEAST:
+    for form, pattern in _forms:
+        match = pattern.match(text, at)
+        if match is None or len(text) - match.end() < _LEAST:
             continue
         exact = form
         if form == _INDENT:
-            exact = re.escape(found[0])
+            exact = re.escape(match[0])
         elif form == _HOST:
             # Hosts of one cluster differ in their figures; other words before a colon are not hosts.
-            exact = rf"({re.sub(r'[0-9]+', '[0-9]+', re.escape(found[1]))}):{_END}"
-        chain = _Chain((*before, exact), found.end(), _source(found) or source)
+            exact = rf"({re.sub(r'[0-9]+', '[0-9]+', re.escape(match[1]))}):{_END}"
+        chain = _Chain((*before, exact), match.end(), _source(match) or source)
         yield chain
         if len(chain.forms) < _DEEPEST and _any.match(text, chain.end) is not None:
             yield from _chains(text, chain.end, chain.forms, chain.source)
 
 
-def _source(found: re.Match[str]) -> str:
-    return next((one for one in reversed(found.groups()) if one), "")
+def _source(match: re.Match[str]) -> str:
+    return next((group for group in reversed(match.groups()) if group), "")

@@ -1,4 +1,4 @@
-"""Reads a log: finds which tools printed it, by its content, and gives each line to the one whose it is."""
+"""Reads a log: finds by its content which tools printed it, and passes each line to the parser of its tool."""
 
 import re
 import sys
@@ -10,7 +10,7 @@ from typing import BinaryIO
 from core.apis.names import SIMULATED
 from toolkit.evidence import nccl_debug
 from toolkit.evidence.failure_wording import hinted
-from toolkit.evidence.line_owners import Known, LineOwners
+from toolkit.evidence.line_owners import LineOwners, OwnedShapes
 from toolkit.evidence.line_shapes import without_times
 from toolkit.evidence.model import UNREAD_KEPT, Reading
 from toolkit.evidence.parser import Parser, Taken
@@ -20,13 +20,13 @@ from toolkit.evidence.tool_run import ToolRun
 from toolkit.evidence.tools import PARSERS
 
 _LEADS = 8
-"""Lines that are held at most until the tool is known that they lead to."""
-_SILENT = 8
-"""Lines of others after which NCCL is held to be silent."""
+"""Lines that are held, at most, until their tool is known."""
+_NCCL_PAUSE = 8
+"""Lines of others after which NCCL is taken to be silent."""
 
 
 def read(path: Path, parsers: Sequence[type[Parser]] = PARSERS) -> tuple[Reading, ...]:
-    """Return what the tools printed that a file holds, in the order of their first lines; - is standard input.
+    """Return the readings of the tools' output in a file, in the order of their first lines; - is standard input.
 
     Raises OSError when the file cannot be read. A file with nothing known in it gives one `Unknown`.
     """
@@ -53,23 +53,23 @@ class _Log:
         self._starts = [(re.compile(parser.starts), parser) for parser in parsers]
         self._any = re.compile("|".join(f"(?:{parser.starts})" for parser in parsers) or r"(?!)")
         leads = [parser.leads for parser in parsers if parser.leads]
-        self._leads = re.compile("|".join(f"(?:{one})$" for one in leads) or r"(?!)")
+        self._leads = re.compile("|".join(f"(?:{lead})$" for lead in leads) or r"(?!)")
         self._held: dict[str, list[tuple[Line, ToolRun | None]]] = {}
         """Source -> lines that may lead to a tool's first, each with the run before it."""
         self._runs: list[ToolRun] = []
         self._active: list[ToolRun] = []
         """Those that may still take lines: of a table that is printed every second only the last."""
         self._shared = nccl_debug.LineCache()
-        self._speaker: ToolRun | None = None
+        self._nccl_run: ToolRun | None = None
         """The run that NCCL's messages belong to: the last program that uses NCCL, or an unknown one."""
-        self._silent = 0
+        self._since_nccl = 0
         """Lines since the last of NCCL's, but for those passed over."""
         self._simulated = False
         self._prefixes = Prefixes()
         self._owners = LineOwners(parsers, self._prefixes)
         self._first, self._block = 1, list[bytes]()
         self._hinted: frozenset[int] | None = None
-        """Lines of the block that may be of a failure; None: not looked for yet."""
+        """Lines of the block that may report a failure; None: not searched yet."""
 
     def feed(self, first: int, lines: list[bytes]) -> None:
         """Read lines; `first` is the number of the first of them."""
@@ -79,35 +79,35 @@ class _Log:
         left = iter(bare)
         while (at := len(lines) - length_hint(left)) < len(lines):
             # Where NCCL has become silent there is nothing of its own to pass over, but lines of known shapes.
-            speaker = self._speaker if self._silent < _SILENT else None
-            known = self._known(bare[at]) if speaker is None else None
-            if speaker is not None:
-                found = speaker.nccl.skim(bare, left, last)
-            elif known is not None:
-                found = known.skim(left)
+            nccl_run = self._nccl_run if self._since_nccl < _NCCL_PAUSE else None
+            shapes = self._owned(bare[at]) if nccl_run is None else None
+            if nccl_run is not None:
+                unskimmed = nccl_run.nccl.skim(bare, left, last)
+            elif shapes is not None:
+                unskimmed = shapes.skim(left)
             else:
                 self._read(first + at, lines[at], next(left))
                 continue
-            end = len(lines) - length_hint(left) - (found is not None)
-            if end > at and speaker is not None:
-                speaker.last, self._silent = first + end - 1, 0
-            elif end > at and known is not None:
-                self._pass_over(known.owner, first + at, lines[at:end])
-            if found is not None:
-                self._one(first + end, lines[end], bare[end])
+            end = len(lines) - length_hint(left) - (unskimmed is not None)
+            if end > at and nccl_run is not None:
+                nccl_run.last, self._since_nccl = first + end - 1, 0
+            elif end > at and shapes is not None:
+                self._pass_over(shapes.owner, first + at, lines[at:end])
+            if unskimmed is not None:
+                self._read_or_pass_over(first + end, lines[end], bare[end])
 
-    def _known(self, bare: bytes) -> Known | None:
-        """Return whose lines of this shape are, where they may be passed over; None: they have to be read."""
-        known = self._owners.known(bare)
-        if known is None or self._held:
+    def _owned(self, bare: bytes) -> OwnedShapes | None:
+        """Return the owner of lines of this shape, where they may be passed over; None: they have to be read."""
+        shapes = self._owners.owned_shapes(bare)
+        if shapes is None or self._held:
             return None
-        if known.owner is None and len(self._runs[-1].unread) < UNREAD_KEPT:
+        if shapes.owner is None and len(self._runs[-1].unread) < UNREAD_KEPT:
             return None
-        return known
+        return shapes
 
     def _pass_over(self, owner: ToolRun | None, first: int, lines: Sequence[bytes]) -> None:
         """Count lines of known shapes."""
-        self._silent += len(lines)
+        self._since_nccl += len(lines)
         last = first + len(lines) - 1
         if owner is None:
             self._runs[-1].pass_over(len(lines), last)
@@ -117,11 +117,11 @@ class _Log:
             self._line(first + index, lines[index])
         owner.last = last
 
-    def _one(self, number: int, raw: bytes, bare: bytes) -> None:
+    def _read_or_pass_over(self, number: int, raw: bytes, bare: bytes) -> None:
         """Read a line, which may be one of a known shape."""
-        known = self._known(bare)
-        if known is not None:
-            self._pass_over(known.owner, number, [raw])
+        shapes = self._owned(bare)
+        if shapes is not None:
+            self._pass_over(shapes.owner, number, [raw])
         else:
             self._read(number, raw, bare)
 
@@ -134,26 +134,26 @@ class _Log:
         if len(raw) > LONGEST:
             raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
         line = clean(number, raw[:LONGEST])
-        heard = nccl_debug.is_nccl(line.text)
-        self._silent = 0 if heard else self._silent + 1
+        is_nccl = nccl_debug.is_nccl(line.text)
+        self._since_nccl = 0 if is_nccl else self._since_nccl + 1
         if len(raw) > LONGEST:
-            self._nobody(line)
-        elif heard:
-            self._say(line, raw)
+            self._cannot_read(line)
+        elif is_nccl:
+            self._read_nccl(line, raw)
         elif line.text:
             bare = self._prefixes.strip(line.text)
-            self._give(line if bare is None else _without(line, bare))
+            self._offer(line if bare is None else _without(line, bare))
 
-    def _say(self, line: Line, raw: bytes) -> None:
-        if self._speaker is None:
+    def _read_nccl(self, line: Line, raw: bytes) -> None:
+        if self._nccl_run is None:
             alone = len(self._runs) == 1 and self._runs[0].parser is None
-            self._speaker = self._runs[0] if alone else self._open(None, line)
-        run = self._speaker
+            self._nccl_run = self._runs[0] if alone else self._open(None, line)
+        run = self._nccl_run
         run.last = line.number
         if run.nccl.feed(line, raw) is Taken.DAMAGED:
             run.cannot_read(line)
 
-    def _give(self, line: Line) -> None:
+    def _offer(self, line: Line) -> None:
         if line.text.startswith(SIMULATED):
             self._simulated = True
             return
@@ -172,9 +172,9 @@ class _Log:
             if taken is Taken.DAMAGED:
                 damaged = run
                 break
-        if self._begins(line):
+        if self._start(line):
             self._release(line.source, self._runs[-1])
-        elif damaged is None and self._prefixes.learn(line.text, lambda bare: self._begins_bare(line, bare)):
+        elif damaged is None and self._prefixes.learn(line.text, lambda bare: self._start_bare(line, bare)):
             self._owners.forget()
             self._release(line.source)
         elif damaged is None and self._leads.match(line.text) and len(self._held.get(line.source, ())) < _LEADS:
@@ -182,7 +182,7 @@ class _Log:
             self._held.setdefault(line.source, []).append((line, before))
         else:
             self._release(line.source)
-            self._nobody(line, damaged)
+            self._cannot_read(line, damaged)
 
     def _release(self, source: str, run: ToolRun | None = None) -> None:
         """Give the held lines to the run that they lead to; those that lead to none belong to no run."""
@@ -193,18 +193,18 @@ class _Log:
                 continue
             if before is None and (not self._runs or self._runs[0].parser is not None):
                 self._runs.insert(0, ToolRun(None, line, self._shared))
-            self._nobody(line, before or self._runs[0])
+            self._cannot_read(line, before or self._runs[0])
 
-    def _nobody(self, line: Line, owner: ToolRun | None = None) -> None:
-        (owner or (self._runs[-1] if self._runs else self._open(None, line))).cannot_read(line, self._may_tell)
+    def _cannot_read(self, line: Line, owner: ToolRun | None = None) -> None:
+        (owner or (self._runs[-1] if self._runs else self._open(None, line))).cannot_read(line, self._may_report)
 
-    def _may_tell(self, number: int) -> bool:
-        """Return whether a line of the block, or one that was held before it, may be of a failure."""
+    def _may_report(self, number: int) -> bool:
+        """Return whether a line of the block, or one that was held before it, may report a failure."""
         if self._hinted is None:
             self._hinted = hinted(self._block)
         return number < self._first or number - self._first in self._hinted
 
-    def _begins(self, line: Line) -> bool:
+    def _start(self, line: Line) -> bool:
         if not self._any.match(line.text):
             return False
         for starts, kind in self._starts:
@@ -214,26 +214,26 @@ class _Log:
                     self._active.append(run)
                     self._owners.forget()
                     if kind.hosts_nccl:
-                        self._speaks(run)
+                        self._route_nccl(run)
                     return True
                 self._runs.pop()
         return False
 
-    def _begins_bare(self, line: Line, bare: Bare) -> bool:
+    def _start_bare(self, line: Line, bare: Bare) -> bool:
         if bare.text.startswith(SIMULATED):
             self._simulated = True
             return True
-        return self._begins(_without(line, bare))
+        return self._start(_without(line, bare))
 
     def _open(self, parser: Parser | None, line: Line) -> ToolRun:
         run = ToolRun(parser, line, self._shared)
         self._runs.append(run)
         return run
 
-    def _speaks(self, run: ToolRun) -> None:
-        """Give a program that has started NCCL's messages from now on, and earlier ones that belong to no run."""
-        before = self._speaker
-        self._speaker = run
+    def _route_nccl(self, run: ToolRun) -> None:
+        """Assign NCCL's messages to a program that has started: from now on, and earlier ones that belong to no run."""
+        before = self._nccl_run
+        self._nccl_run = run
         if before is None:
             return
         if before.parser is None:
@@ -252,11 +252,11 @@ class _Log:
         if not self._runs:
             self._open(None, Line(1, ""))
         self._runs.sort(key=lambda run: run.first)
-        found = [run.reading(self._name, simulated=self._simulated, missing=missing) for run in self._runs]
-        if text.fault and text.fault != found[-1].incomplete:
-            whole = "; ".join(filter(None, (found[-1].incomplete, text.fault)))
-            found[-1] = found[-1].model_copy(update={"complete": False, "incomplete": whole})
-        return tuple(found)
+        readings = [run.reading(self._name, simulated=self._simulated, missing=missing) for run in self._runs]
+        if text.fault and text.fault != readings[-1].incomplete:
+            whole = "; ".join(filter(None, (readings[-1].incomplete, text.fault)))
+            readings[-1] = readings[-1].model_copy(update={"complete": False, "incomplete": whole})
+        return tuple(readings)
 
 
 def _without(line: Line, bare: Bare) -> Line:

@@ -1,4 +1,4 @@
-"""Results that are kept: one run is one line of JSON in a file that only grows."""
+"""Stored results: one run is one line of JSON in a file that only grows."""
 
 import fcntl
 import json
@@ -106,22 +106,22 @@ class Records:
             raise RecordsError(f"{self.name} has no runs yet: `./hpc verify` adds one")
         return self.kept(self.numbers[-1])
 
-    def find(self, which: str) -> Kept:
+    def find(self, key: str) -> Kept:
         """Return the run of a number, or the last one of a time: 2026-11-21, or as much more of it as is needed.
 
         A negative number counts from the end: -1 is the last. Raises RecordsError.
         """
-        if which.removeprefix("-").isdecimal():
-            number = int(which)
+        if key.removeprefix("-").isdecimal():
+            number = int(key)
             if number < 0 and -number <= len(self._lines):
                 number = self.numbers[number]
             return self.kept(number)
-        wanted = which.replace(" ", "T")
+        time = key.replace(" ", "T")
         for number in reversed(self.numbers):
-            if len(wanted) >= len("2026-11-21") and str(self._lines[number].get("time")).startswith(wanted):
+            if len(time) >= len("2026-11-21") and str(self._lines[number].get("time")).startswith(time):
                 return self.kept(number)
         raise RecordsError(
-            f"{self.name} has no run of {which!r}: give a number ({_ranges(self.numbers)}) or a time in UTC such as "
+            f"{self.name} has no run of {key!r}: give a number ({_ranges(self.numbers)}) or a time in UTC such as "
             "2026-11-21 or 2026-11-21T22:49"
         )
 
@@ -181,12 +181,12 @@ def read(path: Path) -> Records:
         if not raw.strip():
             continue
         try:
-            found = json.loads(raw)
+            record = json.loads(raw)
         except (ValueError, RecursionError):
             cut = "cut, as by a run that was killed" if raw.lstrip().startswith(b"{") else "no JSON"
             skipped.append(f"{path}, line {number}: {cut}; left out")
             continue
-        version = found.get("schema_version") if isinstance(found, dict) else None
+        version = record.get("schema_version") if isinstance(record, dict) else None
         if not isinstance(version, int):
             skipped.append(f"{path}, line {number}: not a run; left out")
             continue
@@ -194,7 +194,7 @@ def read(path: Path) -> Records:
             newer[number] = version
             skipped.append(f"{_too_new(str(path), number, version)}; left out")
             continue
-        lines[number] = found
+        lines[number] = record
     return Records(str(path), lines, skipped, newer)
 
 
@@ -241,7 +241,7 @@ def _loaded(content: Mapping[str, Any], where: str) -> Run:
 def _job(content: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the fields of a job; in schema 1 `request` was called `asked`."""
     renamed = {"request" if name == "asked" else name: value for name, value in content.items()}
-    return {**renamed, "readings": [_reading(each) for each in content["readings"]]}
+    return {**renamed, "readings": [_reading(reading) for reading in content["readings"]]}
 
 
 def _reading(content: Mapping[str, Any]) -> Reading:

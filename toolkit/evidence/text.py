@@ -64,7 +64,7 @@ class Text:
         for block in self._bytes():
             lines = (rest + block).split(b"\n")
             if skipping:
-                # The end of a line that is too long: what was kept of it is the rest, and it grows no more.
+                # The end of a line that is too long: the rest is what was stored of it, and it grows no more.
                 lines[0] = rest
                 skipping = len(lines) == 1
             rest = lines.pop()
@@ -141,10 +141,10 @@ def clean(number: int, raw: bytes) -> Line:
                 continue
         elif raw[4:5] != b"-" and raw[3:4] != b" ":
             break  # neither a date nor a day of the week: most lines, which need no search
-        if (found := _PREFIX.match(raw)) is None:
+        if (match := _PREFIX.match(raw)) is None:
             break
-        source = source or (found["pod"] or b"").decode("ascii", "replace")
-        raw = raw[found.end() :]
+        source = source or (match["pod"] or b"").decode("ascii", "replace")
+        raw = raw[match.end() :]
     if b"NCCL " in raw:
         raw = raw[prefixes.before_nccl(raw) :]
     return Line(number, raw.decode("utf-8", "replace").rstrip(), source)
@@ -152,8 +152,8 @@ def clean(number: int, raw: bytes) -> Line:
 
 @lru_cache(maxsize=10_000)
 def _rank(tag: bytes) -> str | None:
-    found = _TAG.fullmatch(tag)
-    return None if found is None else found[1].decode()
+    match = _TAG.fullmatch(tag)
+    return None if match is None else match[1].decode()
 
 
 def opened(path: Path) -> BinaryIO:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from core.wording import plural
 from toolkit.evidence import nccl_debug
-from toolkit.evidence.failure_wording import is_telling
+from toolkit.evidence.failure_wording import reports_failure
 from toolkit.evidence.model import UNREAD_KEPT, NcclLog, Reading, Unknown, Unread
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.secrets import masked
@@ -33,18 +33,18 @@ class ToolRun:
             return Taken.NO
         return parser.feed(line)
 
-    def cannot_read(self, line: Line, may_tell: Callable[[int], bool] = bool) -> None:
-        """Count a line that could not be read; `may_tell` returns whether one of a number may be of a failure."""
+    def cannot_read(self, line: Line, may_report: Callable[[int], bool] = bool) -> None:
+        """Count a line that could not be read; `may_report`: whether the line of a number may report a failure."""
         self.last = max(self.last, line.number)
         self.unread_total += 1
         kept = len(self.unread)
-        if kept < UNREAD_KEPT or (kept < 2 * UNREAD_KEPT and may_tell(line.number) and is_telling(line.text)):
+        if kept < UNREAD_KEPT or (kept < 2 * UNREAD_KEPT and may_report(line.number) and reports_failure(line.text)):
             text = masked(line.text)
             text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ... (cut here)"
             self.unread.append(Unread(line=line.number, text=text))
 
     def pass_over(self, count: int, last: int) -> None:
-        """Count lines that could not be read, of which no more are kept."""
+        """Count lines that could not be read, and store none of them."""
         self.last = max(self.last, last)
         self.unread_total += count
 

@@ -92,7 +92,7 @@ def _read(log: bytes) -> tuple[Reading, ...]:
 
 def _read_plainly(log: bytes) -> tuple[Reading, ...]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LineOwners, "known", lambda *_: None)
+        patch.setattr(LineOwners, "owned_shapes", lambda *_: None)
         patch.setattr(metrics, "_SECOND", 0)
         patch.setattr(reader, "without_times", lambda lines: lines)
         return _read(log)

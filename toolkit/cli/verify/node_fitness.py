@@ -14,7 +14,7 @@ from toolkit.cli.verify import node_marks
 from toolkit.cli.verify.expectations import requests
 from toolkit.cli.verify.stack_jobs import gather
 from toolkit.cli.verify.verdict_tables import explain
-from toolkit.evidence.criterion import of
+from toolkit.evidence.criterion import readings_of
 from toolkit.evidence.fitness import Fitness, Fitnesses, fitness, is_node_test, spans
 from toolkit.evidence.judge import judge
 from toolkit.evidence.tools.preflight.parser import Preflight
@@ -43,7 +43,7 @@ def of_logs(jobs: Sequence[Job], *, plain: bool) -> int:
     """Judge logs of tests of nodes, each of the node that it names, and return the exit status."""
     own = []
     for job in jobs:
-        (run, *_) = [*of(job, Preflight), None]
+        (run, *_) = [*readings_of(job, Preflight), None]
         if run is None:
             raise Problem(
                 f"{job.request.job} is not a log of the program {PROGRAM}",
@@ -66,7 +66,7 @@ def show(found: Fitnesses, jobs: Sequence[Job], *, plain: bool) -> None:
     by_node = {
         node: run.figures().partition(": ")[2]
         for job in jobs
-        for run in of(job, Preflight)
+        for run in readings_of(job, Preflight)
         for node in job.request.nodes
     }
     rows = (

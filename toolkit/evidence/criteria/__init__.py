@@ -61,4 +61,4 @@ def refuse_unlisted(modules: Iterable[ModuleType]) -> None:
             )
 
 
-refuse_unlisted(importlib.import_module(f"{__name__}.{each.name}") for each in pkgutil.iter_modules(__path__))
+refuse_unlisted(importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from core.apis.nccl import Transport
 from core.wording import plural
 from toolkit.evidence.criteria.transport import NETWORKS, is_over
-from toolkit.evidence.criterion import NCCL, Criterion, Found, begins, nccl_logs, of, texts_of
+from toolkit.evidence.criterion import NCCL, Criterion, Outcome, line_proofs, nccl_logs, opening_proofs, readings_of
 from toolkit.evidence.model import Reading, Unread
 from toolkit.evidence.tools import PARSERS
 from toolkit.evidence.tools.nccl_tests.model import NcclTests
@@ -20,62 +20,66 @@ _USING = "Using network "
 _DISABLED = "GPU Direct RDMA Disabled for HCA"
 
 
-def _every_run(job: Job) -> Found | None:
-    runs = [one for one in job.readings if one.tool in _PROGRAMS]
-    silent = [one for one in runs if not _has_channels(one)]
+def _every_run(job: Job) -> Outcome | None:
+    runs = [reading for reading in job.readings if reading.tool in _PROGRAMS]
+    silent = [reading for reading in runs if not _has_channels(reading)]
     # What ranks wrote into files of their own may be of any run.
-    apart = any(_has_channels(one) for one in job.readings if one.tool not in _PROGRAMS)
+    apart = any(_has_channels(reading) for reading in job.readings if reading.tool not in _PROGRAMS)
     if len(runs) <= 1 or len(silent) == len(runs) or apart:
         return None
     if silent:
-        return Found(
-            Status.MISSING, f"{len(silent)} of {plural(len(runs), 'run')} print no channel", proofs=begins(silent[:4])
+        return Outcome(
+            Status.MISSING,
+            f"{len(silent)} of {plural(len(runs), 'run')} print no channel",
+            proofs=opening_proofs(silent[:4]),
         )
-    return Found(Status.PASS, plural(len(runs), "run"), proofs=begins(runs[:4]))
+    return Outcome(Status.PASS, plural(len(runs), "run"), proofs=opening_proofs(runs[:4]))
 
 
-def _has_channels(one: Reading) -> bool:
-    return one.nccl is not None and bool(one.nccl.between_nodes)
+def _has_channels(reading: Reading) -> bool:
+    return reading.nccl is not None and bool(reading.nccl.between_nodes)
 
 
-def _every_ring(job: Job) -> Found | None:
+def _every_ring(job: Job) -> Outcome | None:
     logs = [
-        (one.file, one.nccl)
-        for one in of(job, NcclTests)
-        if one.nccl is not None and one.nccl.rings and one.nccl.between_nodes
+        (reading.file, reading.nccl)
+        for reading in readings_of(job, NcclTests)
+        if reading.nccl is not None and reading.nccl.rings and reading.nccl.between_nodes
     ]
     if not logs:
         return None
     # A ring goes into each node and out of it; channels of other communicators may have more numbers.
     short = [(file, log) for file, log in logs if log.rings_between_nodes < (log.rings or 0)]
     counts = [f"{log.rings_between_nodes} of {plural(log.rings or 0, 'ring')}" for _, log in short or logs]
-    proofs = texts_of((file, log.proofs.get(kind)) for file, log in short or logs for kind in sorted(log.between_nodes))
-    return Found(Status.MISSING if short else Status.PASS, f"{listed(counts, 3)} go between nodes", proofs=proofs)
+    proofs = line_proofs(
+        (file, log.proofs.get(kind)) for file, log in short or logs for kind in sorted(log.between_nodes)
+    )
+    return Outcome(Status.MISSING if short else Status.PASS, f"{listed(counts, 3)} go between nodes", proofs=proofs)
 
 
-def _no_other(job: Job) -> Found | None:
-    wanted = NETWORKS[job.request.transport] if job.request.transport else ""
+def _only_transport(job: Job) -> Outcome | None:
+    network = NETWORKS[job.request.transport] if job.request.transport else ""
     if not any(log.between_nodes for _, log in nccl_logs(job)):
         return None
-    named = list(_named(job, wanted))
-    doubts = [(file, line) for file, log in nccl_logs(job) for line in log.gdr_unavailable if _DISABLED in line.text]
-    proofs = texts_of((named or doubts)[:4])
-    if named:
-        return Found(Status.FAIL, f"another in {plural(len(named), 'line')}", proofs=proofs)
-    if doubts and job.request.transport is Transport.GPUDIRECT:
-        return Found(Status.WARN, "NCCL reports an HCA without GPUDirect", proofs=proofs)
-    return Found(Status.PASS, f"only {wanted}")
+    others = list(_named(job, network))
+    disabled = [(file, line) for file, log in nccl_logs(job) for line in log.gdr_unavailable if _DISABLED in line.text]
+    proofs = line_proofs((others or disabled)[:4])
+    if others:
+        return Outcome(Status.FAIL, f"another in {plural(len(others), 'line')}", proofs=proofs)
+    if disabled and job.request.transport is Transport.GPUDIRECT:
+        return Outcome(Status.WARN, "NCCL reports an HCA without GPUDirect", proofs=proofs)
+    return Outcome(Status.PASS, f"only {network}")
 
 
-def _named(job: Job, wanted: str) -> Iterator[tuple[str, Unread]]:
+def _named(job: Job, network: str) -> Iterator[tuple[str, Unread]]:
     """Yield lines that name another network: messages `Using network`, and damaged lines of channels."""
-    for one in job.readings:
-        for line in one.unread:
-            if any(not is_over(name, wanted) for name in _VIA.findall(line.text)):
-                yield one.file, line
-        for kind, line in one.nccl.proofs.items() if one.nccl is not None else ():
-            if kind.startswith(_USING) and not is_over(f"NET/{kind.removeprefix(_USING)}", wanted):
-                yield one.file, line
+    for reading in job.readings:
+        for line in reading.unread:
+            if any(not is_over(name, network) for name in _VIA.findall(line.text)):
+                yield reading.file, line
+        for kind, line in reading.nccl.proofs.items() if reading.nccl is not None else ():
+            if kind.startswith(_USING) and not is_over(f"NET/{kind.removeprefix(_USING)}", network):
+                yield reading.file, line
 
 
 def _over_several(request: Request) -> bool:
@@ -91,7 +95,7 @@ CRITERIA = (
         applies="several runs of NCCL programs on several nodes, where at least one prints channels in its own output",
         source="R-4.3-4, R-4.4-12",
         needs=(NCCL,),
-        look=_every_run,
+        judge=_every_run,
         when=_over_several,
         missed=False,
     ),
@@ -104,7 +108,7 @@ CRITERIA = (
         applies="runs of nccl-tests on several nodes that list the ranks of their rings",
         source="R-4.4-12",
         needs=(NCCL,),
-        look=_every_ring,
+        judge=_every_ring,
         when=_over_several,
         missed=False,
     ),
@@ -117,7 +121,7 @@ CRITERIA = (
         applies="jobs on several nodes whose logs show channels between them",
         source="R-4.3-4, R-4.4-12",
         needs=(NCCL,),
-        look=_no_other,
+        judge=_only_transport,
         when=_over_several,
         missed=False,
     ),

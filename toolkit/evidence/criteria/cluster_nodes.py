@@ -4,23 +4,23 @@ from collections.abc import Callable, Iterator, Mapping
 
 from core.hardware.gpus import labelled, product
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of
 from toolkit.evidence.node_facts import NodeFact, NodeFacts
 from toolkit.evidence.verdict import Job, Request, Status
 from toolkit.evidence.wording import listed
 
 
-def _offered(job: Job) -> Found | None:
+def _offered(job: Job) -> Outcome | None:
     profile = job.request.known_machine
-    nodes = {node.name: node for one in of(job, NodeFacts) for node in one.nodes}
+    nodes = {node.name: node for facts in readings_of(job, NodeFacts) for node in facts.nodes}
     resources = len(job.request.devices)
-    bad = [f"{name}: {fault}" for name, node in nodes.items() for fault in _lacks(node, job.request, resources)]
-    bad += [f"{name} does not exist" for name in job.request.nodes if name not in nodes]
+    faults = [f"{name}: {fault}" for name, node in nodes.items() for fault in _lacks(node, job.request, resources)]
+    faults += [f"{name} does not exist" for name in job.request.nodes if name not in nodes]
     limit = f"Ready, not cordoned, {plural(profile.gpus, 'GPU')}{f', {resources} RDMA resources' if resources else ''}"
     limit += f" of {job.request.hca_shares} each" if resources and job.request.hca_shares else ""
-    if not nodes and not bad:
-        return Found(Status.MISSING, "no node", limit)
-    return Found(passed(not bad), listed(bad, 4) if bad else plural(len(nodes), "node"), limit)
+    if not nodes and not faults:
+        return Outcome(Status.MISSING, "no node", limit)
+    return Outcome(passed(not faults), listed(faults, 4) if faults else plural(len(nodes), "node"), limit)
 
 
 def _lacks(node: NodeFact, request: Request, resources: int) -> Iterator[str]:
@@ -45,44 +45,48 @@ def _lacks(node: NodeFact, request: Request, resources: int) -> Iterator[str]:
         yield f"{len(offered)} RDMA resources{f' of {shares} each' if shares else ''}"
 
 
-def _one(field: Callable[[NodeFact], str | None]) -> Callable[[Job], Found | None]:
+def _same(field: Callable[[NodeFact], str | None]) -> Callable[[Job], Outcome | None]:
     """Return a check that all nodes which report a version report the same."""
 
-    def look(job: Job) -> Found | None:
-        reported = [version for one in of(job, NodeFacts) for node in one.nodes if (version := field(node))]
+    def judge(job: Job) -> Outcome | None:
+        reported = [
+            version for facts in readings_of(job, NodeFacts) for node in facts.nodes if (version := field(node))
+        ]
         versions = sorted({*reported})
         return (
-            Found(passed(len(versions) == 1), f"{listed(versions)} on {plural(len(reported), 'node')}")
+            Outcome(passed(len(versions) == 1), f"{listed(versions)} on {plural(len(reported), 'node')}")
             if versions
             else None
         )
 
-    return look
+    return judge
 
 
-def _in_roles(job: Job) -> Found | None:
-    found = of(job, NodeFacts)
-    nodes = {node.name: node for one in found for node in (*one.nodes, *one.others)}
-    plain = {node.name for one in found for node in one.others}
+def _in_roles(job: Job) -> Outcome | None:
+    readings = readings_of(job, NodeFacts)
+    nodes = {node.name: node for facts in readings for node in (*facts.nodes, *facts.others)}
+    plain = {node.name for facts in readings for node in facts.others}
     if not nodes:
-        return Found(Status.MISSING, "no node")
-    bad = [f"{name} does not exist" for name in job.request.roles if name not in nodes]
+        return Outcome(Status.MISSING, "no node")
+    faults = [f"{name} does not exist" for name in job.request.roles if name not in nodes]
     for name, node in nodes.items():
         labels = {_ROLES.get(role, role) for role in node.roles}
-        bad += [f"{name}: no {role}" for role in job.request.roles.get(name, ()) if role not in labels]
-        bad += [f"{name}: not Ready"] if name in plain and not node.ready else []
-        bad += [f"{name}: {plural(node.gpus, 'GPU')}"] if name in plain and node.gpus else []
-    return Found(passed(not bad), listed(bad, 4) if bad else plural(len(nodes), "node"))
+        faults += [f"{name}: no {role}" for role in job.request.roles.get(name, ()) if role not in labels]
+        faults += [f"{name}: not Ready"] if name in plain and not node.ready else []
+        faults += [f"{name}: {plural(node.gpus, 'GPU')}"] if name in plain and node.gpus else []
+    return Outcome(passed(not faults), listed(faults, 4) if faults else plural(len(nodes), "node"))
 
 
-def _tainted(job: Job) -> Found | None:
-    wanted = {*(job.request.taints or ())}
-    nodes = [node for one in of(job, NodeFacts) for node in one.nodes]
+def _tainted(job: Job) -> Outcome | None:
+    taints = {*(job.request.taints or ())}
+    nodes = [node for facts in readings_of(job, NodeFacts) for node in facts.nodes]
     if not nodes:
-        return Found(Status.MISSING, "no node")
-    bad = [f"{node.name} has no {taint}" for node in nodes for taint in sorted(wanted.difference(node.taints))]
-    bad += [f"{node.name} has {taint}" for node in nodes for taint in node.taints if taint not in wanted]
-    return Found(passed(not bad), listed(bad, 4) if bad else f"{len(nodes)} nodes", ", ".join(sorted(wanted)) or "none")
+        return Outcome(Status.MISSING, "no node")
+    faults = [f"{node.name} has no {taint}" for node in nodes for taint in sorted(taints.difference(node.taints))]
+    faults += [f"{node.name} has {taint}" for node in nodes for taint in node.taints if taint not in taints]
+    return Outcome(
+        passed(not faults), listed(faults, 4) if faults else f"{len(nodes)} nodes", ", ".join(sorted(taints)) or "none"
+    )
 
 
 _ROLES: Mapping[str, str] = {"compute": "worker", "control-plane": "master"}
@@ -99,7 +103,7 @@ CRITERIA = (
         applies="the nodes of a cluster",
         source="S-7.5, R-3.4.1-2, R-3.4.2-6",
         needs=("node-facts",),
-        look=_offered,
+        judge=_offered,
         when=lambda request: request.machine is not None,
     ),
     Criterion(
@@ -111,7 +115,7 @@ CRITERIA = (
         applies="the nodes of a cluster whose stack names them",
         source="R-2.2-1, R-3.2.5-4, S-7.5",
         needs=("node-facts",),
-        look=_in_roles,
+        judge=_in_roles,
         when=lambda request: bool(request.roles),
     ),
     Criterion(
@@ -123,7 +127,7 @@ CRITERIA = (
         applies="the nodes of a cluster whose stack has pools",
         source="S-7.2",
         needs=("node-facts",),
-        look=_tainted,
+        judge=_tainted,
         when=lambda request: request.taints is not None,
     ),
     Criterion(
@@ -134,7 +138,7 @@ CRITERIA = (
         applies="the nodes of a cluster whose labels give the driver version",
         source="N-3.5, N-5.2",
         needs=("node-facts",),
-        look=_one(lambda node: node.driver),
+        judge=_same(lambda node: node.driver),
     ),
     Criterion(
         name="one-kernel",
@@ -144,7 +148,7 @@ CRITERIA = (
         applies="the nodes of a cluster",
         source="R-3.2.1-6",
         needs=("node-facts",),
-        look=_one(lambda node: node.kernel),
+        judge=_same(lambda node: node.kernel),
     ),
     Criterion(
         name="one-system",
@@ -154,6 +158,6 @@ CRITERIA = (
         applies="the nodes of a cluster",
         source="R-3.2.1-5",
         needs=("node-facts",),
-        look=_one(lambda node: node.os_image),
+        judge=_same(lambda node: node.os_image),
     ),
 )

@@ -5,7 +5,7 @@ from itertools import permutations
 from statistics import median
 
 from core.apis.nccl import Transport
-from toolkit.evidence.criterion import Comparison, Found, lines_of, of, passed
+from toolkit.evidence.criterion import Comparison, Outcome, passed, readings_of, row_proofs
 from toolkit.evidence.reference import ELAPSED, RATES, Training, trainings
 from toolkit.evidence.tools.deeplearningexamples import DeepLearningExamples
 from toolkit.evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks
@@ -28,29 +28,29 @@ def _compare(
     are_pair: Callable[[Shape, Shape], bool],
     figure: tuple[str, _Figure],
     judge: _Judge,
-) -> Iterator[tuple[str, Found]]:
+) -> Iterator[tuple[str, Outcome]]:
     """Yield the verdicts on jobs that differ in their shape alone, and of which the documents have figures."""
     what, measure = figure
-    known = [
+    documented = [
         (job, job.request.shape) for job in jobs if job.request.shape is not None and _is_documented(job.request, among)
     ]
-    for (one, first), (two, second) in permutations(known, 2):
-        if not are_pair(first, second) or _requested(one.request) != _requested(two.request):
+    for (old, old_shape), (new, new_shape) in permutations(documented, 2):
+        if not are_pair(old_shape, new_shape) or _requested(old.request) != _requested(new.request):
             continue
-        before, after = measure(one), measure(two)
-        names = f"{one.request.job} to {two.request.job}"
+        before, after = measure(old), measure(new)
+        names = f"{old.request.job} to {new.request.job}"
         if before and after:
             status, measured = judge(before, after)
-            yield names, Found(status, measured, proofs=_totals(one, two))
+            yield names, Outcome(status, measured, proofs=_totals(old, new))
         else:
-            lacking = listed(job.request.job for job, found in ((one, before), (two, after)) if not found)
-            yield names, Found(Status.MISSING, f"no {what} of {lacking}")
+            missing = listed(job.request.job for job, figures in ((old, before), (new, after)) if not figures)
+            yield names, Outcome(Status.MISSING, f"no {what} of {missing}")
 
 
 def _is_documented(request: Request, among: Sequence[Training]) -> bool:
     """Return whether the documents have a figure of a job, whose transport is theirs, or was not requested."""
     same_transport = request.transport in (None, Transport.GPUDIRECT)
-    return same_transport and any(one.shape == request.shape for one in trainings(among, request))
+    return same_transport and any(training.shape == request.shape for training in trainings(among, request))
 
 
 def _requested(request: Request) -> tuple[str | None, ...]:
@@ -67,7 +67,7 @@ def _is_split(whole: Shape, single: Shape) -> bool:
 
 
 def _images(job: Job) -> float | None:
-    rates = [one.total_images_per_s for one in of(job, TfCnnBenchmarks) if one.total_images_per_s]
+    rates = [reading.total_images_per_s for reading in readings_of(job, TfCnnBenchmarks) if reading.total_images_per_s]
     return median(rates) if rates else None
 
 
@@ -75,26 +75,31 @@ def _seconds(job: Job) -> float | None:
     """Return how long a job that ended trained by the stamps of its own log; without any, how long its program ran."""
     if job.ended is not Ended.SUCCEEDED:
         return None
-    stamped = [one.elapsed_s for one in of(job, DeepLearningExamples) if one.elapsed_s]
+    stamped = [reading.elapsed_s for reading in readings_of(job, DeepLearningExamples) if reading.elapsed_s]
     return median(stamped) if stamped else job.seconds
 
 
 def _totals(*jobs: Job) -> tuple[Proof, ...]:
-    return lines_of((one.file, one.totals[0]) for job in jobs for one in of(job, TfCnnBenchmarks) if one.totals)
+    return row_proofs(
+        (reading.file, reading.totals[0])
+        for job in jobs
+        for reading in readings_of(job, TfCnnBenchmarks)
+        if reading.totals
+    )
 
 
-def _scaling(one: float, two: float) -> tuple[Status, str]:
-    return passed(two / one >= SCALING), f"{two / one:.3f} ({one:,.0f} to {two:,.0f} images/s)"
+def _scaling(old: float, new: float) -> tuple[Status, str]:
+    return passed(new / old >= SCALING), f"{new / old:.3f} ({old:,.0f} to {new:,.0f} images/s)"
 
 
-def _penalty(one: float, two: float) -> tuple[Status, str]:
-    lost = 1 - two / one
-    return Status.PASS if lost <= PENALTY else Status.WARN, f"{lost:.1%} ({one:,.0f} to {two:,.0f} images/s)"
+def _penalty(old: float, new: float) -> tuple[Status, str]:
+    lost = 1 - new / old
+    return Status.PASS if lost <= PENALTY else Status.WARN, f"{lost:.1%} ({old:,.0f} to {new:,.0f} images/s)"
 
 
-def _speed_up(one: float, two: float) -> tuple[Status, str]:
-    gain = one / two
-    return passed(gain >= SPEED_UP), f"{gain:.3f} ({one:.0f} s to {two:.0f} s), efficiency {gain / 2:.1%}"
+def _speed_up(old: float, new: float) -> tuple[Status, str]:
+    gain = old / new
+    return passed(gain >= SPEED_UP), f"{gain:.3f} ({old:.0f} s to {new:.0f} s), efficiency {gain / 2:.1%}"
 
 
 _RATE, _TIME = ("images/s", _images), ("run time to the end", _seconds)
@@ -109,7 +114,7 @@ COMPARISONS = (
         tolerance="5 % of the ideal 2; the median of repeats",
         applies="ResNet-50 in the same pods on one node and on two, over GPUDirect, where the Redpaper has figures",
         source="R-4.5-4, R-4.5-8",
-        look=lambda jobs: _compare(jobs, RATES, _is_twice, _RATE, _scaling),
+        compare=lambda jobs: _compare(jobs, RATES, _is_twice, _RATE, _scaling),
     ),
     Comparison(
         name="single-gpu-penalty",
@@ -119,7 +124,7 @@ COMPARISONS = (
         tolerance="the Redpaper's loss; more is a warning; the median of repeats",
         applies="ResNet-50 on the same GPUs in pods of eight and in pods of one, where the Redpaper has figures",
         source="R-4.5-8",
-        look=lambda jobs: _compare(jobs, RATES, _is_split, _RATE, _penalty),
+        compare=lambda jobs: _compare(jobs, RATES, _is_split, _RATE, _penalty),
     ),
     Comparison(
         name="speed-up",
@@ -129,6 +134,6 @@ COMPARISONS = (
         tolerance="15 % of the ideal 2",
         applies="A2D2 on one node and on two, over GPUDirect, where the Redpaper has run times",
         source="R-5.2-6, E-31",
-        look=lambda jobs: _compare(jobs, ELAPSED, _is_twice, _TIME, _speed_up),
+        compare=lambda jobs: _compare(jobs, ELAPSED, _is_twice, _TIME, _speed_up),
     ),
 )

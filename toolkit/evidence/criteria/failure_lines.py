@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from core.wording import plural
 from toolkit.evidence.criteria.logs import recognised
-from toolkit.evidence.criterion import Criterion, Found, texts_of
-from toolkit.evidence.failure_facts import facts
+from toolkit.evidence.criterion import Criterion, Outcome, line_proofs
+from toolkit.evidence.failure_facts import failure_facts
 from toolkit.evidence.failure_wording import is_failure, is_pytorch_warning, is_unreached
 from toolkit.evidence.model import Unread
 from toolkit.evidence.tools.perftest import Perftest
@@ -25,49 +25,49 @@ _KEPT = 5
 def _failures(job: Job) -> Iterator[tuple[str, Unread]]:
     """Yield lines that report a failure; those of SSH only where nothing shows that a launcher got there in the end."""
     is_known = bool(recognised(job))
-    for one in job.readings:
+    for reading in job.readings:
         # Those of nccl-tests are the criterion test-ran's.
-        kept = one.failures if isinstance(one, Perftest | TorchDistributed) else ()
-        warnings = one.nccl.warnings if one.nccl is not None else ()
-        yield from ((one.file, line) for line in kept)
-        for line in one.unread:
+        kept = reading.failures if isinstance(reading, Perftest | TorchDistributed) else ()
+        warnings = reading.nccl.warnings if reading.nccl is not None else ()
+        yield from ((reading.file, line) for line in kept)
+        for line in reading.unread:
             if is_failure(line.text) or (not is_known and is_unreached(line.text)):
-                yield one.file, line
-        yield from ((one.file, line) for line in warnings if _WARNED.search(line.text))
+                yield reading.file, line
+        yield from ((reading.file, line) for line in warnings if _WARNED.search(line.text))
 
 
 def _warnings(job: Job) -> Iterator[tuple[str, Unread]]:
     """Yield warnings of NCCL and of PyTorch."""
-    for one in job.readings:
-        yield from ((one.file, line) for line in one.unread if is_pytorch_warning(line.text))
-        yield from ((one.file, line) for line in (one.nccl.warnings if one.nccl is not None else ()))
+    for reading in job.readings:
+        yield from ((reading.file, line) for line in reading.unread if is_pytorch_warning(line.text))
+        yield from ((reading.file, line) for line in (reading.nccl.warnings if reading.nccl is not None else ()))
 
 
-def _no_failure(job: Job) -> Found | None:
+def _no_failure(job: Job) -> Outcome | None:
     failures = list(_failures(job))
     if failures:
         # The job succeeded, as the cluster reports: it was perhaps no failure to it.
         status = Status.WARN if job.ended is Ended.SUCCEEDED else Status.FAIL
-        said = facts(_texts(job))
-        measured = "; ".join((plural(len(failures), "such line"), *said))
-        return Found(status, measured, proofs=texts_of(_telling(failures)[:_KEPT]))
+        reported = failure_facts(_texts(job))
+        measured = "; ".join((plural(len(failures), "such line"), *reported))
+        return Outcome(status, measured, proofs=line_proofs(_most_specific_first(failures)[:_KEPT]))
     if not recognised(job):
         return None
     if warnings := list(_warnings(job)):
         measured = f"{plural(len(warnings), 'warning')} of NCCL or PyTorch"
-        return Found(Status.WARN, measured, proofs=texts_of(warnings[:_KEPT]))
-    return Found(Status.PASS, "none")
+        return Outcome(Status.WARN, measured, proofs=line_proofs(warnings[:_KEPT]))
+    return Outcome(Status.PASS, "none")
 
 
 def _texts(job: Job) -> Iterator[str]:
-    for one in job.readings:
-        yield from (line.text for line in one.unread)
-        yield from (line.text for line in (one.nccl.warnings if one.nccl is not None else ()))
+    for reading in job.readings:
+        yield from (line.text for line in reading.unread)
+        yield from (line.text for line in (reading.nccl.warnings if reading.nccl is not None else ()))
 
 
-def _telling(failures: list[tuple[str, Unread]]) -> list[tuple[str, Unread]]:
+def _most_specific_first(failures: list[tuple[str, Unread]]) -> list[tuple[str, Unread]]:
     """Return lines of a failure, those first that name a rank, a peer or a port."""
-    return sorted(failures, key=lambda failure: not facts([failure[1].text]))
+    return sorted(failures, key=lambda failure: not failure_facts([failure[1].text]))
 
 
 CRITERIA = (
@@ -79,6 +79,6 @@ CRITERIA = (
         tolerance="a warning where the cluster reports success, and for other NCCL and PyTorch warnings",
         applies="all jobs with logs: of unknown programs those that report a failure",
         source="R-4.1-2, R-4.3-1, R-4.4-8, S-7.4",
-        look=_no_failure,
+        judge=_no_failure,
     ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from toolkit.evidence.criteria.transport import first_lines
-from toolkit.evidence.criterion import NCCL, Criterion, Found, at, nccl_logs, of, passed
+from toolkit.evidence.criterion import NCCL, Criterion, Outcome, nccl_logs, passed, proofs_at, readings_of
 from toolkit.evidence.model import NcclLog
 from toolkit.evidence.tools.nccl_tests.model import NcclTests
 from toolkit.evidence.tools.nvidia_smi import NvidiaSmi
@@ -28,13 +28,13 @@ class _Model(NamedTuple):
     memory_gb: str | None
 
     def differs(self, other: "_Model") -> bool:
-        return any(one and two and one != two for one, two in zip(self, other, strict=True))
+        return any(own and others and own != others for own, others in zip(self, other, strict=True))
 
 
 def _model(name: str) -> _Model | None:
-    found = _GPU.search(name)
+    match = _GPU.search(name)
     return (
-        None if found is None else _Model(found["family"].upper(), (found["form"] or "").upper() or None, found["gb"])
+        None if match is None else _Model(match["family"].upper(), (match["form"] or "").upper() or None, match["gb"])
     )
 
 
@@ -49,41 +49,43 @@ class _Shown(NamedTuple):
 
 
 def _shown(job: Job) -> Iterator[_Shown]:
-    for test in of(job, NcclTests):
+    for test in readings_of(job, NcclTests):
         for device in test.devices:
             yield _Shown((test.tool, device.host, device.bus_id), test.file, device.line, device.name)
-    for one in of(job, NvidiaSmi):
+    for table in readings_of(job, NvidiaSmi):
         yield from (
-            _Shown((one.tool, one.source or one.file, gpu.index, gpu.bus), one.file, gpu.line, gpu.name)
-            for gpu in one.rows
+            _Shown((table.tool, table.source or table.file, gpu.index, gpu.bus), table.file, gpu.line, gpu.name)
+            for gpu in table.rows
             if gpu.name
         )
 
 
-def _gpu(job: Job) -> Found | None:
+def _gpu(job: Job) -> Outcome | None:
     profile = job.request.known_machine
-    wanted = _model(profile.gpu.model)
-    named = {shown.gpu: (shown, seen) for shown in _shown(job) if (seen := _model(shown.name)) is not None}
-    if wanted is None or not named:
+    model = _model(profile.gpu.model)
+    named = {
+        shown.gpu: (shown, shown_model) for shown in _shown(job) if (shown_model := _model(shown.name)) is not None
+    }
+    if model is None or not named:
         return None
-    other = {gpu: shown for gpu, (shown, seen) in named.items() if wanted.differs(seen)}
+    other = {gpu: shown for gpu, (shown, shown_model) in named.items() if model.differs(shown_model)}
     gpus = other or {gpu: shown for gpu, (shown, _) in named.items()}
     names = listed(sorted({shown.name.strip() for shown in gpus.values()}), 4)
-    proofs = tuple(proof for shown in [*gpus.values()][:2] for proof in at(shown.file, shown.line))
+    proofs = tuple(proof for shown in [*gpus.values()][:2] for proof in proofs_at(shown.file, shown.line))
     # nvidia-smi and nccl-tests show the same GPUs.
     count = max(Counter(gpu[0] for gpu in gpus).values())
-    return Found(passed(not other), f"{count} {names}", f"{profile.gpu.model} ({profile.name})", proofs)
+    return Outcome(passed(not other), f"{count} {names}", f"{profile.gpu.model} ({profile.name})", proofs)
 
 
-def _layers(job: Job) -> Found | None:
+def _layers(job: Job) -> Outcome | None:
     logs = [(file, log) for file, log in nccl_logs(job) if log.link_layers]
     if not logs:
         return None
-    wanted = _LINK_LAYERS[job.request.fabric or ""]
-    layers = [(log, name, layer) for _, log in logs for name, layer in log.link_layers.items() if layer != wanted]
+    link_layer = _LINK_LAYERS[job.request.fabric or ""]
+    layers = [(log, name, layer) for _, log in logs for name, layer in log.link_layers.items() if layer != link_layer]
     other = sorted({f"{name} is {layer}" for log, name, layer in layers if name in _ours(job.request, log)})
     proofs = first_lines(logs, "NET/IB : Using")
-    return Found(passed(not other), listed(other, 4) if other else f"all {wanted}", f"{wanted} each", proofs)
+    return Outcome(passed(not other), listed(other, 4) if other else f"all {link_layer}", f"{link_layer} each", proofs)
 
 
 def _ours(request: Request, log: NcclLog) -> frozenset[str]:
@@ -101,7 +103,7 @@ CRITERIA = (
         applies="jobs whose logs name GPUs (nccl-tests, nvidia-smi), of a known profile",
         source="R-4.4-2, R-4.4-8, D-2.3",
         needs=("nccl-tests", "nvidia-smi"),
-        look=_gpu,
+        judge=_gpu,
         missed=False,
         when=lambda request: request.machine is not None,
     ),
@@ -114,7 +116,7 @@ CRITERIA = (
         applies="jobs over RDMA whose fabric is known",
         source="R-4.4-9, R-4.1-6",
         needs=(NCCL,),
-        look=_layers,
+        judge=_layers,
         missed=False,
         when=lambda request: request.uses_rdma and request.fabric in _LINK_LAYERS,
     ),

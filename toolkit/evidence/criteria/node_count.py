@@ -1,16 +1,16 @@
 """Whether a job ran on as many nodes as it needs."""
 
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed
 from toolkit.evidence.verdict import Job, Request
 from toolkit.evidence.wording import listed
 
 
-def _nodes(job: Job) -> Found | None:
+def _nodes(job: Job) -> Outcome | None:
     nodes, fewest = job.request.nodes, _fewest(job.request)
     if not nodes:
         return None
-    return Found(passed(len(nodes) >= fewest), listed(nodes), f">= {plural(fewest, 'node')}")
+    return Outcome(passed(len(nodes) >= fewest), listed(nodes), f">= {plural(fewest, 'node')}")
 
 
 def _fewest(request: Request) -> int:
@@ -27,7 +27,7 @@ CRITERIA = (
         unit="nodes",
         applies="jobs with more GPUs than a node has, on a cluster",
         source="B-6.4",
-        look=_nodes,
+        judge=_nodes,
         when=lambda request: _fewest(request) > 1,
     ),
 )

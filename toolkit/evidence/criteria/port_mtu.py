@@ -1,6 +1,6 @@
 """Whether RoCE has large packets: the MTU of the pod's interfaces over the ports, and what RDMA makes of it."""
 
-from toolkit.evidence.criterion import Criterion, Found, at, begins, of
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, proofs_at, readings_of
 from toolkit.evidence.tools.net_devices import NetDevices
 from toolkit.evidence.tools.perftest.model import Perftest
 from toolkit.evidence.verdict import RDMA_TEST, Job, Status
@@ -19,32 +19,32 @@ def rdma_mtu(mtu: int) -> int:
     return next((size for size in RDMA_MTUS if size + AROUND_BYTES <= mtu), 0)
 
 
-def _look(job: Job) -> Found | None:
-    wanted = job.request.port_mtu
-    least = wanted or LEAST_BYTES
+def _judge(job: Job) -> Outcome | None:
+    mtu = job.request.port_mtu
+    least = mtu or LEAST_BYTES
     ports = [
-        (f"{row.name}: {row.mtu}", row.mtu >= least, at(one.file, row.line))
-        for one in of(job, NetDevices)
-        for row in one.rows
+        (f"{row.name}: {row.mtu}", row.mtu >= least, proofs_at(table.file, row.line))
+        for table in readings_of(job, NetDevices)
+        for row in table.rows
         if row.mtu is not None and row.name not in POD_NETWORK
     ]
     packets = [
-        (f"RDMA: {one.mtu_bytes}", one.mtu_bytes >= rdma_mtu(least), begins([one]))
-        for one in of(job, Perftest)
-        if one.mtu_bytes is not None
+        (f"RDMA: {reading.mtu_bytes}", reading.mtu_bytes >= rdma_mtu(least), opening_proofs([reading]))
+        for reading in readings_of(job, Perftest)
+        if reading.mtu_bytes is not None
     ]
-    found = ports + packets
-    small = [one for one in found if not one[1]]
+    mtus = ports + packets
+    too_small = [entry for entry in mtus if not entry[1]]
     limit = f">= {least} bytes, of RDMA's packets {rdma_mtu(least)}"
-    proofs = tuple(proof for _, _, lines in small or found for proof in lines)
-    measured = listed(text for text, _, _ in small or found)
-    if small:
-        return Found(Status.FAIL if wanted is not None else Status.WARN, measured, limit, proofs)
+    proofs = tuple(proof for _, _, lines in too_small or mtus for proof in lines)
+    measured = listed(text for text, _, _ in too_small or mtus)
+    if too_small:
+        return Outcome(Status.FAIL if mtu is not None else Status.WARN, measured, limit, proofs)
     if not ports:
         # A packet shows what fits, and not the MTU: 4096 bytes are what it has from 4192 on.
         what = f"no MTU of the ports{f'; {measured}' if packets else ''}"
-        return Found(Status.MISSING, what, limit, proofs) if wanted is not None else None
-    return Found(Status.PASS, measured, limit, proofs)
+        return Outcome(Status.MISSING, what, limit, proofs) if mtu is not None else None
+    return Outcome(Status.PASS, measured, limit, proofs)
 
 
 CRITERIA = (
@@ -57,7 +57,7 @@ CRITERIA = (
         applies="the measuring side of the RDMA test over RoCE",
         source="N-1.3",
         needs=("net-devices", "perftest"),
-        look=_look,
+        judge=_judge,
         when=lambda request: request.fabric == "roce" and request.is_rdma_test and request.side == RDMA_TEST,
     ),
 )

@@ -3,35 +3,38 @@
 from core.apis.nccl import Transport
 from core.wording import plural
 from toolkit.evidence.criteria.transport import first_lines
-from toolkit.evidence.criterion import NCCL, Criterion, Found, nccl_logs, passed
+from toolkit.evidence.criterion import NCCL, Criterion, Outcome, nccl_logs, passed
 from toolkit.evidence.verdict import Job, Request, Status
 from toolkit.evidence.wording import listed
 
 
-def _hcas_used(job: Job) -> Found | None:
-    wanted = job.request.hcas
-    if not wanted:
+def _hcas_used(job: Job) -> Outcome | None:
+    hcas = job.request.hcas
+    if not hcas:
         return None
-    limit = f"{listed(sorted(wanted))} on every host"
-    lacking: list[str] = []
+    limit = f"{listed(sorted(hcas))} on every host"
+    incomplete: list[str] = []
     proofs = first_lines(nccl_logs(job), "NET/IB : Using")
     hosts = 0
     for file, log in nccl_logs(job):
         by_host = dict(log.devices_by_host) or ({"": log.devices} if log.devices else {})
         hosts += len(by_host)
         for host, devices in sorted(by_host.items()):
-            if absent := wanted - {*devices}:
-                lacking.append(f"{host or file} lacks {listed(sorted(absent))}")
+            if absent := hcas - {*devices}:
+                incomplete.append(f"{host or file} lacks {listed(sorted(absent))}")
     if not hosts:
         sockets = any(log.between_nodes for _, log in nccl_logs(job))
-        return Found(Status.FAIL if sockets else Status.MISSING, "no HCA is named", limit)
+        return Outcome(Status.FAIL if sockets else Status.MISSING, "no HCA is named", limit)
     pods = job.request.shape.pods if job.request.shape else hosts
-    if not lacking and hosts < pods:
-        return Found(Status.MISSING, f"all on {hosts} of {plural(pods, 'host')}", limit, proofs)
-    if not lacking and (idle := _idle(job, len(wanted))) is not None:
-        return Found(*idle, limit, proofs, short=True)
-    return Found(
-        passed(not lacking), listed(lacking, 4) if lacking else f"all on {plural(hosts, 'host')}", limit, proofs
+    if not incomplete and hosts < pods:
+        return Outcome(Status.MISSING, f"all on {hosts} of {plural(pods, 'host')}", limit, proofs)
+    if not incomplete and (idle := _idle(job, len(hcas))) is not None:
+        return Outcome(*idle, limit, proofs, short=True)
+    return Outcome(
+        passed(not incomplete),
+        listed(incomplete, 4) if incomplete else f"all on {plural(hosts, 'host')}",
+        limit,
+        proofs,
     )
 
 
@@ -62,7 +65,7 @@ def _beside(request: Request, count: int) -> int:
     return -(-gpus * count // profile.gpus)
 
 
-def _equal_hosts(job: Job) -> Found | None:
+def _equal_hosts(job: Job) -> Outcome | None:
     logs = nccl_logs(job)
     names: dict[str, set[str]] = {}
     for _, log in logs:
@@ -86,7 +89,7 @@ def _equal_hosts(job: Job) -> Found | None:
     ]
     proofs = first_lines(logs, "NET/IB : Using", "NET/IB : No device found")
     measured = listed(short or other, 4) or f"{plural(len(fullest), 'HCA')} on each of {plural(len(names), 'host')}"
-    return Found(Status.FAIL if short else Status.WARN if other else Status.PASS, measured, proofs=proofs)
+    return Outcome(Status.FAIL if short else Status.WARN if other else Status.PASS, measured, proofs=proofs)
 
 
 def _has_whole_nodes(request: Request) -> bool:
@@ -95,7 +98,7 @@ def _has_whole_nodes(request: Request) -> bool:
     return profile is not None and request.shape is not None and request.shape.gpus == profile.gpus
 
 
-def _same_hca(job: Job) -> Found | None:
+def _same_hca(job: Job) -> Outcome | None:
     logs = [(file, log) for file, log in nccl_logs(job) if len(log.used_devices) > 1]
     if not logs:
         return None
@@ -104,7 +107,7 @@ def _same_hca(job: Job) -> Found | None:
     proofs = first_lines(crossed or logs, "NET/IB : Using")
     used = listed(sorted({name for _, log in logs for name in log.used_devices}))
     measured = listed(pairs, 4) if crossed else f"over {used}"
-    return Found(Status.WARN if crossed else Status.PASS, measured, proofs=proofs)
+    return Outcome(Status.WARN if crossed else Status.PASS, measured, proofs=proofs)
 
 
 CRITERIA = (
@@ -118,7 +121,7 @@ CRITERIA = (
         applies="jobs over RDMA whose HCAs are known",
         source="R-4.4-9, R-4.3-8",
         needs=(NCCL,),
-        look=_hcas_used,
+        judge=_hcas_used,
         when=lambda request: request.uses_rdma and bool(request.hcas),
     ),
     Criterion(
@@ -130,7 +133,7 @@ CRITERIA = (
         applies="jobs, but not over TCP, whose NCCL messages name the HCAs of several hosts",
         source="github.com/NVIDIA/nccl/issues/2428, github.com/NVIDIA/nccl/issues/1277",
         needs=(NCCL,),
-        look=_equal_hosts,
+        judge=_equal_hosts,
         when=lambda request: request.transport is not Transport.TCP,
         missed=False,
     ),
@@ -144,7 +147,7 @@ CRITERIA = (
         applies="jobs over RDMA in pods with all GPUs of their nodes, whose channels use several HCAs",
         source="D-3.6",
         needs=(NCCL,),
-        look=_same_hca,
+        judge=_same_hca,
         when=lambda request: request.uses_rdma and _has_whole_nodes(request),
     ),
 )

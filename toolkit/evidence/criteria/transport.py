@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from core.apis.nccl import Transport
 from core.hardware import topology
 from core.wording import plural
-from toolkit.evidence.criterion import NCCL, Criterion, Found, nccl_logs, passed, quoted, texts_of
+from toolkit.evidence.criterion import NCCL, Criterion, Outcome, line_proofs, nccl_logs, passed, quoted_proofs
 from toolkit.evidence.model import NcclLog
 from toolkit.evidence.verdict import Job, Proof, Request, Status
 from toolkit.evidence.wording import listed
@@ -30,16 +30,16 @@ def _several_pods(request: Request) -> bool:
     )
 
 
-def is_over(seen: str, wanted: str) -> bool:
-    """Return whether what a channel goes by is a network.
+def is_over(route: str, network: str) -> bool:
+    """Return whether the route of a channel is a network.
 
     InfiniBand has plugins beside NCCL's own way: NVIDIA's of HPC-X, which SHARP needs, is NET/IBext or NET/IBext_v8.
     """
-    return seen == wanted or seen.startswith(f"{wanted}/") or (wanted == "NET/IB" and seen.startswith(wanted))
+    return route == network or route.startswith(f"{network}/") or (network == "NET/IB" and route.startswith(network))
 
 
-def _is_untold(seen: str) -> bool:
-    """Return whether a network goes by whatever it finds: UCX does, over InfiniBand or TCP."""
+def _is_ambiguous(seen: str) -> bool:
+    """Return whether a plugin chooses its network at run time: UCX does, InfiniBand or TCP."""
     return seen.startswith("NET/UCX")
 
 
@@ -47,54 +47,54 @@ def _is_nvlink(seen: str) -> bool:
     return seen.startswith(_NVLINK)
 
 
-def _called(seen: str) -> str:
+def _description(seen: str) -> str:
     return f"{seen} (libfabric: EFA, not InfiniBand)" if _LIBFABRIC.search(seen) else seen
 
 
 def first_lines(logs: Iterable[tuple[str, NcclLog]], *kinds: str) -> tuple[Proof, ...]:
     """Return the first line of each kind of message in each log."""
-    return tuple(proof for file, log in logs for proof in quoted(file, *map(log.proofs.get, kinds)))
+    return tuple(proof for file, log in logs for proof in quoted_proofs(file, *map(log.proofs.get, kinds)))
 
 
-def _transport(job: Job) -> Found | None:
+def _transport(job: Job) -> Outcome | None:
     transport = job.request.transport
     logs = nccl_logs(job)
-    seen: Counter[str] = Counter()
+    routes: Counter[str] = Counter()
     for _, log in logs:
-        seen.update(log.between_nodes)
-    measured = ", ".join(f"{_called(name)}: {channels}" for name, channels in sorted(seen.items()))
-    nvlink_alone = bool(seen) and all(map(_is_nvlink, seen))
+        routes.update(log.between_nodes)
+    measured = ", ".join(f"{_description(name)}: {channels}" for name, channels in sorted(routes.items()))
+    nvlink_alone = bool(routes) and all(map(_is_nvlink, routes))
     if transport is None and nvlink_alone:
-        return Found(Status.PASS, f"channels by {measured}", "a way between nodes", first_lines(logs, *seen))
+        return Outcome(Status.PASS, f"channels by {measured}", "a way between nodes", first_lines(logs, *routes))
     if transport is None:
-        unnamed = all(map(_LIBFABRIC.search, seen))
+        unnamed = all(map(_LIBFABRIC.search, routes))
         remedy = "which no `transport` names" if unnamed else "and no transport was requested: pass --transport"
         unrequested = f"channels by {measured}, {remedy}"
-        return Found(Status.MISSING, unrequested, proofs=first_lines(logs, *seen)) if seen else None
-    wanted = NETWORKS[transport]
-    limit = f"{wanted} on every channel between nodes"
-    if not seen:
-        return Found(Status.MISSING, "no channel between nodes", limit)
+        return Outcome(Status.MISSING, unrequested, proofs=first_lines(logs, *routes)) if routes else None
+    network = NETWORKS[transport]
+    limit = f"{network} on every channel between nodes"
+    if not routes:
+        return Outcome(Status.MISSING, "no channel between nodes", limit)
     if nvlink_alone:
         unused = f"channels by {measured}: NVLink joins the nodes; NCCL_MNNVL_ENABLE=0 tests the network"
-        return Found(Status.MISSING, unused, limit, first_lines(logs, *seen))
-    strange = [name for name in seen if not is_over(name, wanted) and not _is_nvlink(name)]
-    proofs = first_lines(logs, *(strange or seen))
-    if strange and all(map(_is_untold, strange)):
-        return Found(Status.MISSING, f"channels by {measured}, which goes over what it finds", limit, proofs)
-    return Found(passed(not strange), f"channels by {measured}", limit, proofs)
+        return Outcome(Status.MISSING, unused, limit, first_lines(logs, *routes))
+    others = [name for name in routes if not is_over(name, network) and not _is_nvlink(name)]
+    proofs = first_lines(logs, *(others or routes))
+    if others and all(map(_is_ambiguous, others)):
+        return Outcome(Status.MISSING, f"channels by {measured}, which goes over what it finds", limit, proofs)
+    return Outcome(passed(not others), f"channels by {measured}", limit, proofs)
 
 
-def _gpudirect(job: Job) -> Found | None:
+def _gpudirect(job: Job) -> Outcome | None:
     logs = nccl_logs(job)
     # Channels of one rank over the network, whichever rank is at the other end, use GPUDirect or do not.
     channels = sum(count for _, log in logs for name, count in log.between_nodes.items() if name.startswith("NET/"))
     direct = sum(log.gpudirect_between_nodes for _, log in logs)
     if not channels:
-        return Found(Status.MISSING if not _any_between(logs) else Status.FAIL, "no channel over a network")
-    reasons = texts_of((file, line) for file, log in logs for line in log.gdr_unavailable[:2])
+        return Outcome(Status.MISSING if not _any_between(logs) else Status.FAIL, "no channel over a network")
+    reasons = line_proofs((file, line) for file, log in logs for line in log.gdr_unavailable[:2])
     proofs = (*first_lines(logs, "GDRDMA"), *reasons)
-    return Found(passed(direct == channels), f"{direct} of {plural(channels, 'channel')} with GDRDMA", proofs=proofs)
+    return Outcome(passed(direct == channels), f"{direct} of {plural(channels, 'channel')} with GDRDMA", proofs=proofs)
 
 
 def _reaches_gpus(request: Request) -> bool:
@@ -108,10 +108,10 @@ def _any_between(logs: Iterable[tuple[str, NcclLog]]) -> bool:
     return any(not _is_nvlink(name) for _, log in logs for name in log.between_nodes)
 
 
-def _initialised(job: Job) -> Found | None:
+def _initialised(job: Job) -> Outcome | None:
     logs = [(file, log) for file, log in nccl_logs(job) if log.nranks is not None]
     if not logs:
-        return Found(Status.MISSING, "no communicator")
+        return Outcome(Status.MISSING, "no communicator")
     shape = job.request.shape
     wrong = [
         f"{log.initialised} of {plural(log.nranks or 0, 'rank')}"
@@ -122,21 +122,23 @@ def _initialised(job: Job) -> Found | None:
     proofs = first_lines(logs, "Init COMPLETE")
     short = all(log.nranks == (shape.total if shape else log.nranks) for _, log in logs)
     measured = listed(wrong or sorted({f"{log.initialised} of {plural(log.nranks or 0, 'rank')}" for _, log in logs}))
-    return Found(passed(not wrong), measured, limit, proofs, short)
+    return Outcome(passed(not wrong), measured, limit, proofs, short)
 
 
-def _within(job: Job) -> Found | None:
+def _within(job: Job) -> Outcome | None:
     logs = nccl_logs(job)
-    known: Counter[str] = Counter()
+    channels_by_kind: Counter[str] = Counter()
     for _, log in logs:
-        known.update(log.transports)
-        known.subtract(log.between_nodes)
-    within = {name: channels for name, channels in known.items() if channels and not name.startswith(_COLLNET)}
+        channels_by_kind.update(log.transports)
+        channels_by_kind.subtract(log.between_nodes)
+    within = {
+        name: channels for name, channels in channels_by_kind.items() if channels and not name.startswith(_COLLNET)
+    }
     if not within:
         return None
-    measured = ", ".join(f"{name}: {channels}" for name, channels in sorted(within.items()))
-    strange = [name for name in within if not name.startswith(_DIRECT)]
-    return Found(passed(not strange), f"channels by {measured}", proofs=first_lines(logs, *(strange or within)))
+    measured = ", ".join(f"{name}: {count}" for name, count in sorted(within.items()))
+    others = [name for name in within if not name.startswith(_DIRECT)]
+    return Outcome(passed(not others), f"channels by {measured}", proofs=first_lines(logs, *(others or within)))
 
 
 def _has_switches(request: Request) -> bool:
@@ -145,15 +147,15 @@ def _has_switches(request: Request) -> bool:
     return machine is not None and shape is not None and shape.gpus > 1 and machine.nvlink.shape in ("switched", "mesh")
 
 
-def _sharp(job: Job) -> Found | None:
+def _sharp(job: Job) -> Outcome | None:
     logs = [(file, log) for file, log in nccl_logs(job) if log.collnet is not None]
     if not logs:
-        return Found(Status.FAIL, "NCCL prints nothing of CollNet")
+        return Outcome(Status.FAIL, "NCCL prints nothing of CollNet")
     good = all(log.collnet for _, log in logs)
-    proofs = texts_of(
+    proofs = line_proofs(
         (file, line) for file, log in logs for kind, line in log.proofs.items() if "collnet" in kind.lower()
     )
-    return Found(passed(good), "CollNet in use" if good else "CollNet not in use", proofs=proofs)
+    return Outcome(passed(good), "CollNet in use" if good else "CollNet not in use", proofs=proofs)
 
 
 CRITERIA = (
@@ -166,7 +168,7 @@ CRITERIA = (
         "--transport; where NVLink joins all nodes (MNNVL), no network is judged",
         source="R-4.3-4, R-4.4-9, R-4.4-12, B-6.3",
         needs=(NCCL,),
-        look=_transport,
+        judge=_transport,
         when=lambda request: request.spans_nodes or _several_pods(request),
     ),
     Criterion(
@@ -177,7 +179,7 @@ CRITERIA = (
         applies="jobs with several GPUs in a pod, on machines whose GPUs are all joined by NVLink",
         source="R-4.3-7, D-2.3; measured (docs/guide/gpus.md)",
         needs=(NCCL,),
-        look=_within,
+        judge=_within,
         missed=False,
         when=_has_switches,
     ),
@@ -189,7 +191,7 @@ CRITERIA = (
         applies="jobs on several nodes that request GPUDirect, on machines where every GPU reaches a port by it",
         source="R-4.3-4, R-4.4-12",
         needs=(NCCL,),
-        look=_gpudirect,
+        judge=_gpudirect,
         when=_reaches_gpus,
     ),
     Criterion(
@@ -200,7 +202,7 @@ CRITERIA = (
         applies="programs whose NCCL log shows communicators",
         source="B-6.3, B-1.2",
         needs=(NCCL,),
-        look=_initialised,
+        judge=_initialised,
     ),
     Criterion(
         name="sharp",
@@ -209,7 +211,7 @@ CRITERIA = (
         applies="jobs over a fabric with SHARP, on several nodes",
         source="D-3.8, D-4.1",
         needs=(NCCL,),
-        look=_sharp,
+        judge=_sharp,
         when=lambda request: request.sharp and request.uses_rdma,
     ),
 )

@@ -12,7 +12,7 @@ from toolkit.evidence.model import Reading, Unread
 from toolkit.evidence.verdict import Job, Proof
 
 PROOFS_KEPT = 3
-"""Lines that are kept of those that show a cause."""
+"""Lines stored of those that show a cause."""
 _FAILURES = ("failed", "failure", "failures")
 """Fields of readings in which a parser stores the messages of a failure."""
 
@@ -43,7 +43,7 @@ def diagnose(job: Job) -> tuple[Diagnosis, ...]:
 
     A line shows the first cause of the table that nothing else in the logs contradicts.
     """
-    found: dict[str, list[Proof]] = {}
+    proofs_by_cause: dict[str, list[Proof]] = {}
     possible: list[tuple[re.Pattern[str], Cause]] | None = None
     for proof in _lines(job):
         if _any().search(proof.text):
@@ -51,11 +51,11 @@ def diagnose(job: Job) -> tuple[Diagnosis, ...]:
                 possible = [(shows, cause) for shows, cause in _shows() if not contradicted(cause.contradicted_by, job)]
             cause = next((cause for shows, cause in possible if shows.search(proof.text)), None)
             if cause is not None:
-                found.setdefault(cause.name, []).append(proof)
-    for name, seen in SEEN.items():
-        if proofs := list(seen(job)):
-            found.setdefault(name, []).extend(proofs)
-    return tuple(_of(cause, found[cause.name]) for cause in CAUSES if cause.name in found)
+                proofs_by_cause.setdefault(cause.name, []).append(proof)
+    for name, find_proofs in SEEN.items():
+        if proofs := list(find_proofs(job)):
+            proofs_by_cause.setdefault(name, []).extend(proofs)
+    return tuple(_of(cause, proofs_by_cause[cause.name]) for cause in CAUSES if cause.name in proofs_by_cause)
 
 
 def _of(cause: Cause, seen: Sequence[Proof]) -> Diagnosis:
@@ -74,9 +74,13 @@ def reasons(why: str | None) -> tuple[Cause, ...]:
 
 def explaining(diagnoses: Sequence[Diagnosis], criterion: str, *, ended_early: bool = False) -> Iterator[Diagnosis]:
     """Yield what explains the failure of a criterion; `ended_early`: the criterion is that there is an end."""
-    found = [one for one in diagnoses if criterion in one.cause.explains or (ended_early and one.cause.ends)]
-    known = [one for one in found if not one.cause.last_resort]
-    yield from known or found
+    matching = [
+        diagnosis
+        for diagnosis in diagnoses
+        if criterion in diagnosis.cause.explains or (ended_early and diagnosis.cause.ends)
+    ]
+    specific = [diagnosis for diagnosis in matching if not diagnosis.cause.last_resort]
+    yield from specific or matching
 
 
 def ended(job: Job, diagnoses: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
@@ -84,15 +88,15 @@ def ended(job: Job, diagnoses: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
 
     Ranks that wait for one that ended may each print a line more.
     """
-    last: dict[str, int] = {}
-    for one in job.readings:
-        if not one.complete:
-            last[one.file] = max(last.get(one.file, 0), _last_row(one))
+    last_row: dict[str, int] = {}
+    for reading in job.readings:
+        if not reading.complete:
+            last_row[reading.file] = max(last_row.get(reading.file, 0), _last_row(reading))
     ranks = job.request.shape.total if job.request.shape else 0
     return tuple(
-        one
-        for one in diagnoses
-        if one.cause.ends and any(line > last.get(file, 0) - ranks for file, line in one.places)
+        diagnosis
+        for diagnosis in diagnoses
+        if diagnosis.cause.ends and any(line > last_row.get(file, 0) - ranks for file, line in diagnosis.places)
     )
 
 
@@ -105,17 +109,17 @@ def _last_row(reading: Reading) -> int:
 def _lines(job: Job) -> Iterator[Proof]:
     """Yield the lines that no parser understood, those in which a tool reports a failure, and NCCL's warnings."""
     for reading in job.readings:
-        for one in (*reading.unread, *_failures(reading)):
-            yield Proof(file=reading.file, line=one.line, text=one.text)
+        for line in (*reading.unread, *_failures(reading)):
+            yield Proof(file=reading.file, line=line.line, text=line.text)
 
 
 def _failures(reading: Reading) -> Iterator[Unread]:
     for name in _FAILURES:
         value = getattr(reading, name, None)
-        for one in value if isinstance(value, tuple) else (value,):
-            if isinstance(one, Unread):
-                yield one
-            elif isinstance(one, str):
-                yield Unread(line=reading.first_line, text=one)
+        for entry in value if isinstance(value, tuple) else (value,):
+            if isinstance(entry, Unread):
+                yield entry
+            elif isinstance(entry, str):
+                yield Unread(line=reading.first_line, text=entry)
     if (log := reading.nccl) is not None:
         yield from (*log.warnings, *log.gdr_unavailable, *log.proofs.values())

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from toolkit.evidence.criterion import nccl_logs, of
+from toolkit.evidence.criterion import nccl_logs, readings_of
 from toolkit.evidence.tools.lsmod import PEER_MEMORY, LsMod
 from toolkit.evidence.tools.nvidia_smi.model import NvidiaSmi
 from toolkit.evidence.tools.perftest.model import Perftest
@@ -27,18 +27,18 @@ class Fact:
 
 
 def _peer_memory(job: Job) -> bool:
-    lists = of(job, LsMod)
-    return bool(lists) and all(any(one.module(name) for name in PEER_MEMORY) for one in lists)
+    listings = readings_of(job, LsMod)
+    return bool(listings) and all(any(listing.module(name) for name in PEER_MEMORY) for listing in listings)
 
 
 def _unlimited(job: Job) -> bool:
-    limits = [one.unlimited for one in of(job, Ulimit) if one.unlimited is not None]
+    limits = [limit.unlimited for limit in readings_of(job, Ulimit) if limit.unlimited is not None]
     return bool(limits) and all(limits)
 
 
 def _gpus(job: Job) -> bool:
-    tables = of(job, NvidiaSmi)
-    return bool(tables) and all(one.rows for one in tables)
+    tables = readings_of(job, NvidiaSmi)
+    return bool(tables) and all(table.rows for table in tables)
 
 
 def _only_host_memory(job: Job) -> bool:
@@ -52,15 +52,19 @@ def _only_infiniband(job: Job) -> bool:
 
 
 def _loopback(job: Job) -> bool:
-    texts = [line.text for one in job.readings for line in one.unread]
+    texts = [line.text for reading in job.readings for line in reading.unread]
     return any(_LOOPBACK in text for text in texts) and any(_MESH in text for text in texts)
 
 
 FACTS: tuple[Fact, ...] = (
     Fact("peer-memory-loaded", "every lsmod lists the kernel module for GPUDirect", _peer_memory),
     Fact("memlock-unlimited", "every limit of locked memory that was printed is unlimited", _unlimited),
-    Fact("gpu-buffers", "perftest ran on GPU memory", lambda job: any(one.gpu for one in of(job, Perftest))),
-    Fact("host-buffers", "perftest ran on host memory", lambda job: any(not one.gpu for one in of(job, Perftest))),
+    Fact("gpu-buffers", "perftest ran on GPU memory", lambda job: any(run.gpu for run in readings_of(job, Perftest))),
+    Fact(
+        "host-buffers",
+        "perftest ran on host memory",
+        lambda job: any(not run.gpu for run in readings_of(job, Perftest)),
+    ),
     Fact("gpus-listed", "every nvidia-smi lists GPUs", _gpus),
     Fact("host-memory-only", "NCCL connects channels over InfiniBand or RoCE, none with GPUDirect", _only_host_memory),
     Fact("only-infiniband", "NCCL lists adapters, none on RoCE", _only_infiniband),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from core.apis.nccl import Transport
 from core.hardware.gpus import ARCHITECTURES, Architecture, architecture_of
-from toolkit.evidence.criterion import at, nccl_logs, of, quoted
+from toolkit.evidence.criterion import nccl_logs, proofs_at, quoted_proofs, readings_of
 from toolkit.evidence.diagnosis import node_causes
 from toolkit.evidence.node_facts import NodeFacts
 from toolkit.evidence.tools.hpc_data import DataLog
@@ -26,9 +26,9 @@ _WHOLE = 100.0
 
 
 def _limited(job: Job) -> Iterator[Proof]:
-    for one in of(job, Ulimit):
-        if one.unlimited is False:
-            yield from at(one.file, one.line)
+    for limit in readings_of(job, Ulimit):
+        if limit.unlimited is False:
+            yield from proofs_at(limit.file, limit.line)
     yield from node_causes.not_registered(job, "Cannot_allocate_memory")
 
 
@@ -37,98 +37,100 @@ def _no_peer_memory(job: Job) -> Iterator[Proof]:
 
 
 def _hca_absent(job: Job) -> Iterator[Proof]:
-    wanted = job.request.hcas
-    for one in of(job, IbStatus):
-        down = [port.line for port in one.rows if port.device in wanted and not port.up]
-        yield from at(one.file, *down)
-        if one.rows and wanted - {port.device for port in one.rows}:
-            yield from at(one.file, one.first_line)
-    for files in of(job, RdmaDevices):
-        if 0 < files.counts.get("uverbs", 0) < len(wanted):
-            yield from at(files.file, files.first_line)
+    hcas = job.request.hcas
+    for table in readings_of(job, IbStatus):
+        down = [port.line for port in table.rows if port.device in hcas and not port.up]
+        yield from proofs_at(table.file, *down)
+        if table.rows and hcas - {port.device for port in table.rows}:
+            yield from proofs_at(table.file, table.first_line)
+    for files in readings_of(job, RdmaDevices):
+        if 0 < files.counts.get("uverbs", 0) < len(hcas):
+            yield from proofs_at(files.file, files.first_line)
     for file, log in nccl_logs(job) if job.request.uses_rdma else ():
-        lacks = [wanted - {*devices} for devices in log.devices_by_host.values() if devices]
+        lacks = [hcas - {*devices} for devices in log.devices_by_host.values() if devices]
         if any(lacks):
-            yield from quoted(file, log.proofs.get("NET/IB : Using"))
+            yield from quoted_proofs(file, log.proofs.get("NET/IB : Using"))
 
 
 def _fell_back(job: Job) -> Iterator[Proof]:
     for file, log in nccl_logs(job) if job.request.uses_rdma else ():
         if log.between_nodes.get("NET/Socket"):
-            yield from quoted(file, log.proofs.get("NET/Socket"))
+            yield from quoted_proofs(file, log.proofs.get("NET/Socket"))
 
 
 def _no_direct(job: Job) -> Iterator[Proof]:
     for file, log in nccl_logs(job) if job.request.transport is Transport.GPUDIRECT else ():
         explained = log.gdr_unavailable or "NCCL_NET_GDR_LEVEL" in log.proofs
         if not log.gpudirect and not explained and log.between_nodes.get("NET/IB"):
-            yield from quoted(file, log.proofs.get("NET/IB"))
+            yield from quoted_proofs(file, log.proofs.get("NET/IB"))
 
 
 def _no_gpu_stack(job: Job) -> Iterator[Proof]:
-    for one in of(job, NodeFacts):
-        for row, node in enumerate(one.nodes, 1):
+    for facts in readings_of(job, NodeFacts):
+        for row, node in enumerate(facts.nodes, 1):
             if not node.gpus:
-                yield Proof(file=one.file, line=row, text=f"{node.name}: 0 GPUs")
+                yield Proof(file=facts.file, line=row, text=f"{node.name}: 0 GPUs")
 
 
 def _overlay(job: Job) -> Iterator[Proof]:
-    for facts in of(job, NodeFacts):
+    for facts in readings_of(job, NodeFacts):
         if facts.pod_mtu is not None and facts.pod_mtu < ETHERNET_BYTES:
             yield Proof(file=facts.file, line=1, text=f"pod network: MTU {facts.pod_mtu}")
-    for one in of(job, NetDevices):
-        small = [row.line for row in one.rows if row.mtu is not None and row.mtu < ETHERNET_BYTES and row.name != "lo"]
-        yield from at(one.file, *small)
+    for devices in readings_of(job, NetDevices):
+        small = [
+            row.line for row in devices.rows if row.mtu is not None and row.mtu < ETHERNET_BYTES and row.name != "lo"
+        ]
+        yield from proofs_at(devices.file, *small)
 
 
 def _single(job: Job) -> Iterator[Proof]:
     if job.request.shape is not None and job.request.shape.gpus == 1 and job.request.shape.pods > 1:
-        for one in of(job, NcclTests):
-            yield from at(one.file, *[device.line for device in one.devices[:2]])
+        for run in readings_of(job, NcclTests):
+            yield from proofs_at(run.file, *[device.line for device in run.devices[:2]])
 
 
 def _other_ranks(job: Job) -> Iterator[Proof]:
     shape = job.request.shape
-    for one in of(job, NcclTests):
-        if shape is not None and one.ranks not in (None, shape.total):
-            yield from at(one.file, *[device.line for device in one.devices[-1:]])
+    for run in readings_of(job, NcclTests):
+        if shape is not None and run.ranks not in (None, shape.total):
+            yield from proofs_at(run.file, *[device.line for device in run.devices[-1:]])
 
 
 def _not_cached(job: Job) -> Iterator[Proof]:
-    for log in of(job, DataLog):
-        yield from at(log.file, *[row.line for row in log.rows if row.cached == 0 and row.bytes])
+    for log in readings_of(job, DataLog):
+        yield from proofs_at(log.file, *[row.line for row in log.rows if row.cached == 0 and row.bytes])
 
 
 def _evicted(job: Job) -> Iterator[Proof]:
-    for log in of(job, DataLog):
-        yield from at(log.file, *[row.line for row in log.rows if row.cached and row.cached < _WHOLE])
+    for log in readings_of(job, DataLog):
+        yield from proofs_at(log.file, *[row.line for row in log.rows if row.cached and row.cached < _WHOLE])
 
 
 def _behind(job: Job) -> Iterator[Proof]:
-    for one in of(job, TorchDistributed):
-        yield from at(one.file, *[behind.progress.line for behind in ranks_behind(one.progress)])
-        yield from at(one.file, *[named.line for named in one.named])
+    for reading in readings_of(job, TorchDistributed):
+        yield from proofs_at(reading.file, *[behind.progress.line for behind in ranks_behind(reading.progress)])
+        yield from proofs_at(reading.file, *[named.line for named in reading.named])
 
 
 def _stalled(job: Job) -> Iterator[Proof]:
     """Yield where Horovod warns of a stall and prints nothing after it: else the ranks came in the end."""
-    for one in job.readings:
-        stalls = [line for line in one.unread if "waiting for remainder of ranks for more than" in line.text]
-        if stalls and _STALL.search(one.unread[-1].text):
-            yield from quoted(one.file, stalls[-1])
+    for reading in job.readings:
+        stalls = [line for line in reading.unread if "waiting for remainder of ranks for more than" in line.text]
+        if stalls and _STALL.search(reading.unread[-1].text):
+            yield from quoted_proofs(reading.file, stalls[-1])
 
 
 def _old_nccl(job: Job) -> Iterator[Proof]:
     machine = job.request.machine
-    for one in job.readings:
-        if one.nccl is None or one.nccl.version is None:
+    for reading in job.readings:
+        if reading.nccl is None or reading.nccl.version is None:
             continue
-        names = {device.name for device in one.devices} if isinstance(one, NcclTests) else set()
+        names = {device.name for device in reading.devices} if isinstance(reading, NcclTests) else set()
         kinds = [architecture_of(name) for name in names]
         if machine is not None:
             kinds.append(ARCHITECTURES.get(machine.gpu.architecture))
-        if any(_is_older(one.nccl.version, kind) for kind in kinds):
-            yield from quoted(one.file, one.nccl.proofs.get("NCCL version"))
+        if any(_is_older(reading.nccl.version, kind) for kind in kinds):
+            yield from quoted_proofs(reading.file, reading.nccl.proofs.get("NCCL version"))
 
 
 def _is_older(version: str, kind: Architecture | None) -> bool:

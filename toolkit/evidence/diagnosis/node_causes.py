@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from core.apis.nccl import Transport
 from core.hardware.measured import MEASURED_GPUS
-from toolkit.evidence.criterion import lines_of, nccl_logs, of, quoted
+from toolkit.evidence.criterion import nccl_logs, quoted_proofs, readings_of, row_proofs
 from toolkit.evidence.diagnosis.cause_table import CAUSES
 from toolkit.evidence.tools.nccl_tests.model import NcclTests
 from toolkit.evidence.tools.nccl_tests.speed import slow_between_nodes
@@ -17,8 +17,8 @@ EXPLAINED_CLOCKS = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
 
 
 def _rows(job: Job, what: str, bad: Callable[[Tested], bool]) -> Iterator[Proof]:
-    runs = of(job, Preflight)
-    yield from lines_of((run.file, row) for run in runs for row in run.of_kind(what) if bad(row))
+    runs = readings_of(job, Preflight)
+    yield from row_proofs((run.file, row) for run in runs for row in run.of_kind(what) if bad(row))
 
 
 def _not_ready(job: Job) -> Iterator[Proof]:
@@ -37,16 +37,16 @@ def not_registered(job: Job, error: str) -> Iterator[Proof]:
 
 
 def _links_down(job: Job) -> Iterator[Proof]:
-    wanted = job.request.machine.nvlink.of_a_gpu if job.request.machine else 0
-    if wanted:
-        yield from _rows(job, "gpu", lambda row: row.links is not None and row.links < wanted)
+    links = job.request.machine.nvlink.of_a_gpu if job.request.machine else 0
+    if links:
+        yield from _rows(job, "gpu", lambda row: row.links is not None and row.links < links)
 
 
 def _capped(job: Job) -> Iterator[Proof]:
-    known = MEASURED_GPUS.get(job.request.machine.gpu.model) if job.request.machine else None
-    if known is None:
+    measured = MEASURED_GPUS.get(job.request.machine.gpu.model) if job.request.machine else None
+    if measured is None:
         return
-    least = known.loaded_mhz * known.share
+    least = measured.loaded_mhz * measured.share
 
     def is_capped(row: Tested) -> bool:
         clock, reasons = row.number("sm_mhz"), row.found.get("reasons", NOT_REPORTED)
@@ -64,8 +64,8 @@ def _redirected(job: Job) -> Iterator[Proof]:
     direct = all(log.gpudirect and not log.gdr_unavailable for _, log in logs)
     if logs and whole and direct:
         for file, log in logs:
-            yield from quoted(file, log.proofs.get("NET/IB : Using"))
-        yield from lines_of((one.file, one.rows[-1]) for one in of(job, NcclTests) if one.rows)
+            yield from quoted_proofs(file, log.proofs.get("NET/IB : Using"))
+        yield from row_proofs((run.file, run.rows[-1]) for run in readings_of(job, NcclTests) if run.rows)
 
 
 SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {

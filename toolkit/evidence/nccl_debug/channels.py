@@ -190,7 +190,7 @@ class Channels:
 
         Those whose other rank has no known host are counted by ranks, too.
         """
-        found: Counter[Ends] = Counter()
+        halves: Counter[Ends] = Counter()
         single = {ends for ends in self._all.values() if ends.single and not ends.between}
         for channel, ends in self._channels.items():
             if ends in single:
@@ -201,9 +201,9 @@ class Channels:
                     unknown[_Pair(kind.transport, own, rank, all(place.kind.gpudirect for place in ends.places))] += 1
                 elif other is None or all(place.host == other for place in ends.places):
                     continue
-                found[ends] += 1
+                halves[ends] += 1
                 crossings[number(channel)] += 1
-        return found
+        return halves
 
 
 class _Pair(NamedTuple):

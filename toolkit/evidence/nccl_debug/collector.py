@@ -14,7 +14,7 @@ from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 
 _INFO = b" NCCL INFO "
-_NOBODY: frozenset[str] = frozenset()
+_NO_HOST: frozenset[str] = frozenset()
 _NO_END = End(0, Kind("", receives=False, device=None, gpudirect=False))
 _NEVER_AGAIN = frozenset({b"comm", b"ncclCommInitRank", *(call.encode() for call in messages.CALLS)})
 """First words of messages that hold an address or a count, and so are never repeated."""
@@ -26,8 +26,8 @@ class Collector:
     def __init__(self, shared: LineCache) -> None:
         self._shared = shared
         self._log = ProgramLog(shared)
-        self._known: dict[bytes, frozenset[str] | set[str]] = {}
-        self._heard = False
+        self._printed_by: dict[bytes, frozenset[str] | set[str]] = {}
+        self._has_messages = False
 
     def skim(self, lines: Sequence[bytes], left: Iterator[bytes], last: int) -> bytes | None:
         """Go on to the first line that has to be read with care, and return it; None: there is none.
@@ -35,13 +35,13 @@ class Collector:
         `left` are those of `lines` that are left, and `last` is the number of the last. Those passed over are whole,
         and NCCL's.
         """
-        shared, known = self._shared, self._known
-        if len(known) >= REMEMBERED:
-            known.clear()
-        host_of, printed = shared.hosts.get, known.get
+        shared, printed_by_message = self._shared, self._printed_by
+        if len(printed_by_message) >= REMEMBERED:
+            printed_by_message.clear()
+        host_of, printed = shared.hosts.get, printed_by_message.get
         for head, _, message in map(bytes.partition, left, repeat(_INFO)):
             host = host_of(head)
-            if host in printed(message, _NOBODY):
+            if host in printed(message, _NO_HOST):
                 continue
             line, number = lines[len(lines) - length_hint(left) - 1], last - length_hint(left)
             host = host or shared.host_of(head)
@@ -51,8 +51,8 @@ class Collector:
 
     def _read(self, number: int, line: bytes, host: str, message: bytes) -> bool:
         """Read a message, and remember it; False: its line has to be read with care."""
-        shared, known, log = self._shared, self._known, self._log
-        printed_by = known.get(message, _NOBODY)
+        shared, printed_by_message, log = self._shared, self._printed_by, self._log
+        printed_by = printed_by_message.get(message, _NO_HOST)
         if host in printed_by:
             return True
         channel, kind = shared.ends.get(message, _NO_END)
@@ -68,31 +68,31 @@ class Collector:
             # What has to be cleaned first is not printable, and of two lines in one neither is read.
             if " NCCL " in text or not text.isprintable() or not log.read(number, line, host, text):
                 return False
-            self._heard = True
+            self._has_messages = True
             if message.partition(b" ")[0] in _NEVER_AGAIN:
                 return True
         # A message of one host has that host's set, which all of them share; one of several has its own.
         if isinstance(printed_by, set):
             printed_by.add(host)
         else:
-            known[message] = {*printed_by, host} if printed_by else shared.alone[host]
+            printed_by_message[message] = {*printed_by, host} if printed_by else shared.alone[host]
         return True
 
     def feed(self, line: Line, raw: bytes) -> Taken:
         """Read a line of NCCL with care; `raw` is the same with its prefixes, to know the next of its kind by."""
-        found = messages.parsed(line.text)
-        if found is None:
+        message = messages.parsed(line.text)
+        if message is None:
             return Taken.DAMAGED
-        if found.level == "INFO" and not self._log.read(line.number, raw, found.host, found.message):
+        if message.level == "INFO" and not self._log.read(line.number, raw, message.host, message.message):
             return Taken.DAMAGED
-        self._heard = True
-        if found.level == "WARN":
+        self._has_messages = True
+        if message.level == "WARN":
             self._log.warn(line.number, line.text)
         head, mark, _ = raw.partition(_INFO)
-        if mark and found.host:
-            self._shared.learn(head, found.host)
+        if mark and message.host:
+            self._shared.learn(head, message.host)
         return Taken.YES
 
     def log(self) -> NcclLog | None:
         """Return what was read, None when nothing was."""
-        return self._log.log() if self._heard else None
+        return self._log.log() if self._has_messages else None

@@ -27,7 +27,7 @@ class LineCache:
         self.ends: dict[bytes, End] = {}
 
     def learn(self, head: bytes, host: str) -> None:
-        """Remember whose lines begin so, whatever time stands before that."""
+        """Remember the host of lines with this head, whatever time precedes it."""
         if b'"' in head or is_rewritten(head):
             return  # of a JSON object or a frame, whose end is not the message's
         at = _own(head)
@@ -46,22 +46,22 @@ class LineCache:
             self.alone[host] = frozenset((host,))
 
     def host_of(self, head: bytes) -> str | None:
-        """Return the host whose lines start so, when that is known at once: no prefix, or one that is a time."""
+        """Return the host of lines with this head, when it is known at once: no prefix, or one that is a time."""
         if head[4:5] == b"-" and (timed := TIMED.match(head)) is not None:
             return self.hosts.get(head[timed.end() :])
-        if (found := messages.HEAD.fullmatch(head)) is None:
-            own = _own(head)
-            known = self.hosts.get(head[own:])
-            return known if known is not None and is_prefix(head[:own]) else None
-        host = found[1].decode()
+        if (match := messages.HEAD.fullmatch(head)) is None:
+            prefix = _own(head)
+            prefixed_host = self.hosts.get(head[prefix:])
+            return prefixed_host if prefixed_host is not None and is_prefix(head[:prefix]) else None
+        host = match[1].decode()
         self._learn(head, host)
         return host
 
     def end(self, message: bytes) -> End | None:
         """Return an end of a channel, None for another message."""
-        found = self.ends.get(message) or messages.end(message)
-        if found is not None:
+        channel_end = self.ends.get(message) or messages.end(message)
+        if channel_end is not None:
             if len(self.ends) >= REMEMBERED:
                 self.ends.clear()
-            self.ends[message] = found
-        return found
+            self.ends[message] = channel_end
+        return channel_end

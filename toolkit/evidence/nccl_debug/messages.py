@@ -14,7 +14,7 @@ _LINE = re.compile(
     r"(?: [\w./-]+:\d+)? NCCL (?P<level>INFO|WARN|TRACE) (?P<message>.*)"
 )
 HEAD = re.compile(rb"([A-Za-z0-9_][A-Za-z0-9_.-]*):\d+:\d+ \[-?\d+\]")
-"""What stands before the mark of a line of INFO, when nothing was put before it; its group is the host."""
+"""The head of a line of INFO, before its mark, when nothing was put before it; its group is the host."""
 VERSION = re.compile(r"NCCL version (?P<version>\d+\.\d+[\w.-]*)(?:\+cuda(?P<cuda>\d+(?:\.\d+)+))?")
 
 COMMUNICATOR = re.compile(
@@ -150,26 +150,26 @@ def parsed(text: str) -> Message | None:
     """Take a line apart; None: it is not a whole one, or more than one."""
     if (version := VERSION.fullmatch(text)) is not None:
         return Message("", "INFO", version[0])
-    found = _LINE.fullmatch(text)
-    if found is None or (is_nccl(message := found["message"]) and not VERSION.fullmatch(message)):
+    match = _LINE.fullmatch(text)
+    if match is None or (is_nccl(message := match["message"]) and not VERSION.fullmatch(message)):
         return None
-    return Message(found["host"], found["level"], message)
+    return Message(match["host"], match["level"], message)
 
 
 def end(message: bytes) -> End | None:
     """Read the message of one end of a channel that is connected; None: it is another, or damaged."""
-    if (found := _END.fullmatch(message)) is not None:
-        source, target = int(found["from"]), int(found["to"])
-        transport = found["net"] or found["p2p"] or b"SHM"
-        equal = found["gpu"] is not None and found["gpu"] == found["other"]
-    elif (found := _COLLNET.fullmatch(message)) is not None:
-        source = target = int(found["rank"])
-        transport, equal = found["net"], False
+    if (match := _END.fullmatch(message)) is not None:
+        source, target = int(match["from"]), int(match["to"])
+        transport = match["net"] or match["p2p"] or b"SHM"
+        equal = match["gpu"] is not None and match["gpu"] == match["other"]
+    elif (match := _COLLNET.fullmatch(message)) is not None:
+        source = target = int(match["rank"])
+        transport, equal = match["net"], False
     else:
         return None
-    number = int(found["channel"]) << 10 | int(found["connection"] or 0)
+    number = int(match["channel"]) << 10 | int(match["connection"] or 0)
     channel = (int.from_bytes(transport) << 24 | number) << 2 * _RANK_BITS | source << _RANK_BITS | target
-    return End(channel, _kind(transport, found["side"], found["device"], found["gdr"], equal))
+    return End(channel, _kind(transport, match["side"], match["device"], match["gdr"], equal))
 
 
 CALLS = frozenset(

@@ -67,11 +67,11 @@ class ProgramLog:
                 self._collnet = True
             return True
         for pattern, kind, read in _kinds(word):
-            if (found := pattern.fullmatch(message)) is not None:
+            if (match := pattern.fullmatch(message)) is not None:
                 if kind:
                     self._prove(kind, number, raw)
                 if read is not None:
-                    read(self, found, host, number, raw)
+                    read(self, match, host, number, raw)
                 return True
         return not messages.is_part(message)
 
@@ -79,13 +79,13 @@ class ProgramLog:
         if kind not in self._proofs:
             self._proofs[kind] = _kept(number, raw)
 
-    def _read_version(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
-        self._version, self._cuda = self._version or found["version"], self._cuda or found["cuda"]
+    def _read_version(self, match: Match[str], _host: str, _number: int, _raw: bytes) -> None:
+        self._version, self._cuda = self._version or match["version"], self._cuda or match["cuda"]
 
-    def _read_communicator(self, found: Match[str], host: str, number: int, raw: bytes) -> None:
-        if found["what"] not in (None, "Init"):
-            return  # Another run may have begun since the communicator that ends here.
-        rank, nranks = int(found["rank"]), int(found["nranks"])
+    def _read_communicator(self, match: Match[str], host: str, number: int, raw: bytes) -> None:
+        if match["what"] not in (None, "Init"):
+            return  # Another run may have started since the communicator that ends here.
+        rank, nranks = int(match["rank"]), int(match["nranks"])
         if len(self._sizes) < _SEVERAL:
             self._sizes.add(nranks)
         if nranks > (self._nranks or 0):
@@ -96,51 +96,51 @@ class ProgramLog:
         if nranks != self._nranks:
             return
         self._ranks[rank] = host if self._ranks.get(rank, host) == host else ""
-        if found["state"] == "COMPLETE":
+        if match["state"] == "COMPLETE":
             self._ready.add(rank)
             self._prove("Init COMPLETE", number, raw)
 
-    def _read_infiniband(self, found: Match[str], host: str, _number: int, _raw: bytes) -> None:
+    def _read_infiniband(self, match: Match[str], host: str, _number: int, _raw: bytes) -> None:
         devices: dict[int, tuple[str, ...]] = {}
-        for one in messages.DEVICE.finditer(found["devices"]):
-            devices[int(one["index"])] = (one["name"],)
-            self._links[one["name"]] = one["link"]
+        for device in messages.DEVICE.finditer(match["devices"]):
+            devices[int(device["index"])] = (device["name"],)
+            self._links[device["name"]] = device["link"]
         named = (*self._names.get(host, ()), *(name for names in devices.values() for name in names))
         self._names[host] = tuple(dict.fromkeys(named))
-        if "{" in found["devices"]:
+        if "{" in match["devices"]:
             # Ports that NCCL has bonded: the index of a channel is that of the bond, which is not a device's.
             devices = {}
         self._devices[host] = devices
-        self._read_interfaces(found["oob"])
+        self._read_interfaces(match["oob"])
 
-    def _read_sockets(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
-        self._read_interfaces(found["interfaces"])
+    def _read_sockets(self, match: Match[str], _host: str, _number: int, _raw: bytes) -> None:
+        self._read_interfaces(match["interfaces"])
 
     def _read_interfaces(self, text: str) -> None:
-        for one in messages.INTERFACE.finditer(text):
-            self._sockets[one["name"]] = None
+        for interface in messages.INTERFACE.finditer(text):
+            self._sockets[interface["name"]] = None
 
-    def _read_network(self, found: Match[str], _host: str, number: int, raw: bytes) -> None:
+    def _read_network(self, match: Match[str], _host: str, number: int, raw: bytes) -> None:
         # Of each one proof: a log that is damaged, or of ill will, may name any number of them.
         if len(self._proofs) < _PROOFS:
-            self._prove(f"Using network {found['name']}", number, raw)
-            self._plugins[found["name"]] = None
+            self._prove(f"Using network {match['name']}", number, raw)
+            self._plugins[match["name"]] = None
 
-    def _read_plugin(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
+    def _read_plugin(self, match: Match[str], _host: str, _number: int, _raw: bytes) -> None:
         if len(self._plugins) < _PROOFS:
-            self._plugins[found["name"]] = None
+            self._plugins[match["name"]] = None
 
-    def _read_trees(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
+    def _read_trees(self, match: Match[str], _host: str, _number: int, _raw: bytes) -> None:
         # Each rank prints that they exist; one prints that they are not used, and that holds.
-        enabled = found.re is messages.TREES or found["state"] != "disabled"
+        enabled = match.re is messages.TREES or match["state"] != "disabled"
         self._trees = enabled if self._trees is None else self._trees and enabled
 
-    def _read_count(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
-        self._count = max(int(found["count"]), self._count or 0)
+    def _read_count(self, match: Match[str], _host: str, _number: int, _raw: bytes) -> None:
+        self._count = max(int(match["count"]), self._count or 0)
 
-    def _read_ring(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
-        count = int(found["of"] or int(found["channel"]) + 1)
-        ranks = len(found[0].partition(":")[2].split())
+    def _read_ring(self, match: Match[str], _host: str, _number: int, _raw: bytes) -> None:
+        count = int(match["of"] or int(match["channel"]) + 1)
+        ranks = len(match[0].partition(":")[2].split())
         self._count, self._rings[ranks] = max(count, self._count or 0), max(count, self._rings.get(ranks, 0))
 
     def _read_no_infiniband(self, _found: Match[str], host: str, _number: int, _raw: bytes) -> None:
@@ -150,9 +150,9 @@ class ProgramLog:
     def _read_no_collnet(self, _found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
         self._collnet = self._collnet or False
 
-    def _read_no_gpudirect(self, found: Match[str], _host: str, number: int, raw: bytes) -> None:
+    def _read_no_gpudirect(self, match: Match[str], _host: str, number: int, raw: bytes) -> None:
         if len(self._no_gpudirect) < UNREAD_KEPT:
-            self._no_gpudirect.setdefault(found[0], _kept(number, raw))
+            self._no_gpudirect.setdefault(match[0], _kept(number, raw))
 
     def warn(self, number: int, text: str) -> None:
         """Store a warning."""

@@ -1,4 +1,4 @@
-"""The Redpaper's tables of all-reduce as jobs that ask for the same."""
+"""The Redpaper's tables of all-reduce as jobs that request the same."""
 
 from pydantic import Field
 
@@ -27,8 +27,8 @@ def _run(table: AllReduceTable) -> AllReduceRun:
     )
 
 
-ALL_REDUCE: tuple[AllReduceRun, ...] = tuple(_run(one) for one in measured.ALL_REDUCE)
-"""By nodes; both runs over two nodes ask for GPUDirect to the GPU's own HCA."""
+ALL_REDUCE: tuple[AllReduceRun, ...] = tuple(_run(row) for row in measured.ALL_REDUCE)
+"""By nodes; both runs over two nodes request GPUDirect to the GPU's own HCA."""
 
 
 def all_reduce(profile: str | None, fabric: Fabric | None, shape: Shape | None) -> AllReduceRun | None:

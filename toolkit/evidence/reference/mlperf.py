@@ -8,8 +8,8 @@ def benchmark(name: str) -> str | None:
 
     Programs and logs write its name with a hyphen, an underscore or neither.
     """
-    known = name.replace("-", "").replace("_", "")
-    return known if known in submission().minutes else None
+    benchmark_name = name.replace("-", "").replace("_", "")
+    return benchmark_name if benchmark_name in submission().minutes else None
 
 
 def published_minutes(name: str) -> float | None:
@@ -17,5 +17,5 @@ def published_minutes(name: str) -> float | None:
 
     `name` is a program of docs/reference/programs.md, or what a log calls it.
     """
-    known = benchmark(name)
-    return submission().minutes[known] if known is not None else None
+    benchmark_name = benchmark(name)
+    return submission().minutes[benchmark_name] if benchmark_name is not None else None

@@ -1,4 +1,4 @@
-"""Bandwidth that public records of today's machines show or ask for: no document of the project measured these."""
+"""Bandwidth that public records of today's machines show or require: no document of the project measured these."""
 
 from functools import cache
 from pathlib import Path
@@ -32,7 +32,7 @@ class PublicLimit(Model):
         return self.gb_s * self.share
 
     def fits(self, machine: Profile, nodes: int) -> bool:
-        """Say whether it is about so many of these machines."""
+        """Return whether it is about so many of these machines."""
         return (
             self.gpu in (None, machine.gpu.model)
             and self.ports in (None, machine.ports.count)
@@ -54,4 +54,4 @@ def public_limits() -> tuple[PublicLimit, ...]:
 
 def public_limit(machine: Profile, nodes: int) -> PublicLimit | None:
     """Return the limit of so many machines; None: no record has one."""
-    return next((one for one in public_limits() if one.fits(machine, nodes)), None)
+    return next((limit for limit in public_limits() if limit.fits(machine, nodes)), None)

@@ -23,15 +23,15 @@ class Training(Model):
 def _measured(unit: str) -> tuple[Training, ...]:
     return tuple(
         Training(
-            source=one.source,
-            program=one.program,
+            source=row.source,
+            program=row.program,
             profile=measured.REDPAPER_MACHINE,
             fabric="infiniband",
-            shape=Shape(pods=one.pods, gpus=one.gpus),
-            figure=one.figure,
+            shape=Shape(pods=row.pods, gpus=row.gpus),
+            figure=row.figure,
         )
-        for one in measured.TRAINED
-        if one.unit == unit
+        for row in measured.TRAINED
+        if row.unit == unit
     )
 
 
@@ -47,7 +47,8 @@ ELAPSED = _measured("s")
 def trainings(among: Iterable[Training], request: Request) -> tuple[Training, ...]:
     """Return those of the program and machine of a job, of any shape; a job whose fabric is not known has any."""
     return tuple(
-        one
-        for one in among
-        if (one.program, one.profile) == (request.program, request.profile) and request.fabric in (None, one.fabric)
+        training
+        for training in among
+        if (training.program, training.profile) == (request.program, request.profile)
+        and request.fabric in (None, training.fabric)
     )

@@ -65,29 +65,31 @@ def _font(labels: Sequence[str]) -> float:
 def rates(drawn: Sequence[Link], name: str, stamp: str) -> Markup:
     """Return the bandwidth of links as horizontal bars, with their limit and their line rate as lines."""
     shown = drawn[::-1]
-    papers = sorted({one.paper_mb_s for one in drawn if one.paper_mb_s})
-    limits = {one.least_mb_s for one in drawn if one.least_mb_s}
-    lines = {one.line_mb_s for one in drawn if one.line_mb_s}
+    papers = sorted({link.paper_mb_s for link in drawn if link.paper_mb_s})
+    limits = {link.least_mb_s for link in drawn if link.least_mb_s}
+    lines = {link.line_mb_s for link in drawn if link.line_mb_s}
     least = min(limits) if len(limits) == 1 else None
     line = min(lines) if len(lines) == 1 else None
 
     def draw(axes: Axes) -> None:
-        labels = [*(f"paper\n{figure(value)}" for value in papers), *(_side(one) for one in shown)]
+        labels = [*(f"paper\n{figure(value)}" for value in papers), *(_side(link) for link in shown)]
         for place, value in enumerate(papers):
             edge, face = COLOURS["paper"], COLOURS["surface"]
             axes.barh(place, value, 0.6, color=face, edgecolor=edge, linestyle="--", linewidth=1.2)
-        for place, one in enumerate(shown, len(papers)):
-            axes.barh(place, one.mb_s, 0.6, color=COLOURS["s1"])
+        for place, link in enumerate(shown, len(papers)):
+            axes.barh(place, link.mb_s, 0.6, color=COLOURS["s1"])
         top = len(labels) - 0.5
         _upright(axes, least, top, _Line("limit ≥", "bad", -2))
         _upright(axes, line, top, _Line("line rate", "muted", 2))
         axes.set_yticks(range(len(labels)), labels)
-        most = max([*(one.mb_s for one in drawn), *papers, *(one for one in (least, line) if one is not None)])
+        most = max(
+            [*(bound.mb_s for bound in drawn), *papers, *(bound for bound in (least, line) if bound is not None)]
+        )
         axes.set_xlim(0, most * 1.45 or 1)
         axes.set_ylim(-0.5, len(labels) - 0.1)
         _scale(axes, "x", 4)
 
-    description = ", ".join(f"{' '.join(_side(one).split())} MB/s" for one in drawn)
+    description = ", ".join(f"{' '.join(_side(link).split())} MB/s" for link in drawn)
     height = 1.15 + 0.5 * (len(drawn) + len(papers))
     return svg(draw, name, f"bandwidth of links: {description}", stamp, height)
 
@@ -117,6 +119,6 @@ def _upright(axes: Axes, value: float | None, top: float, line: _Line) -> None:
     )
 
 
-def _side(one: Link) -> str:
-    about = " ".join(word for word in (one.device, one.role) if word) or one.program
-    return f"{about}\n{figure(one.mb_s)}"
+def _side(link: Link) -> str:
+    about = " ".join(word for word in (link.device, link.role) if word) or link.program
+    return f"{about}\n{figure(link.mb_s)}"

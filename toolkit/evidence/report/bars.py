@@ -56,7 +56,7 @@ def results(job: Job) -> tuple[Sequence[float], Unit]:
         return [], "s"
     logs = [reading for reading in job.readings if isinstance(reading, DeepLearningExamples)]
     stamped = [log.elapsed_s for log in logs if log.elapsed_s is not None]
-    return stamped or [one for one in (job.seconds,) if one is not None], "s"
+    return stamped or [seconds for seconds in (job.seconds,) if seconds is not None], "s"
 
 
 def result(job: Job) -> tuple[float, Unit] | None:
@@ -71,7 +71,7 @@ def _images_per_s(reading: Reading) -> float | None:
     return reading.throughput_items_per_s if isinstance(reading, DeepLearningExamples) else None
 
 
-class _Found(NamedTuple):
+class _Result(NamedTuple):
     request: Request
     shape: Shape
     value: float
@@ -83,22 +83,22 @@ def training_bars(jobs: Iterable[Job]) -> tuple[Bars, ...]:
     The ideal follows from the smallest layout measured here; where only one was, from the paper's smallest, which is
     drawn beside it.
     """
-    groups: dict[tuple[str, bool, Unit], list[_Found]] = {}
+    groups: dict[tuple[str, bool, Unit], list[_Result]] = {}
     for job in jobs:
-        shape, found = job.request.shape, result(job)
-        if shape is not None and found is not None:
-            value, unit = found
+        shape, result_of_job = job.request.shape, result(job)
+        if shape is not None and result_of_job is not None:
+            value, unit = result_of_job
             key = (job.request.program or job.request.job, shape.gpus == 1, unit)
-            groups.setdefault(key, []).append(_Found(job.request, shape, value))
-    return tuple(_bars(key, found) for key, found in groups.items())
+            groups.setdefault(key, []).append(_Result(job.request, shape, value))
+    return tuple(_bars(key, members) for key, members in groups.items())
 
 
-def _bars(key: tuple[str, bool, Unit], found: Sequence[_Found]) -> Bars:
+def _bars(key: tuple[str, bool, Unit], members: Sequence[_Result]) -> Bars:
     program, single, unit = key
-    here = [(one.shape, one.value) for one in found]
-    paper = [(one.shape, one.figure) for one in figures(found[0].request, unit)]
-    own = len({one.shape for one in found}) > 1 or not paper
-    smallest, least = min(here if own else paper, key=lambda one: one[0].total)
+    here = [(member.shape, member.value) for member in members]
+    paper = [(row.shape, row.figure) for row in figures(members[0].request, unit)]
+    own = len({member.shape for member in members}) > 1 or not paper
+    smallest, least = min(here if own else paper, key=lambda pair: pair[0].total)
 
     def ideal(shape: Shape) -> float | None:
         times = shape.total / smallest.total
@@ -106,10 +106,10 @@ def _bars(key: tuple[str, bool, Unit], found: Sequence[_Found]) -> Bars:
             return None
         return least / times if unit == "s" else least * times
 
-    both = [*((*one, True) for one in here), *((*one, False) for one in paper)]
+    both = [*((*pair, True) for pair in here), *((*pair, False) for pair in paper)]
     bars = tuple(
         Bar(f"{shape}\n{'here' if measured else 'paper'}", value, ideal(shape), measured, unit == "s")
-        for shape, value, measured in sorted(both, key=lambda each: (each[0].total, each[2]))
+        for shape, value, measured in sorted(both, key=lambda triple: (triple[0].total, triple[2]))
     )
     kind = "pods of one GPU" if single else "pods of several GPUs"
     whose = "" if own else "the paper's "
@@ -118,23 +118,25 @@ def _bars(key: tuple[str, bool, Unit], found: Sequence[_Found]) -> Bars:
     return Bars(f"{program}, {kind}", unit, bars, note)
 
 
-def nccl_bars(found: Sequence[Sweep]) -> tuple[Bars, ...]:
+def nccl_bars(sweeps: Sequence[Sweep]) -> tuple[Bars, ...]:
     """Return the bus bandwidth of each test at the largest size of its layouts, beside the paper's; it has no ideal."""
     drawn = []
-    for test in dict.fromkeys(one.test for one in found):
-        layouts = [one for one in found if one.test == test and one.out_of_place and one.out_of_place[-1].busbw_gb_s]
-        bars = tuple(bar for one in layouts for bar in _at_largest(one))
+    for test in dict.fromkeys(sweep.test for sweep in sweeps):
+        layouts = [
+            sweep for sweep in sweeps if sweep.test == test and sweep.out_of_place and sweep.out_of_place[-1].busbw_gb_s
+        ]
+        bars = tuple(bar for sweep in layouts for bar in _at_largest(sweep))
         if len(bars) > 1:  # one compares nothing
-            sizes = {size(one.out_of_place[-1].bytes) for one in layouts}
-            several = ", median of several runs" if any(len(one.runs) > 1 for one in layouts) else ""
+            sizes = {size(sweep.out_of_place[-1].bytes) for sweep in layouts}
+            several = ", median of several runs" if any(len(sweep.runs) > 1 for sweep in layouts) else ""
             note = f"At the largest message size, {' and '.join(sorted(sizes))}, out-of-place{several}."
             drawn.append(Bars(f"{test}, bus bandwidth by layout", "GB/s", bars, note))
     return tuple(drawn)
 
 
-def _at_largest(one: Sweep) -> Iterable[Bar]:
-    last, name = one.out_of_place[-1], one.layout.replace(" ", "\n")
-    for point in one.paper:
+def _at_largest(sweep: Sweep) -> Iterable[Bar]:
+    last, name = sweep.out_of_place[-1], sweep.layout.replace(" ", "\n")
+    for point in sweep.paper:
         if point.bytes == last.bytes:
             yield Bar(f"{name}\npaper", point.busbw_gb_s, None, measured=False)
     yield Bar(f"{name}\nhere", last.busbw_gb_s, None, measured=True)

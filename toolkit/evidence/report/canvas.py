@@ -55,8 +55,8 @@ def svg(draw: Callable[[Axes], None], name: str, description: str, stamp: str, h
 
 def _embedded(svg: str, name: str, description: str) -> Markup:
     """Return an SVG file as an element of a page: named, with ids of its own, in the page's colours and font."""
-    found = re.search(r'viewBox="([^"]*)"', svg)
-    box = found[1] if found else f"0 0 {WIDTH * 72:.0f} {HEIGHT * 72:.0f}"
+    match = re.search(r'viewBox="([^"]*)"', svg)
+    box = match[1] if match else f"0 0 {WIDTH * 72:.0f} {HEIGHT * 72:.0f}"
     body = svg[svg.index(">", svg.index("<svg")) + 1 :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r'\bid="', f'id="{name}-', body)

@@ -1,4 +1,4 @@
-"""What a comparison found: figures and criteria that changed, and how they are written."""
+"""Figures and criteria that changed between runs, and how they are written."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -40,7 +40,7 @@ class Change(NamedTuple):
 
 
 class Turned(NamedTuple):
-    """A criterion that came out otherwise."""
+    """A criterion whose status changed."""
 
     job: str
     criterion: str
@@ -66,17 +66,22 @@ class Comparison:
     @property
     def beyond(self) -> tuple[Change, ...]:
         """Figures that differ by more than the noise, the regressions first."""
-        return tuple(sorted((one for one in self.changes if abs(one.worse) > one.noise), key=lambda one: -one.worse))
+        return tuple(
+            sorted(
+                (change for change in self.changes if abs(change.worse) > change.noise),
+                key=lambda change: -change.worse,
+            )
+        )
 
     @property
     def within(self) -> tuple[Change, ...]:
         """Figures that differ by no more."""
-        return tuple(one for one in self.changes if abs(one.worse) <= one.noise)
+        return tuple(change for change in self.changes if abs(change.worse) <= change.noise)
 
     @property
     def regressions(self) -> int:
         """How many figures and criteria got worse."""
-        return sum(one.regressed for one in self.changes) + sum(one.regressed for one in self.turned)
+        return sum(change.regressed for change in self.changes) + sum(change.regressed for change in self.turned)
 
 
 def as_text(change: Change) -> tuple[str, ...]:
@@ -94,12 +99,15 @@ def as_text(change: Change) -> tuple[str, ...]:
 
 def assumptions(against: Comparison) -> tuple[str, ...]:
     """Return where assumed noise is from."""
-    whences = dict.fromkeys(one.assumed for one in against.changes if one.assumed)
+    whences = dict.fromkeys(change.assumed for change in against.changes if change.assumed)
     if not whences:
         return ()
-    return (f"Noise is assumed where a figure has fewer than {REPEATS} repeats.", *(f"For {one}." for one in whences))
+    return (
+        f"Noise is assumed where a figure has fewer than {REPEATS} repeats.",
+        *(f"For {whence}." for whence in whences),
+    )
 
 
-def turn(one: Turned) -> str:
-    """Return what a criterion was; its mark shows what it became."""
-    return f"was\u00a0{WORDS[one.before]}"
+def earlier_word(turned: Turned) -> str:
+    """Return the earlier status of a criterion; its mark shows the new one."""
+    return f"was\u00a0{WORDS[turned.before]}"

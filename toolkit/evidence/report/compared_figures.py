@@ -56,13 +56,13 @@ class Figure(NamedTuple):
 
 def tables(jobs: Sequence[Job]) -> Mapping[str, list[Mapping[int, float]]]:
     """Return the out-of-place times by size of each repeat of each test."""
-    found: dict[str, list[Mapping[int, float]]] = defaultdict(list)
+    tables_by_test: dict[str, list[Mapping[int, float]]] = defaultdict(list)
     for job in jobs:
         for reading in nccl_runs(job):
-            found[reading.test or "nccl-tests"].append(
+            tables_by_test[reading.test or "nccl-tests"].append(
                 {row.bytes: time for row in reading.rows if 0 < (time := row.out_of_place.time_us) < math.inf}
             )
-    return found
+    return tables_by_test
 
 
 def figure_of(band: Band, some: Sequence[Mapping[int, float]], sizes: Sequence[int]) -> Figure:
@@ -78,25 +78,27 @@ def name_of(test: str, sizes: Sequence[int]) -> str:
 
 def figures(jobs: Sequence[Job]) -> Mapping[str, Figure]:
     """Return rates, run times, bandwidths and users' own metrics of repeats of a job, by what they are called."""
-    found: dict[tuple[str, str, bool], list[float]] = defaultdict(list)
+    values_by_figure: dict[tuple[str, str, bool], list[float]] = defaultdict(list)
     for job in jobs:
         lower = {metric.name for metric in job.request.metrics if metric.better == "lower"}
         values, kind = results(job)
         if values:
-            found["training", kind, kind == "s"] += values
+            values_by_figure["training", kind, kind == "s"] += values
         for reading in job.readings:
             if isinstance(reading, MlLog) and reading.minutes is not None:
-                found[f"{reading.benchmark or 'benchmark'} to its target", "min", True].append(reading.minutes)
+                values_by_figure[f"{reading.benchmark or 'benchmark'} to its target", "min", True].append(
+                    reading.minutes
+                )
             if isinstance(reading, Perftest):
                 for what, unit, least, value in _of_perftest(reading):
-                    found[what, unit, least].append(value)
+                    values_by_figure[what, unit, least].append(value)
             if isinstance(reading, Metrics):
                 for row in reading.rows:
                     if row.figure is not None:
-                        found[row.name, row.unit, row.name in lower].append(row.figure)
+                        values_by_figure[row.name, row.unit, row.name in lower].append(row.figure)
     return {
         what: Figure(tuple(values), unit, least, OTHER_NOISE, _RATES)
-        for (what, unit, least), values in found.items()
+        for (what, unit, least), values in values_by_figure.items()
         if all(map(math.isfinite, values))
     }
 

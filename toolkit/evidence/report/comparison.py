@@ -68,12 +68,12 @@ def _name(earlier: Sequence[Kept]) -> str:
 
 def _jobs(runs: Sequence[Run]) -> Mapping[str, list[Job]]:
     """Return the jobs of runs by their names; the same logs, judged again, are not repeats and count once."""
-    found: dict[str, list[Job]] = defaultdict(list)
+    by_name: dict[str, list[Job]] = defaultdict(list)
     for run in runs:
         for job in run.jobs:
-            if not any(job.readings == other.readings for other in found[job.request.job]):
-                found[job.request.job].append(job)
-    return found
+            if not any(job.readings == other.readings for other in by_name[job.request.job]):
+                by_name[job.request.job].append(job)
+    return by_name
 
 
 def _shape(job: Job) -> Mapping[str, str]:
@@ -126,22 +126,22 @@ def _change(job: str, what: str, before: Figure, after: Figure) -> Change:
     old, new = median(before.values), median(after.values)
     worse = -faster(new, old, "less" if before.least else "more")
     # Where nothing works any more, repeats agree on it.
-    apart = max(spread(before.values), spread(after.values) if new else 0, ROUNDING)
+    spread_measured = max(spread(before.values), spread(after.values) if new else 0, ROUNDING)
     count = max(len(before.values), len(after.values))
-    known = len(before.values) >= REPEATS or apart > before.noise
-    noise, assumed = (apart, None) if known else (before.noise, before.whence)
+    measured = len(before.values) >= REPEATS or spread_measured > before.noise
+    noise, assumed = (spread_measured, None) if measured else (before.noise, before.whence)
     return Change(job, what, before.unit, old, new, worse, noise, count, assumed)
 
 
 def _turned(run: Run, before: Run) -> Iterator[Turned]:
     def by_key(of: Run) -> Mapping[_Key, tuple[Status, str]]:
-        return {(one.job, one.criterion): (one.status, one.measured) for one in of.verdicts}
+        return {(verdict.job, verdict.criterion): (verdict.status, verdict.measured) for verdict in of.verdicts}
 
     old = by_key(before)
     for (job, criterion), (status, measured) in by_key(run).items():
         if (job, criterion) in old and old[job, criterion][0] is not status:
             yield Turned(job, criterion, old[job, criterion][0], status, measured)
-    new = by_key(run)
+    new, run_jobs = by_key(run), {current.request.job for current in run.jobs}
     for (job, criterion), (status, _) in old.items():
-        if (job, criterion) not in new and status is Status.PASS and any(one.request.job == job for one in run.jobs):
+        if (job, criterion) not in new and status is Status.PASS and job in run_jobs:
             yield Turned(job, criterion, status, Status.MISSING, "no longer judged")

@@ -89,16 +89,16 @@ def courses(rounds: Sequence[Run]) -> tuple[Course, ...]:
 
     Simulated rounds and measured ones are not repeats of each other: those of the other kind are left out.
     """
-    same = [each for each in rounds if each.simulated == rounds[-1].simulated]
-    found: dict[tuple[str, str], list[tuple[Point, Figure]]] = defaultdict(list)
-    for each in same:
-        known = versions(each)
-        for job, what, values in _figures(each):
-            found[job, what].append((Point(each.time, values.values, known), values))
-    newest = {key for key, some in found.items() if some[-1][0].time == same[-1].time} if same else set()
+    same = [run for run in rounds if run.simulated == rounds[-1].simulated]
+    points: dict[tuple[str, str], list[tuple[Point, Figure]]] = defaultdict(list)
+    for run in same:
+        run_versions = versions(run)
+        for job, what, values in _figures(run):
+            points[job, what].append((Point(run.time, values.values, run_versions), values))
+    newest = {key for key, some in points.items() if some[-1][0].time == same[-1].time} if same else set()
     return tuple(
         Course(job, what, some[-1][1].unit, some[-1][1].least, some[-1][1].noise, tuple(point for point, _ in some))
-        for (job, what), some in found.items()
+        for (job, what), some in points.items()
         if (job, what) in newest
     )
 
@@ -110,14 +110,14 @@ def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
             for band in BANDS:
                 if sizes := sorted(count for count in common if band.first <= count <= band.last):
                     yield job.request.job, name_of(test, sizes), figure_of(band, some, sizes)
-        for what, found in figures([job]).items():
-            if min(found.values) > 0:
-                yield job.request.job, what, found
+        for what, values in figures([job]).items():
+            if min(values.values) > 0:
+                yield job.request.job, what, values
 
 
-def judged(found: Sequence[Course]) -> tuple[Verdict, ...]:
+def judged(figure_courses: Sequence[Course]) -> tuple[Verdict, ...]:
     """Return whether each figure of the newest round is as good as before; a first round is not evidence of that."""
-    return tuple(_verdict(each) for each in found)
+    return tuple(_verdict(figure_course) for figure_course in figure_courses)
 
 
 def _verdict(course: Course) -> Verdict:
@@ -150,8 +150,8 @@ def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 
 def changes(rounds: Sequence[Run]) -> Mapping[datetime, str]:
     """Return the versions that changed, by the time of the first round that has them."""
-    known = [(each.time, versions(each)) for each in rounds]
-    steps = ((time, _changed(before, after)) for (_, before), (time, after) in pairwise(known))
+    by_time = [(run.time, versions(run)) for run in rounds]
+    steps = ((time, _changed(before, after)) for (_, before), (time, after) in pairwise(by_time))
     return {time: text for time, text in steps if text}
 
 
@@ -159,13 +159,19 @@ HEADS = ("job", "figure", "medians of the last rounds", "spread", "latest change
 """Of `rows`."""
 
 
-def rows(found: Sequence[Course], shown: int = 5) -> Iterator[tuple[str, ...]]:
+def rows(figure_courses: Sequence[Course], shown: int = 5) -> Iterator[tuple[str, ...]]:
     """Yield job, figure, medians of the last rounds, spread of the newest one's repeats and its difference, as text."""
-    for each in found:
-        medians = " → ".join(figure(point.median) for point in each.points[-shown:])
-        index = len(each.points) - 1
-        difference = f"{-each.worse(index):+.1%}".replace("-0.0%", "+0.0%") if index else "first round"
-        yield each.job, each.what, f"{medians} {each.unit}", f"±{spread(each.points[index].values):.1%}", difference
+    for figure_course in figure_courses:
+        medians = " → ".join(figure(point.median) for point in figure_course.points[-shown:])
+        index = len(figure_course.points) - 1
+        difference = f"{-figure_course.worse(index):+.1%}".replace("-0.0%", "+0.0%") if index else "first round"
+        yield (
+            figure_course.job,
+            figure_course.what,
+            f"{medians} {figure_course.unit}",
+            f"±{spread(figure_course.points[index].values):.1%}",
+            difference,
+        )
 
 
 def title(rounds: Sequence[Run]) -> str:

@@ -20,8 +20,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def history(rounds: Sequence[Run]) -> Markup | None:
     """Return each figure over time, and the medians as a table; None where the suite has not run."""
-    found = courses(rounds)
-    if not found:
+    figure_courses = courses(rounds)
+    if not figure_courses:
         return None
     steps = changes(rounds)
     stamp = f"{'simulated, ' if rounds[-1].simulated else ''}suite of stack {rounds[-1].stack}"
@@ -30,10 +30,10 @@ def history(rounds: Sequence[Run]) -> Markup | None:
         *(
             element(
                 "figure",
-                element("figcaption", f"{one.job}: {one.what}, {one.unit}"),
-                over_time(one, steps, f"history{number}", stamp),
+                element("figcaption", f"{figure_course.job}: {figure_course.what}, {figure_course.unit}"),
+                over_time(figure_course, steps, f"history{number}", stamp),
             )
-            for number, one in enumerate(found)
+            for number, figure_course in enumerate(figure_courses)
         ),
         class_="plots",
     )
@@ -46,7 +46,7 @@ def history(rounds: Sequence[Run]) -> Markup | None:
         element("p", note, class_="muted"),
         drawn,
         element("ul", *listed) if listed else None,
-        table(HEADS, [*rows(found)], numbers={3, 4}),
+        table(HEADS, [*rows(figure_courses)], numbers={3, 4}),
     )
 
 

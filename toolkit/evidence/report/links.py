@@ -23,7 +23,7 @@ class Link(NamedTuple):
     bytes: int
     mb_s: float
     least_mb_s: float | None
-    """What the documents ask of such a link; None: no figure of theirs."""
+    """What the documents require of such a link; None: no figure of theirs."""
     line_mb_s: float | None
     """Its rate; None: neither a log nor the machine's profile has it."""
     line_gbps: float | None
@@ -32,22 +32,22 @@ class Link(NamedTuple):
     @property
     def named(self) -> str:
         """Program and HCA."""
-        return " ".join(one for one in (self.program, self.device) if one)
+        return " ".join(part for part in (self.program, self.device) if part)
 
 
 def links(jobs: Iterable[Job]) -> tuple[Link, ...]:
     """Return the links that a run's jobs measured, in their order."""
-    found = []
+    measured = []
     for job in jobs:
-        ports = [port for one in job.readings if isinstance(one, IbStatus) for port in one.rows]
-        for test in (one for one in job.readings if isinstance(one, Perftest) and one.bandwidth):
-            row = max(test.bandwidth, key=lambda one: one.bytes)
+        ports = [port for reading in job.readings if isinstance(reading, IbStatus) for port in reading.rows]
+        for test in (reading for reading in job.readings if isinstance(reading, Perftest) and reading.bandwidth):
+            row = max(test.bandwidth, key=lambda bandwidth: bandwidth.bytes)
             if not math.isfinite(row.average_mb_s):
                 continue
-            seen = next((port.rate_gbps for port in ports if port.up and port.device == test.device), None)
-            rate = seen or job.request.port_rate_gbps
+            shown_rate = next((port.rate_gbps for port in ports if port.up and port.device == test.device), None)
+            rate = shown_rate or job.request.port_rate_gbps
             single = test.program in _WRITES and not test.bidirectional and not test.dual_port
-            found.append(
+            measured.append(
                 Link(
                     job=job.request.job,
                     program=test.program or test.title or test.tool,
@@ -61,7 +61,7 @@ def links(jobs: Iterable[Job]) -> tuple[Link, ...]:
                     paper_mb_s=RDMA_WRITE.average_mb_s if single and _as_the_paper(job.request) else None,
                 )
             )
-    return tuple(found)
+    return tuple(measured)
 
 
 def _as_the_paper(request: Request) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from core import project
 from core.wording import plural, table
 from toolkit.evidence.records import Run
-from toolkit.evidence.report.changes import Comparison, as_text, assumptions, turn
+from toolkit.evidence.report.changes import Comparison, as_text, assumptions, earlier_word
 from toolkit.evidence.report.job_figures import figures_by_job
 from toolkit.evidence.report.run_summary import (
     SIMULATED,
@@ -33,8 +33,8 @@ def markdown(run: Run, against: Comparison | None = None) -> str:
 
 
 def _lines(run: Run, against: Comparison | None) -> Iterator[str]:
-    found = outcome(run)
-    yield f"# {_MARKS[found.status]} {escaped(found.text)}"
+    result = outcome(run)
+    yield f"# {_MARKS[result.status]} {escaped(result.text)}"
     yield ""
     if run.simulated:
         yield f"> **{SIMULATED.partition(': ')[0]}**: {SIMULATED.partition(': ')[2]}"
@@ -62,23 +62,27 @@ def _lines(run: Run, against: Comparison | None) -> Iterator[str]:
 def _verdicts(group: Sequence[Verdict]) -> Iterator[str]:
     """Yield the verdicts that have one cause, and below the last the cause and the lines that show it."""
     yield ""
-    for one in group:
+    for verdict in group:
         yield (
-            f"- {_MARKS[one.status]} **{escaped(one.criterion)}** of {escaped(one.job)}: "
-            f"{escaped(one.measured or 'nothing measured')}; limit: {escaped(one.limit)} ({escaped(one.source)})"
+            f"- {_MARKS[verdict.status]} **{escaped(verdict.criterion)}** of {escaped(verdict.job)}: "
+            f"{escaped(verdict.measured or 'nothing measured')}; limit: {escaped(verdict.limit)} "
+            f"({escaped(verdict.source)})"
         )
     yield from (f"  - {_quoted(cause)}" for cause in group[-1].causes)
-    each = max(1, _LINES // len(group))
-    for proof in dict.fromkeys(proof for one in group for proof in one.proofs[:each]):
+    shown = max(1, _LINES // len(group))
+    for proof in dict.fromkeys(proof for verdict in group for proof in verdict.proofs[:shown]):
         yield f"  - {escaped(proof.where(short(proof.file)))} {code(proof.text)}".rstrip()
 
 
 def _changes(against: Comparison) -> Iterator[str]:
     yield from ("", "## Changes", "")
     yield f"{plural(against.regressions, 'regression')} against {escaped(against.name)}."
-    turned = [[_MARKS[one.after], one.job, one.criterion, turn(one)] for one in against.turned]
+    turned = [
+        [_MARKS[criterion.after], criterion.job, criterion.criterion, earlier_word(criterion)]
+        for criterion in against.turned
+    ]
     yield from _rows(("", "job", "criterion", "change"), turned)
-    rows = [[_MARKS[one.status], *as_text(one)] for one in against.beyond]
+    rows = [[_MARKS[change.status], *as_text(change)] for change in against.beyond]
     yield from _rows(("", "job", "figure", "before", "now", "difference", "noise", "result"), rows)
     if against.within:
         yield from ("", f"{plural(len(against.within), 'figure')} within the noise.")
@@ -92,8 +96,10 @@ def _jobs(run: Run) -> Iterator[str]:
     machines = layouts(run)
     rows = []
     for job, verdicts in by_job(run).items():
-        found = counted(verdicts)
-        rows.append([_MARKS[found[0][0]], job, machines.get(job, ""), named_counts(found), figures.get(job, "")])
+        status_counts = counted(verdicts)
+        rows.append(
+            [_MARKS[status_counts[0][0]], job, machines.get(job, ""), named_counts(status_counts), figures.get(job, "")]
+        )
     if rows:
         yield from ("", "## Jobs", *_rows(("", "job", "layout", "criteria", "figures"), rows))
 
@@ -104,7 +110,7 @@ def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return text in which what stands between backquotes is code."""
+    """Return text in which what is between backquotes is code."""
     parts = _flat(text).split("`")
     if len(parts) % 2 == 0:
         return escaped(text)
@@ -117,7 +123,9 @@ def escaped(text: str) -> str:
 
 
 def _literal(flat: str) -> str:
-    return "".join(f"\\{each}" if each in "\\`*_[]<>|#~" else each for each in flat).replace("@", "@\u200b")
+    return "".join(f"\\{character}" if character in "\\`*_[]<>|#~" else character for character in flat).replace(
+        "@", "@\u200b"
+    )
 
 
 def _flat(text: str) -> str:

@@ -27,12 +27,14 @@ def element(name: str, /, *content: str | None, **attributes: str | float | bool
 def joined(*content: str | None) -> Markup:
     """Return pieces after each other, escaped where they are not Markup."""
     return Markup(
-        "".join(one if isinstance(one, Markup) else escape(printable(one)) for one in content if one is not None)
+        "".join(
+            piece if isinstance(piece, Markup) else escape(printable(piece)) for piece in content if piece is not None
+        )
     )
 
 
 def quoted(text: str) -> Markup:
-    """Return text in which what stands between backquotes is code."""
+    """Return text in which what is between backquotes is code."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return joined(text)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.metric import Metric
-from toolkit.evidence.criterion import of
+from toolkit.evidence.criterion import readings_of
 from toolkit.evidence.metrics import Measured, Metrics
 from toolkit.evidence.report.bars import Bar, Bars
 from toolkit.evidence.verdict import Job, Shape
@@ -22,9 +22,9 @@ class Course:
 
 def _measured(jobs: Iterable[Job]) -> Iterable[tuple[Job, Metric, Measured]]:
     for job in jobs:
-        known = {metric.name: metric for metric in job.request.metrics}
-        for reading in of(job, Metrics):
-            yield from ((job, known[row.name], row) for row in reading.rows if row.name in known)
+        metrics = {metric.name: metric for metric in job.request.metrics}
+        for reading in readings_of(job, Metrics):
+            yield from ((job, metrics[row.name], row) for row in reading.rows if row.name in metrics)
 
 
 def metric_bars(jobs: Iterable[Job]) -> tuple[Bars, ...]:
@@ -38,12 +38,12 @@ def metric_bars(jobs: Iterable[Job]) -> tuple[Bars, ...]:
         if shape is not None and row.figure is not None and math.isfinite(row.figure):
             key = (job.request.program or job.request.job, metric.name)
             groups.setdefault(key, []).append((shape, metric, row.figure))
-    several = ((key, found) for key, found in groups.items() if len({shape for shape, *_ in found}) > 1)
-    return tuple(_bars(f"{program}, {name}", found) for (program, name), found in several)
+    several = ((key, members) for key, members in groups.items() if len({shape for shape, *_ in members}) > 1)
+    return tuple(_bars(f"{program}, {name}", members) for (program, name), members in several)
 
 
-def _bars(title: str, found: list[tuple[Shape, Metric, float]]) -> Bars:
-    ordered = sorted(found, key=lambda each: each[0].total)
+def _bars(title: str, members: list[tuple[Shape, Metric, float]]) -> Bars:
+    ordered = sorted(members, key=lambda member: member[0].total)
     fewest, metric, least = ordered[0]
 
     def ideal(shape: Shape) -> float | None:
@@ -61,4 +61,6 @@ def courses(jobs: Iterable[Job]) -> tuple[Course, ...]:
         if len(row.course) > 1:
             key = (job.request.program or job.request.job, metric.name)
             groups.setdefault(key, (metric.unit, {}))[1][job.request.job] = row.course
-    return tuple(Course(f"{program}, {name}", unit, found) for (program, name), (unit, found) in groups.items())
+    return tuple(
+        Course(f"{program}, {name}", unit, values_by_job) for (program, name), (unit, values_by_job) in groups.items()
+    )

@@ -20,19 +20,22 @@ def metrics(jobs: Sequence[Job], stamp: str) -> Markup | None:
     figures = [
         element(
             "figure",
-            element("figcaption", f"{one.title} by GPUs{_in(one.unit)}"),
-            bar_plots.bars(one, f"metric{number}", stamp),
-            element("p", one.note, class_="muted"),
+            element("figcaption", f"{chart.title} by GPUs{_in(chart.unit)}"),
+            bar_plots.bars(chart, f"metric{number}", stamp),
+            element("p", chart.note, class_="muted"),
         )
-        for number, one in enumerate(metric_bars(jobs))
+        for number, chart in enumerate(metric_bars(jobs))
     ]
     figures += [
         element(
             "figure",
-            element("figcaption", f"{one.title} over the course of {some(tuple(one.jobs))}{_in(one.unit)}"),
-            course(one, f"course{number}", stamp),
+            element(
+                "figcaption",
+                f"{metric_course.title} over the course of {some(tuple(metric_course.jobs))}{_in(metric_course.unit)}",
+            ),
+            course(metric_course, f"course{number}", stamp),
         )
-        for number, one in enumerate(courses(jobs))
+        for number, metric_course in enumerate(courses(jobs))
     ]
     return element("div", *figures, class_="plots") if figures else None
 

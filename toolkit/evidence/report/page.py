@@ -59,7 +59,7 @@ def page(
     body = joined(
         _banner() if run.simulated else None,
         _header(run, against, [(anchor, name) for anchor, name, _ in shown]),
-        element("main", *(_section(*one) for one in shown)),
+        element("main", *(_section(*section) for section in shown)),
         element("footer", f"Written by ./hpc report from the results of {when(run)} ({counts(run)}). {_SOURCES}"),
     )
     return f'<!doctype html>\n<html lang="en">\n{element("head", head)}\n{element("body", body)}\n</html>\n'
@@ -74,7 +74,7 @@ def _banner() -> Markup:
 
 
 def _header(run: Run, against: Comparison | None, anchors: Sequence[tuple[str, str]]) -> Markup:
-    found = outcome(run)
+    result = outcome(run)
     results = [
         element("li", mark(status, f"{run.count(status)} {WORDS[status]}"))
         for status in (Status.PASS, Status.FAIL, Status.WARN, Status.MISSING)
@@ -85,7 +85,7 @@ def _header(run: Run, against: Comparison | None, anchors: Sequence[tuple[str, s
         results.append(element("li", mark(Status.FAIL if against.regressions else Status.PASS, text), class_="long"))
     return element(
         "header",
-        element("h1", mark(found.status, found.text)),
+        element("h1", mark(result.status, result.text)),
         element("p", about(run), class_="muted"),
         element("ul", *results, class_="result"),
         _notable(run),
@@ -102,13 +102,13 @@ def _notable(run: Run) -> Markup | None:
 
 
 def _verdicts(group: Sequence[Verdict]) -> Iterator[Markup]:
-    """Yield the verdicts that have one cause, which stands below the last."""
+    """Yield the verdicts that have one cause, which is below the last."""
     causes = group[-1].causes
-    for one in group:
-        about = f" of {one.job}: {one.measured or 'nothing measured'}; limit: {one.limit}"
-        last = one is group[-1] and causes
+    for verdict in group:
+        about = f" of {verdict.job}: {verdict.measured or 'nothing measured'}; limit: {verdict.limit}"
+        last = verdict is group[-1] and causes
         why = element("ul", *(element("li", quoted(cause)) for cause in causes)) if last else None
-        yield element("li", mark(one.status), " ", element("strong", one.criterion), about, why)
+        yield element("li", mark(verdict.status), " ", element("strong", verdict.criterion), about, why)
 
 
 def _section(anchor: str, name: str, content: Markup) -> Markup:

@@ -34,27 +34,27 @@ _KEY = (
 
 def bandwidth(jobs: Sequence[Job], stamp: str) -> Markup | None:
     """Return the curves of every table of nccl-tests; None where there are none. `stamp` is written in each plot."""
-    found = sweeps(jobs)
-    if not found:
+    all_sweeps = sweeps(jobs)
+    if not all_sweeps:
         return None
     pieces: list[Markup | None] = [element("p", "Layouts are written as pods x GPUs per pod.", class_="muted")]
-    for test in dict.fromkeys(one.test for one in found):
-        layouts = [one for one in found if one.test == test]
+    for test in dict.fromkeys(sweep.test for sweep in all_sweeps):
+        layouts = [sweep for sweep in all_sweeps if sweep.test == test]
         if len(layouts) > 1:
-            several = ", median of several runs" if any(len(one.runs) > 1 for one in layouts) else ""
+            several = ", median of several runs" if any(len(sweep.runs) > 1 for sweep in layouts) else ""
             pieces += [element("h3", f"{test}, all layouts, out-of-place{several}"), _overview(test, layouts, stamp)]
-    for number, one in enumerate(found):
+    for number, sweep in enumerate(all_sweeps):
         pieces += [
-            element("h3", one.title, element("span", _about(one), class_="muted")),
-            _sweep(one, f"sweep{number}", stamp),
+            element("h3", sweep.title, element("span", _about(sweep), class_="muted")),
+            _sweep(sweep, f"sweep{number}", stamp),
         ]
     return joined(*pieces)
 
 
-def _about(one: Sweep) -> str:
-    ranks = plural(one.ranks, "rank") if one.ranks else None
-    parts = [some(one.jobs), one.request.transport, ranks, plural(len(one.runs), "run")]
-    return f" {', '.join(str(each) for each in parts if each)}"
+def _about(sweep: Sweep) -> str:
+    ranks = plural(sweep.ranks, "rank") if sweep.ranks else None
+    parts = [some(sweep.jobs), sweep.request.transport, ranks, plural(len(sweep.runs), "run")]
+    return f" {', '.join(str(part) for part in parts if part)}"
 
 
 def _figure(caption: str, *content: Markup) -> Markup:
@@ -73,22 +73,22 @@ def _overview(test: str, layouts: Sequence[Sweep], stamp: str) -> Markup:
     )
 
 
-def _sweep(one: Sweep, name: str, stamp: str) -> Markup:
-    key = _key(one)
+def _sweep(sweep: Sweep, name: str, stamp: str) -> Markup:
+    key = _key(sweep)
     drawn = _plots(
-        _figure(f"{one.title}: {caption}", plots.sweep(one, measure, f"{name}-{measure}", stamp), key)
+        _figure(f"{sweep.title}: {caption}", plots.sweep(sweep, measure, f"{name}-{measure}", stamp), key)
         for measure, caption in plots.CAPTIONS.items()
     )
-    return joined(drawn, _figures(one))
+    return joined(drawn, _figures(sweep))
 
 
-def _key(one: Sweep) -> Markup:
+def _key(sweep: Sweep) -> Markup:
     """Return what the lines mean, as far as they are there."""
-    several = len(one.runs) > 1
-    there = (one.out_of_place, one.in_place, several, one.paper, one.limits)
+    several = len(sweep.runs) > 1
+    drawn_series = (sweep.out_of_place, sweep.in_place, several, sweep.paper, sweep.limits)
     signs = [
         sign._replace(text=f"{sign.text}, median") if several and sign.marker else sign
-        for sign, drawn in zip(_KEY, there, strict=True)
+        for sign, drawn in zip(_KEY, drawn_series, strict=True)
         if drawn
     ]
     return element("ul", *(_sign(sign) for sign in signs), class_="key")
@@ -105,9 +105,9 @@ def _sign(sign: _Sign) -> Markup:
     return element("li", element("svg", *pieces, viewBox="0 0 34 12", aria_hidden="true"), sign.text)
 
 
-def _figures(one: Sweep) -> Markup:
-    inside = {point.bytes: point for point in one.in_place}
-    paper = {point.bytes: point for point in one.paper}
+def _figures(sweep: Sweep) -> Markup:
+    inside = {point.bytes: point for point in sweep.in_place}
+    paper = {point.bytes: point for point in sweep.paper}
     heads = [
         "size",
         "time, µs",
@@ -116,7 +116,7 @@ def _figures(one: Sweep) -> Markup:
         *(("paper µs", "GB/s") if paper else ()),
     ]
     rows = []
-    for point in one.out_of_place:
+    for point in sweep.out_of_place:
         row: list[str] = [size(point.bytes), f"{point.time_us:g}", f"{point.busbw_gb_s:.2f}"]
         for other in (inside, paper):
             if other:
@@ -129,63 +129,65 @@ def _figures(one: Sweep) -> Markup:
 
 def link_rates(jobs: Sequence[Job], stamp: str) -> Markup | None:
     """Return what single links carry, as bars and as figures; None where no link was measured."""
-    found = links(jobs)
-    if not found:
+    measured = links(jobs)
+    if not measured:
         return None
     drawn = []
-    for number, program in enumerate(dict.fromkeys(one.program for one in found)):
-        same = [one for one in found if one.program == program]
+    for number, program in enumerate(dict.fromkeys(link.program for link in measured)):
+        same = [link for link in measured if link.program == program]
         drawn.append(_figure(f"{program}: MB/s (1 MB = 2^20 bytes)", bar_plots.rates(same, f"links{number}", stamp)))
     heads = ("job", "program", "HCA", "side", "message", "MB/s", "limit", "line rate", "share")
-    rows = [_link(one) for one in found]
+    rows = [_link(link) for link in measured]
     return joined(_plots(drawn), table(heads, rows, numbers={4, 5, 6, 7, 8}))
 
 
-def _link(one: Link) -> Sequence[str]:
+def _link(link: Link) -> Sequence[str]:
     return (
-        one.job,
-        one.program,
-        one.device or NONE,
-        one.role or NONE,
-        size(one.bytes),
-        figure(one.mb_s),
-        f"≥ {figure(one.least_mb_s)}" if one.least_mb_s else NONE,
-        f"{figure(one.line_mb_s)} ({one.line_gbps:g} Gb/s)" if one.line_mb_s else NONE,
-        f"{one.mb_s / one.line_mb_s:.1%}" if one.line_mb_s else NONE,
+        link.job,
+        link.program,
+        link.device or NONE,
+        link.role or NONE,
+        size(link.bytes),
+        figure(link.mb_s),
+        f"≥ {figure(link.least_mb_s)}" if link.least_mb_s else NONE,
+        f"{figure(link.line_mb_s)} ({link.line_gbps:g} Gb/s)" if link.line_mb_s else NONE,
+        f"{link.mb_s / link.line_mb_s:.1%}" if link.line_mb_s else NONE,
     )
 
 
 def scaling(jobs: Sequence[Job], stamp: str) -> Markup | None:
     """Return the bars of rates and of bandwidth by GPUs; None where there are none."""
-    found = [*training_bars(jobs), *nccl_bars(sweeps(jobs))]
-    if not found:
+    charts = [*training_bars(jobs), *nccl_bars(sweeps(jobs))]
+    if not charts:
         return None
     return _plots(
         _figure(
-            f"{one.title}, {one.unit}",
-            bar_plots.bars(one, f"bars{number}", stamp),
-            element("p", one.note, class_="muted"),
+            f"{chart.title}, {chart.unit}",
+            bar_plots.bars(chart, f"bars{number}", stamp),
+            element("p", chart.note, class_="muted"),
         )
-        for number, one in enumerate(found)
+        for number, chart in enumerate(charts)
     )
 
 
 def rail_maps(jobs: Sequence[Job], stamp: str) -> Markup | None:
     """Return the maps of the machines with the state of their ports and the channels of each job."""
     pieces: list[Markup] = []
-    for one in rails(jobs):
-        pieces.append(element("h3", one.profile.model, element("span", f" {one.profile.name}", class_="muted")))
-        if one.profile.hcas:
-            pieces.append(element("figure", drawing(one, stamp), class_="rails"))
-        for device, reasons in one.failed.items():
+    for rail_map in rails(jobs):
+        pieces.append(
+            element("h3", rail_map.profile.model, element("span", f" {rail_map.profile.name}", class_="muted"))
+        )
+        if rail_map.profile.hcas:
+            pieces.append(element("figure", drawing(rail_map, stamp), class_="rails"))
+        for device, reasons in rail_map.failed.items():
             pieces.append(element("p", mark(Status.FAIL, device), f" {'; '.join(reasons)}"))
-        if one.by_job:
-            names = [hca.name for hca in one.profile.hcas]
-            names += sorted({device for used in one.by_job.values() for device in used} - {*names})
-            rows = [[job, *(str(used.get(name, 0)) for name in names)] for job, used in one.by_job.items()]
+        if rail_map.by_job:
+            names = [hca.name for hca in rail_map.profile.hcas]
+            names += sorted({device for used in rail_map.by_job.values() for device in used} - {*names})
+            rows = [[job, *(str(used.get(name, 0)) for name in names)] for job, used in rail_map.by_job.items()]
             columns = {*range(1, len(names) + 1)}
             heads = ("job", *names)
             pieces.append(table(heads, rows, numbers=columns, caption="NCCL channels over each HCA"))
-        elif one.profile.hcas:
+        elif rail_map.profile.hcas:
             pieces.append(element("p", "No NCCL log shows which HCAs carried traffic.", class_="muted"))
     return joined(*pieces) if pieces else None

@@ -58,17 +58,17 @@ def overview(layouts: Sequence[Sweep], measure: Measure, name: str, stamp: str) 
 
     def draw(axes: Axes) -> None:
         ends = []
-        for number, each in enumerate(layouts):
+        for number, layout in enumerate(layouts):
             style = _LAYOUTS[number % len(_LAYOUTS)]
-            _runs(axes, each, measure, style)
-            drawn = _curve(axes, each.out_of_place, measure, style)
+            _runs(axes, layout, measure, style)
+            drawn = _curve(axes, layout.out_of_place, measure, style)
             if drawn:
-                ends.append(_End(each.layout, COLOURS[style.colour], *drawn[-1]))
-        room = 3 * 1.8 ** max((len(each.layout) for each in layouts), default=0)
-        _scales(axes, [point.bytes for each in layouts for point in each.out_of_place], room=room)
+                ends.append(_End(layout.layout, COLOURS[style.colour], *drawn[-1]))
+        room = 3 * 1.8 ** max((len(layout.layout) for layout in layouts), default=0)
+        _scales(axes, [point.bytes for layout in layouts for point in layout.out_of_place], room=room)
         _names(axes, ends)
 
-    description = f"{CAPTIONS[measure]} against message size of {', '.join(one.layout for one in layouts)}"
+    description = f"{CAPTIONS[measure]} against message size of {', '.join(layout.layout for layout in layouts)}"
     return svg(draw, name, description, stamp)
 
 
@@ -89,7 +89,7 @@ def _names(axes: Axes, ends: Sequence[_End]) -> None:
     drawing.draw_without_rendering()  # only now it is known where a value is on paper
     points = 72 / drawing.dpi
     heights = [axes.transData.transform((end.bytes, end.value))[1] * points for end in ends]
-    for end, height, place in zip(ends, heights, spread(heights, _LABEL), strict=True):
+    for end, height, place in zip(ends, heights, spaced(heights, _LABEL), strict=True):
         moved = abs(place - height) > 1
         axes.annotate(
             end.name,

@@ -29,38 +29,40 @@ class Rails:
 
 def rails(jobs: Iterable[Job]) -> tuple[Rails, ...]:
     """Return the maps of the machines that a run's jobs were on, in the order in which they come up."""
-    found: dict[str, Rails] = {}
+    by_profile: dict[str, Rails] = {}
     for job in jobs:
         profile = job.request.machine
         if profile is None:
             continue
-        one = found.setdefault(profile.name, Rails(profile))
+        rail_map = by_profile.setdefault(profile.name, Rails(profile))
         used: Counter[str] = Counter()
         for reading in job.readings:
             if reading.nccl is not None:
-                one.seen = True
+                rail_map.seen = True
                 used.update(reading.nccl.used_devices)
                 for host, device in _absent(job, reading.nccl.devices_by_host):
-                    _add(one, device, f"not seen by NCCL on {host} ({job.request.job})")
+                    _add(rail_map, device, f"not seen by NCCL on {host} ({job.request.job})")
             if isinstance(reading, IbStatus):
                 for port in reading.rows:
                     if not port.up:
                         _add(
-                            one, port.device, f"{port.state}, {port.phys_state} in {reading.source or job.request.job}"
+                            rail_map,
+                            port.device,
+                            f"{port.state}, {port.phys_state} in {reading.source or job.request.job}",
                         )
         if used:
-            one.by_job[job.request.job] = used
-            one.channels.update(used)
-    return tuple(one for one in found.values() if one.profile.hcas or one.by_job)
+            rail_map.by_job[job.request.job] = used
+            rail_map.channels.update(used)
+    return tuple(rail_map for rail_map in by_profile.values() if rail_map.profile.hcas or rail_map.by_job)
 
 
 def _absent(job: Job, by_host: Mapping[str, Sequence[str]]) -> Iterable[tuple[str, str]]:
-    wanted = {*job.request.devices} or {device for devices in by_host.values() for device in devices}
-    return ((host, device) for host, devices in by_host.items() for device in sorted(wanted - {*devices}))
+    expected_devices = {*job.request.devices} or {device for devices in by_host.values() for device in devices}
+    return ((host, device) for host, devices in by_host.items() for device in sorted(expected_devices - {*devices}))
 
 
-def _add(one: Rails, device: str, reason: str) -> None:
-    reasons = one.failed.setdefault(device, [])
+def _add(rail_map: Rails, device: str, reason: str) -> None:
+    reasons = rail_map.failed.setdefault(device, [])
     if reason not in reasons:
         reasons.append(reason)
 
@@ -74,12 +76,12 @@ def drawing(of: Rails, stamp: str) -> Markup:
     pieces = [element("text", text, x=x, y=12, class_="head") for x, text in heads]
     top = 22.0
     for numa in dict.fromkeys(hca.numa for hca in of.profile.hcas):
-        there = [(index, hca) for index, hca in enumerate(of.profile.hcas) if hca.numa == numa]
-        height = ROW * len(there) - 4
+        numbered = [(index, hca) for index, hca in enumerate(of.profile.hcas) if hca.numa == numa]
+        height = ROW * len(numbered) - 4
         pieces.append(element("rect", x=1, y=top, width=HCA_LEFT + HCA_WIDTH + 8, height=height, rx=4, class_="numa"))
         middle = top + height / 2
         pieces.append(_text(f"NUMA {numa}", 15, middle, "middle", "small", turned=f"rotate(-90 15 {middle:g})"))
-        for gpus, group in groupby(there, key=lambda each: each[1].gpus):
+        for gpus, group in groupby(numbered, key=lambda item: item[1].gpus):
             same = list(group)
             pieces += _gpus(gpus, [hca for _, hca in same], top)
             for row, (rail, hca) in enumerate(same):

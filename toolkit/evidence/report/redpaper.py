@@ -33,12 +33,12 @@ def _limits(run: reference.AllReduceRun) -> Iterator[Limit]:
         yield Limit("busbw", "least", speed.LARGE_BYTES, speed.LARGE_BYTES, value)
 
 
-TIMED = frozenset(one.program for one in reference.ELAPSED)
+TIMED = frozenset(training.program for training in reference.ELAPSED)
 """Programs that the documents compare by their run time."""
 
 
 def figures(request: Request, unit: Literal["images/s", "s"]) -> tuple[reference.Training, ...]:
     """Return the documents' figures of a program on the same machines and with pods of the same kind."""
     single = request.shape is not None and request.shape.gpus == 1
-    found = reference.trainings(reference.RATES if unit == "images/s" else reference.ELAPSED, request)
-    return tuple(one for one in found if (one.shape.gpus == 1) == single)
+    trainings = reference.trainings(reference.RATES if unit == "images/s" else reference.ELAPSED, request)
+    return tuple(training for training in trainings if (training.shape.gpus == 1) == single)

@@ -24,26 +24,26 @@ SIMULATED = (
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """The verdict on a run."""
 
     status: Status
     text: str
 
 
-def outcome(run: Run) -> Outcome:
+def outcome(run: Run) -> RunOutcome:
     """Return the verdict on a run, as the exit status of `./hpc verify` has it."""
     failed, missing = run.count(Status.FAIL), run.count(Status.MISSING)
     if failed:
-        return Outcome(Status.FAIL, f"Failed: {failed} of {plural(len(run.verdicts), 'criterion', 'criteria')}")
+        return RunOutcome(Status.FAIL, f"Failed: {failed} of {plural(len(run.verdicts), 'criterion', 'criteria')}")
     if missing or not run.count(Status.PASS):
         lack = f"{plural(missing, 'criterion has', 'criteria have')} no evidence" if missing else "nothing was judged"
-        return Outcome(Status.MISSING, f"Not enough evidence: {lack}")
-    return Outcome(Status.PASS, f"Passed: {plural(run.count(Status.PASS), 'criterion', 'criteria')}")
+        return RunOutcome(Status.MISSING, f"Not enough evidence: {lack}")
+    return RunOutcome(Status.PASS, f"Passed: {plural(run.count(Status.PASS), 'criterion', 'criteria')}")
 
 
 def counts(run: Run) -> str:
-    """Return how many criteria came out how."""
+    """Return the number of criteria of each status."""
     named = {Status.PASS: "passed", Status.FAIL: "failed", Status.MISSING: "without evidence"}
     parts = [
         f"{run.count(status)} {word}" for status, word in named.items() if run.count(status) or status != "missing"
@@ -69,54 +69,54 @@ def when(run: Run) -> str:
 
 def by_job(run: Run) -> Mapping[str, Sequence[Verdict]]:
     """Return the verdicts of each job, the jobs in their order and then what is between jobs."""
-    found: dict[str, list[Verdict]] = {job.request.job: [] for job in run.jobs}
+    verdicts_by_job: dict[str, list[Verdict]] = {job.request.job: [] for job in run.jobs}
     for verdict in run.verdicts:
-        found.setdefault(verdict.job, []).append(verdict)
-    return {job: verdicts for job, verdicts in found.items() if verdicts}
+        verdicts_by_job.setdefault(verdict.job, []).append(verdict)
+    return {job: verdicts for job, verdicts in verdicts_by_job.items() if verdicts}
 
 
 def counted(verdicts: Iterable[Verdict]) -> Sequence[tuple[Status, int]]:
-    """Return how many came out how, the worst first; what none did is left out."""
-    found = Counter(verdict.status for verdict in verdicts)
-    return [(status, found[status]) for status in WORST_FIRST if found[status]]
+    """Return the number of verdicts of each status, the worst first, without statuses that none has."""
+    numbers = Counter(verdict.status for verdict in verdicts)
+    return [(status, numbers[status]) for status in WORST_FIRST if numbers[status]]
 
 
-def named_counts(found: Iterable[tuple[Status, int]]) -> str:
+def named_counts(status_counts: Iterable[tuple[Status, int]]) -> str:
     """Return the same as text."""
-    return ", ".join(f"{number} {WORDS[status]}" for status, number in found)
+    return ", ".join(f"{number} {WORDS[status]}" for status, number in status_counts)
 
 
 def notable(run: Run, statuses: Container[Status]) -> Sequence[Sequence[Verdict]]:
     """Return the verdicts of these statuses, the worst first, and those with the same causes together."""
     groups: dict[tuple[str, ...], list[Verdict]] = {}
     for status in WORST_FIRST:
-        for one in run.verdicts:
-            if one.status is status and status in statuses:
-                # What has no known cause stands alone.
-                groups.setdefault(one.causes or (one.job, one.criterion), []).append(one)
+        for verdict in run.verdicts:
+            if verdict.status is status and status in statuses:
+                # A verdict without a known cause has a group of its own.
+                groups.setdefault(verdict.causes or (verdict.job, verdict.criterion), []).append(verdict)
     return list(groups.values())
 
 
 def versions(run: Run) -> Mapping[str, str]:
     """Return the versions of the stack, with those that only a job knows; where jobs differ, each with its job."""
-    found = dict(run.versions)
+    by_part = dict(run.versions)
     per_job: dict[str, dict[str, list[str]]] = {}
     for job in run.jobs:
-        known = dict(job.versions)
+        of_job = dict(job.versions)
         for reading in job.readings:
             if reading.nccl is not None and reading.nccl.version:
-                known.setdefault("NCCL", reading.nccl.version)
-        for part, version in known.items():
+                of_job.setdefault("NCCL", reading.nccl.version)
+        for part, version in of_job.items():
             per_job.setdefault(part, {}).setdefault(version, []).append(job.request.job)
     for part, by_version in per_job.items():
-        if part in found and [found[part]] == list(by_version):
+        if part in by_part and [by_part[part]] == list(by_version):
             continue
         if len(by_version) == 1:
-            found.setdefault(part, next(iter(by_version)))
+            by_part.setdefault(part, next(iter(by_version)))
         else:
             for version, jobs in by_version.items():
-                found[f"{part} ({some(jobs)})"] = version
-    return found
+                by_part[f"{part} ({some(jobs)})"] = version
+    return by_part
 
 
 def layouts(run: Run) -> Mapping[str, str]:
@@ -128,7 +128,7 @@ def layouts(run: Run) -> Mapping[str, str]:
 def _layout(job: Job, *, machine: bool) -> str:
     request = job.request
     parts = [str(request.shape) if request.shape else None, request.transport, request.profile if machine else None]
-    return ", ".join(str(one) for one in parts if one)
+    return ", ".join(str(part) for part in parts if part)
 
 
 def _machines(run: Run) -> Sequence[str]:
@@ -138,7 +138,7 @@ def _machines(run: Run) -> Sequence[str]:
 def about(run: Run) -> str:
     """Return what a run is of: stack, jobs, machines, when it was judged, and the note that MLPerf's rules require."""
     machines = f" on {some(_machines(run))}" if _machines(run) else ""
-    scored = any(isinstance(one, MlLog) for job in run.jobs for one in job.readings)
+    scored = any(isinstance(reading, MlLog) for job in run.jobs for reading in job.readings)
     note = f", including MLPerf benchmarks ({UNVERIFIED})" if scored else ""
     return f"Stack {run.stack}, {plural(len(run.jobs), 'job')}{machines}{note}, judged {when(run)}"
 
@@ -164,7 +164,7 @@ def gaps(run: Run) -> Iterator[str]:
             if not reading.complete:
                 yield f"{where}: incomplete, {reading.incomplete or 'truncated'}"
             if reading.unread_total:
-                kept = ", ".join(str(one.line) for one in reading.unread[:5])
+                kept = ", ".join(str(line.line) for line in reading.unread[:5])
                 more = ", ..." if reading.unread_total > len(reading.unread[:5]) else ""
                 yield f"{where}: {plural(reading.unread_total, 'line')} that no parser could read: {kept}{more}"
     if not run.jobs:

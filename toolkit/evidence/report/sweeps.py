@@ -59,23 +59,23 @@ def sweeps(jobs: Iterable[Job]) -> tuple[Sweep, ...]:
         request = job.request
         about = (request.shape or request.job, request.transport, request.profile, request.fabric)
         for reading in nccl_runs(job):
-            key = _Key(reading.test or "nccl-tests", *(str(one or "") for one in about))
+            key = _Key(reading.test or "nccl-tests", *(str(part or "") for part in about))
             groups.setdefault(key, []).append((request, reading))
-    return tuple(_sweep(key, _name(key, list(groups)), found) for key, found in groups.items())
+    return tuple(_sweep(key, _name(key, list(groups)), tables) for key, tables in groups.items())
 
 
 def _name(key: _Key, keys: Sequence[_Key]) -> str:
     """Return the layout, with what distinguishes it from others of the same test."""
-    same = [one for one in keys if (one.test, one.layout) == (key.test, key.layout)]
-    differs = [place for place in (2, 3, 4) if len({one[place] for one in same}) > 1]
+    same = [other for other in keys if (other.test, other.layout) == (key.test, key.layout)]
+    differs = [place for place in (2, 3, 4) if len({other[place] for other in same}) > 1]
     return " ".join([key.layout, *(key[place] or "any" for place in differs)])
 
 
-def _sweep(key: _Key, layout: str, found: Sequence[tuple[Request, NcclTests]]) -> Sweep:
-    request = found[0][0]
-    tables = [table for _, table in found]
+def _sweep(key: _Key, layout: str, repeats: Sequence[tuple[Request, NcclTests]]) -> Sweep:
+    request = repeats[0][0]
+    tables = [table for _, table in repeats]
     return Sweep(
-        jobs=tuple(dict.fromkeys(one.job for one, _ in found)),
+        jobs=tuple(dict.fromkeys(job_request.job for job_request, _ in repeats)),
         test=key.test,
         layout=layout,
         request=request,
@@ -97,6 +97,6 @@ def _points(runs: Sequence[NcclTests], half: Half) -> tuple[Point, ...]:
             if figures is not None and row.bytes and math.isfinite(figures.time_us + figures.busbw_gb_s):
                 by_size.setdefault(row.bytes, []).append(figures)
     return tuple(
-        Point(count, median(one.time_us for one in each), median(one.busbw_gb_s for one in each))
-        for count, each in sorted(by_size.items())
+        Point(count, median(repeat.time_us for repeat in repeats), median(repeat.busbw_gb_s for repeat in repeats))
+        for count, repeats in sorted(by_size.items())
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from core.wording import plural
 from toolkit.evidence.records import Run
-from toolkit.evidence.report.changes import Change, Comparison, as_text, assumptions, turn
+from toolkit.evidence.report.changes import Change, Comparison, as_text, assumptions, earlier_word
 from toolkit.evidence.report.job_figures import figures_by_job
 from toolkit.evidence.report.markup import Markup, element, joined, quoted
 from toolkit.evidence.report.run_summary import (
@@ -29,8 +29,14 @@ def changes(against: Comparison | None) -> Markup | None:
     pieces = [element("p", f"Compared with {against.name}.")]
     if against.turned:
         rows = [
-            [mark(one.after), one.job, one.criterion, turn(one), one.measured or NONE]
-            for one in sorted(against.turned, key=lambda one: not one.regressed)
+            [
+                mark(criterion.after),
+                criterion.job,
+                criterion.criterion,
+                earlier_word(criterion),
+                criterion.measured or NONE,
+            ]
+            for criterion in sorted(against.turned, key=lambda criterion: not criterion.regressed)
         ]
         pieces.append(stacked(("result", "job", "criterion", "change", "measured now"), rows, "turned", "Criteria"))
     if against.beyond:
@@ -47,9 +53,9 @@ def changes(against: Comparison | None) -> Markup | None:
 
 def _figures(changes: Sequence[Change]) -> Markup:
     rows = []
-    for one in changes:
-        *cells, result = as_text(one)
-        rows.append([mark(one.status, result), *cells])
+    for change in changes:
+        *cells, result = as_text(change)
+        rows.append([mark(change.status, result), *cells])
     heads = ("result", "job", "figure", "before", "now", "difference", "noise")
     return table(heads, rows, numbers={3, 4, 5, 6}, wide={1, 2})
 
@@ -60,8 +66,10 @@ def job_table(run: Run) -> Markup | None:
     figures = figures_by_job(run)
     rows = []
     for job, verdicts in by_job(run).items():
-        found = counted(verdicts)
-        rows.append([mark(found[0][0]), job, about.get(job, ""), named_counts(found), figures.get(job, "")])
+        status_counts = counted(verdicts)
+        rows.append(
+            [mark(status_counts[0][0]), job, about.get(job, ""), named_counts(status_counts), figures.get(job, "")]
+        )
     return stacked(("result", "job", "layout", "criteria", "figures"), rows, "jobs", "Jobs") if rows else None
 
 
@@ -75,18 +83,18 @@ def criteria(run: Run) -> Markup:
     for job, verdicts in by_job(run).items():
         about = f" {layout[job]}" if layout.get(job) else ""
         marks = [mark(status, f"{number} {WORDS[status]}") for status, number in counted(verdicts)]
-        worst_first = sorted(verdicts, key=lambda one: WORST_FIRST.index(one.status))
-        rows = [row for one in worst_first for row in _verdict(one)]
+        worst_first = sorted(verdicts, key=lambda verdict: WORST_FIRST.index(verdict.status))
+        rows = [row for verdict in worst_first for row in _verdict(verdict)]
         inner = headed(_HEADS, rows, "verdicts", f"Criteria of {job}")
         name = element("summary", element("strong", job), element("span", about, class_="muted"), *marks)
-        unfold = any(one.status in {Status.FAIL, Status.MISSING} for one in verdicts)
+        unfold = any(verdict.status in {Status.FAIL, Status.MISSING} for verdict in verdicts)
         folds.append(element("details", name, inner, class_="job", open=unfold))
     return joined(*folds) if folds else element("p", "No criterion applies to this evidence.")
 
 
 def _verdict(verdict: Verdict) -> Iterator[Markup]:
-    sources = [element("span", one, class_="id") for one in verdict.source.split(", ")]
-    source = joined(*(piece for one in sources for piece in (Markup(", "), one)))[len(", ") :]
+    sources = [element("span", source_id, class_="id") for source_id in verdict.source.split(", ")]
+    source = joined(*(piece for source_id in sources for piece in (Markup(", "), source_id)))[len(", ") :]
     cells = (mark(verdict.status), verdict.criterion, verdict.measured or NONE, verdict.limit, Markup(source))
     yield block(_HEADS, cells)
     causes = element("ul", *(element("li", quoted(cause)) for cause in verdict.causes)) if verdict.causes else None
@@ -109,13 +117,13 @@ def _proofs(proofs: Sequence[Proof]) -> Markup | None:
 
 def version_table(run: Run) -> Markup | None:
     """Return the versions of the stack; None where none is known."""
-    found = versions(run)
-    return table(("part", "version"), [[part, version] for part, version in found.items()]) if found else None
+    by_part = versions(run)
+    return table(("part", "version"), [[part, version] for part, version in by_part.items()]) if by_part else None
 
 
 def lacking(run: Run) -> Markup:
     """Return what the evidence lacks."""
-    found = list(missing(run))
-    if not found:
+    gaps = list(missing(run))
+    if not gaps:
         return element("p", "Nothing: every log is complete, every line was parsed, and every criterion has evidence.")
-    return element("ul", *(element("li", text) for text in found))
+    return element("ul", *(element("li", text) for text in gaps))

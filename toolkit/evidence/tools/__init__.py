@@ -48,16 +48,17 @@ def tool_of(module: ModuleType) -> Tool:
     criteria = getattr(module, "CRITERIA", None)
     if not isinstance(criteria, tuple):
         raise TypeError(f"{file} lacks CRITERIA; set it to a tuple of what the output decides, () for nothing")
-    for one in criteria:
-        if one.needs:
+    for criterion in criteria:
+        if criterion.needs:
             raise TypeError(
-                f"{file}: criterion {one.name} has needs {one.needs}; omit it, or use toolkit/evidence/criteria"
+                f"{file}: criterion {criterion.name} has needs {criterion.needs}; omit it, or use "
+                "toolkit/evidence/criteria"
             )
-    return Tool(parser, tuple(replace(one, needs=(parser.tool,)) for one in criteria))
+    return Tool(parser, tuple(replace(criterion, needs=(parser.tool,)) for criterion in criteria))
 
 
 TOOLS: tuple[Tool, ...] = tuple(
-    tool_of(importlib.import_module(f"{__name__}.{each.name}")) for each in pkgutil.iter_modules(__path__)
+    tool_of(importlib.import_module(f"{__name__}.{submodule.name}")) for submodule in pkgutil.iter_modules(__path__)
 )
 PARSERS: tuple[type[Parser], ...] = tuple(tool.parser for tool in TOOLS)
 """All parsers; of those whose output starts the same way, the first that matches is used."""

@@ -8,7 +8,7 @@ from pydantic import Field
 from core.model import Model
 from core.wording import plural
 from toolkit.evidence.block_parser import Block, BlocksParser, compiled
-from toolkit.evidence.criterion import Criterion, Found, begins, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of
 from toolkit.evidence.host_parser import HostReading, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -106,7 +106,7 @@ class BondingParser(BlocksParser):
         self._version: str | None = None
         self._head = Block(_OF_BOND, 1)
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
         if (version := _VERSION.match(text)) is not None:
@@ -119,7 +119,7 @@ class BondingParser(BlocksParser):
         if text.startswith("Slave Interface:"):
             port = _PORT.fullmatch(text)
             return self.open(port[1], line.number, Taken.DAMAGED, name=port[1]) if port else Taken.DAMAGED
-        return Taken.YES if _OTHER.match(text) else (self.block or self._head).take(text)
+        return Taken.YES if _OTHER.match(text) else (self.block or self._head).read_line(text)
 
     def fields_of(self, block: Block) -> Mapping[str, object]:
         """Return the fields of a port."""
@@ -136,29 +136,32 @@ class BondingParser(BlocksParser):
         return (f"no {key}" for key in self._head.lacks("Bonding Mode", "MII Status"))
 
 
-def _bond(job: Job) -> Found | None:
-    found = of(job, Bonding)
-    bad = [one for one in found if not _bundles(one)]
+def _bond(job: Job) -> Outcome | None:
+    bonds = readings_of(job, Bonding)
+    broken = [bond for bond in bonds if not _bundles(bond)]
     faults = [
-        f"{one.bond or 'bond'}: {listed(row.name for row in one.rows if not row.up) or _unbundled(one)}" for one in bad
+        f"{bond.bond or 'bond'}: {listed(row.name for row in bond.rows if not row.up) or _unbundled(bond)}"
+        for bond in broken
     ]
-    measured = listed(faults) if bad else listed(plural(len(one.rows), "port") for one in found)
-    short = all(not one.rows for one in bad)
-    return Found(passed(not bad), measured, proofs=begins(bad or found), short=short)
+    measured = listed(faults) if broken else listed(plural(len(bond.rows), "port") for bond in bonds)
+    short = all(not bond.rows for bond in broken)
+    return Outcome(passed(not broken), measured, proofs=opening_proofs(broken or bonds), short=short)
 
 
-def _unbundled(one: Bonding) -> str:
-    if not one.rows:
+def _unbundled(bond: Bonding) -> str:
+    if not bond.rows:
         return "no port"
     return (
-        f"{one.ports} of {plural(len(one.rows), 'port')} in the aggregator" if one.lacp and one.ports else "no partner"
+        f"{bond.ports} of {plural(len(bond.rows), 'port')} in the aggregator"
+        if bond.lacp and bond.ports
+        else "no partner"
     )
 
 
-def _bundles(one: Bonding) -> bool:
-    aggregators = {row.aggregator for row in one.rows if row.aggregator is not None}
-    bundled = one.lacp and one.up is True and all(row.up for row in one.rows) and len(aggregators) <= 1
-    return bool(one.rows) and bundled and one.ports in (None, len(one.rows))
+def _bundles(bond: Bonding) -> bool:
+    aggregators = {row.aggregator for row in bond.rows if row.aggregator is not None}
+    bundled = bond.lacp and bond.up is True and all(row.up for row in bond.rows) and len(aggregators) <= 1
+    return bool(bond.rows) and bundled and bond.ports in (None, len(bond.rows))
 
 
 CRITERIA = (
@@ -169,6 +172,6 @@ CRITERIA = (
         unit="ports",
         applies="nodes with /proc/net/bonding output",
         source="B-2.3",
-        look=_bond,
+        judge=_bond,
     ),
 )

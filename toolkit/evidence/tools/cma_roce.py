@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from toolkit.evidence.criterion import Criterion, Found, begins, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -51,7 +51,7 @@ class CmaRoceParser(HostParser):
         super().__init__()
         self._answer: dict[str, object] = {}
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
         if self._answer:
@@ -74,13 +74,13 @@ class CmaRoceParser(HostParser):
         return (str(failed) if failed else None if self._answer else "no answer",)
 
 
-def _classed(job: Job) -> Found | None:
-    found = [one for one in of(job, CmaRoce) if one.tos is not None or one.mode is not None]
-    if not found:
-        return Found(Status.MISSING, "no answer")
-    good = [one.tos == ROCE_TOS if one.tos is not None else one.mode == "RoCE v2" for one in found]
-    measured = listed(sorted({one.mode or f"TOS {one.tos}" for one in found}))
-    return Found(passed(all(good)), measured, proofs=begins(found))
+def _classed(job: Job) -> Outcome | None:
+    answers = [answer for answer in readings_of(job, CmaRoce) if answer.tos is not None or answer.mode is not None]
+    if not answers:
+        return Outcome(Status.MISSING, "no answer")
+    correct = [answer.tos == ROCE_TOS if answer.tos is not None else answer.mode == "RoCE v2" for answer in answers]
+    measured = listed(sorted({answer.mode or f"TOS {answer.tos}" for answer in answers}))
+    return Outcome(passed(all(correct)), measured, proofs=opening_proofs(answers))
 
 
 CRITERIA = (
@@ -90,6 +90,6 @@ CRITERIA = (
         limit=f"TOS {ROCE_TOS} (DSCP 26 with ECN), RoCE v2",
         applies="hosts with cma_roce_tos or cma_roce_mode output",
         source="N-1.1, github.com/Mellanox/mlnx-tools",
-        look=_classed,
+        judge=_classed,
     ),
 )

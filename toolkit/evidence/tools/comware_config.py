@@ -8,7 +8,7 @@ from pydantic import Field
 from core.model import Model
 from core.wording import plural
 from toolkit.evidence.configuration import MOST, ConfigurationParser, ConfigurationReading
-from toolkit.evidence.criterion import Criterion, Found, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of, row_proofs
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job
@@ -83,26 +83,30 @@ _GROUP = re.compile(r"interface Bridge-Aggregation ?(\d+)$")
 _MEMBER = re.compile(r" port link-aggregation group (\d+)$")
 
 
-def _dynamic(job: Job) -> Found | None:
+def _dynamic(job: Job) -> Outcome | None:
     """Return whether each group that has ports is dynamic: a static one does not speak LACP."""
-    wrong: list[tuple[str, ComwareLine, str]] = []
-    good: list[tuple[str, ComwareLine, str]] = []
-    for one in of(job, ComwareConfig):
+    static: list[tuple[str, ComwareLine, str]] = []
+    dynamic_groups: list[tuple[str, ComwareLine, str]] = []
+    for configuration in readings_of(job, ComwareConfig):
         dynamic, used, group = set[str](), dict[str, ComwareLine](), None
-        for row in one.rows:
+        for row in configuration.rows:
             if not row.text.startswith(" "):
-                found = _GROUP.match(row.text)
-                group = found[1] if found else None
+                match = _GROUP.match(row.text)
+                group = match[1] if match else None
             elif group and row.text.strip() == "link-aggregation mode dynamic":
                 dynamic.add(group)
             elif member := _MEMBER.match(row.text):
                 used.setdefault(member[1], row)
         for number, row in used.items():
-            (good if number in dynamic else wrong).append((one.file, row, f"group {number}"))
-    if not good and not wrong:
+            (dynamic_groups if number in dynamic else static).append((configuration.file, row, f"group {number}"))
+    if not dynamic_groups and not static:
         return None
-    measured = f"{listed(text for *_, text in wrong)}: not dynamic" if wrong else listed(text for *_, text in good)
-    return Found(passed(not wrong), measured, proofs=lines_of((file, row) for file, row, _ in wrong or good))
+    measured = (
+        f"{listed(text for *_, text in static)}: not dynamic" if static else listed(text for *_, text in dynamic_groups)
+    )
+    return Outcome(
+        passed(not static), measured, proofs=row_proofs((file, row) for file, row, _ in static or dynamic_groups)
+    )
 
 
 CRITERIA = (
@@ -112,6 +116,6 @@ CRITERIA = (
         limit="link-aggregation mode dynamic",
         applies="Comware configurations with ports in groups",
         source="B-2.3",
-        look=_dynamic,
+        judge=_dynamic,
     ),
 )

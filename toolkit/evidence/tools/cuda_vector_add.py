@@ -4,7 +4,7 @@ import re
 
 from pydantic import Field
 
-from toolkit.evidence.criterion import Criterion, Found, at, of, texts_of
+from toolkit.evidence.criterion import Criterion, Outcome, line_proofs, proofs_at, readings_of
 from toolkit.evidence.model import Reading, Unread
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.text import Line
@@ -57,12 +57,12 @@ class CudaVectorAddParser(Parser):
     def feed(self, line: Line) -> Taken:
         """Read a line of the sample."""
         text = line.text
-        if (found := _BEGIN.fullmatch(text)) is not None:
+        if (match := _BEGIN.fullmatch(text)) is not None:
             if self._elements is not None:
                 return Taken.AGAIN
-            self._elements = int(found[1])
-        elif (found := _LAUNCH.fullmatch(text)) is not None:
-            self._launch = int(found[1]), int(found[2])
+            self._elements = int(match[1])
+        elif (match := _LAUNCH.fullmatch(text)) is not None:
+            self._launch = int(match[1]), int(match[2])
         elif text == _PASSED:
             self._passed_line = line.number
         elif text == "Done" and not self._done:
@@ -92,15 +92,19 @@ class CudaVectorAddParser(Parser):
         )
 
 
-def _vector_add(job: Job) -> Found | None:
-    found = of(job, CudaVectorAdd)
-    failures = [(one.file, one.failure) for one in found if one.failure is not None]
+def _vector_add(job: Job) -> Outcome | None:
+    samples = readings_of(job, CudaVectorAdd)
+    failures = [(sample.file, sample.failure) for sample in samples if sample.failure is not None]
     if failures:
-        proofs = texts_of(failures)
-        return Found(Status.FAIL, "failed", proofs=proofs)
-    good = all(one.passed for one in found)
-    lines: tuple[Proof, ...] = tuple(proof for one in found for proof in at(one.file, one.passed_line))
-    return Found(Status.PASS if good else Status.MISSING, "Test PASSED" if good else "no `Test PASSED`", proofs=lines)
+        proofs = line_proofs(failures)
+        return Outcome(Status.FAIL, "failed", proofs=proofs)
+    all_passed = all(sample.passed for sample in samples)
+    lines: tuple[Proof, ...] = tuple(
+        proof for sample in samples for proof in proofs_at(sample.file, sample.passed_line)
+    )
+    return Outcome(
+        Status.PASS if all_passed else Status.MISSING, "Test PASSED" if all_passed else "no `Test PASSED`", proofs=lines
+    )
 
 
 CRITERIA = (
@@ -110,6 +114,6 @@ CRITERIA = (
         limit="Test PASSED",
         applies="runs of the vectorAdd sample",
         source="S-7.7, S-6.5",
-        look=_vector_add,
+        judge=_vector_add,
     ),
 )

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from core.model import Model
-from toolkit.evidence.criterion import Criterion, Found, at, of, quoted
+from toolkit.evidence.criterion import Criterion, Outcome, proofs_at, quoted_proofs, readings_of
 from toolkit.evidence.model import Reading, Unread
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.text import Line
@@ -111,15 +111,15 @@ class DevicePluginParser(Parser):
 
     def feed(self, line: Line) -> Taken:
         """Read a line of the log."""
-        found = _LINE.fullmatch(line.text)
-        if found is None:
+        match = _LINE.fullmatch(line.text)
+        if match is None:
             return self._continued(line.text)
         self._in_block = False
-        message = found["message"]
+        message = match["message"]
         for pattern, milestone in _MILESTONES:
             if (stated := pattern.match(message)) is not None:
                 return self._reached(milestone, stated, line)
-        if found["level"] in {"E", "F"} or _FAILED.match(message):
+        if match["level"] in {"E", "F"} or _FAILED.match(message):
             if len(self._failures) < FAILURES_KEPT:
                 self._failures.append(Unread(line=line.number, text=line.text))
             return Taken.YES
@@ -134,7 +134,10 @@ class DevicePluginParser(Parser):
     def _reached(self, milestone: Milestone, stated: re.Match[str], line: Line) -> Taken:
         if milestone in _FIRST and (
             milestone in self._milestones
-            or (milestone is not Milestone.FS_WATCHER and any(one in self._milestones for one in _AFTER))
+            or (
+                milestone is not Milestone.FS_WATCHER
+                and any(milestone_after in self._milestones for milestone_after in _AFTER)
+            )
         ):
             return Taken.AGAIN
         self._milestones.setdefault(milestone, line.number)
@@ -158,7 +161,7 @@ class DevicePluginParser(Parser):
 
     def reading(self, common: Common) -> DevicePlugin:
         """Return how far the plugin came."""
-        reached = sorted(self._milestones.items(), key=lambda one: one[1])
+        reached = sorted(self._milestones.items(), key=lambda item: item[1])
         places = [_ORDER[milestone] for milestone, _ in reached]
         last = Milestone.REGISTERED in self._milestones
         return DevicePlugin(
@@ -173,20 +176,22 @@ class DevicePluginParser(Parser):
         )
 
 
-def _registered(job: Job) -> Found | None:
-    found = of(job, DevicePlugin)
-    bad = [one for one in found if not one.registered or one.failures]
-    reasons = [one.failures[0].text if one.failures else "not registered" for one in bad]
+def _registered(job: Job) -> Outcome | None:
+    plugins = readings_of(job, DevicePlugin)
+    failed = [plugin for plugin in plugins if not plugin.registered or plugin.failures]
+    reasons = [plugin.failures[0].text if plugin.failures else "not registered" for plugin in failed]
     proofs = tuple(
-        proof for one in bad or found for proof in (*quoted(one.file, *one.failures[:2]), *at(one.file, one.last_line))
+        proof
+        for plugin in failed or plugins
+        for proof in (*quoted_proofs(plugin.file, *plugin.failures[:2]), *proofs_at(plugin.file, plugin.last_line))
     )
-    if bad:
-        return Found(Status.FAIL, listed(reasons, 2), proofs=proofs)
-    if cut := [one for one in found if not one.complete]:
-        return Found(Status.MISSING, listed(one.incomplete or "not whole" for one in cut), proofs=proofs)
-    in_order = all(one.in_order for one in found)
-    said_so = "registered" if in_order else "registered, its milestones not in the plugin's order"
-    return Found(Status.PASS if in_order else Status.WARN, said_so, proofs=proofs)
+    if failed:
+        return Outcome(Status.FAIL, listed(reasons, 2), proofs=proofs)
+    if cut := [plugin for plugin in plugins if not plugin.complete]:
+        return Outcome(Status.MISSING, listed(plugin.incomplete or "not whole" for plugin in cut), proofs=proofs)
+    in_order = all(plugin.in_order for plugin in plugins)
+    measured = "registered" if in_order else "registered, its milestones not in the plugin's order"
+    return Outcome(Status.PASS if in_order else Status.WARN, measured, proofs=proofs)
 
 
 CRITERIA = (
@@ -197,6 +202,6 @@ CRITERIA = (
         tolerance="milestones out of order are a warning",
         applies="logs of NVIDIA's device plugin",
         source="S-7.4",
-        look=_registered,
+        judge=_registered,
     ),
 )

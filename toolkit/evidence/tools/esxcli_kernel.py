@@ -5,7 +5,7 @@ import re
 from pydantic import Field
 
 from core.model import Model
-from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, record
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -56,7 +56,7 @@ class EsxcliKernelParser(RowsParser):
         super().__init__()
         self._headed = self._ruled = False
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
         if (command := re.match(_COMMAND, text)) is not None:
@@ -68,20 +68,20 @@ class EsxcliKernelParser(RowsParser):
             self._ruled = True
             return Taken.YES
         if not self._ruled or (row := _ROW.match(text)) is None:
-            known = self._headed and re.match(r"\w+\s+(?:Bool|String|u?int)", text)
-            return Taken.DAMAGED if known else Taken.NO
+            cut = self._headed and re.match(r"\w+\s+(?:Bool|String|u?int)", text)
+            return Taken.DAMAGED if cut else Taken.NO
         return self.add(row["name"], record(KernelOption, row, line), Taken.DAMAGED)
 
 
-def _ats_host(job: Job) -> Found | None:
-    found = of(job, EsxcliKernel)
-    options = [(one.file, option) for one in found if (option := one.option("atsSupport")) is not None]
+def _ats_host(job: Job) -> Outcome | None:
+    listings = readings_of(job, EsxcliKernel)
+    options = [(listing.file, option) for listing in listings if (option := listing.option("atsSupport")) is not None]
     if not options:
-        return Found(Status.MISSING, "atsSupport is not listed", proofs=begins(found))
+        return Outcome(Status.MISSING, "atsSupport is not listed", proofs=opening_proofs(listings))
     good = all((option.configured, option.runtime) == ("TRUE", "TRUE") for _, option in options)
     _, last = options[-1]
-    proofs = lines_of(options)
-    return Found(passed(good), f"configured {last.configured}, runtime {last.runtime}", proofs=proofs)
+    proofs = row_proofs(options)
+    return Outcome(passed(good), f"configured {last.configured}, runtime {last.runtime}", proofs=proofs)
 
 
 CRITERIA = (
@@ -91,6 +91,6 @@ CRITERIA = (
         limit="Configured TRUE, Runtime TRUE",
         applies="hosts with esxcli system settings kernel output",
         source="N-2.2",
-        look=_ats_host,
+        judge=_ats_host,
     ),
 )

@@ -7,7 +7,7 @@ from pydantic import Field
 from core.model import Model
 from core.wording import plural
 from toolkit.evidence.block_parser import BlocksParser, compiled
-from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -29,7 +29,7 @@ class EsxcliDevice(Model):
 
 
 class EsxcliPci(HostReading):
-    """Devices of one host, or those that were looked for."""
+    """Devices of one host, or those that were searched for."""
 
     rows: tuple[EsxcliDevice, ...]
 
@@ -66,7 +66,7 @@ class EsxcliPciParser(BlocksParser):
     row = EsxcliDevice
     no_rows = "no device"
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
         if re.fullmatch(_ADDRESS, text):
@@ -75,28 +75,37 @@ class EsxcliPciParser(BlocksParser):
             return Taken.AGAIN if self.blocks else Taken.YES
         if self.block is None or not text[0].isspace():
             return Taken.YES if text == "--" and self.blocks else Taken.NO
-        taken = self.block.take(text)
+        taken = self.block.read_line(text)
         return Taken.YES if taken is Taken.NO and _OTHER.match(text) else taken
 
 
 _NVIDIA, _MELLANOX = "0x10de", "0x15b3"
 
 
-def _same_numa(job: Job) -> Found | None:
-    both = [(one.file, row) for one in of(job, EsxcliPci) for row in one.rows if row.vendor_id in (_NVIDIA, _MELLANOX)]
+def _same_numa(job: Job) -> Outcome | None:
+    both = [
+        (listing.file, row)
+        for listing in readings_of(job, EsxcliPci)
+        for row in listing.rows
+        if row.vendor_id in (_NVIDIA, _MELLANOX)
+    ]
     gpus = {row.numa_node for _, row in both if row.vendor_id == _NVIDIA}
     nics = {row.numa_node for _, row in both if row.vendor_id == _MELLANOX}
     if not gpus or not nics:
-        return Found(Status.MISSING, "not both a GPU and an adapter", proofs=begins(of(job, EsxcliPci)))
+        return Outcome(
+            Status.MISSING, "not both a GPU and an adapter", proofs=opening_proofs(readings_of(job, EsxcliPci))
+        )
     if None in gpus | nics:
         unknown = sum(row.numa_node is None for _, row in both)
-        return Found(
-            Status.MISSING, f"NUMA node of {plural(unknown, 'device')} not shown", proofs=begins(of(job, EsxcliPci))
+        return Outcome(
+            Status.MISSING,
+            f"NUMA node of {plural(unknown, 'device')} not shown",
+            proofs=opening_proofs(readings_of(job, EsxcliPci)),
         )
     measured = (
         f"GPUs on {listed(map(str, sorted(gpus, key=str)))}, adapters on {listed(map(str, sorted(nics, key=str)))}"
     )
-    return Found(passed(gpus <= nics), measured, proofs=lines_of(both))
+    return Outcome(passed(gpus <= nics), measured, proofs=row_proofs(both))
 
 
 CRITERIA = (
@@ -107,6 +116,6 @@ CRITERIA = (
         tolerance="which VM has which of the host's devices is unknown",
         applies="hosts with esxcli hardware pci output",
         source="N-4.2",
-        look=_same_numa,
+        judge=_same_numa,
     ),
 )

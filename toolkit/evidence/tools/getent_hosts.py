@@ -51,7 +51,7 @@ class GetentHostsParser(RowsParser):
         self._name = ""
         self._tries = 0
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (lookup := _LOOKUP.match(line.text)) is not None:
             if self.rows or self._name not in {"", lookup[1]}:
@@ -66,7 +66,7 @@ class GetentHostsParser(RowsParser):
         return self.add(line.number, Address(address=row[1], names=names, line=line.number))
 
     def facts(self) -> Mapping[str, object]:
-        """Return what was looked up, and how often."""
+        """Return the queried names, and how often each."""
         return {"name": self._name, "tries": self._tries}
 
 

@@ -71,16 +71,16 @@ class HorovodSyntheticParser(Parser):
     def __init__(self) -> None:
         self._header: dict[str, str] = {}
         self._iterations: list[Iteration] = []
-        self._each: tuple[float, float] | None = None
+        self._per_device: tuple[float, float] | None = None
         self._total: tuple[int, float, float] | None = None
 
     def feed(self, line: Line) -> Taken:
         """Read a line of the header, an iteration or a result."""
-        for form in _HEADER:
-            if (found := form.fullmatch(line.text)) is not None:
-                if form is _MODEL and "model" in self._header:
+        for pattern in _HEADER:
+            if (match := pattern.fullmatch(line.text)) is not None:
+                if pattern is _MODEL and "model" in self._header:
                     return Taken.AGAIN
-                self._header |= found.groupdict()
+                self._header |= match.groupdict()
                 return Taken.YES
         return Taken.YES if line.text in _QUIET else self._rate(line)
 
@@ -90,37 +90,39 @@ class HorovodSyntheticParser(Parser):
 
     def _rate(self, line: Line) -> Taken:
         text = line.text
-        if (found := _ITERATION.fullmatch(text)) is not None:
+        if (match := _ITERATION.fullmatch(text)) is not None:
             if len(self._iterations) < ITERATIONS_KEPT:
                 self._iterations.append(
-                    Iteration(line=line.number, iteration=int(found[1]), images_per_s=number(found[2]))
+                    Iteration(line=line.number, iteration=int(match[1]), images_per_s=number(match[2]))
                 )
             return Taken.YES
-        if (found := _EACH.fullmatch(text)) is not None:
-            self._each = number(found[2]), number(found[3])
-        elif (found := _TOTAL.fullmatch(text)) is not None:
-            self._total = line.number, number(found[2]), number(found[3])
+        if (match := _EACH.fullmatch(text)) is not None:
+            self._per_device = number(match[2]), number(match[3])
+        elif (match := _TOTAL.fullmatch(text)) is not None:
+            self._total = line.number, number(match[2]), number(match[3])
         else:
             return Taken.DAMAGED if text.startswith(_RATES) else Taken.NO
-        self._header |= found.groupdict()
+        self._header |= match.groupdict()
         return Taken.YES
 
     def reading(self, common: Common) -> Reading:
         """Return what rank 0 printed."""
-        each, spread = self._each or (None, None)
-        at, total, total_spread = self._total or (None, None, None)
-        deviation = abs(total - int(self._header["ranks"]) * each) / total if each is not None and total else None
+        per_device, spread = self._per_device or (None, None)
+        total_line, total, total_spread = self._total or (None, None, None)
+        deviation = (
+            abs(total - int(self._header["ranks"]) * per_device) / total if per_device is not None and total else None
+        )
         return HorovodSynthetic.model_validate(
             {
                 **common,
                 **self._header,
                 **ending(None if total is not None else "no `Total img/sec`"),
                 "iterations": tuple(self._iterations),
-                "images_per_s_per_device": each,
+                "images_per_s_per_device": per_device,
                 "spread_per_device": spread,
                 "total_images_per_s": total,
                 "total_spread": total_spread,
-                "total_line": at,
+                "total_line": total_line,
                 "total_deviation": deviation,
             }
         )

@@ -8,7 +8,7 @@ from pydantic import Field
 from core.apis.data_sets import TOOL
 from core.model import Model
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, lines_of, of, quoted
+from toolkit.evidence.criterion import Criterion, Outcome, quoted_proofs, readings_of, row_proofs
 from toolkit.evidence.model import Reading, Unread
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.text import Line
@@ -63,13 +63,13 @@ class HpcDataParser(Parser):
         """Read a line of a pod."""
         if not line.text.startswith(f"{TOOL} "):
             return Taken.NO
-        if (found := _LINE.fullmatch(line.text)) is None:
+        if (match := _LINE.fullmatch(line.text)) is None:
             return Taken.DAMAGED
-        if found[1] == "error":
+        if match[1] == "error":
             self._failures.append(Unread(line=line.number, text=line.text))
             return Taken.YES
         try:
-            self._rows.append(_row(found[1] or "check", dict(word.split("=", 1) for word in found[2].split()), line))
+            self._rows.append(_row(match[1] or "check", dict(word.split("=", 1) for word in match[2].split()), line))
         except (KeyError, ValueError):
             return Taken.DAMAGED
         return Taken.YES
@@ -102,72 +102,74 @@ def _set(name: str, digest: str) -> str:
 
 
 def _rows(job: Job, *whats: str) -> list[tuple[str, DataLine]]:
-    return [(log.file, row) for log in of(job, DataLog) for row in log.rows if row.what in whats]
+    return [(log.file, row) for log in readings_of(job, DataLog) for row in log.rows if row.what in whats]
 
 
-def _wanted(job: Job, rows: Sequence[tuple[str, DataLine]]) -> Data:
-    """Return what the job's set is to be: its lock's, or where that is not known the first line's."""
+def _expected_data(job: Job, rows: Sequence[tuple[str, DataLine]]) -> Data:
+    """Return the expected data set of the job: its lock's, or where that is unknown the first line's."""
     first = rows[0][1]
-    known = job.request.data
-    return known or Data(name=first.name, digest=first.digest, files=first.files, bytes=first.bytes, role="reads")
+    lock = job.request.data
+    return lock or Data(name=first.name, digest=first.digest, files=first.files, bytes=first.bytes, role="reads")
 
 
-def _refused(job: Job) -> Found | None:
+def _refused(job: Job) -> Outcome | None:
     """Return the refusals of the reader, None where there is none."""
-    bad = [(log.file, each) for log in of(job, DataLog) for each in log.failures]
+    bad = [(log.file, failure) for log in readings_of(job, DataLog) for failure in log.failures]
     if not bad:
         return None
-    shown = listed((each.text.removeprefix(f"{TOOL} error ") for _, each in bad), 2)
-    return Found(Status.FAIL, shown, proofs=tuple(proof for file, each in bad for proof in quoted(file, each)))
+    shown = listed((failure.text.removeprefix(f"{TOOL} error ") for _, failure in bad), 2)
+    return Outcome(
+        Status.FAIL, shown, proofs=tuple(proof for file, failure in bad for proof in quoted_proofs(file, failure))
+    )
 
 
-def _lack(job: Job, *roles: str) -> Found | None:
+def _lack(job: Job, *roles: str) -> Outcome | None:
     """Return that nothing was printed, for a job that is to print it."""
-    asked = job.request.data is not None and job.request.data.role in roles
-    return Found(Status.MISSING, "no pod printed what it sees") if asked else None
+    is_expected = job.request.data is not None and job.request.data.role in roles
+    return Outcome(Status.MISSING, "no pod printed what it sees") if is_expected else None
 
 
-def _seen(job: Job) -> Found | None:
+def _seen(job: Job) -> Outcome | None:
     if refused := _refused(job):
         return refused
     rows = _rows(job, "check")
     if not rows:
         return _lack(job, "reads", "slices")
-    wanted = _wanted(job, rows)
-    limit = f"{plural(wanted.files, 'file')}, {wanted.bytes:,} bytes, {_set(wanted.name, wanted.digest)}"
-    key = (wanted.digest, wanted.files, wanted.bytes)
-    if bad := [(file, row) for file, row in rows if (row.digest, row.files, row.bytes) != key]:
-        what = listed(f"{row.host}: {plural(row.files, 'file')}, {_set(row.name, row.digest)}" for _, row in bad)
-        return Found(Status.FAIL, what, limit, proofs=lines_of(bad))
+    data_set = _expected_data(job, rows)
+    limit = f"{plural(data_set.files, 'file')}, {data_set.bytes:,} bytes, {_set(data_set.name, data_set.digest)}"
+    key = (data_set.digest, data_set.files, data_set.bytes)
+    if differing := [(file, row) for file, row in rows if (row.digest, row.files, row.bytes) != key]:
+        what = listed(f"{row.host}: {plural(row.files, 'file')}, {_set(row.name, row.digest)}" for _, row in differing)
+        return Outcome(Status.FAIL, what, limit, proofs=row_proofs(differing))
     pods = len({row.host for _, row in rows})
-    expected = job.request.shape.pods if job.request.shape else pods
+    expected_pods = job.request.shape.pods if job.request.shape else pods
     cached = min(row.cached or 0.0 for _, row in rows)
-    measured = f"{plural(wanted.files, 'file')} seen by {plural(pods, 'pod')}, {cached:g} % cached"
-    if pods < expected:
-        return Found(Status.MISSING, f"{measured}; the job has {expected}", limit, short=True)
-    away = [(file, row) for file, row in rows if (row.cached or 0.0) < _WHOLE]
-    return Found(Status.WARN if away else Status.PASS, measured, limit, proofs=lines_of(away))
+    measured = f"{plural(data_set.files, 'file')} seen by {plural(pods, 'pod')}, {cached:g} % cached"
+    if pods < expected_pods:
+        return Outcome(Status.MISSING, f"{measured}; the job has {expected_pods}", limit, short=True)
+    uncached = [(file, row) for file, row in rows if (row.cached or 0.0) < _WHOLE]
+    return Outcome(Status.WARN if uncached else Status.PASS, measured, limit, proofs=row_proofs(uncached))
 
 
-def _parts(rows: Iterable[tuple[str, DataLine]], wanted: Data) -> str | None:
+def _parts(rows: Iterable[tuple[str, DataLine]], data_set: Data) -> str | None:
     """Return why slices are not disjoint and complete, None where they are; those of a Job of one slice are one."""
-    found = {row.part: row for _, row in rows}
-    counts = {row.parts for row in found.values()}
-    if len(counts) != 1 or (wanted.slices and counts != {wanted.slices}):
+    by_part = {row.part: row for _, row in rows}
+    counts = {row.parts for row in by_part.values()}
+    if len(counts) != 1 or (data_set.slices and counts != {data_set.slices}):
         return f"slices of {', '.join(map(str, sorted(counts, key=str)))}"
     (count,) = counts
-    wholes = set(range(count or 0)) if wanted.slice is None else {wanted.slice}
-    if lacks := sorted(wholes - found.keys(), key=str):
+    wholes = set(range(count or 0)) if data_set.slice is None else {data_set.slice}
+    if lacks := sorted(wholes - by_part.keys(), key=str):
         return f"no slice {listed(map(str, lacks))} of {count}"
-    if wanted.slice is not None:
+    if data_set.slice is not None:
         return None
-    sums = sum(row.files for row in found.values()), sum(row.bytes for row in found.values())
-    if sums != (wanted.files, wanted.bytes):
-        return f"slices have {sums[0]:,} files and {sums[1]:,} bytes, the set {wanted.files:,} and {wanted.bytes:,}"
+    sums = sum(row.files for row in by_part.values()), sum(row.bytes for row in by_part.values())
+    if sums != (data_set.files, data_set.bytes):
+        return f"slices have {sums[0]:,} files and {sums[1]:,} bytes, the set {data_set.files:,} and {data_set.bytes:,}"
     return None
 
 
-def _staged(job: Job) -> Found | None:
+def _staged(job: Job) -> Outcome | None:
     rows = _rows(job, "stage")
     data = job.request.data
     if refused := _refused(job) if rows or (data and data.role == "stages") else None:
@@ -178,17 +180,17 @@ def _staged(job: Job) -> Found | None:
         total = [sum(getattr(row, field) for _, row in rows) for field in ("files", "bytes")]
         data = Data(name=rows[0][1].name, digest=rows[0][1].digest, files=total[0], bytes=total[1], role="stages")
     if bad := [(file, row) for file, row in rows if row.digest != data.digest]:
-        return Found(Status.FAIL, listed(_set(row.name, row.digest) for _, row in bad), proofs=lines_of(bad))
+        return Outcome(Status.FAIL, listed(_set(row.name, row.digest) for _, row in bad), proofs=row_proofs(bad))
     if why := _parts(rows, data):
-        return Found(Status.FAIL, why, proofs=lines_of(rows), short=True)
+        return Outcome(Status.FAIL, why, proofs=row_proofs(rows), short=True)
     cached = min(row.cached or 0.0 for _, row in rows)
     seconds = max(row.seconds or 0.0 for _, row in rows)
     read = f"{plural(sum(row.files for _, row in rows), 'file')} read whole in {seconds:g} s, {cached:g} % cached then"
     away = [(file, row) for file, row in rows if (row.cached or 0.0) < _WHOLE]
-    return Found(Status.WARN if away else Status.PASS, read, proofs=lines_of(away))
+    return Outcome(Status.WARN if away else Status.PASS, read, proofs=row_proofs(away))
 
 
-def _sliced(job: Job) -> Found | None:
+def _sliced(job: Job) -> Outcome | None:
     rows, data = _rows(job, "slice"), job.request.data
     reduced = _rows(job, "reduced")
     if refused := _refused(job) if rows or reduced or (data and data.role in ("slices", "reduces")) else None:
@@ -196,21 +198,21 @@ def _sliced(job: Job) -> Found | None:
     if not rows and not reduced:
         return _lack(job, "slices", "reduces")
     if reduced:
-        whole = data or _wanted(job, reduced)
+        whole = data or _expected_data(job, reduced)
         key = (whole.digest, whole.files, whole.bytes)
         bad = [(file, row) for file, row in reduced if (row.digest, row.files, row.bytes) != key]
         if bad:
-            return Found(Status.FAIL, listed(_set(row.name, row.digest) for _, row in bad), proofs=lines_of(bad))
-        return Found(
+            return Outcome(Status.FAIL, listed(_set(row.name, row.digest) for _, row in bad), proofs=row_proofs(bad))
+        return Outcome(
             Status.PASS, f"{plural(reduced[-1][1].parts or 0, 'slice')} disjoint and complete by their digests"
         )
     if data is None:
         checks = _rows(job, "check")
-        data = _wanted(job, checks) if checks else None
+        data = _expected_data(job, checks) if checks else None
     why = "no pod printed the set's counts" if data is None else _parts(rows, data)
     if why:
-        return Found(Status.FAIL, why, proofs=lines_of(rows), short=True)
-    return Found(Status.PASS, f"{plural(len({row.part for _, row in rows}), 'slice')} with all files once")
+        return Outcome(Status.FAIL, why, proofs=row_proofs(rows), short=True)
+    return Outcome(Status.PASS, f"{plural(len({row.part for _, row in rows}), 'slice')} with all files once")
 
 
 CRITERIA = (
@@ -222,7 +224,7 @@ CRITERIA = (
         tolerance="files that are not cached are a warning: the job reads them from their source",
         applies="jobs with a `data_set`",
         source="R-5.4-6, R-5.4-7",
-        look=_seen,
+        judge=_seen,
     ),
     Criterion(
         name="data-staged",
@@ -232,7 +234,7 @@ CRITERIA = (
         tolerance="files that are evicted again while others are read are a warning: the cache is too small",
         applies="jobs of kind stage-data",
         source="R-5.4-6",
-        look=_staged,
+        judge=_staged,
     ),
     Criterion(
         name="data-slices",
@@ -241,6 +243,6 @@ CRITERIA = (
         unit="slices",
         applies="jobs of kind indexed, and their reducers, which compare the digest of every slice",
         source="R-5.3-11",
-        look=_sliced,
+        judge=_sliced,
     ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from toolkit.evidence.criterion import Criterion, Found, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostParser, HostReading
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -47,7 +47,7 @@ class IbSmNodeParser(HostParser):
         super().__init__()
         self._state: str | None = None
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (state := _STATE.match(line.text)) is not None:
             if self._state is not None:
@@ -65,13 +65,15 @@ class IbSmNodeParser(HostParser):
         return (None if self._state else "no sm-state",)
 
 
-def _manager_enabled(job: Job) -> Found | None:
-    known = [one for one in of(job, IbSmNode) if one.state is not None]
-    if not known:
-        return Found(Status.MISSING, "no sm-state")
-    enabled = [one for one in known if one.enabled]
-    measured = listed(f"{one.node or 'the switch'}: {one.state}" for one in known)
-    return Found(passed(bool(enabled)), measured, proofs=lines_of((one.file, one) for one in enabled or known))
+def _manager_enabled(job: Job) -> Outcome | None:
+    switches = [switch for switch in readings_of(job, IbSmNode) if switch.state is not None]
+    if not switches:
+        return Outcome(Status.MISSING, "no sm-state")
+    enabled = [switch for switch in switches if switch.enabled]
+    measured = listed(f"{switch.node or 'the switch'}: {switch.state}" for switch in switches)
+    return Outcome(
+        passed(bool(enabled)), measured, proofs=row_proofs((switch.file, switch) for switch in enabled or switches)
+    )
 
 
 CRITERIA = (
@@ -82,6 +84,6 @@ CRITERIA = (
         tolerance="other switches may have it disabled",
         applies="switches with show ib smnode output",
         source="R-3.1-3",
-        look=_manager_enabled,
+        judge=_manager_enabled,
     ),
 )

@@ -9,7 +9,7 @@ from pydantic import Field
 from core.apis.names import NO_HOSTS
 from core.model import Model
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -79,7 +79,7 @@ class IbHostsParser(RowsParser):
         self._failed: list[str] = []
         self._excuse: str | None = None
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (row := _ROW.match(line.text)) is not None:
             return self.add(row["guid"], record(ChannelAdapter, row, line))
@@ -100,41 +100,45 @@ class IbHostsParser(RowsParser):
         return self._failed
 
 
-def _consistent(job: Job) -> Found | None:
-    views = [one for one in of(job, IbHosts) if one.rows]
+def _consistent(job: Job) -> Outcome | None:
+    views = [view for view in readings_of(job, IbHosts) if view.rows]
     if not views:
-        return Found(Status.MISSING, "no list of hosts")
-    sets = [frozenset(row.guid for row in one.rows) for one in views]
+        return Outcome(Status.MISSING, "no list of hosts")
+    sets = [frozenset(row.guid for row in view.rows) for view in views]
     everywhere = frozenset.intersection(*sets)
-    differing = [one for one, guids in zip(views, sets, strict=True) if guids != frozenset.union(*sets)]
-    lacking = [f"{one.hca or 'one HCA'} sees {len(one.rows)}" for one in differing]
-    queried = sorted({one.hca for one in views if one.hca})
+    differing = [view for view, guids in zip(views, sets, strict=True) if guids != frozenset.union(*sets)]
+    lacking = [f"{view.hca or 'one HCA'} sees {len(view.rows)}" for view in differing]
+    queried = sorted({view.hca for view in views if view.hca})
     missing = sorted(job.request.hcas - {*queried}) if queried else []
     if missing and not lacking:
-        return Found(Status.MISSING, f"no list from {listed(missing)}", proofs=begins(views))
+        return Outcome(Status.MISSING, f"no list from {listed(missing)}", proofs=opening_proofs(views))
     measured = listed(lacking) if lacking else f"{plural(len(everywhere), 'CA')} from each of {len(views)}"
-    return Found(passed(not lacking), measured, proofs=begins(differing or views), short=True)
+    return Outcome(passed(not lacking), measured, proofs=opening_proofs(differing or views), short=True)
 
 
-def _all_there(job: Job) -> Found | None:
+def _complete(job: Job) -> Outcome | None:
     profile = job.request.known_machine
-    rows = {row.guid: (one.file, row) for one in of(job, IbHosts) for row in one.rows}
+    rows = {row.guid: (view.file, row) for view in readings_of(job, IbHosts) for row in view.rows}
     if not rows:
-        return Found(Status.MISSING, "no list of hosts")
+        return Outcome(Status.MISSING, "no list of hosts")
     hosts = Counter(_host(row) for _, row in rows.values() if not row.aggregation_node)
     reducing = [(file, row) for file, row in rows.values() if row.aggregation_node]
-    each, known = profile.ports.count, (*job.request.nodes, *job.request.peers)
-    lacking = [f"{name}: {hosts[_short(name)]} CAs" for name in known if hosts[_short(name)] < each]
+    ports_each, names = profile.ports.count, (*job.request.nodes, *job.request.peers)
+    missing = [f"{name}: {hosts[_short(name)]} CAs" for name in names if hosts[_short(name)] < ports_each]
     # Where the nodes are not known: two machines; storage and further ones may be there, too.
-    whole = [name for name, count in hosts.items() if count >= each]
-    lacking += [f"{plural(len(whole), 'host')} with {plural(each, 'CA')}"] if len(whole) < max(2, len(known)) else []
-    lacking += ["no Aggregation Node"] if job.request.sharp and not reducing else []
-    limit = f">= {plural(each, 'CA')} of {f'each of {listed(known)}' if known else 'each of 2 hosts'}"
+    complete = [name for name, count in hosts.items() if count >= ports_each]
+    missing += (
+        [f"{plural(len(complete), 'host')} with {plural(ports_each, 'CA')}"]
+        if len(complete) < max(2, len(names))
+        else []
+    )
+    missing += ["no Aggregation Node"] if job.request.sharp and not reducing else []
+    limit = f">= {plural(ports_each, 'CA')} of {f'each of {listed(names)}' if names else 'each of 2 hosts'}"
     limit += ", and an Aggregation Node" if job.request.sharp else ""
-    proofs = lines_of(reducing)
+    proofs = row_proofs(reducing)
     measured = f"{plural(hosts.total(), 'CA')} of {plural(len(hosts), 'host')}, {len(reducing)} Aggregation Nodes"
-    shown = f"{listed(lacking, 4)} ({measured})" if lacking else measured
-    return Found(passed(not lacking), shown, limit, proofs or begins(of(job, IbHosts)), short=True)
+    shown = f"{listed(missing, 4)} ({measured})" if missing else measured
+    return Outcome(passed(not missing), shown, limit, proofs or opening_proofs(readings_of(job, IbHosts)), short=True)
 
 
 def _host(row: ChannelAdapter) -> str:
@@ -154,7 +158,7 @@ CRITERIA = (
         unit="CAs",
         applies="jobs that list InfiniBand hosts; not where only root may use umad devices, as on RHCOS",
         source="R-4.1-7",
-        look=_consistent,
+        judge=_consistent,
         when=lambda request: request.is_infiniband,
     ),
     Criterion(
@@ -165,7 +169,7 @@ CRITERIA = (
         tolerance="additional CAs, of storage and of other machines; a host is the first word of a node description",
         applies="jobs that list InfiniBand hosts, of a known profile",
         source="R-4.1-7, D-3.8",
-        look=_all_there,
+        judge=_complete,
         when=lambda request: request.is_infiniband and request.machine is not None,
     ),
 )

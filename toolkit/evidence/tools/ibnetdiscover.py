@@ -7,7 +7,7 @@ from pydantic import Field
 
 from core.model import Model
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -87,7 +87,7 @@ class IbNetDiscoverParser(RowsParser):
         super().__init__()
         self._node: re.Match[str] | None = None
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (node := _NODE.match(line.text)) is not None:
             self._node = node
@@ -107,15 +107,15 @@ class IbNetDiscoverParser(RowsParser):
         return (f"{plural(single, 'cable')} without the other end" if single else None,)
 
 
-def _all_lanes(job: Job) -> Found | None:
-    ends = [(one.file, row) for one in of(job, IbNetDiscover) for row in one.rows]
+def _all_lanes(job: Job) -> Outcome | None:
+    ends = [(fabric.file, row) for fabric in readings_of(job, IbNetDiscover) for row in fabric.rows]
     cables = [(file, row) for file, row in ends if row.of_switch and not row.aggregation_node]
     if not cables:
-        return Found(Status.MISSING, "no cable")
+        return Outcome(Status.MISSING, "no cable")
     narrow = [(file, row) for file, row in cables if row.lanes < LANES]
     measured = listed((f"{row.node} port {row.port}: {row.lanes}x{row.speed}" for _, row in narrow), 4)
     kinds = listed(sorted({f"{row.lanes}x{row.speed}" for _, row in cables}))
-    return Found(passed(not narrow), measured or kinds, proofs=lines_of(narrow or cables), short=True)
+    return Outcome(passed(not narrow), measured or kinds, proofs=row_proofs(narrow or cables), short=True)
 
 
 CRITERIA = (
@@ -126,6 +126,6 @@ CRITERIA = (
         unit="lanes",
         applies="subnets with ibnetdiscover output",
         source="R-2.1-3",
-        look=_all_lanes,
+        judge=_all_lanes,
     ),
 )

@@ -8,7 +8,7 @@ from pydantic import Field
 from core.model import Model
 from core.wording import plural
 from toolkit.evidence.block_parser import Block, BlocksParser, compiled, cut, whole
-from toolkit.evidence.criterion import Criterion, Found, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -97,7 +97,7 @@ class IbStatParser(BlocksParser):
         self._adapters: dict[str, Block] = {}
         self._device = ""
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (head := _HEAD.match(line.text)) is not None:
             if head[1] in self._adapters:
@@ -111,11 +111,11 @@ class IbStatParser(BlocksParser):
         if line.text.startswith("CA '"):
             self._device, self.block = "", None
             return Taken.DAMAGED
-        return self.block.take(line.text) if self.block is not None and line.text[0].isspace() else Taken.NO
+        return self.block.read_line(line.text) if self.block is not None and line.text[0].isspace() else Taken.NO
 
     def facts(self) -> Mapping[str, object]:
         """Return the adapters."""
-        return {"adapters": tuple(Hca.model_validate(one.fields()) for one in whole(self._adapters))}
+        return {"adapters": tuple(Hca.model_validate(adapter.fields()) for adapter in whole(self._adapters))}
 
     def missing(self) -> Iterable[str]:
         """Yield what adapters lack, and that they have fewer ports than they name."""
@@ -125,18 +125,18 @@ class IbStatParser(BlocksParser):
                 yield f"{device}: ports missing"
 
 
-def _one_firmware(job: Job) -> Found | None:
-    found = [(one.file, hca) for one in of(job, IbStat) for hca in one.adapters]
-    if not found:
-        return Found(Status.MISSING, "no adapter")
+def _one_firmware(job: Job) -> Outcome | None:
+    adapters = [(node.file, hca) for node in readings_of(job, IbStat) for hca in node.adapters]
+    if not adapters:
+        return Outcome(Status.MISSING, "no adapter")
     versions: dict[str, set[str]] = {}
-    for _, hca in found:
+    for _, hca in adapters:
         versions.setdefault(hca.kind, set()).add(hca.firmware)
     mixed = {kind for kind, several in versions.items() if len(several) > 1}
     measured = listed(f"{kind}: {listed(sorted(several))}" for kind, several in sorted(versions.items()))
-    shown = [(file, hca) for file, hca in found if hca.kind in mixed] or found
-    proofs = lines_of(shown)
-    return Found(passed(not mixed), f"{measured}, on {plural(len(found), 'HCA')}", proofs=proofs)
+    shown = [(file, hca) for file, hca in adapters if hca.kind in mixed] or adapters
+    proofs = row_proofs(shown)
+    return Outcome(passed(not mixed), f"{measured}, on {plural(len(adapters), 'HCA')}", proofs=proofs)
 
 
 CRITERIA = (
@@ -147,6 +147,6 @@ CRITERIA = (
         unit="versions",
         applies="machines with ibstat output; several machines where their logs are judged together",
         source="N-3.5",
-        look=_one_firmware,
+        judge=_one_firmware,
     ),
 )

@@ -8,7 +8,7 @@ from pydantic import Field
 from core.model import Model
 from core.wording import plural
 from toolkit.evidence.block_parser import Block, BlocksParser, compiled
-from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, typed
 from toolkit.evidence.parser import Taken, number
 from toolkit.evidence.text import Line
@@ -80,7 +80,7 @@ class IbStatusParser(BlocksParser):
         super().__init__()
         self._failed: list[str] = []
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (head := _HEAD.match(line.text)) is not None:
             return self.open(f"port {head[1]}/{head[2]}", line.number, device=head[1], port=head[2])
@@ -90,7 +90,7 @@ class IbStatusParser(BlocksParser):
         if line.text.startswith("Infiniband device"):
             self.block = None
             return Taken.DAMAGED
-        return self.block.take(line.text) if self.block is not None else Taken.NO
+        return self.block.read_line(line.text) if self.block is not None else Taken.NO
 
     def fields_of(self, block: Block) -> Mapping[str, object]:
         """Return the fields of a port."""
@@ -108,47 +108,47 @@ class IbStatusParser(BlocksParser):
 
 def ports(job: Job) -> list[tuple[str, Port]]:
     """Return the ports that ibstatus shows, with the file of each."""
-    return [(one.file, port) for one in of(job, IbStatus) for port in one.rows]
+    return [(output.file, port) for output in readings_of(job, IbStatus) for port in output.rows]
 
 
-def _active(job: Job) -> Found | None:
-    wanted, rate = job.request.hcas, job.request.port_rate_gbps
+def _active(job: Job) -> Outcome | None:
+    hcas, rate = job.request.hcas, job.request.port_rate_gbps
     limit = f"ACTIVE, LinkUp, {rate} Gb/s" if rate else "ACTIVE, LinkUp"
-    found = _of_compute(job)
-    if not found:
-        none = f"none of {listed(sorted(wanted))}" if wanted else "no port"
-        return Found(Status.FAIL, none, limit, begins(of(job, IbStatus)), short=True)
+    compute_ports = _of_compute(job)
+    if not compute_ports:
+        none = f"none of {listed(sorted(hcas))}" if hcas else "no port"
+        return Outcome(Status.FAIL, none, limit, opening_proofs(readings_of(job, IbStatus)), short=True)
     # An adapter of two ports has one cable where the profile has one port of it.
-    carrying = {(file, port.device) for file, port in found if _carries(port, rate)}
-    bad = [(file, port) for file, port in found if (file, port.device) not in carrying]
-    states = [f"{port.device}: {port.state}, {port.phys_state}, {port.rate_gbps:g} Gb/s" for _, port in bad]
-    measured = listed(states, 4) if bad else plural(len(carrying), "port")
-    return Found(passed(not bad), measured, limit, lines_of(bad or found))
+    carrying = {(file, port.device) for file, port in compute_ports if _carries(port, rate)}
+    inactive = [(file, port) for file, port in compute_ports if (file, port.device) not in carrying]
+    states = [f"{port.device}: {port.state}, {port.phys_state}, {port.rate_gbps:g} Gb/s" for _, port in inactive]
+    measured = listed(states, 4) if inactive else plural(len(carrying), "port")
+    return Outcome(passed(not inactive), measured, limit, row_proofs(inactive or compute_ports))
 
 
 def _of_compute(job: Job) -> list[tuple[str, Port]]:
     """Return the ports that jobs are to use: storage may have HCAs and a fabric of its own."""
-    wanted = job.request.hcas
-    return [(file, port) for file, port in ports(job) if not wanted or port.device in wanted]
+    hcas = job.request.hcas
+    return [(file, port) for file, port in ports(job) if not hcas or port.device in hcas]
 
 
 def _carries(port: Port, rate: int | None) -> bool:
     return port.up and (rate is None or port.rate_gbps >= rate)
 
 
-def _present(job: Job) -> Found | None:
-    wanted, seen = job.request.hcas, {port.device for _, port in ports(job)}
-    absent = sorted(wanted - seen)
-    measured = f"{listed(absent)} absent" if absent else listed(sorted(seen))
-    return Found(passed(not absent), measured, listed(sorted(wanted)), lines_of(ports(job)), short=True)
+def _present(job: Job) -> Outcome | None:
+    hcas, shown = job.request.hcas, {port.device for _, port in ports(job)}
+    absent = sorted(hcas - shown)
+    measured = f"{listed(absent)} absent" if absent else listed(sorted(shown))
+    return Outcome(passed(not absent), measured, listed(sorted(hcas)), row_proofs(ports(job)), short=True)
 
 
-def _one_manager(job: Job) -> Found | None:
-    found = [(file, port) for file, port in _of_compute(job) if port.link_layer == "InfiniBand" and port.up]
-    lids = sorted({port.sm_lid for _, port in found})
-    if not found:
-        return Found(Status.MISSING, "no active port")
-    return Found(passed(len(lids) == 1 and int(lids[0], 16) > 0), f"sm lid {listed(lids)}", proofs=lines_of(found))
+def _one_manager(job: Job) -> Outcome | None:
+    active = [(file, port) for file, port in _of_compute(job) if port.link_layer == "InfiniBand" and port.up]
+    lids = sorted({port.sm_lid for _, port in active})
+    if not active:
+        return Outcome(Status.MISSING, "no active port")
+    return Outcome(passed(len(lids) == 1 and int(lids[0], 16) > 0), f"sm lid {listed(lids)}", proofs=row_proofs(active))
 
 
 CRITERIA = (
@@ -160,7 +160,7 @@ CRITERIA = (
         tolerance="an uncabled second port of an HCA; storage HCAs",
         applies="jobs with ibstatus output",
         source="R-4.1-6",
-        look=_active,
+        judge=_active,
     ),
     Criterion(
         name="ports-present",
@@ -170,7 +170,7 @@ CRITERIA = (
         tolerance="pods see all HCAs of the machine; their device files show which ones are assigned",
         applies="jobs with ibstatus output, of profiles whose HCAs have names",
         source="R-4.1-6, R-3.4.2-2",
-        look=_present,
+        judge=_present,
         when=lambda request: bool(request.hcas),
     ),
     Criterion(
@@ -180,7 +180,7 @@ CRITERIA = (
         tolerance="storage HCAs may have another; two subnets whose managers have the same lid cannot be distinguished",
         applies="jobs over InfiniBand with ibstatus output",
         source="R-4.1-6, R-3.1-1",
-        look=_one_manager,
+        judge=_one_manager,
         when=lambda request: request.is_infiniband,
     ),
 )

@@ -8,7 +8,7 @@ from pydantic import Field
 from core.hardware import cpus
 from core.hardware.profiles import PROFILES
 from core.model import Model
-from toolkit.evidence.criterion import Criterion, Found, at, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, proofs_at, readings_of
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -82,7 +82,7 @@ class LsCpuParser(HostParser):
         self._json = self._closed = False
         self._key: str | None = None
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if '"lscpu"' in line.text:
             again = self._json or bool(self._texts or self._rows)
@@ -158,22 +158,22 @@ class LsCpuParser(HostParser):
         )
 
 
-def _numa(job: Job) -> Found | None:
+def _numa(job: Job) -> Outcome | None:
     profile = PROFILES[job.request.profile or ""]
     # As text: lscpu writes the shortest list, and one that was damaged may name any number of CPUs.
-    wanted = {node.id: cpus.write(node.cpu_set) for node in profile.numa}
-    bad: list[str] = []
+    planned = {node.id: cpus.write(node.cpu_set) for node in profile.numa}
+    faults: list[str] = []
     proofs: list[Proof] = []
     other = False
-    for one in of(job, LsCpu):
-        wrong = [row for row in one.rows if wanted.get(row.node) != row.cpus]
-        bad += [f"node {row.node}: {row.cpus}" for row in wrong]
+    for output in readings_of(job, LsCpu):
+        wrong = [row for row in output.rows if planned.get(row.node) != row.cpus]
+        faults += [f"node {row.node}: {row.cpus}" for row in wrong]
         other = other or bool(wrong)
-        bad += [f"no node {node}" for node in sorted(wanted.keys() - {row.node for row in one.rows})]
-        proofs += at(one.file, *[row.line for row in wrong or one.rows])
-    measured = listed(bad, 4) if bad else f"{len(wanted)} NUMA nodes"
-    limit = f"{len(wanted)} NUMA nodes with their CPUs"
-    return Found(passed(not bad), measured, limit, tuple(proofs), short=not other)
+        faults += [f"no node {node}" for node in sorted(planned.keys() - {row.node for row in output.rows})]
+        proofs += proofs_at(output.file, *[row.line for row in wrong or output.rows])
+    measured = listed(faults, 4) if faults else f"{len(planned)} NUMA nodes"
+    limit = f"{len(planned)} NUMA nodes with their CPUs"
+    return Outcome(passed(not faults), measured, limit, tuple(proofs), short=not other)
 
 
 CRITERIA = (
@@ -184,7 +184,7 @@ CRITERIA = (
         unit="nodes",
         applies="jobs with lscpu output, of a profile whose NUMA nodes a document prints",
         source="D-2.5, R-4.4-3",
-        look=_numa,
+        judge=_numa,
         when=lambda request: request.profile in PROFILES and bool(PROFILES[request.profile or ""].numa),
     ),
 )

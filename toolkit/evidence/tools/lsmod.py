@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from core.model import Model
-from toolkit.evidence.criterion import Criterion, Found, at, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, proofs_at, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -40,7 +40,7 @@ _ROW = re.compile(
     re.IGNORECASE,
 )
 _KNOWN = r"(?:nv_peer_mem|nvidia\w*|gdrdrv|ib_\w+|iw_cm|rdma_\w+|mlx[45]_\w+|mlx_compat|mlxfw)"
-"""Modules that show without a heading what a list is: those that are looked for."""
+"""Modules that identify a list without a heading: those that criteria need."""
 
 
 class LsModParser(RowsParser):
@@ -57,7 +57,7 @@ class LsModParser(RowsParser):
         super().__init__()
         self._headed = False
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if _HEADER.match(line.text):
             again = self._headed or bool(self.rows)
@@ -65,7 +65,9 @@ class LsModParser(RowsParser):
             return Taken.AGAIN if again else Taken.YES
         if (row := _ROW.match(line.text)) is None:
             return Taken.DAMAGED if re.match(rf"{_KNOWN}\s+\d+(?:\s+\S|$)", line.text) else Taken.NO
-        used_by = tuple(one for one in (row["used_by"] or "").split(",") if one and one != "-")
+        used_by = tuple(
+            module_name for module_name in (row["used_by"] or "").split(",") if module_name and module_name != "-"
+        )
         return self.add(row["name"], record(Module, row, line, used_by=used_by))
 
     def facts(self) -> Mapping[str, object]:
@@ -76,18 +78,18 @@ class LsModParser(RowsParser):
 PEER_MEMORY = ("nv_peer_mem", "nvidia_peermem")
 
 
-def _peer_memory(job: Job) -> Found | None:
-    found = of(job, LsMod)
-    bad: list[LsMod] = []
+def _peer_memory(job: Job) -> Outcome | None:
+    listings = readings_of(job, LsMod)
+    without: list[LsMod] = []
     lines: list[Proof] = []
-    for one in found:
-        loaded = next((module for name in PEER_MEMORY if (module := one.module(name)) is not None), None)
+    for listing in listings:
+        loaded = next((module for name in PEER_MEMORY if (module := listing.module(name)) is not None), None)
         if loaded is None:
-            bad.append(one)
+            without.append(listing)
         else:
-            lines += at(one.file, loaded.line)
-    measured = f"not on {len(bad)} of {len(found)}" if bad else "loaded"
-    return Found(passed(not bad), measured, proofs=begins(bad) or tuple(lines), short=True)
+            lines += proofs_at(listing.file, loaded.line)
+    measured = f"not on {len(without)} of {len(listings)}" if without else "loaded"
+    return Outcome(passed(not without), measured, proofs=opening_proofs(without) or tuple(lines), short=True)
 
 
 def _by_module(request: Request) -> bool:
@@ -96,13 +98,15 @@ def _by_module(request: Request) -> bool:
     return request.has_rdma_fabric and (profile is None or profile.architecture.peer_memory == "nvidia-peermem")
 
 
-def _nouveau(job: Job) -> Found | None:
-    whole = [one for one in of(job, LsMod) if one.module("nouveau") is not None or not one.filtered]
-    bad = [(one.file, module) for one in whole if (module := one.module("nouveau")) is not None]
-    if not whole:
+def _nouveau(job: Job) -> Outcome | None:
+    listings = [
+        listing for listing in readings_of(job, LsMod) if listing.module("nouveau") is not None or not listing.filtered
+    ]
+    loaded = [(listing.file, module) for listing in listings if (module := listing.module("nouveau")) is not None]
+    if not listings:
         return None
-    proofs = lines_of(bad)
-    return Found(passed(not bad), "loaded" if bad else "not loaded", proofs=proofs or begins(whole))
+    proofs = row_proofs(loaded)
+    return Outcome(passed(not loaded), "loaded" if loaded else "not loaded", proofs=proofs or opening_proofs(listings))
 
 
 CRITERIA = (
@@ -112,7 +116,7 @@ CRITERIA = (
         limit=" or ".join(PEER_MEMORY),
         applies="nodes on InfiniBand and RoCE with lsmod output, whose GPUs do not use dma-buf",
         source="R-3.2.3-3, E-05, E-63",
-        look=_peer_memory,
+        judge=_peer_memory,
         when=_by_module,
     ),
     Criterion(
@@ -121,6 +125,6 @@ CRITERIA = (
         limit="not loaded",
         applies="nodes with complete lsmod output",
         source="R-3.4.1-7, S-6.1",
-        look=_nouveau,
+        judge=_nouveau,
     ),
 )

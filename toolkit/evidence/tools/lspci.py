@@ -7,7 +7,7 @@ from pydantic import Field
 
 from core.model import Model
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -59,7 +59,7 @@ class LsPciParser(HostParser):
         self._waits: int | None = None
         """Line of a capability whose control line has not come."""
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
         if (head := _HEAD.match(text)) is not None:
@@ -93,10 +93,10 @@ class LsPciParser(HostParser):
             return Taken.DAMAGED
         return Taken.YES if self._rows else Taken.NO
 
-    def _control(self, found: re.Match[str] | None) -> Taken:
-        if found is None or self._waits is None:
+    def _control(self, match: re.Match[str] | None) -> Taken:
+        if match is None or self._waits is None:
             return Taken.DAMAGED
-        self._update(ats_enabled=found[1] == "+")
+        self._update(ats_enabled=match[1] == "+")
         self._waits = None
         return Taken.YES
 
@@ -119,21 +119,21 @@ def _is_adapter(row: PciDevice) -> bool:
     return "Mellanox" in name and "Virtual Function" not in name and kind.startswith("Ethernet")
 
 
-def _ats_device(job: Job) -> Found | None:
-    rows = [(one.file, row) for one in of(job, LsPci) for row in one.rows if row.ats]
-    adapters = [(one.file, row) for one in of(job, LsPci) for row in one.rows if _is_adapter(row)]
+def _ats_device(job: Job) -> Outcome | None:
+    rows = [(listing.file, row) for listing in readings_of(job, LsPci) for row in listing.rows if row.ats]
+    adapters = [(listing.file, row) for listing in readings_of(job, LsPci) for row in listing.rows if _is_adapter(row)]
     # The capability goes when the firmware has it off. To whom is not root lspci shows none, and without -v neither.
     if without := [(file, row) for file, row in adapters if row.capabilities and not row.ats]:
-        proofs = lines_of(without)
-        return Found(Status.FAIL, f"{len(without)} of {len(adapters)} adapters without ATS", proofs=proofs)
+        proofs = row_proofs(without)
+        return Outcome(Status.FAIL, f"{len(without)} of {len(adapters)} adapters without ATS", proofs=proofs)
     if adapters and not rows:
-        return Found(Status.MISSING, "no capabilities shown: ask as root, by lspci -vvv")
+        return Outcome(Status.MISSING, "no capabilities shown: ask as root, by lspci -vvv")
     if not rows:
         return None
     off = [(file, row) for file, row in rows if not row.ats_enabled]
-    proofs = lines_of(off or rows)
+    proofs = row_proofs(off or rows)
     measured = f"off on {len(off)} of {plural(len(rows), 'device')}" if off else f"on {plural(len(rows), 'device')}"
-    return Found(passed(not off), measured, proofs=proofs)
+    return Outcome(passed(not off), measured, proofs=proofs)
 
 
 CRITERIA = (
@@ -145,6 +145,6 @@ CRITERIA = (
         tolerance="virtual functions: not all of them show it",
         applies="machines with lspci -vvv output of Mellanox Ethernet adapters, or of the ATS capability of any device",
         source="N-3.9",
-        look=_ats_device,
+        judge=_ats_device,
     ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from toolkit.evidence.criterion import Criterion, Found, begins, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -56,7 +56,7 @@ class MlnxQosParser(HostParser):
         self._pfc: tuple[int, ...] | None = None
         self._dcbx = False
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
         if (trust := _TRUST.match(text)) is not None:
@@ -83,22 +83,22 @@ class MlnxQosParser(HostParser):
         return (None if self._trust else "no trust state", None if self._pfc is not None else "no PFC configuration")
 
 
-def _lossless(job: Job) -> Found | None:
-    found = [one for one in of(job, MlnxQos) if one.trust and one.pfc is not None]
-    if not found:
-        return Found(Status.MISSING, "no trust state, or no PFC configuration")
-    faults = [text for one in found for text in _faults(one)]
-    return Found(passed(not faults), listed(faults, 4) or "as the switches", proofs=begins(found))
+def _lossless(job: Job) -> Outcome | None:
+    ports = [port for port in readings_of(job, MlnxQos) if port.trust and port.pfc is not None]
+    if not ports:
+        return Outcome(Status.MISSING, "no trust state, or no PFC configuration")
+    faults = [text for port in ports for text in _faults(port)]
+    return Outcome(passed(not faults), listed(faults, 4) or "as the switches", proofs=opening_proofs(ports))
 
 
-def _faults(one: MlnxQos) -> Iterable[str]:
-    name = one.interface or "port"
-    if one.trust != "dscp":
-        yield f"{name}: trust {one.trust}"
-    if one.pfc != (ROCE_PRIORITY,):
-        yield f"{name}: PFC on {listed(map(str, one.pfc or ())) or 'none'}"
-    if one.priorities and one.priorities.get(ROCE_DSCP) != ROCE_PRIORITY:
-        yield f"{name}: DSCP {ROCE_DSCP} has priority {one.priorities.get(ROCE_DSCP)}"
+def _faults(port: MlnxQos) -> Iterable[str]:
+    name = port.interface or "port"
+    if port.trust != "dscp":
+        yield f"{name}: trust {port.trust}"
+    if port.pfc != (ROCE_PRIORITY,):
+        yield f"{name}: PFC on {listed(map(str, port.pfc or ())) or 'none'}"
+    if port.priorities and port.priorities.get(ROCE_DSCP) != ROCE_PRIORITY:
+        yield f"{name}: DSCP {ROCE_DSCP} has priority {port.priorities.get(ROCE_DSCP)}"
 
 
 CRITERIA = (
@@ -108,6 +108,6 @@ CRITERIA = (
         limit=f"trust dscp, PFC on {ROCE_PRIORITY} alone, DSCP {ROCE_DSCP} to priority {ROCE_PRIORITY}",
         applies="hosts with mlnx_qos output",
         source="N-1.1",
-        look=_lossless,
+        judge=_lossless,
     ),
 )

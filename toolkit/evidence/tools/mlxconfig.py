@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from core.model import Model
-from toolkit.evidence.criterion import Criterion, Found, Row, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, Row, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -62,9 +62,9 @@ class MlxConfig(HostReading):
 
         None when that could not be determined: of a query of which nothing else was printed, or not all of it.
         """
-        found = next((row.values[-1] for row in self.rows if row.name == "ATS_ENABLED"), None)
-        if found is not None:
-            return "on" if found == "True(1)" else "off"
+        value = next((row.values[-1] for row in self.rows if row.name == "ATS_ENABLED"), None)
+        if value is not None:
+            return "on" if value == "True(1)" else "off"
         return "absent" if self.complete else None
 
     def figures(self) -> str:
@@ -112,7 +112,7 @@ class MlxConfigParser(RowsParser):
         self._mismatches: list[Mismatch] = []
         self._matches: bool | None = None
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
         if text.startswith("Device #") and (self._columns or self.rows):
@@ -165,45 +165,58 @@ class MlxConfigParser(RowsParser):
 _LINK_TYPE = re.compile(r"LINK_TYPE_P\d$")
 
 
-def _ats_firmware(job: Job) -> Found | None:
-    found = [one for one in of(job, MlxConfig) if one.matches is None and not _is_of_links_alone(one)]
-    if not found:
+def _ats_firmware(job: Job) -> Outcome | None:
+    outputs = [
+        output for output in readings_of(job, MlxConfig) if output.matches is None and not _is_of_links_alone(output)
+    ]
+    if not outputs:
         return None
-    if any(one.ats is None for one in found):
-        return Found(Status.MISSING, "output is not whole", proofs=begins(found))
-    waits = any(one.reboot_needed for one in found)
-    seen = sorted({str(one.ats) for one in found})
-    measured = f"{listed(seen)}{', from the next boot on' if waits else ''}"
-    return Found(passed(seen == ["on"] and not waits), measured, proofs=begins(found))
+    if any(output.ats is None for output in outputs):
+        return Outcome(Status.MISSING, "output is not whole", proofs=opening_proofs(outputs))
+    waits = any(output.reboot_needed for output in outputs)
+    states = sorted({str(output.ats) for output in outputs})
+    measured = f"{listed(states)}{', from the next boot on' if waits else ''}"
+    return Outcome(passed(states == ["on"] and not waits), measured, proofs=opening_proofs(outputs))
 
 
-def _is_of_links_alone(one: MlxConfig) -> bool:
-    return bool(one.rows) and all(_LINK_TYPE.match(row.name) for row in one.rows)
+def _is_of_links_alone(output: MlxConfig) -> bool:
+    return bool(output.rows) and all(_LINK_TYPE.match(row.name) for row in output.rows)
 
 
-def _ethernet(job: Job) -> Found | None:
+def _ethernet(job: Job) -> Outcome | None:
     """Return whether ports are set to Ethernet; those of adapters for Ethernet alone have no such setting."""
-    rows = [(one.file, row) for one in of(job, MlxConfig) for row in one.rows if _LINK_TYPE.match(row.name)]
+    rows = [
+        (output.file, row)
+        for output in readings_of(job, MlxConfig)
+        for row in output.rows
+        if _LINK_TYPE.match(row.name)
+    ]
     if not rows or job.request.fabric in (None, "infiniband"):
         return None
     wrong = [(file, row) for file, row in rows if row.values[-1] != "ETH(2)"]
     measured = listed(sorted({row.values[-1] for _, row in rows}))
-    return Found(passed(not wrong), measured, proofs=lines_of(wrong or rows))
+    return Outcome(passed(not wrong), measured, proofs=row_proofs(wrong or rows))
 
 
-def _in_force(job: Job) -> Found | None:
+def _in_force(job: Job) -> Outcome | None:
     """Return whether a comparison found no difference, and whether no setting waits for the next boot."""
-    checked = [one for one in of(job, MlxConfig) if one.matches is not None or "Current" in one.columns]
+    checked = [
+        output for output in readings_of(job, MlxConfig) if output.matches is not None or "Current" in output.columns
+    ]
     if not checked:
         return None
-    waits = [(one.file, row, f"{row.name}: from the next boot on") for one in checked for row in one.pending]
+    waits = [(output.file, row, f"{row.name}: from the next boot on") for output in checked for row in output.pending]
     others = [
-        (one.file, row, f"{row.name}: {row.actual}, not {row.expected}") for one in checked for row in one.mismatches
+        (output.file, row, f"{row.name}: {row.actual}, not {row.expected}")
+        for output in checked
+        for row in output.mismatches
     ]
     bad: list[tuple[str, Row, str]] = [*waits, *others]
-    good = not bad and all(one.matches is not False for one in checked)
+    good = not bad and all(output.matches is not False for output in checked)
     measured = listed((text for *_, text in bad), 4) or ("all" if good else "does not match")
-    return Found(passed(good), measured, proofs=lines_of((file, row) for file, row, _ in bad) or begins(checked))
+    return Outcome(
+        passed(good), measured, proofs=row_proofs((file, row) for file, row, _ in bad) or opening_proofs(checked)
+    )
 
 
 CRITERIA = (
@@ -213,7 +226,7 @@ CRITERIA = (
         limit="LINK_TYPE ETH(2)",
         applies="machines on RoCE or Ethernet with mlxconfig output of adapters that have a LINK_TYPE setting",
         source="B-2.2",
-        look=_ethernet,
+        judge=_ethernet,
     ),
     Criterion(
         name="firmware-in-force",
@@ -221,7 +234,7 @@ CRITERIA = (
         limit="no difference, and no setting that waits for a reboot",
         applies="machines with output of mlxconfig -e query or validate_system_conf",
         source="N-3.8, github.com/Mellanox/nic-configuration-operator",
-        look=_in_force,
+        judge=_in_force,
     ),
     Criterion(
         name="ats-firmware",
@@ -229,6 +242,6 @@ CRITERIA = (
         limit="ATS_ENABLED on, without a pending reboot",
         applies="machines with mlxconfig output",
         source="N-3.6, N-3.7",
-        look=_ats_firmware,
+        judge=_ats_firmware,
     ),
 )

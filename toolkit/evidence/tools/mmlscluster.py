@@ -8,7 +8,7 @@ from pydantic import Field
 from core.model import Model
 from core.wording import plural
 from toolkit.evidence.block_parser import Block, compiled
-from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -72,7 +72,7 @@ class MmLsClusterParser(RowsParser):
         self._block = Block(_FORMS, 1)
         self._begins = self._headed = self._short = False
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
         if text == "GPFS cluster information":
@@ -83,7 +83,7 @@ class MmLsClusterParser(RowsParser):
         elif self._headed and re.match(r"\[\s*\.\.\.", text):
             self._short = True
         elif not (self._begins and _RULE.match(text)):
-            return self._row(line) if self._headed else self._block.take(text)
+            return self._row(line) if self._headed else self._block.read_line(text)
         return Taken.YES
 
     def _row(self, line: Line) -> Taken:
@@ -104,14 +104,24 @@ class MmLsClusterParser(RowsParser):
             yield "nodes left out"
 
 
-def _members(job: Job) -> Found | None:
-    found, wanted = of(job, MmLsCluster), job.request.nodes
-    rows = [(one.file, row) for one in found for row in one.rows]
-    known = [(file, row, (row.admin_name, row.daemon_name)) for file, row in rows]
-    absent = [name for name in wanted if not any(_same(name, other) for *_, names in known for other in names)]
-    ours = ((file, row) for file, row, names in known if any(_same(name, one) for name in wanted for one in names))
-    measured = f"{listed(absent)} absent" if absent else f"{len(wanted)} of {plural(len(rows), 'node')}"
-    return Found(passed(not absent), measured, listed(wanted), begins(found) if absent else lines_of(ours), short=True)
+def _members(job: Job) -> Outcome | None:
+    listings, nodes = readings_of(job, MmLsCluster), job.request.nodes
+    rows = [(listing.file, row) for listing in listings for row in listing.rows]
+    named = [(file, row, (row.admin_name, row.daemon_name)) for file, row in rows]
+    absent = [name for name in nodes if not any(_same(name, other) for *_, names in named for other in names)]
+    ours = (
+        (file, row)
+        for file, row, names in named
+        if any(_same(name, node_name) for name in nodes for node_name in names)
+    )
+    measured = f"{listed(absent)} absent" if absent else f"{len(nodes)} of {plural(len(rows), 'node')}"
+    return Outcome(
+        passed(not absent),
+        measured,
+        listed(nodes),
+        opening_proofs(listings) if absent else row_proofs(ours),
+        short=True,
+    )
 
 
 def _same(name: str, other: str) -> bool:
@@ -128,7 +138,7 @@ CRITERIA = (
         tolerance="names are compared without their domain: Spectrum Scale has a separate network",
         applies="machines with mmlscluster output, where the nodes are known",
         source="R-3.3-2",
-        look=_members,
+        judge=_members,
         when=lambda request: bool(request.nodes),
     ),
 )

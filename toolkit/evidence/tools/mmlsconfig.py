@@ -9,7 +9,7 @@ from pydantic import Field
 from core.hardware.topology import pagepool_gib
 from core.model import Model
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -17,10 +17,10 @@ from toolkit.evidence.verdict import Job, Request, Status
 from toolkit.evidence.wording import listed
 
 COMMON = "common"
-"""Stands for all nodes."""
+"""The group of all nodes."""
 _CLUSTER_NAME = "clusterName"
 MOST = 20_000
-"""Settings that are kept: there are some hundred, each once a group of nodes."""
+"""Settings that are stored: there are some hundred, each once per group of nodes."""
 
 
 class ScaleSetting(Model):
@@ -73,7 +73,7 @@ class MmLsConfigParser(RowsParser):
         self._whole = False
         self._parsable = False
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text.rstrip()
         if text.startswith(_PARSABLE) or self._parsable:
@@ -141,34 +141,34 @@ _SIZE = re.compile(r"(\d{1,18})([KMGT]?)(%?)$")
 _GIB = {"": 2.0**-30, "K": 2.0**-20, "M": 2.0**-10, "G": 1.0, "T": 2.0**10}
 
 
-def _settings(job: Job) -> Found | None:
-    found = [one for one in of(job, MmLsConfig) if one.rows]
-    if not found:
-        return Found(Status.MISSING, "no settings")
-    faults = [(one, row, text) for one in found for row, text in _faults(one, job.request)]
-    absent = [one for one, row, _ in faults if row is None]
-    proofs = lines_of((one.file, row) for one, row, _ in faults if row is not None)
-    measured = listed((text for *_, text in faults), 4) if faults else f"all, in {plural(len(found), 'list')}"
+def _settings(job: Job) -> Outcome | None:
+    listings = [listing for listing in readings_of(job, MmLsConfig) if listing.rows]
+    if not listings:
+        return Outcome(Status.MISSING, "no settings")
+    faults = [(listing, row, text) for listing in listings for row, text in _faults(listing, job.request)]
+    absent = [listing for listing, row, _ in faults if row is None]
+    proofs = row_proofs((listing.file, row) for listing, row, _ in faults if row is not None)
+    measured = listed((text for *_, text in faults), 4) if faults else f"all, in {plural(len(listings), 'list')}"
     short = len(absent) == len(faults)
-    return Found(passed(not faults), measured, proofs=proofs or begins(absent or found), short=short)
+    return Outcome(passed(not faults), measured, proofs=proofs or opening_proofs(absent or listings), short=short)
 
 
-def _faults(one: MmLsConfig, request: Request) -> Iterator[tuple[ScaleSetting | None, str]]:
+def _faults(listing: MmLsConfig, request: Request) -> Iterator[tuple[ScaleSetting | None, str]]:
     """Yield what is not as planned, with its setting; None: it is not set."""
-    common = {row.name: row for row in one.rows if row.group == COMMON}
+    common = {row.name: row for row in listing.rows if row.group == COMMON}
     for name in _OF_ALL:
-        rows = [row for row in one.rows if row.name == name]
+        rows = [row for row in listing.rows if row.name == name]
         if not rows:
             yield None, f"{name}: not set"
         yield from ((row, f"{name}: {row.value}") for row in rows if row.value.lower() != "yes")
-    for group in _groups(one):
-        own = {**common, **{row.name: row for row in one.rows if row.group == group}}
+    for group in _groups(listing):
+        own = {**common, **{row.name: row for row in listing.rows if row.group == group}}
         yield from ((row, f"{text} [{group}]") for row, text in _of_machine(own, request))
 
 
-def _groups(one: MmLsConfig) -> list[str]:
+def _groups(listing: MmLsConfig) -> list[str]:
     """Return the nodes that use RDMA; where none do, all."""
-    groups = dict.fromkeys(row.group for row in one.rows if row.name in ("verbsPorts", "verbsRdma"))
+    groups = dict.fromkeys(row.group for row in listing.rows if row.name in ("verbsPorts", "verbsRdma"))
     return [*groups] or [COMMON]
 
 
@@ -184,20 +184,20 @@ def _of_machine(own: Mapping[str, ScaleSetting], request: Request) -> Iterator[t
     rdma, ports = own.get("verbsRdma"), own.get("verbsPorts")
     if rdma is None or rdma.value.lower() != "enable":
         yield rdma, f"verbsRdma: {rdma.value if rdma else 'not set'}"
-    wanted = {hca.name for hca in profile.storage_hcas or profile.hcas}
-    named = {port.partition("/")[0] for port in re.split(r"[\s,]+", ports.value)} if ports else set()
-    if absent := wanted - named:
+    planned = {hca.name for hca in profile.storage_hcas or profile.hcas}
+    configured = {port.partition("/")[0] for port in re.split(r"[\s,]+", ports.value)} if ports else set()
+    if absent := planned - configured:
         yield ports, f"verbsPorts without {listed(sorted(absent))}"
-    if strange := named - {hca.name for hca in (*profile.hcas, *profile.storage_hcas)}:
-        yield ports, f"verbsPorts with {listed(sorted(strange))}"
+    if unplanned := configured - {hca.name for hca in (*profile.hcas, *profile.storage_hcas)}:
+        yield ports, f"verbsPorts with {listed(sorted(unplanned))}"
 
 
 def _gib(value: str, memory_gib: int) -> float | None:
     """Return a size as GiB; None: it is none, e.g. dynamic."""
-    found = _SIZE.match(value.upper())
-    if found is None:
+    match = _SIZE.match(value.upper())
+    if match is None:
         return None
-    return int(found[1]) / 100 * memory_gib if found[3] else int(found[1]) * _GIB[found[2]]
+    return int(match[1]) / 100 * memory_gib if match[3] else int(match[1]) * _GIB[match[2]]
 
 
 CRITERIA = (
@@ -209,6 +209,6 @@ CRITERIA = (
         tolerance="what the profile does not have; a pagepool that is smaller or not set",
         applies="machines with mmlsconfig output",
         source="R-3.3-7, R-3.4.5-4, R-3.4.5-7",
-        look=_settings,
+        judge=_settings,
     ),
 )

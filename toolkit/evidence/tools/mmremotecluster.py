@@ -52,12 +52,12 @@ class MmRemoteClusterParser(BlocksParser):
     row = RemoteCluster
     no_rows = "no cluster"
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if line.text.startswith("Cluster name:"):
             name = _NAME.fullmatch(line.text)
             return self.open(name[1], line.number, name=name[1]) if name else Taken.DAMAGED
-        return self.block.take(line.text) if self.block is not None else Taken.NO
+        return self.block.read_line(line.text) if self.block is not None else Taken.NO
 
     def fields_of(self, block: Block) -> Mapping[str, object]:
         """Return the fields of a cluster, of which two are lists."""

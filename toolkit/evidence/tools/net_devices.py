@@ -7,7 +7,7 @@ from pydantic import Field
 
 from core.model import Model
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, begins, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -71,11 +71,11 @@ class NetDevicesParser(HostParser):
         self._last: str | None = None
         self._listed = False
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
-        if (found := _SYSFS.match(text)) is not None:
-            return self._mtu(found[1], int(found[2]), line.number)
+        if (match := _SYSFS.match(text)) is not None:
+            return self._mtu(match[1], int(match[2]), line.number)
         if text.startswith("/"):
             self._listed = text == "/sys/class/net:"
             return Taken.NO if not self._listed else Taken.AGAIN if self._rows else Taken.YES
@@ -83,26 +83,26 @@ class NetDevicesParser(HostParser):
             return Taken.YES
         if text[:1].isspace():
             return self._more(text)
-        for form in (_LINK, _OLD, _NEW, _IP):
-            if (found := form.match(text)) is not None:
-                return self._device(form, found, line.number)
+        for pattern in (_LINK, _OLD, _NEW, _IP):
+            if (match := pattern.match(text)) is not None:
+                return self._device(pattern, match, line.number)
         return Taken.DAMAGED if _DEVICE_BEGUN.match(text) else Taken.NO
 
-    def _device(self, form: re.Pattern[str], found: re.Match[str], line: int) -> Taken:
-        name = found[1]
+    def _device(self, pattern: re.Pattern[str], match: re.Match[str], line: int) -> Taken:
+        name = match[1]
         if name in self._rows or (self._old is not None and self._old[0] == name):
             return Taken.AGAIN
-        if form is _OLD:
+        if pattern is _OLD:
             self._old = (name, None, line)
             self._last = None
             return Taken.YES
-        mtu, up = (None, None) if form is _LINK else (int(found[3]), "UP" in found[2].split(","))
+        mtu, up = (None, None) if pattern is _LINK else (int(match[3]), "UP" in match[2].split(","))
         self._rows[name] = NetDevice(name=name, mtu=mtu, up=up, address=None, line=line)
         self._old, self._last = None, name
         return Taken.YES
 
     def _mtu(self, name: str, mtu: int, line: int) -> Taken:
-        """Read a device's file `mtu`, which says nothing of whether it is up."""
+        """Read a device's file `mtu`, which does not show whether it is up."""
         # A listing of the same folder, whose rows have none, is another run.
         if name in self._rows or self._old is not None or any(row.mtu is None for row in self._rows.values()):
             return Taken.AGAIN
@@ -142,20 +142,24 @@ class NetDevicesParser(HostParser):
         return (f"{self._old[0]}: no MTU" if self._old else None, None if self._rows else "no device")
 
 
-def _interfaces(job: Job) -> Found | None:
-    found = of(job, NetDevices)
+def _interfaces(job: Job) -> Outcome | None:
+    outputs = readings_of(job, NetDevices)
     # Each pod by itself: one that lacks a port is not made whole by another.
-    names = [{row.name for row in one.rows} - {"lo"} for one in found]
-    ports = [each - {"eth0"} for each in names]
+    names = [{row.name for row in output.rows} - {"lo"} for output in outputs]
+    ports = [port_names - {"eth0"} for port_names in names]
     if job.request.fabric == "roce":
         count = len(job.request.hcas)
         least = min(names, key=len)
-        good = all(len(each) >= count for each in ports)
-        return Found(
-            passed(good), listed(sorted(least)), f"eth0, and {plural(count, 'port')}", begins(found), short=True
+        enough = all(len(port_names) >= count for port_names in ports)
+        return Outcome(
+            passed(enough),
+            listed(sorted(least)),
+            f"eth0, and {plural(count, 'port')}",
+            opening_proofs(outputs),
+            short=True,
         )
     status = Status.PASS if not any(ports) and any(names) else Status.WARN
-    return Found(status, listed(sorted(set().union(*names))), "eth0 alone", begins(found))
+    return Outcome(status, listed(sorted(set().union(*names))), "eth0 alone", opening_proofs(outputs))
 
 
 CRITERIA = (
@@ -167,7 +171,7 @@ CRITERIA = (
         tolerance="additional ones are a warning",
         applies="the RDMA test",
         source="R-4.1-5, B-7.2",
-        look=_interfaces,
+        judge=_interfaces,
         when=lambda request: request.is_rdma_test and request.has_rdma_fabric,
     ),
 )

@@ -72,7 +72,7 @@ class NodesParser(RowsParser):
         super().__init__()
         self._columns: tuple[str, ...] = ()
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if re.match(_HEADER, line.text):
             again, self._columns = bool(self._columns), tuple(line.text.split())

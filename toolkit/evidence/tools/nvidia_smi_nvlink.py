@@ -8,7 +8,7 @@ from pydantic import Field
 
 from core.model import Model
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
 from toolkit.evidence.parser import Taken, number
 from toolkit.evidence.text import Line
@@ -55,7 +55,7 @@ class NvLinkParser(HostParser):
         self._gpus: list[int] = []
         self._rows: list[GpuLink] = []
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (gpu := _GPU.match(line.text)) is not None:
             if int(gpu[1]) in self._gpus:
@@ -78,22 +78,22 @@ class NvLinkParser(HostParser):
         return (None if self._gpus else "no GPU", f"no link of GPU {listed(map(str, bare))}" if bare else None)
 
 
-def _active(job: Job) -> Found | None:
+def _active(job: Job) -> Outcome | None:
     links = job.request.known_machine.nvlink.links
     # In a pod with some of a machine's GPUs they are renumbered: a GPU has as many links as one of the machine has.
     numbers = {sum(row) for row in links}
     limit = f"all active, {listed(map(str, sorted(numbers)))} of each GPU" if numbers else "all active"
-    found = of(job, NvLinkStatus)
-    rows = [(one.file, row) for one in found for row in one.rows]
+    outputs = readings_of(job, NvLinkStatus)
+    rows = [(output.file, row) for output in outputs for row in output.rows]
     if not rows:
-        return Found(Status.MISSING, "no link", limit, begins(found))
+        return Outcome(Status.MISSING, "no link", limit, opening_proofs(outputs))
     down = [(file, row) for file, row in rows if row.gb_s is None]
-    bad = [f"GPU {row.gpu} link {row.link}: inactive" for _, row in down]
-    counts = [(gpu, count) for one in found for gpu, count in Counter(row.gpu for row in one.rows).items()]
-    few = [f"GPU {gpu}: {plural(count, 'link')}" for gpu, count in counts if numbers and count not in numbers]
-    proofs = lines_of(down) or begins(found)
-    measured = listed([*bad, *few], 4) if bad or few else f"{len(rows)} active"
-    return Found(passed(not bad and not few), measured, limit, proofs, short=not bad)
+    inactive = [f"GPU {row.gpu} link {row.link}: inactive" for _, row in down]
+    counts = [(gpu, count) for output in outputs for gpu, count in Counter(row.gpu for row in output.rows).items()]
+    incomplete = [f"GPU {gpu}: {plural(count, 'link')}" for gpu, count in counts if numbers and count not in numbers]
+    proofs = row_proofs(down) or opening_proofs(outputs)
+    measured = listed([*inactive, *incomplete], 4) if inactive or incomplete else f"{len(rows)} active"
+    return Outcome(passed(not inactive and not incomplete), measured, limit, proofs, short=not inactive)
 
 
 CRITERIA = (
@@ -105,7 +105,7 @@ CRITERIA = (
         tolerance="the number of links, where no document prints the profile's matrix",
         applies="logs of nvidia-smi nvlink --status, of a known profile",
         source="R-4.4-3",
-        look=_active,
+        judge=_active,
         when=lambda request: request.machine is not None,
     ),
 )

@@ -8,7 +8,7 @@ from pydantic import Field
 from core.hardware import cpus
 from core.hardware.profiles import Hca, Profile
 from core.model import Model
-from toolkit.evidence.criterion import Criterion, Found, at, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, proofs_at, readings_of
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -40,9 +40,9 @@ class NvidiaSmiTopo(HostReading):
 
     def row(self, name: str) -> TopologyRow | None:
         """Return the row of a device, also by the name that the legend gives it; None when there is none."""
-        found = {row.name: row for row in self.rows}
+        by_name = {row.name: row for row in self.rows}
         aliases = {device: nic for nic, device in self.nics.items()}
-        return found.get(name) or found.get(aliases.get(name, ""))
+        return by_name.get(name) or by_name.get(aliases.get(name, ""))
 
 
 _DEVICE = r"(?:GPU\d+|NIC\d+|(?:mlx|bnxt_re|roce|ib|irdma|efa|hns|cxi|qedr|ionic|rdma)\w*)"
@@ -81,7 +81,7 @@ class NvidiaSmiTopoParser(HostParser):
         """Read which matrix is requested."""
         self._of_pcie = re.search(r" -(?:mp|p\b|-matrix_pci)", text) is not None
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
         if (header := _HEADER.match(text)) is not None:
@@ -110,11 +110,11 @@ class NvidiaSmiTopoParser(HostParser):
 
     def _row(self, name: str, cells: list[str], line: int) -> Taken:
         links, rest = cells[: len(self._columns)], cells[len(self._columns) :]
-        whole = len(links) == len(self._columns) and all(map(_CELL.fullmatch, links))
-        known = name in self._columns and name not in self._rows
-        if not whole or not known or len(rest) > 3 or not all(map(_AFFINITY.fullmatch, rest)):  # noqa: PLR2004
+        is_complete = len(links) == len(self._columns) and all(map(_CELL.fullmatch, links))
+        is_expected = name in self._columns and name not in self._rows
+        if not is_complete or not is_expected or len(rest) > 3 or not all(map(_AFFINITY.fullmatch, rest)):  # noqa: PLR2004
             return Taken.DAMAGED
-        affinity = [None if one == "N/A" else one for one in (*rest, "N/A", "N/A")]
+        affinity = [None if cell == "N/A" else cell for cell in (*rest, "N/A", "N/A")]
         self._rows[name] = TopologyRow(
             name=name,
             links={to: how for to, how in zip(self._columns, links, strict=True) if to != "..."},
@@ -167,21 +167,21 @@ def _asymmetric(rows: Mapping[str, TopologyRow]) -> tuple[str, ...]:
     """Return the pairs that contradict each other."""
     wrong = [name for name, row in rows.items() if row.links.get(name) != "X"]
     names = list(rows)
-    pairs = ((one, two) for at, one in enumerate(names) for two in names[at + 1 :])
-    wrong += [f"{one}-{two}" for one, two in pairs if rows[one].links.get(two) != rows[two].links.get(one)]
+    pairs = ((name, other) for index, name in enumerate(names) for other in names[index + 1 :])
+    wrong += [f"{name}-{other}" for name, other in pairs if rows[name].links.get(other) != rows[other].links.get(name)]
     return tuple(wrong)
 
 
-def _topology(job: Job) -> Found | None:
+def _topology(job: Job) -> Outcome | None:
     profile = job.request.known_machine
-    shown = [one for one in of(job, NvidiaSmiTopo) if one.rows]
+    shown = [matrix for matrix in readings_of(job, NvidiaSmiTopo) if matrix.rows]
     if not shown:
-        return Found(Status.MISSING, "no matrix")
-    faults = [(one.file, line, text) for one in shown for line, text in _differences(one, profile)]
+        return Outcome(Status.MISSING, "no matrix")
+    faults = [(matrix.file, line, text) for matrix in shown for line, text in _differences(matrix, profile)]
     measured = listed((text for *_, text in faults), 4) if faults else "as the profile has it"
-    places = [(file, line) for file, line, _ in faults[:4]] or [(one.file, one.first_line) for one in shown]
-    proofs = tuple(proof for file, line in places for proof in at(file, line))
-    return Found(passed(not faults), measured, profile.name, proofs)
+    places = [(file, line) for file, line, _ in faults[:4]] or [(matrix.file, matrix.first_line) for matrix in shown]
+    proofs = tuple(proof for file, line in places for proof in proofs_at(file, line))
+    return Outcome(passed(not faults), measured, profile.name, proofs)
 
 
 def _differences(topo: NvidiaSmiTopo, profile: Profile) -> Iterator[tuple[int, str]]:
@@ -189,19 +189,19 @@ def _differences(topo: NvidiaSmiTopo, profile: Profile) -> Iterator[tuple[int, s
     for pair in topo.asymmetric:
         yield topo.first_line, f"{pair}: two cells differ"
     gpus = {row.name: row for row in topo.rows if row.name.startswith("GPU")}
-    # Of some of a node's GPUs the container renumbers, and only HCAs' distances can be looked for, which it hides too.
+    # A container with some of a node's GPUs renumbers them, and hides HCAs: their distances cannot be compared.
     if len(gpus) != profile.gpus:
         return
     for name, row in gpus.items():
         index = int(name.removeprefix("GPU"))
         if not topo.pcie_alone:
             yield from ((row.line, text) for text in _links(name, row.links, profile, index))
-        wanted = next((cpus.write(node.cpu_set) for node in profile.numa if index in node.gpus), None)
-        if wanted and row.cpu_affinity not in (None, "N/A", wanted):
+        planned_cpus = next((cpus.write(node.cpu_set) for node in profile.numa if index in node.gpus), None)
+        if planned_cpus and row.cpu_affinity not in (None, "N/A", planned_cpus):
             yield row.line, f"{name}: CPUs {row.cpu_affinity}"
     for hca in (*profile.hcas, *profile.storage_hcas):
-        if (found := topo.row(hca.name)) is not None:
-            yield from ((found.line, text) for text in _paths(hca, found.links))
+        if (hca_row := topo.row(hca.name)) is not None:
+            yield from ((hca_row.line, text) for text in _paths(hca, hca_row.links))
 
 
 def _links(name: str, links: Mapping[str, str], profile: Profile, index: int) -> Iterator[str]:
@@ -226,7 +226,7 @@ CRITERIA = (
         tolerance="columns that are not printed, and matrices with only some of the GPUs, are not compared",
         applies="jobs of a known profile with nvidia-smi topo output",
         source="R-4.4-3, D-2.6",
-        look=_topology,
+        judge=_topology,
         when=lambda request: request.machine is not None,
     ),
 )

@@ -12,7 +12,7 @@ from core.model import Model
 from core.wording import plural
 from core.yaml import text as yaml_text
 from toolkit.evidence.configuration import MOST, ConfigurationParser, ConfigurationReading
-from toolkit.evidence.criterion import Criterion, Found, begins, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of
 from toolkit.evidence.host_parser import typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.secrets import SECRET
@@ -78,7 +78,7 @@ class NvueConfigParser(ConfigurationParser):
     def facts(self) -> Mapping[str, object]:
         """Return the leaves; those whose path or value is a secret are counted."""
         leaves = self._leaves
-        rows = tuple(one for one in leaves if not SECRET.search(f"{one.path} {one.value}"))
+        rows = tuple(leaf for leaf in leaves if not SECRET.search(f"{leaf.path} {leaf.value}"))
         host = next((row.value for row in rows if row.path == "system.hostname"), None)
         return {"host": host, "rows": rows, "hidden": self.hidden + len(leaves) - len(rows)}
 
@@ -121,19 +121,25 @@ def _word(value: Any) -> str:
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
-def _roce(job: Job) -> Found | None:
+def _roce(job: Job) -> Outcome | None:
     """Return whether RoCE is on and lossless, which is what `nv set qos roce` means."""
-    found = [one for one in of(job, NvueConfig) if any(row.path.startswith("qos.roce") for row in one.rows)]
-    if not found:
+    configurations = [
+        configuration
+        for configuration in readings_of(job, NvueConfig)
+        if any(row.path.startswith("qos.roce") for row in configuration.rows)
+    ]
+    if not configurations:
         return None
-    states = [_state(one) for one in found]
-    measured = listed(f"{one.host}: {state}" for one, state in zip(found, states, strict=True))
-    return Found(passed({*states} == {"lossless"}), measured, proofs=begins(found))
+    states = [_state(configuration) for configuration in configurations]
+    measured = listed(
+        f"{configuration.host}: {state}" for configuration, state in zip(configurations, states, strict=True)
+    )
+    return Outcome(passed({*states} == {"lossless"}), measured, proofs=opening_proofs(configurations))
 
 
-def _state(one: NvueConfig) -> str:
-    switched = one.value("qos.roce.enable") or one.value("qos.roce.state") or "on"
-    return (one.value("qos.roce.mode") or "lossless") if switched in ("on", "enabled") else switched
+def _state(configuration: NvueConfig) -> str:
+    switched = configuration.value("qos.roce.enable") or configuration.value("qos.roce.state") or "on"
+    return (configuration.value("qos.roce.mode") or "lossless") if switched in ("on", "enabled") else switched
 
 
 CRITERIA = (
@@ -143,6 +149,6 @@ CRITERIA = (
         limit="qos.roce on, mode lossless",
         applies="configurations of NVUE with qos.roce",
         source="N-1.1, N-1.4",
-        look=_roce,
+        judge=_roce,
     ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from toolkit.evidence.criterion import Criterion, Found, begins, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -53,53 +53,57 @@ class NvueRoceParser(HostParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self._found: dict[str, str] = {}
+        self._values: dict[str, str] = {}
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (value := _VALUE.match(line.text)) is not None:
-            self._found.setdefault(value["key"], value["value"])
+            self._values.setdefault(value["key"], value["value"])
             return Taken.YES
         return Taken.YES if _GROUP.match(line.text) or _OTHER.match(line.text) else Taken.NO
 
     def facts(self) -> Mapping[str, object]:
         """Return the state."""
-        found = self._found
+        values = self._values
         return {
-            "state": found.get("state", found.get("enable")),
-            "mode": found.get("mode"),
-            "priorities": _several(found.get("pfc-priority")),
-            "receives": found.get("rx-enabled"),
-            "sends": found.get("tx-enabled"),
-            "marked": _several(found.get("enabled-tc")),
-            "trust": _several(found.get("trust-mode")),
+            "state": values.get("state", values.get("enable")),
+            "mode": values.get("mode"),
+            "priorities": _several(values.get("pfc-priority")),
+            "receives": values.get("rx-enabled"),
+            "sends": values.get("tx-enabled"),
+            "marked": _several(values.get("enabled-tc")),
+            "trust": _several(values.get("trust-mode")),
         }
 
     def missing(self) -> Iterable[str | None]:
         """Return what is not there."""
-        return (None if "mode" in self._found else "no mode",)
+        return (None if "mode" in self._values else "no mode",)
 
 
 def _several(text: str | None) -> tuple[str, ...]:
     return tuple(part for part in (text or "").split(",") if part)
 
 
-def _lossless(job: Job) -> Found | None:
-    found = [one for one in of(job, NvueRoce) if one.mode is not None]
-    if not found:
-        return Found(Status.MISSING, "no mode")
+def _lossless(job: Job) -> Outcome | None:
+    outputs = [output for output in readings_of(job, NvueRoce) if output.mode is not None]
+    if not outputs:
+        return Outcome(Status.MISSING, "no mode")
     measured = listed(
-        f"{one.mode}, PFC on {listed(one.priorities) or 'none'}, ECN on {listed(one.marked) or 'none'}, trust "
-        f"{listed(one.trust) or 'none'}"
-        for one in found
+        f"{output.mode}, PFC on {listed(output.priorities) or 'none'}, ECN on {listed(output.marked) or 'none'}, trust "
+        f"{listed(output.trust) or 'none'}"
+        for output in outputs
     )
-    return Found(passed(all(map(_is_lossless, found))), measured, proofs=begins(found))
+    return Outcome(passed(all(map(_is_lossless, outputs))), measured, proofs=opening_proofs(outputs))
 
 
-def _is_lossless(one: NvueRoce) -> bool:
-    both_ways = one.receives in _ON and one.sends in _ON
+def _is_lossless(output: NvueRoce) -> bool:
+    both_ways = output.receives in _ON and output.sends in _ON
     return (
-        one.mode == "lossless" and one.priorities == ("3",) and both_ways and "3" in one.marked and "dscp" in one.trust
+        output.mode == "lossless"
+        and output.priorities == ("3",)
+        and both_ways
+        and "3" in output.marked
+        and "dscp" in output.trust
     )
 
 
@@ -110,6 +114,6 @@ CRITERIA = (
         limit="mode lossless, PFC on 3 alone in both directions, ECN on traffic class 3, trust dscp",
         applies="Cumulus Linux switches with nv show qos roce output",
         source="N-1.1, N-1.4",
-        look=_lossless,
+        judge=_lossless,
     ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from toolkit.evidence.criterion import Criterion, Found, begins, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -39,13 +39,13 @@ class OfedInfoParser(HostParser):
         super().__init__()
         self._version: str | None = None
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
-        if (found := _VERSION.match(line.text)) is None:
+        if (match := _VERSION.match(line.text)) is None:
             return Taken.DAMAGED if re.match(r"(?:MLNX_OFED_LINUX|OFED-internal)-", line.text) else Taken.NO
         if self._version is not None:
             return Taken.AGAIN
-        self._version = found[1]
+        self._version = match[1]
         return Taken.YES
 
     def facts(self) -> Mapping[str, object]:
@@ -57,10 +57,10 @@ class OfedInfoParser(HostParser):
         return (None if self._version else "no version",)
 
 
-def _one_version(job: Job) -> Found | None:
-    found = [one for one in of(job, OfedInfo) if one.version]
-    versions = sorted({one.version for one in found if one.version})
-    return Found(passed(len(versions) == 1), listed(versions), proofs=begins(found)) if versions else None
+def _one_version(job: Job) -> Outcome | None:
+    outputs = [output for output in readings_of(job, OfedInfo) if output.version]
+    versions = sorted({output.version for output in outputs if output.version})
+    return Outcome(passed(len(versions) == 1), listed(versions), proofs=opening_proofs(outputs)) if versions else None
 
 
 CRITERIA = (
@@ -70,6 +70,6 @@ CRITERIA = (
         limit="one version",
         applies="machines with ofed_info -s output",
         source="R-3.2.2-1",
-        look=_one_version,
+        judge=_one_version,
     ),
 )

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from core.model import Model
 from toolkit.evidence.configuration import MOST, ConfigurationParser, ConfigurationReading
-from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job
@@ -107,29 +107,61 @@ _WITH_JUMBO = (3, 9, 2110)
 """The first release whose ports have an MTU of 9216 without a command."""
 
 
-def _created(job: Job) -> Found | None:
+def _created(job: Job) -> Outcome | None:
     """Return whether every subnet manager that is on was made before: `enable` alone does nothing."""
-    rows = [(one, row, _MANAGER.match(row.text)) for one in of(job, OnyxConfig) for row in one.rows]
-    made = {(one.file, found[1]) for one, _, found in rows if found and found[2] == "create"}
-    on = [(one, row, found[1]) for one, row, found in rows if found and found[2] == "enable"]
+    rows = [
+        (configuration, row, _MANAGER.match(row.text))
+        for configuration in readings_of(job, OnyxConfig)
+        for row in configuration.rows
+    ]
+    made = {(configuration.file, match[1]) for configuration, _, match in rows if match and match[2] == "create"}
+    on = [(configuration, row, match[1]) for configuration, row, match in rows if match and match[2] == "enable"]
     if not on:
         return None
-    wrong = [(one, row, name) for one, row, name in on if (one.file, name) not in made]
+    wrong = [(configuration, row, name) for configuration, row, name in on if (configuration.file, name) not in made]
     measured = listed(f"{name}: not created" for *_, name in wrong) if wrong else listed(name for *_, name in on)
-    return Found(passed(not wrong), measured, proofs=lines_of((one.file, row) for one, row, _ in wrong or on))
+    return Outcome(
+        passed(not wrong),
+        measured,
+        proofs=row_proofs((configuration.file, row) for configuration, row, _ in wrong or on),
+    )
 
 
-def _jumbo(job: Job) -> Found | None:
-    found = [one for one in of(job, OnyxConfig) if any(row.text.split()[0] == "roce" for row in one.rows)]
-    if not found:
+def _jumbo(job: Job) -> Outcome | None:
+    configurations = [
+        configuration
+        for configuration in readings_of(job, OnyxConfig)
+        if any(row.text.split()[0] == "roce" for row in configuration.rows)
+    ]
+    if not configurations:
         return None
-    sizes = [(one, row, size) for one in found for row in one.rows if (size := _MTU.match(row.text)) is not None]
-    wrong = [(one, row, f"{size[1]}: {size[2]}") for one, row, size in sizes if int(size[2]) < MTU]
-    plain = [one for one in found if not any(one is with_ for with_, *_ in sizes) and one.jumbo_by_default is False]
+    sizes = [
+        (configuration, row, size)
+        for configuration in configurations
+        for row in configuration.rows
+        if (size := _MTU.match(row.text)) is not None
+    ]
+    wrong = [(configuration, row, f"{size[1]}: {size[2]}") for configuration, row, size in sizes if int(size[2]) < MTU]
+    plain = [
+        configuration
+        for configuration in configurations
+        if not any(configuration is configured for configured, *_ in sizes) and configuration.jumbo_by_default is False
+    ]
     if not wrong and not plain:
-        return Found(passed(True), f"{MTU} or the default" if sizes else "the default", proofs=begins(found))
-    measured = listed([*(text for *_, text in wrong), *(f"{one.host}: the default of {one.release}" for one in plain)])
-    return Found(passed(False), measured, proofs=lines_of((one.file, row) for one, row, _ in wrong) or begins(plain))
+        return Outcome(
+            passed(True), f"{MTU} or the default" if sizes else "the default", proofs=opening_proofs(configurations)
+        )
+    measured = listed(
+        [
+            *(text for *_, text in wrong),
+            *(f"{configuration.host}: the default of {configuration.release}" for configuration in plain),
+        ]
+    )
+    return Outcome(
+        passed(False),
+        measured,
+        proofs=row_proofs((configuration.file, row) for configuration, row, _ in wrong) or opening_proofs(plain),
+    )
 
 
 CRITERIA = (
@@ -139,7 +171,7 @@ CRITERIA = (
         limit="`ib smnode ... create` beside `enable`",
         applies="configurations of InfiniBand switches",
         source="R-3.1-1, R-3.1-2",
-        look=_created,
+        judge=_created,
     ),
     Criterion(
         name="switch-mtu",
@@ -148,6 +180,6 @@ CRITERIA = (
         unit="bytes",
         applies="configurations of Ethernet switches with `roce`",
         source="N-1.3",
-        look=_jumbo,
+        judge=_jumbo,
     ),
 )

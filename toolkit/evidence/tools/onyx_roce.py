@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from toolkit.evidence.criterion import Criterion, Found, begins, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of
 from toolkit.evidence.host_parser import HostParser, HostReading
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -53,17 +53,17 @@ class OnyxRoceParser(HostParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self._found: dict[str, str] = {}
+        self._values: dict[str, str] = {}
         self._classes: dict[int, int] = {}
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
         if (pair := _PAIR.match(text)) is not None:
             key = pair[1].lower()
-            if key in self._found:
+            if key in self._values:
                 return Taken.AGAIN if key == "roce mode" else Taken.YES
-            self._found[key] = pair[2].strip()
+            self._values[key] = pair[2].strip()
             return Taken.YES
         if (row := _CLASS.match(text)) is not None:
             self._classes[int(row[1])] = int(row[2])
@@ -72,38 +72,44 @@ class OnyxRoceParser(HostParser):
 
     def facts(self) -> Mapping[str, object]:
         """Return the state."""
-        on = [found[1] for key, state in self._found.items() if (found := _PRIORITY.match(key)) and state == "enabled"]
+        enabled = [
+            match[1] for key, state in self._values.items() if (match := _PRIORITY.match(key)) and state == "enabled"
+        ]
         return {
-            "mode": self._found.get("roce mode"),
-            "trust": self._found.get("port trust mode"),
-            "pfc": self._found.get("pfc"),
-            "priorities": tuple(map(int, on)),
+            "mode": self._values.get("roce mode"),
+            "trust": self._values.get("port trust mode"),
+            "pfc": self._values.get("pfc"),
+            "priorities": tuple(map(int, enabled)),
             "ecn_min": self._number("min"),
             "ecn_max": self._number("max"),
             "classes": self._classes,
         }
 
     def _number(self, key: str) -> int | None:
-        text = self._found.get(key, "")
+        text = self._values.get(key, "")
         return int(text) if _NUMBER.fullmatch(text) else None
 
     def missing(self) -> Iterable[str | None]:
         """Return what is not there."""
-        return (None if "roce mode" in self._found else "no RoCE mode",)
+        return (None if "roce mode" in self._values else "no RoCE mode",)
 
 
-def _lossless(job: Job) -> Found | None:
-    found = [one for one in of(job, OnyxRoce) if one.mode is not None]
-    if not found:
-        return Found(Status.MISSING, "no RoCE mode")
+def _lossless(job: Job) -> Outcome | None:
+    outputs = [output for output in readings_of(job, OnyxRoce) if output.mode is not None]
+    if not outputs:
+        return Outcome(Status.MISSING, "no RoCE mode")
     good = [
-        one.mode == "lossless" and one.priorities == (3,) and one.pfc == "enabled" and "L3" in (one.trust or "")
-        for one in found
+        output.mode == "lossless"
+        and output.priorities == (3,)
+        and output.pfc == "enabled"
+        and "L3" in (output.trust or "")
+        for output in outputs
     ]
     measured = listed(
-        f"{one.mode}, PFC on {listed(map(str, one.priorities)) or 'none'}, trust {one.trust}" for one in found
+        f"{output.mode}, PFC on {listed(map(str, output.priorities)) or 'none'}, trust {output.trust}"
+        for output in outputs
     )
-    return Found(passed(all(good)), measured, proofs=begins(found))
+    return Outcome(passed(all(good)), measured, proofs=opening_proofs(outputs))
 
 
 CRITERIA = (
@@ -113,6 +119,6 @@ CRITERIA = (
         limit="mode lossless, PFC on switch priority 3 alone, trust L3 (DSCP)",
         applies="Onyx switches with show roce output",
         source="N-1.1",
-        look=_lossless,
+        judge=_lossless,
     ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pydantic import Field
 
 from core.model import Model
-from toolkit.evidence.criterion import Criterion, Found, at, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, proofs_at, readings_of
 from toolkit.evidence.host_parser import HostParser, HostReading, record, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -70,7 +70,7 @@ class RdmaDevicesParser(HostParser):
         self._failed: str | None = None
         self._here = False
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if line.text.startswith("/"):
             again = bool(self._rows) and line.text == "/dev/infiniband:"
@@ -100,20 +100,20 @@ class RdmaDevicesParser(HostParser):
 _OF_EACH_HCA = ("issm", "umad", "uverbs")
 
 
-def _device_files(job: Job) -> Found | None:
+def _device_files(job: Job) -> Outcome | None:
     count = len(job.request.hcas)
     limit = f"{count} each of {listed(_OF_EACH_HCA)}, and rdma_cm"
-    bad: list[str] = []
+    faults: list[str] = []
     proofs: list[Proof] = []
-    for one in of(job, RdmaDevices):
-        counts = one.counts
+    for files in readings_of(job, RdmaDevices):
+        counts = files.counts
         absent = [kind for kind in _OF_EACH_HCA if counts.get(kind, 0) < count]
         absent += [] if "rdma_cm" in counts else ["rdma_cm"]
         if absent:
-            bad.append(one.failed or ", ".join(f"{counts.get(kind, 0)} {kind}" for kind in absent))
-        proofs += at(one.file, one.first_line, one.last_line)
-    short = not any(one.failed for one in of(job, RdmaDevices))
-    return Found(passed(not bad), listed(bad) if bad else "all there", limit, tuple(proofs), short)
+            faults.append(files.failed or ", ".join(f"{counts.get(kind, 0)} {kind}" for kind in absent))
+        proofs += proofs_at(files.file, files.first_line, files.last_line)
+    short = not any(files.failed for files in readings_of(job, RdmaDevices))
+    return Outcome(passed(not faults), listed(faults) if faults else "all there", limit, tuple(proofs), short)
 
 
 CRITERIA = (
@@ -125,7 +125,7 @@ CRITERIA = (
         tolerance="ucm may be absent: newer kernels lack it",
         applies="jobs that list /dev/infiniband over InfiniBand, of profiles whose HCAs have names",
         source="R-4.1-4",
-        look=_device_files,
+        judge=_device_files,
         when=lambda request: request.is_infiniband and bool(request.hcas),
     ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from core.model import Model
-from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, record, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -49,7 +49,7 @@ class RpmParser(RowsParser):
         super().__init__()
         self._whole = False
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (row := _ROW.match(line.text)) is None:
             return Taken.NO
@@ -66,13 +66,13 @@ class RpmParser(RowsParser):
 _DRIVER = re.compile(r"nvidia-driver|cuda|nvidia-container-")
 
 
-def _no_driver(job: Job) -> Found | None:
-    found = of(job, Rpm)
-    bad = [(one.file, row) for one in found for row in one.rows if _DRIVER.match(row.name)]
-    if not bad and not all(one.whole for one in found):
+def _no_driver(job: Job) -> Outcome | None:
+    listings = readings_of(job, Rpm)
+    drivers = [(listing.file, row) for listing in listings for row in listing.rows if _DRIVER.match(row.name)]
+    if not drivers and not all(listing.whole for listing in listings):
         return None
-    measured = listed(sorted({row.name for _, row in bad})) if bad else "none"
-    return Found(passed(not bad), measured, proofs=lines_of(bad) or begins(found))
+    measured = listed(sorted({row.name for _, row in drivers})) if drivers else "none"
+    return Outcome(passed(not drivers), measured, proofs=row_proofs(drivers) or opening_proofs(listings))
 
 
 CRITERIA = (
@@ -82,7 +82,7 @@ CRITERIA = (
         limit="no package nvidia-driver*, cuda*, nvidia-container-*",
         applies="hosts with complete rpm -qa output, where an operator installs the driver",
         source="R-3.2.1-1, E-43",
-        look=_no_driver,
+        judge=_no_driver,
         when=lambda request: request.operator_driver is True,
     ),
 )

@@ -5,7 +5,7 @@ import re
 from pydantic import Field
 
 from core.model import Model
-from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -50,7 +50,7 @@ class SeModuleParser(RowsParser):
         self._bare = False
 
     def feed(self, line: Line) -> Taken:
-        """Read a line; the command that installs a module stands before the one that lists them."""
+        """Read a line; the command that installs a module precedes the one that lists them."""
         if not self.rows and self._begun and self.command and self.command.match(line.text):
             self.read_command(line.text)
             return Taken.YES
@@ -60,7 +60,7 @@ class SeModuleParser(RowsParser):
         """Read whether the modules are listed."""
         self._bare = _LIST.search(text) is not None
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         row = _FULL.match(line.text) or _ROW.match(line.text)
         if row is None:
@@ -71,12 +71,14 @@ class SeModuleParser(RowsParser):
         return self.add(row[1], PolicyModule(name=row[1], version=version, line=line.number))
 
 
-def _selinux(job: Job) -> Found | None:
-    found = of(job, SeModule)
-    rows = [(one.file, row) for one in found for row in one.rows if row.name == "infiniband"]
-    proofs = lines_of(rows)
-    return Found(
-        passed(len(rows) >= len(found)), "installed" if rows else "not installed", proofs=proofs or begins(found)
+def _selinux(job: Job) -> Outcome | None:
+    listings = readings_of(job, SeModule)
+    rows = [(listing.file, row) for listing in listings for row in listing.rows if row.name == "infiniband"]
+    proofs = row_proofs(rows)
+    return Outcome(
+        passed(len(rows) >= len(listings)),
+        "installed" if rows else "not installed",
+        proofs=proofs or opening_proofs(listings),
     )
 
 
@@ -87,7 +89,7 @@ CRITERIA = (
         limit="module infiniband",
         applies="nodes on InfiniBand with semodule output",
         source="R-3.2.4-1",
-        look=_selinux,
+        judge=_selinux,
         when=lambda request: request.is_infiniband,
     ),
 )

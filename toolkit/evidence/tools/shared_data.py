@@ -6,7 +6,7 @@ from pydantic import Field
 
 from core.model import Model
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, lines_of, of
+from toolkit.evidence.criterion import Criterion, Outcome, readings_of, row_proofs
 from toolkit.evidence.model import Reading
 from toolkit.evidence.parser import Common, Parser, Taken, ending
 from toolkit.evidence.text import Line
@@ -58,19 +58,19 @@ class SharedDataParser(Parser):
 
     def feed(self, line: Line) -> Taken:
         """Read a line of a rank."""
-        if (found := _LINE.fullmatch(line.text)) is None:
+        if (match := _LINE.fullmatch(line.text)) is None:
             return Taken.DAMAGED if line.text.startswith("shared-data: ") else Taken.NO
-        rank, ranks = int(found["rank"]), int(found["ranks"])
-        again = rank in self._writers if found["mib"] else (rank, int(found["other"])) in self._rows
+        rank, ranks = int(match["rank"]), int(match["ranks"])
+        again = rank in self._writers if match["mib"] else (rank, int(match["other"])) in self._rows
         if again or (self._ranks and ranks != self._ranks):
             return Taken.AGAIN
         self._ranks = ranks
-        if found["mib"]:
+        if match["mib"]:
             self._writers.add(rank)
         else:
-            other = int(found["other"])
+            other = int(match["other"])
             self._rows[rank, other] = SharedRead(
-                rank=rank, host=found["host"], other=other, result=found["result"], line=line.number
+                rank=rank, host=match["host"], other=other, result=match["result"], line=line.number
             )
         return Taken.YES
 
@@ -90,17 +90,17 @@ class SharedDataParser(Parser):
         )
 
 
-def _shared(job: Job) -> Found | None:
-    runs = of(job, SharedData)
+def _shared(job: Job) -> Outcome | None:
+    runs = readings_of(job, SharedData)
     bad = [(run.file, row) for run in runs for row in run.rows if row.result != SAME]
     if bad:
         what = listed(f"rank {row.rank} read rank {row.other}: {row.result}" for _, row in bad)
-        return Found(Status.FAIL, what, proofs=lines_of(bad))
+        return Outcome(Status.FAIL, what, proofs=row_proofs(bad))
     if any(run.ranks < 2 or not run.complete for run in runs):  # noqa: PLR2004 - no other rank wrote
-        return Found(Status.MISSING, listed(run.figures() for run in runs))
+        return Outcome(Status.MISSING, listed(run.figures() for run in runs))
     apart = len(job.request.nodes) != 1
     where = "" if apart else ", all on one node"
-    return Found(Status.PASS if apart else Status.WARN, listed(f"{run.figures()}{where}" for run in runs))
+    return Outcome(Status.PASS if apart else Status.WARN, listed(f"{run.figures()}{where}" for run in runs))
 
 
 CRITERIA = (
@@ -112,6 +112,6 @@ CRITERIA = (
         tolerance="pods on a single node are a warning: nothing passed between nodes",
         applies="runs of the program shared-data",
         source="R-5.2-4",
-        look=_shared,
+        judge=_shared,
     ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pydantic import Field
 
 from core.model import Model
-from toolkit.evidence.criterion import Criterion, Found, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostReading, RowsParser, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -60,7 +60,7 @@ class ShowGidsParser(RowsParser):
         super().__init__()
         self._count: int | None = None
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (row := _ROW.match(line.text)) is not None:
             entry = Gid.model_validate({**row.groupdict(), "line": line.number})
@@ -83,19 +83,19 @@ class ShowGidsParser(RowsParser):
         return (None if self._count == len(self.rows) else f"{len(self.rows)} of {self._count} GIDs",)
 
 
-def _routable(job: Job) -> Found | None:
+def _routable(job: Job) -> Outcome | None:
     """Return whether each port has an entry of RoCE v2 with an address of IPv4, all of them at one index of a host."""
-    rows = [(one.file, row) for one in of(job, ShowGids) for row in one.rows]
+    rows = [(table.file, row) for table in readings_of(job, ShowGids) for row in table.rows]
     if not rows:
-        return Found(Status.MISSING, "no GID")
+        return Outcome(Status.MISSING, "no GID")
     ports = dict.fromkeys((file, row.device, row.port) for file, row in rows)
-    good = {(file, row.device, row.port): row for file, row in rows if row.version == "v2" and row.ipv4}
-    without = [f"{device}/{port}" for file, device, port in ports if (file, device, port) not in good]
-    indices = sorted({row.index for row in good.values()})
+    routable = {(file, row.device, row.port): row for file, row in rows if row.version == "v2" and row.ipv4}
+    without = [f"{device}/{port}" for file, device, port in ports if (file, device, port) not in routable]
+    indices = sorted({row.index for row in routable.values()})
     measured = f"none: {listed(without, 4)}" if without else f"index {listed(map(str, indices))}"
-    wrong = [(file, row) for file, row in rows if (file, row.device, row.port) not in good]
-    proofs = lines_of(wrong or ((file, row) for (file, *_), row in good.items()))
-    return Found(passed(not without), measured, proofs=proofs)
+    unroutable = [(file, row) for file, row in rows if (file, row.device, row.port) not in routable]
+    proofs = row_proofs(unroutable or ((file, row) for (file, *_), row in routable.items()))
+    return Outcome(passed(not without), measured, proofs=proofs)
 
 
 CRITERIA = (
@@ -105,6 +105,6 @@ CRITERIA = (
         limit="a GID of RoCE v2 with an IPv4 address",
         applies="hosts with show_gids output",
         source="N-1.1, github.com/Mellanox/mlnx-tools",
-        look=_routable,
+        judge=_routable,
     ),
 )

@@ -10,14 +10,14 @@ from pydantic import Field
 
 from core.model import Model
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, readings_of, row_proofs
 from toolkit.evidence.model import Reading
 from toolkit.evidence.parser import Common, Parser, Taken, ending, number
 from toolkit.evidence.text import Line
 from toolkit.evidence.verdict import Job
 
 STEPS_KEPT = 20_000
-"""Lines of steps that are kept; all are counted, and those of the last step are always kept."""
+"""Lines of steps that are stored; all are counted, and those of the last step are always stored."""
 
 # Formats of the program: %.1f, %.3f of the loss, %.2f of the total. A figure with other decimals has been cut.
 _RATE = r"[0-9]{1,12}[.,][0-9]"
@@ -135,7 +135,7 @@ class TfCnnParser(Parser):
         return "images/sec" not in text and text != _WARM and not any(form.match(text.strip()) for form in _FORMS)
 
     def counts(self, text: str) -> bool:
-        """Return whether a line is a step's, and no more of them are kept but those of the last step."""
+        """Return whether a line is a step's, and no more of them are stored but those of the last step."""
         return len(self._steps) >= STEPS_KEPT and _COUNTED.match(text) is not None and _STEP.fullmatch(text) is not None
 
     def pass_over(self, lines: Sequence[bytes]) -> Sequence[int]:
@@ -163,17 +163,17 @@ class TfCnnParser(Parser):
         if (total := _TOTAL.fullmatch(line.text)) is not None:
             self._totals.append(Total(line=line.number, rank=line.source, images_per_s=number(total[1])))
             return Taken.YES
-        found = _STEP.fullmatch(line.text)
-        if found is None:
+        match = _STEP.fullmatch(line.text)
+        if match is None:
             return Taken.DAMAGED
-        loss = number(found["loss"])
+        loss = number(match["loss"])
         step = Step(
             line=line.number,
             rank=line.source,
-            step=int(found["step"]),
-            images_per_s=number(found["rate"]),
-            uncertainty_images_per_s=number(found["spread"]),
-            jitter_images_per_s=number(found["jitter"]),
+            step=int(match["step"]),
+            images_per_s=number(match["rate"]),
+            uncertainty_images_per_s=number(match["spread"]),
+            jitter_images_per_s=number(match["jitter"]),
             loss=loss if math.isfinite(loss) else None,
         )
         self._keep(step)
@@ -196,13 +196,13 @@ class TfCnnParser(Parser):
         totals = [total.images_per_s for total in self._totals]
         total = median(totals) if totals else None
         whole = bool(self._last) and len(self._last) == ranks
-        summed = math.fsum(one.images_per_s for one in self._last) if whole else None
+        summed = math.fsum(step.images_per_s for step in self._last) if whole else None
         missing = None
         if not totals:
             missing = "no `total images/sec`"
         elif len(totals) < ranks:
             missing = f"`total images/sec` of {len(totals)} of {plural(ranks, 'rank')}"
-        kept = {one.line for one in self._steps}
+        kept = {step.line for step in self._steps}
         return TfCnnBenchmarks(
             **ending(missing),
             tensorflow=self._header.get("TensorFlow"),
@@ -213,7 +213,7 @@ class TfCnnParser(Parser):
             batch_size=self._batch.get("per device"),
             global_batch_size=self._batch.get("global"),
             ranks=ranks or None,
-            steps=(*self._steps, *(one for one in self._last if one.line not in kept)),
+            steps=(*self._steps, *(step for step in self._last if step.line not in kept)),
             steps_total=self._steps_total,
             totals=tuple(self._totals),
             total_images_per_s=total,
@@ -226,19 +226,19 @@ class TfCnnParser(Parser):
 _KEPT = 5
 
 
-def _finite(job: Job) -> Found | None:
-    runs = [one for one in of(job, TfCnnBenchmarks) if one.steps]
-    lost = [(one.file, step) for one in runs for step in one.steps if step.loss is None]
-    count = sum(len(one.steps) for one in runs)
+def _finite(job: Job) -> Outcome | None:
+    runs = [run for run in readings_of(job, TfCnnBenchmarks) if run.steps]
+    lost = [(run.file, step) for run in runs for step in run.steps if step.loss is None]
+    count = sum(len(run.steps) for run in runs)
     if not runs:
         return None
-    proofs = lines_of(lost[:_KEPT])
+    proofs = row_proofs(lost[:_KEPT])
     measured = (
         f"nan or inf in {len(lost)} of {plural(count, 'line')}"
         if lost
         else f"a figure in each of {plural(count, 'line')}"
     )
-    return Found(passed(not lost), measured, proofs=proofs)
+    return Outcome(passed(not lost), measured, proofs=proofs)
 
 
 CRITERIA = (
@@ -249,7 +249,7 @@ CRITERIA = (
         unit="lines",
         applies="runs of tf_cnn_benchmarks",
         source="R-4.5-9, N-8.3",
-        look=_finite,
+        judge=_finite,
         missed=False,
     ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -58,16 +58,16 @@ class UlimitParser(HostParser):
         """Read whether the limit is the only line."""
         self._only = re.search(r"ulimit\s+-[HS]?l", text) is not None
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
-        if (found := _ALL.match(text)) is not None:
-            return self._found(found[2], 1 if found[1] == "bytes" else 1024, line.number)
-        if (found := _LIMITS.match(text)) is not None:
-            return self._found(found[1], 1, line.number)
+        if (match := _ALL.match(text)) is not None:
+            return self._set_limit(match[2], 1 if match[1] == "bytes" else 1024, line.number)
+        if (match := _LIMITS.match(text)) is not None:
+            return self._set_limit(match[1], 1, line.number)
         alone = _ALONE.match(text)
         if alone is not None and (self._only or text == "unlimited") and self._limit is None:
-            return self._found(alone[1], 1024, line.number)
+            return self._set_limit(alone[1], 1024, line.number)
         if re.match(r"[mM]ax locked|-l: locked|locked memory\(", text):
             return Taken.DAMAGED
         if (_OTHER.match(text) or _PROC.match(text)) and not self._only:
@@ -75,7 +75,7 @@ class UlimitParser(HostParser):
             return Taken.AGAIN if begins and self._limit is not None else Taken.YES
         return Taken.NO
 
-    def _found(self, limit: str, unit: int, line: int) -> Taken:
+    def _set_limit(self, limit: str, unit: int, line: int) -> Taken:
         if self._limit is not None:
             return Taken.AGAIN
         self._limit, self._unit, self.line = limit, unit, line
@@ -94,14 +94,16 @@ class UlimitParser(HostParser):
         return (None if self._limit else "no limit of locked memory",)
 
 
-def _memlock(job: Job) -> Found | None:
-    found = of(job, Ulimit)
-    known = [one for one in found if one.unlimited is not None]
-    if not known:
-        return Found(Status.MISSING, "no limit", proofs=begins(found))
-    bad = [one for one in known if not one.unlimited]
-    measured = listed({f"{one.memlock_bytes} bytes" for one in bad}) if bad else "unlimited"
-    return Found(passed(not bad), measured, proofs=lines_of((one.file, one) for one in bad or known))
+def _memlock(job: Job) -> Outcome | None:
+    outputs = readings_of(job, Ulimit)
+    limits = [output for output in outputs if output.unlimited is not None]
+    if not limits:
+        return Outcome(Status.MISSING, "no limit", proofs=opening_proofs(outputs))
+    limited = [output for output in limits if not output.unlimited]
+    measured = listed({f"{output.memlock_bytes} bytes" for output in limited}) if limited else "unlimited"
+    return Outcome(
+        passed(not limited), measured, proofs=row_proofs((output.file, output) for output in limited or limits)
+    )
 
 
 CRITERIA = (
@@ -112,7 +114,7 @@ CRITERIA = (
         unit="bytes",
         applies="jobs over InfiniBand and RoCE with ulimit -l output",
         source="R-3.4.3-8, E-19a, E-64",
-        look=_memlock,
+        judge=_memlock,
         when=lambda request: request.has_rdma_fabric,
     ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from toolkit.evidence.criterion import Criterion, Found, lines_of, of
+from toolkit.evidence.criterion import Criterion, Outcome, readings_of, row_proofs
 from toolkit.evidence.host_parser import HostParser, HostReading, typed
 from toolkit.evidence.parser import Taken
 from toolkit.evidence.text import Line
@@ -55,15 +55,15 @@ class WhoAmIParser(HostParser):
         self._uid: int | None = None
         self._done = False
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if self._done:
             return Taken.NO
         self._done = True
-        if (found := _ID.match(line.text)) is not None:
-            self._uid, self._user = int(found[1]), found[2] or found[1]
-        elif (found := _NAMELESS.match(line.text)) is not None:
-            self._uid, self._user = int(found[1]), found[1]
+        if (match := _ID.match(line.text)) is not None:
+            self._uid, self._user = int(match[1]), match[2] or match[1]
+        elif (match := _NAMELESS.match(line.text)) is not None:
+            self._uid, self._user = int(match[1]), match[1]
         elif _NAME.match(line.text):
             self._user = line.text
             self._uid = int(line.text) if line.text.isascii() and line.text.isdecimal() else None
@@ -84,15 +84,17 @@ class WhoAmIParser(HostParser):
 _ROOT = ("0", "root")
 
 
-def _user(job: Job) -> Found | None:
-    found = [one for one in of(job, WhoAmI) if one.user is not None or one.uid is not None]
-    if not found:
-        return Found(Status.MISSING, "no user")
-    root = [one for one in found if one.uid == 0 or one.user in _ROOT]
-    outside = [one for one in found if one.of_namespace is False]
+def _user(job: Job) -> Outcome | None:
+    outputs = [output for output in readings_of(job, WhoAmI) if output.user is not None or output.uid is not None]
+    if not outputs:
+        return Outcome(Status.MISSING, "no user")
+    root = [output for output in outputs if output.uid == 0 or output.user in _ROOT]
+    outside = [output for output in outputs if output.of_namespace is False]
     status = Status.FAIL if root else Status.WARN if outside else Status.PASS
-    measured = listed(sorted({str(one.uid if one.uid is not None else one.user) for one in root or outside or found}))
-    return Found(status, measured, proofs=lines_of((one.file, one) for one in found))
+    measured = listed(
+        sorted({str(output.uid if output.uid is not None else output.user) for output in root or outside or outputs})
+    )
+    return Outcome(status, measured, proofs=row_proofs((output.file, output) for output in outputs))
 
 
 CRITERIA = (
@@ -103,6 +105,6 @@ CRITERIA = (
         tolerance="an id outside the ranges that OpenShift assigns is a warning",
         applies="jobs with whoami or id output",
         source="R-4.1-3, E-17",
-        look=_user,
+        judge=_user,
     ),
 )

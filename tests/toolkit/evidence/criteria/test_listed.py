@@ -7,7 +7,7 @@ import pytest
 from toolkit.evidence.criteria import refuse_unlisted
 from toolkit.evidence.criterion import Criterion
 
-ONE = Criterion(name="c", title="", limit="", applies="", source="", needs=(), look=lambda _: None)
+ONE = Criterion(name="c", title="", limit="", applies="", source="", needs=(), judge=lambda _: None)
 
 
 @pytest.mark.parametrize("parts", [{}, {"CRITERIA": (ONE,)}], ids=["none", "not-listed"])

@@ -70,6 +70,6 @@ def test_what_a_simulation_prints_is_not_judged() -> None:
 )
 def test_metrics_must_grow_with_the_gpus(large: str, status: Status, measured: str) -> None:
     """A job on more GPUs is held against the one on the fewest, as a share of ideal scaling."""
-    ((names, found),) = COMPARISONS[0].look([job(large, 16), job("rate 100", 8)])
+    ((names, found),) = COMPARISONS[0].compare([job(large, 16), job("rate 100", 8)])
     assert names == "job-8 to job-16"
     assert (found.status, found.measured) == (status, measured)

@@ -7,7 +7,7 @@ from stacks.programs import PROGRAMS
 from tests.support.mutated import read_text
 from tests.toolkit.evidence.criteria.cases import ANY, BY_NAME, RDMA
 from toolkit.evidence.evaluation import evaluate
-from toolkit.evidence.expectations import expected
+from toolkit.evidence.expectations import expected_tools
 from toolkit.evidence.verdict import RDMA_TEST, Ended, Job, Status
 
 UP = "flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 9000\n        inet 10.0.0.1  netmask 255.255.254.0\n"
@@ -33,4 +33,4 @@ def test_a_pod_without_a_port_is_not_made_whole_by_another() -> None:
 def test_a_transport_is_shown_by_nccl_alone(program: str | None) -> None:
     """A training without messages of NCCL has no evidence of its transport."""
     request = ANY.model_copy(update={"program": program, "transport": Transport.GPUDIRECT})
-    assert ("nccl" in expected(request)) is (program != RDMA_TEST)
+    assert ("nccl" in expected_tools(request)) is (program != RDMA_TEST)

@@ -93,7 +93,7 @@ def test_links_are_held_against_the_limit_and_their_rate() -> None:
 )
 def test_labels_are_apart_and_near(wanted: tuple[float, ...], places: tuple[float, ...]) -> None:
     """Labels keep their distance and order, near their curves."""
-    found = spread(wanted, 10)
+    found = spaced(wanted, 10)
     assert found == pytest.approx(places)
 
 

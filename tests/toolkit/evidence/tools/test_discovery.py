@@ -48,7 +48,7 @@ class NamelessParser(MadeParser):
 
 def criterion(*needs: str) -> Criterion:
     """Return one that needs these tools."""
-    return Criterion(name="c", title="", limit="", applies="", source="", needs=needs, look=lambda _: None)
+    return Criterion(name="c", title="", limit="", applies="", source="", needs=needs, judge=lambda _: None)
 
 
 def made(**parts: object) -> ModuleType:

@@ -49,7 +49,7 @@ def figures(body: str) -> tuple[tuple[int, ...], dict[str, float], dict[str, str
     metrics: dict[str, float] = {}
     units: dict[str, str] = {}
     for place, following in zip(places, [*(place - 1 for place in places[1:]), len(words)], strict=True):
-        # The name stands alone behind the last value and its unit, and a value and at most a unit follow it.
+        # The name is alone behind the last value and its unit, and a value and at most a unit follow it.
         name, values = words[place - 1], words[place + 1 : following]
         if place - 1 != end or not values or _NAME.fullmatch(name) is None or len(metrics) >= NAMES_KEPT:
             return None
@@ -63,4 +63,4 @@ def figures(body: str) -> tuple[tuple[int, ...], dict[str, float], dict[str, str
         if unit:
             units[name] = unit[0]
         end = following
-    return tuple(int(one) for one in _COUNT.findall(step)), metrics, units
+    return tuple(int(count) for count in _COUNT.findall(step)), metrics, units

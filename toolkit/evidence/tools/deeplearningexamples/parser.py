@@ -97,16 +97,16 @@ class DeepLearningExamplesParser(Parser):
             return Taken.NO
         if len(text) > LINE_LIMIT:
             return Taken.DAMAGED
-        if (found := _DLL.fullmatch(text)) is not None:
+        if (match := _DLL.fullmatch(text)) is not None:
             self._form = self._form or "dll"
-            return self._stamped(found["when"], self._logged(line, found["body"]))
-        if (found := _JSON.fullmatch(text)) is not None:
+            return self._stamped(match["when"], self._logged(line, match["body"]))
+        if (match := _JSON.fullmatch(text)) is not None:
             self._form = self._form or "dll"
-            return self._json(line, found["body"])
-        if (found := _NVLOG.fullmatch(text)) is not None:
+            return self._json(line, match["body"])
+        if (match := _NVLOG.fullmatch(text)) is not None:
             self._form = self._form or "nvlog"
-            self._version, self._model = found["version"], found["model"]
-            return self._stamped(found["when"], self._event(line, found["name"], found["value"]))
+            self._version, self._model = match["version"], match["model"]
+            return self._stamped(match["when"], self._event(line, match["name"], match["value"]))
         return Taken.DAMAGED
 
     def ignores(self, text: str) -> bool:
@@ -114,10 +114,10 @@ class DeepLearningExamplesParser(Parser):
         return not text.startswith(("DLL", ":::NVLOG"))
 
     def counts(self, text: str) -> bool:
-        """Return whether a line is a step with a rate, and no more of them are kept."""
-        if self._rows_total < ROWS_KEPT or (found := _DLL.fullmatch(text)) is None or " : " not in found["body"]:
+        """Return whether a line is a step with a rate, and no more of them are stored."""
+        if self._rows_total < ROWS_KEPT or (match := _DLL.fullmatch(text)) is None or " : " not in match["body"]:
             return False
-        step, metrics, units = figures(found["body"]) or ((), {}, {})
+        step, metrics, units = figures(match["body"]) or ((), {}, {})
         return bool(step) and next((name for name in _SPEEDS if name in metrics), None) in units
 
     def pass_over(self, lines: Sequence[bytes]) -> Sequence[int]:
@@ -154,7 +154,7 @@ class DeepLearningExamplesParser(Parser):
             step = whole.get("step")
             steps = step if isinstance(step, list) else [step]
             if step != "PARAMETER":
-                self._row(line, tuple(one for one in steps if type(one) is int), metrics, {})
+                self._row(line, tuple(count for count in steps if type(count) is int), metrics, {})
         return Taken.YES
 
     def _event(self, line: Line, name: str, value: str | None) -> Taken:

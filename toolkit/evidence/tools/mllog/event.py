@@ -34,19 +34,19 @@ def event_of(form: str, rest: str) -> Event | None:
         if not _is_figure(milliseconds):
             return None
         return Event(key, milliseconds / 1000, whole.get("value"), _mapping(whole.get("metadata")), None)
-    found = _OLD.fullmatch(rest)
-    if found is None:
+    match = _OLD.fullmatch(rest)
+    if match is None:
         return None
     value: object = None
-    if found["value"] is not None:
-        value = _json(found["value"])
+    if match["value"] is not None:
+        value = _json(match["value"])
         if value is _BROKEN:
             return None
     metadata: Mapping[str, object] = {}
     held = _mapping(value)
     if form == "MLL" and "value" in held:
         value, metadata = held["value"], _mapping(held.get("metadata"))
-    return Event(found["key"], float(found["seconds"]), value, metadata, found["benchmark"])
+    return Event(match["key"], float(match["seconds"]), value, metadata, match["benchmark"])
 
 
 _BROKEN = object()
@@ -76,10 +76,10 @@ def qualities(value: object) -> dict[str, float]:
         return {"accuracy": float(value)}
     if _is_figure(value):
         return {"accuracy": float(value)}
-    found = _mapping(value)
-    if (inner := found.get("value")) is not None:
+    by_name = _mapping(value)
+    if (inner := by_name.get("value")) is not None:
         return qualities(inner) if _is_figure(inner) or isinstance(inner, dict) else {}
-    return {str(name): float(one) for name, one in found.items() if name != "epoch" and _is_figure(one)}
+    return {str(name): float(quality) for name, quality in by_name.items() if name != "epoch" and _is_figure(quality)}
 
 
 def epoch_of(event: Event) -> float | None:

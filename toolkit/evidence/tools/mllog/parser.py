@@ -92,26 +92,26 @@ class MlLogParser(Parser):
 
     def feed(self, line: Line) -> Taken:
         """Read an event."""
-        found = _LINE.match(line.text)
-        if found is None:
+        match = _LINE.match(line.text)
+        if match is None:
             return Taken.DAMAGED if ":::ML" in line.text else Taken.NO
-        event = event_of(found["form"], found["rest"]) if len(line.text) <= LINE_LIMIT else None
+        event = event_of(match["form"], match["rest"]) if len(line.text) <= LINE_LIMIT else None
         if event is None:
             return Taken.DAMAGED
-        rank = line.source or found["task"] or ""
+        rank = line.source or match["task"] or ""
         if rank in self._stopped and event.key.startswith(_BEFORE_RUN):
             return Taken.AGAIN
-        self._form = self._form or found["form"]
-        self._version = self._version or found["version"]
+        self._form = self._form or match["form"]
+        self._version = self._version or match["version"]
         self._benchmark = self._benchmark or event.benchmark
-        self._take(event, line.number, rank)
+        self._read_event(event, line.number, rank)
         return Taken.YES
 
     def ignores(self, text: str) -> bool:
         """Return whether a line has no event."""
         return ":::ML" not in text
 
-    def _take(self, event: Event, line: int, rank: str) -> None:
+    def _read_event(self, event: Event, line: int, rank: str) -> None:
         key, value = event.key, event.value
         if key == "run_start" and (self._start is None or event.seconds < self._start[0]):
             self._start = event.seconds, line

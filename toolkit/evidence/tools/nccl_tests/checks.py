@@ -33,8 +33,8 @@ class Measured(NamedTuple):
     def halves(self) -> Iterator[tuple[str, Figures, Precision]]:
         """Yield name, figures and precision of each half."""
         halves = (("out-of-place", self.row.out_of_place), ("in-place", self.row.in_place))
-        known = [(name, half) for name, half in halves if half is not None]
-        for (name, half), precision in zip(known, self.precisions, strict=False):
+        present = [(name, half) for name, half in halves if half is not None]
+        for (name, half), precision in zip(present, self.precisions, strict=False):
             yield name, half, precision
 
 
@@ -91,7 +91,7 @@ def _meets(low: float, high: float, figure: float, half_digit: float) -> bool:
 def fitting_factor(rows: Sequence[Measured], among: Sequence[float]) -> float | None:
     """Return the one factor that the rows show, None when they do not show one.
 
-    Figures that any factor would fit (small sizes) say nothing. A few damaged rows do not hide it.
+    Figures that any factor would fit (small sizes) are not evidence. A few damaged rows do not hide it.
     """
     fits: Counter[float] = Counter()
     telling = 0
@@ -110,7 +110,7 @@ def fitting_factor(rows: Sequence[Measured], among: Sequence[float]) -> float | 
 
 def inferred(rows: Sequence[Measured], ranks: int, *, timed: bool) -> tuple[Primitive | None, float | None]:
     """Return the primitive and the factor that rows of an unnamed test show; None each where they do not."""
-    variants = [variant for one in PRIMITIVES.values() for variant in one.variants]
+    variants = [variant for primitive in PRIMITIVES.values() for variant in primitive.variants]
     factor = fitting_factor(rows, [variant.factor(ranks) for variant in variants])
     if factor is None:
         return None, None
@@ -119,12 +119,12 @@ def inferred(rows: Sequence[Measured], ranks: int, *, timed: bool) -> tuple[Prim
     shares = {sent for sent in (False, True) if not timed or _share_fits(rows, (ranks - 1) / ranks if sent else 1.0)}
     by_rank = _by_rank(rows, ranks)
     fitting = [
-        one
-        for one in PRIMITIVES.values()
-        if (by_rank is None or one.by_rank == by_rank or len(one.variants) > 1)
-        and (one.reduces is None or {one.reduces} == reduces)
-        and {one.rooted} == rooted
-        and any(variant.factor(ranks) == factor and variant.sent_only in shares for variant in one.variants)
+        primitive
+        for primitive in PRIMITIVES.values()
+        if (by_rank is None or primitive.by_rank == by_rank or len(primitive.variants) > 1)
+        and (primitive.reduces is None or {primitive.reduces} == reduces)
+        and {primitive.rooted} == rooted
+        and any(variant.factor(ranks) == factor and variant.sent_only in shares for variant in primitive.variants)
     ]
     return (fitting[0] if len(fitting) == 1 else None), factor
 
@@ -147,8 +147,8 @@ def _share_fits(rows: Sequence[Measured], share: float) -> bool:
 
 def factor_of(primitive: Primitive, rows: Sequence[Measured], ranks: int) -> float:
     """Return the factor of a known test: that of the version which the rows show, today's where they show none."""
-    known = [variant.factor(ranks) for variant in primitive.variants]
-    return known[0] if len(known) == 1 else fitting_factor(rows, known) or known[0]
+    factors = [variant.factor(ranks) for variant in primitive.variants]
+    return factors[0] if len(factors) == 1 else fitting_factor(rows, factors) or factors[0]
 
 
 def announced(settings: Settings, largest: int) -> Iterator[int]:
@@ -166,19 +166,19 @@ def missing(
     settings: Settings, largest: int, rows: Sequence[Row], primitive: Primitive | None, ranks: int | None
 ) -> list[int]:
     """Return the announced sizes that are in no row, in each pass through them; at most MISSING_KEPT."""
-    found: list[int] = []
+    absent: list[int] = []
     for single in _passes(rows):
         slack = WORD_BYTES.get(single[0].type, 8) if primitive and not primitive.by_rank else SLACK * (ranks or 1)
         sizes = iter([row.bytes for row in single])
         current = next(sizes, None)
         for size in announced(settings, largest):
-            if len(found) >= MISSING_KEPT:
-                return found
+            if len(absent) >= MISSING_KEPT:
+                return absent
             if current is not None and size - slack < current <= size:
                 current = next(sizes, None)
             else:
-                found.append(size)
-    return found
+                absent.append(size)
+    return absent
 
 
 def _passes(rows: Sequence[Row]) -> Iterator[list[Row]]:

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, at, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, proofs_at, readings_of
 from toolkit.evidence.tools.nccl_tests.model import NcclTests
 from toolkit.evidence.verdict import Job, Proof, Request, Status
 from toolkit.evidence.wording import listed
@@ -19,46 +19,50 @@ def _whole_nodes(request: Request) -> int | None:
     return nodes if len(request.nodes) in (0, nodes) else None
 
 
-def _bus_ids(job: Job) -> Found | None:
+def _bus_ids(job: Job) -> Outcome | None:
     nodes = _whole_nodes(job.request)
-    tests = [one for one in of(job, NcclTests) if one.devices]
+    tests = [test for test in readings_of(job, NcclTests) if test.devices]
     if nodes is None:
         return None
     if not tests:
-        return Found(Status.MISSING, "no list of devices")
-    bad: list[str] = []
+        return Outcome(Status.MISSING, "no list of devices")
+    faults: list[str] = []
     lines: list[Proof] = []
-    for one in tests:
-        counts = Counter(device.bus_id for device in one.devices)
+    for test in tests:
+        counts = Counter(device.bus_id for device in test.devices)
         wrong = {bus for bus, count in counts.items() if count != nodes}
-        bad += [f"{bus}: {counts[bus]} times" for bus in sorted(wrong)]
-        shown = [device.line for device in one.devices if device.bus_id in wrong] or [one.devices[0].line]
-        lines += at(one.file, *shown[:4])
-    measured = listed(bad, 4) if bad else f"each of {len({d.bus_id for one in tests for d in one.devices})}: {nodes}"
-    short = all(count <= nodes for one in tests for count in Counter(each.bus_id for each in one.devices).values())
-    short = short and not any(one.rows for one in tests)
-    return Found(passed(not bad), measured, f"each bus id {nodes} times", tuple(lines), short)
+        faults += [f"{bus}: {counts[bus]} times" for bus in sorted(wrong)]
+        shown = [device.line for device in test.devices if device.bus_id in wrong] or [test.devices[0].line]
+        lines += proofs_at(test.file, *shown[:4])
+    measured = (
+        listed(faults, 4) if faults else f"each of {len({d.bus_id for test in tests for d in test.devices})}: {nodes}"
+    )
+    short = all(
+        count <= nodes for test in tests for count in Counter(device.bus_id for device in test.devices).values()
+    )
+    short = short and not any(test.rows for test in tests)
+    return Outcome(passed(not faults), measured, f"each bus id {nodes} times", tuple(lines), short)
 
 
-def _host_names(job: Job) -> Found | None:
-    tests, shape = [one for one in of(job, NcclTests) if one.devices], job.request.shape
+def _host_names(job: Job) -> Outcome | None:
+    tests, shape = [test for test in readings_of(job, NcclTests) if test.devices], job.request.shape
     if shape is None:
         return None
     limit = f"{plural(shape.pods, 'host')}, ranks of each: {shape.gpus}"
     if not tests:
-        return Found(Status.MISSING, "no list of devices", limit)
-    bad: list[str] = []
+        return Outcome(Status.MISSING, "no list of devices", limit)
+    faults: list[str] = []
     lines: list[Proof] = []
     short = True
-    for one in tests:
-        counts = Counter(device.host for device in one.devices)
+    for test in tests:
+        counts = Counter(device.host for device in test.devices)
         wrong = [host for host, count in counts.items() if count != shape.gpus]
-        bad += [plural(len(counts), "host")] if len(counts) != shape.pods else []
-        bad += [f"{host}: {plural(counts[host], 'rank')}" for host in wrong]
+        faults += [plural(len(counts), "host")] if len(counts) != shape.pods else []
+        faults += [f"{host}: {plural(counts[host], 'rank')}" for host in wrong]
         short = short and len(counts) <= shape.pods and max(counts.values()) <= shape.gpus
-        shown = [device.line for device in one.devices if device.host in wrong] or [one.devices[0].line]
-        lines += at(one.file, *shown[:4])
-    return Found(passed(not bad), listed(bad, 4) if bad else limit, limit, tuple(lines), short)
+        shown = [device.line for device in test.devices if device.host in wrong] or [test.devices[0].line]
+        lines += proofs_at(test.file, *shown[:4])
+    return Outcome(passed(not faults), listed(faults, 4) if faults else limit, limit, tuple(lines), short)
 
 
 CRITERIA = (
@@ -69,7 +73,7 @@ CRITERIA = (
         unit="hosts",
         applies="runs of nccl-tests in several pods",
         source="N-6.8",
-        look=_host_names,
+        judge=_host_names,
         when=lambda request: request.shape is not None and request.shape.pods > 1,
     ),
     Criterion(
@@ -79,7 +83,7 @@ CRITERIA = (
         unit="ranks",
         applies="runs of nccl-tests that fill whole nodes of a known profile",
         source="R-4.4-14",
-        look=_bus_ids,
+        judge=_bus_ids,
         when=lambda request: _whole_nodes(request) is not None,
     ),
 )

@@ -38,7 +38,7 @@ def fill(run: Run, line: Line) -> None:
     ended = False
     for key, value in _members(line.text):
         try:
-            _take(run, line, key, value)
+            _read_member(run, line, key, value)
         except _WRONG_TEXT:
             run.faults.append(f"`{key}` cannot be read")
         ended = key == ""
@@ -47,13 +47,13 @@ def fill(run: Run, line: Line) -> None:
         run.faults.append("the file is cut")
 
 
-def _take(run: Run, line: Line, key: str, value: Any) -> None:
+def _read_member(run: Run, line: Line, key: str, value: Any) -> None:
     if key == "args":
         name = PurePosixPath(value[0]).name.removesuffix("_mpi").removesuffix("_perf")
         if name in PRIMITIVES:
             run.test, run.test_from = name, "printed"
     elif key == "env":
-        pairs = [str(one).partition("=") for one in value]
+        pairs = [str(variable).partition("=") for variable in value]
         run.environment = {name: text for name, _, text in pairs if name.startswith("NCCL_")}
     elif key == "nccl_version":
         run.nccl_library = version(value)
@@ -90,17 +90,17 @@ def _config(run: Run, line: Line, value: Mapping[str, Any]) -> None:
     )
     # The tool writes the first GPU of each process only (`parseRankInfo`).
     run.ranks_of_a_device_line = run.settings.threads * run.settings.gpus
-    for one in value["devices"]:
+    for device in value["devices"]:
         run.devices.append(
             Device(
                 line=line.number,
-                rank=one["rank"],
-                group=one["group"],
-                pid=one["pid"],
-                host=one["hostname"],
-                device=one["device"],
-                bus_id=one["device_hex"],
-                name=one["device_info"],
+                rank=device["rank"],
+                group=device["group"],
+                pid=device["pid"],
+                host=device["hostname"],
+                device=device["device"],
+                bus_id=device["device_hex"],
+                name=device["device_info"],
             )
         )
 

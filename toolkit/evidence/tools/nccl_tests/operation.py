@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import isclose
 
-from toolkit.evidence.criterion import Criterion, Found, at, of
+from toolkit.evidence.criterion import Criterion, Outcome, proofs_at, readings_of
 from toolkit.evidence.tools.nccl_tests.model import NcclTests
 from toolkit.evidence.tools.nccl_tests.primitives import PRIMITIVES
 from toolkit.evidence.verdict import Job, Status
@@ -20,37 +20,39 @@ TESTS: Mapping[str, str] = {
 """Program of docs/reference/programs.md -> the primitive that it measures."""
 
 
-def is_of(one: NcclTests, test: str, ranks: int | None) -> bool | None:
+def is_of(table: NcclTests, test: str, ranks: int | None) -> bool | None:
     """Return whether a table is of a primitive, by its name, else by its bus factor; None: unknown."""
-    if one.test is not None:
-        return one.test == test
-    count = one.group_ranks or ranks
-    if one.bus_factor is None or count is None:
+    if table.test is not None:
+        return table.test == test
+    count = table.group_ranks or ranks
+    if table.bus_factor is None or count is None:
         return None
-    return any(isclose(one.bus_factor, variant.factor(count)) for variant in PRIMITIVES[test].variants)
+    return any(isclose(table.bus_factor, variant.factor(count)) for variant in PRIMITIVES[test].variants)
 
 
-def _test(job: Job) -> Found | None:
-    wanted = TESTS[job.request.program or ""]
+def _test(job: Job) -> Outcome | None:
+    expected = TESTS[job.request.program or ""]
     ranks = job.request.shape.total if job.request.shape else None
-    tests = of(job, NcclTests)
-    known = [(one, is_of(one, wanted, ranks)) for one in tests]
-    other = [one for one, same in known if same is False]
-    silent = [one for one, same in known if same is None]
-    proofs = tuple(proof for one in other or silent or tests for proof in at(one.file, *_first_row(one)))
-    if other:
-        return Found(Status.FAIL, listed(sorted({_called(one) for one in other})), wanted, proofs)
-    if silent:
-        return Found(Status.MISSING, "the operation of the table could not be determined", wanted, proofs)
-    return Found(Status.PASS, wanted, wanted, proofs)
+    tests = readings_of(job, NcclTests)
+    matches = [(table, is_of(table, expected, ranks)) for table in tests]
+    differing = [table for table, same in matches if same is False]
+    undetermined = [table for table, same in matches if same is None]
+    proofs = tuple(
+        proof for table in differing or undetermined or tests for proof in proofs_at(table.file, *_first_row(table))
+    )
+    if differing:
+        return Outcome(Status.FAIL, listed(sorted({_called(table) for table in differing})), expected, proofs)
+    if undetermined:
+        return Outcome(Status.MISSING, "the operation of the table could not be determined", expected, proofs)
+    return Outcome(Status.PASS, expected, expected, proofs)
 
 
-def _called(one: NcclTests) -> str:
-    return one.test or f"busbw = {one.bus_factor:g} x algbw"
+def _called(table: NcclTests) -> str:
+    return table.test or f"busbw = {table.bus_factor:g} x algbw"
 
 
-def _first_row(one: NcclTests) -> tuple[int, ...]:
-    return tuple(row.line for row in one.rows[:1]) or (one.first_line,)
+def _first_row(table: NcclTests) -> tuple[int, ...]:
+    return tuple(row.line for row in table.rows[:1]) or (table.first_line,)
 
 
 CRITERIA = (
@@ -60,7 +62,7 @@ CRITERIA = (
         limit="the operation of the program, by its name, or by busbw / algbw where old versions print none",
         applies="programs that run nccl-tests",
         source="R-4.4-1, R-4.4-5, R-4.4-15",
-        look=_test,
+        judge=_test,
         when=lambda request: request.program in TESTS,
     ),
 )

@@ -145,57 +145,57 @@ class NcclTestsParser(Parser):
 
     def _heading(self, line: Line) -> Taken:
         for pattern, stage, once, read in _LINES:
-            if (found := pattern.match(line.text)) is not None:
+            if (match := pattern.match(line.text)) is not None:
                 if stage is not None and not self._reach(stage, once=once):
                     return Taken.AGAIN
-                return read(self, line, found) or Taken.YES
+                return read(self, line, match) or Taken.YES
         return Taken.DAMAGED if _ours.match(line.text) else Taken.NO
 
-    def _version(self, _line: Line, found: re.Match[str]) -> None:
+    def _version(self, _line: Line, match: re.Match[str]) -> None:
         run = self._run
-        run.version = found[1]
-        run.nccl_headers, run.nccl_library = (json_file.version(int(code)) for code in found.group(2, 3))
+        run.version = match[1]
+        run.nccl_headers, run.nccl_library = (json_file.version(int(code)) for code in match.group(2, 3))
 
-    def _starting(self, _line: Line, found: re.Match[str]) -> None:
+    def _starting(self, _line: Line, match: re.Match[str]) -> None:
         self._run.started = True
-        self._name(found[1], "printed")
+        self._name(match[1], "printed")
 
-    def _settings(self, _line: Line, found: re.Match[str]) -> None:
-        known = {name: figure for name, figure in found.groupdict().items() if figure is not None}
-        self._run.settings = Settings.model_validate(known)
+    def _settings(self, _line: Line, match: re.Match[str]) -> None:
+        settings = {name: figure for name, figure in match.groupdict().items() if figure is not None}
+        self._run.settings = Settings.model_validate(settings)
 
     def _devices(self, _line: Line, _found: re.Match[str]) -> Taken | None:
         return Taken.AGAIN if self._run.devices else None
 
-    def _device(self, line: Line, found: re.Match[str]) -> None:
-        known = {name: value for name, value in found.groupdict().items() if value is not None}
-        self._run.devices.append(Device.model_validate({**known, "line": line.number}))
+    def _device(self, line: Line, match: re.Match[str]) -> None:
+        fields = {name: value for name, value in match.groupdict().items() if value is not None}
+        self._run.devices.append(Device.model_validate({**fields, "line": line.number}))
 
-    def _table(self, _line: Line, found: re.Match[str]) -> Taken | None:
+    def _table(self, _line: Line, match: re.Match[str]) -> Taken | None:
         if self._shape is not None:
             return Taken.AGAIN
-        self._shape = table.Shape.of(found)
+        self._shape = table.Shape.of(match)
         self._run.has_table = True
         self._run.timed = self._shape.timed
         return None
 
-    def _out_of_bounds(self, _line: Line, found: re.Match[str]) -> None:
-        self._run.out_of_bounds = int(found[1])
+    def _out_of_bounds(self, _line: Line, match: re.Match[str]) -> None:
+        self._run.out_of_bounds = int(match[1])
 
-    def _average(self, _line: Line, found: re.Match[str]) -> Taken | None:
+    def _average(self, _line: Line, match: re.Match[str]) -> Taken | None:
         try:
-            self._run.average = number(found[1])
+            self._run.average = number(match[1])
         except ValueError:
             return Taken.DAMAGED
-        self._run.minimum_met = None if found[2] is None else found[2] == "OK"
+        self._run.minimum_met = None if match[2] is None else match[2] == "OK"
         return None
 
-    def _concluded(self, _line: Line, found: re.Match[str]) -> None:
+    def _concluded(self, _line: Line, match: re.Match[str]) -> None:
         self._run.concluded = True
-        self._name(found[1], "printed")
+        self._name(match[1], "printed")
 
-    def _reduced(self, _line: Line, found: re.Match[str]) -> None:
-        self._run.reduced = int(found[1])
+    def _reduced(self, _line: Line, match: re.Match[str]) -> None:
+        self._run.reduced = int(match[1])
 
     def _without_figures(self, _line: Line, _found: re.Match[str]) -> None:
         if self._stage is None:

@@ -1,8 +1,8 @@
-"""Whether all-reduce on today's machines is as fast as public records say that it can be: a warning, no more."""
+"""Whether all-reduce on today's machines is as fast as public records show that it can be: a warning, no more."""
 
 from statistics import median
 
-from toolkit.evidence.criterion import Criterion, Found, lines_of
+from toolkit.evidence.criterion import Criterion, Outcome, row_proofs
 from toolkit.evidence.reference import PublicLimit, public_limit
 from toolkit.evidence.tools.nccl_tests.speed import ALL_REDUCE, all_reduces, by_size
 from toolkit.evidence.verdict import Job, Request, Status
@@ -21,17 +21,17 @@ def _limit(request: Request) -> PublicLimit | None:
     return public_limit(machine, shape.pods)
 
 
-def _bandwidth(job: Job) -> Found | None:
-    known = _limit(job.request)
-    sizes = {size: rows for size, rows in by_size(all_reduces(job)).items() if known and size >= known.mib * MIB}
-    if known is None or not sizes:
+def _bandwidth(job: Job) -> Outcome | None:
+    public = _limit(job.request)
+    sizes = {size: rows for size, rows in by_size(all_reduces(job)).items() if public and size >= public.mib * MIB}
+    if public is None or not sizes:
         return None
     rows = sizes[max(sizes)]
-    measured = median(one.busbw for one in rows)
-    share = "" if known.share == 1 else f"{known.share:g} x {known.gb_s:g}, "
-    limit = f">= {known.least:g} GB/s ({share}{known.source})"
-    status = Status.PASS if measured >= known.least else Status.WARN
-    return Found(status, f"{measured:.2f} GB/s at {max(sizes)} B", limit, lines_of(rows))
+    measured = median(row.busbw for row in rows)
+    share = "" if public.share == 1 else f"{public.share:g} x {public.gb_s:g}, "
+    limit = f">= {public.least:g} GB/s ({share}{public.source})"
+    status = Status.PASS if measured >= public.least else Status.WARN
+    return Outcome(status, f"{measured:.2f} GB/s at {max(sizes)} B", limit, row_proofs(rows))
 
 
 CRITERIA = (
@@ -44,7 +44,7 @@ CRITERIA = (
         applies="all-reduce on whole machines that the table lists, over InfiniBand if on several, up to its size "
         "(`largest_mib`)",
         source="github.com/Azure/azurehpc-health-checks, NVIDIA/nccl and NVIDIA/nccl-tests, as the table names them",
-        look=_bandwidth,
+        judge=_bandwidth,
         missed=False,
         when=lambda request: _limit(request) is not None,
     ),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from statistics import median
 
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, lines_of, of
+from toolkit.evidence.criterion import Criterion, Outcome, readings_of, row_proofs
 from toolkit.evidence.tools.nccl_tests.model import NcclTests, Row
 from toolkit.evidence.verdict import Job, Status
 from toolkit.evidence.wording import listed
@@ -14,35 +14,38 @@ SHARE = 0.9
 """Of the median, which the slowest repeat is to have: as in nccl-tests for NCCL_TESTS_MIN_BW."""
 
 
-def _spread(job: Job) -> Found | None:
-    found = [rows for rows in _largest(job).values() if len(rows) > 1]
-    if not found:
+def _spread(job: Job) -> Outcome | None:
+    repeated = [rows for rows in _largest(job).values() if len(rows) > 1]
+    if not repeated:
         return None
     slow = [
-        (file, row, median(one.out_of_place.busbw_gb_s for _, one in rows))
-        for rows in found
+        (file, row, median(repeat.out_of_place.busbw_gb_s for _, repeat in rows))
+        for rows in repeated
         for file, row in rows
-        if row.out_of_place.busbw_gb_s < SHARE * median(one.out_of_place.busbw_gb_s for _, one in rows)
+        if row.out_of_place.busbw_gb_s < SHARE * median(repeat.out_of_place.busbw_gb_s for _, repeat in rows)
     ]
     if slow:
-        speeds = [f"{row.out_of_place.busbw_gb_s:.2f} GB/s, and {middle:.2f} in the middle" for _, row, middle in slow]
-        proofs = lines_of((file, row) for file, row, _ in slow[:4])
-        return Found(Status.WARN, listed(speeds, 3), proofs=proofs)
-    rows = [each for some in found for each in some]
+        speeds = [
+            f"{row.out_of_place.busbw_gb_s:.2f} GB/s, and {median_busbw:.2f} in the middle"
+            for _, row, median_busbw in slow
+        ]
+        proofs = row_proofs((file, row) for file, row, _ in slow[:4])
+        return Outcome(Status.WARN, listed(speeds, 3), proofs=proofs)
+    rows = [file_row for repeats in repeated for file_row in repeats]
     least, most = (pick(row.out_of_place.busbw_gb_s for _, row in rows) for pick in (min, max))
-    return Found(
-        Status.PASS, f"{least:.2f} to {most:.2f} GB/s in {plural(len(rows), 'run')}", proofs=lines_of(rows[:4])
+    return Outcome(
+        Status.PASS, f"{least:.2f} to {most:.2f} GB/s in {plural(len(rows), 'run')}", proofs=row_proofs(rows[:4])
     )
 
 
 def _largest(job: Job) -> Mapping[tuple[str | None, int | None, int], list[tuple[str, Row]]]:
     """Return the row of the largest size of each run, by operation, ranks and size."""
-    found: dict[tuple[str | None, int | None, int], list[tuple[str, Row]]] = defaultdict(list)
-    for one in of(job, NcclTests):
-        if one.rows:
-            row = max(one.rows, key=lambda row: row.bytes)
-            found[one.test, one.ranks, row.bytes].append((one.file, row))
-    return found
+    largest: dict[tuple[str | None, int | None, int], list[tuple[str, Row]]] = defaultdict(list)
+    for run in readings_of(job, NcclTests):
+        if run.rows:
+            row = max(run.rows, key=lambda row: row.bytes)
+            largest[run.test, run.ranks, row.bytes].append((run.file, row))
+    return largest
 
 
 CRITERIA = (
@@ -54,7 +57,7 @@ CRITERIA = (
         tolerance=f"a warning; {SHARE:g}, as in nccl-tests for NCCL_TESTS_MIN_BW",
         applies="several runs of nccl-tests with the same operation, ranks and largest size",
         source="R-4.4-8",
-        look=_spread,
+        judge=_spread,
         missed=False,
     ),
 )

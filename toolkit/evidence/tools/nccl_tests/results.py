@@ -3,7 +3,16 @@
 from collections.abc import Iterator
 
 from core.wording import plural
-from toolkit.evidence.criterion import Criterion, Found, at, ends, lines_of, of, passed, texts_of
+from toolkit.evidence.criterion import (
+    Criterion,
+    Outcome,
+    closing_proofs,
+    line_proofs,
+    passed,
+    proofs_at,
+    readings_of,
+    row_proofs,
+)
 from toolkit.evidence.tools.nccl_tests.model import Figures, NcclTests, Row
 from toolkit.evidence.verdict import Job, Status
 from toolkit.evidence.wording import listed
@@ -18,19 +27,19 @@ def halves(row: Row) -> Iterator[Figures]:
         yield row.in_place
 
 
-def _correct(job: Job) -> Found | None:
-    tests = of(job, NcclTests)
-    rows = [(one.file, row) for one in tests for row in one.rows]
+def _correct(job: Job) -> Outcome | None:
+    tests = readings_of(job, NcclTests)
+    rows = [(test.file, row) for test in tests for row in test.rows]
     if not rows:
-        return Found(Status.MISSING, "no row of the table")
-    bad = [(file, row) for file, row in rows if not all(map(_right, halves(row)))]
-    bounds = sum(one.out_of_bounds or 0 for one in tests)
+        return Outcome(Status.MISSING, "no row of the table")
+    wrong = [(file, row) for file, row in rows if not all(map(_right, halves(row)))]
+    bounds = sum(test.out_of_bounds or 0 for test in tests)
     unchecked = [(file, row) for file, row in rows if not any(map(_checked, halves(row)))]
-    if not bad and not bounds and unchecked:
+    if not wrong and not bounds and unchecked:
         measured = f"{len(unchecked)} of {plural(len(rows), 'row')} not checked"
-        return Found(Status.MISSING, measured, proofs=lines_of(unchecked[:1]))
-    measured = f"{plural(len(bad), 'row')} wrong, {bounds} out of bounds"
-    return Found(passed(not bad and not bounds), measured, proofs=lines_of(bad[:5]) or ends(tests))
+        return Outcome(Status.MISSING, measured, proofs=row_proofs(unchecked[:1]))
+    measured = f"{plural(len(wrong), 'row')} wrong, {bounds} out of bounds"
+    return Outcome(passed(not wrong and not bounds), measured, proofs=row_proofs(wrong[:5]) or closing_proofs(tests))
 
 
 def _checked(half: Figures) -> bool:
@@ -41,52 +50,52 @@ def _right(half: Figures) -> bool:
     return not half.wrong and (half.error is None or half.error <= LARGEST_ERROR)
 
 
-def _consistent(job: Job) -> Found | None:
-    tests = of(job, NcclTests)
-    rows = [(one.file, each) for one in tests for each in one.contradictions]
-    averages = [one for one in tests if one.average_agrees is False]
+def _consistent(job: Job) -> Outcome | None:
+    tests = readings_of(job, NcclTests)
+    rows = [(test.file, contradiction) for test in tests for contradiction in test.contradictions]
+    averages = [test for test in tests if test.average_agrees is False]
     if not rows and not averages:
-        agree = sum(len(one.rows) for one in tests)
+        agree = sum(len(test.rows) for test in tests)
         return (
-            Found(Status.PASS, plural(agree, "row agrees", "rows agree"))
+            Outcome(Status.PASS, plural(agree, "row agrees", "rows agree"))
             if agree
-            else Found(Status.MISSING, "no row of the table")
+            else Outcome(Status.MISSING, "no row of the table")
         )
-    reasons = [each.why for _, each in rows] + [
-        f"average {one.average_busbw_gb_s:g} printed, {one.average_recomputed_gb_s:g} by the rows"
-        for one in averages
-        if one.average_busbw_gb_s is not None and one.average_recomputed_gb_s is not None
+    reasons = [contradiction.why for _, contradiction in rows] + [
+        f"average {test.average_busbw_gb_s:g} printed, {test.average_recomputed_gb_s:g} by the rows"
+        for test in averages
+        if test.average_busbw_gb_s is not None and test.average_recomputed_gb_s is not None
     ]
-    proofs = (*lines_of((file, each.row) for file, each in rows), *ends(averages))
-    return Found(Status.FAIL, listed(reasons, 3), proofs=proofs)
+    proofs = (*row_proofs((file, contradiction.row) for file, contradiction in rows), *closing_proofs(averages))
+    return Outcome(Status.FAIL, listed(reasons, 3), proofs=proofs)
 
 
-def _no_failure(job: Job) -> Found | None:
-    failures = [(one.file, line) for one in of(job, NcclTests) for line in one.failures]
-    if not failures and not all(one.rows for one in of(job, NcclTests)):
-        return Found(Status.MISSING, "no row of the table, and no line that explains it")
+def _no_failure(job: Job) -> Outcome | None:
+    failures = [(test.file, line) for test in readings_of(job, NcclTests) for line in test.failures]
+    if not failures and not all(test.rows for test in readings_of(job, NcclTests)):
+        return Outcome(Status.MISSING, "no row of the table, and no line that explains it")
     if not failures:
-        return Found(Status.PASS, "none")
-    return Found(
+        return Outcome(Status.PASS, "none")
+    return Outcome(
         Status.FAIL,
         plural(len(failures), "line reports a failure", "lines report a failure"),
-        proofs=texts_of(failures),
+        proofs=line_proofs(failures),
     )
 
 
-def _ranks(job: Job) -> Found | None:
+def _ranks(job: Job) -> Outcome | None:
     shape = job.request.shape
-    counted = [(one, one.ranks) for one in of(job, NcclTests) if one.ranks is not None]
+    counted = [(test, test.ranks) for test in readings_of(job, NcclTests) if test.ranks is not None]
     if shape is None:
         return None
     if not counted:
-        return Found(Status.MISSING, "no list of devices")
-    one, ranks = min(counted, key=lambda pair: pair[1] == shape.total)
-    lines = [device.line for device in one.devices]
-    proofs = at(one.file, *(lines[:1] + lines[-1:]))
+        return Outcome(Status.MISSING, "no list of devices")
+    test, ranks = min(counted, key=lambda pair: pair[1] == shape.total)
+    lines = [device.line for device in test.devices]
+    proofs = proofs_at(test.file, *(lines[:1] + lines[-1:]))
     # The list is whole before the first row comes.
-    short = ranks < shape.total and not one.rows
-    return Found(passed(ranks == shape.total), plural(ranks, "rank"), plural(shape.total, "rank"), proofs, short)
+    short = ranks < shape.total and not test.rows
+    return Outcome(passed(ranks == shape.total), plural(ranks, "rank"), plural(shape.total, "rank"), proofs, short)
 
 
 CRITERIA = (
@@ -98,7 +107,7 @@ CRITERIA = (
         tolerance="old versions print a relative error; the largest in the Redpaper is 5e-07",
         applies="runs of nccl-tests",
         source="R-4.4-4, R-4.4-8",
-        look=_correct,
+        judge=_correct,
     ),
     Criterion(
         name="figures-agree",
@@ -108,7 +117,7 @@ CRITERIA = (
         tolerance="rounding of the printed figures",
         applies="runs of nccl-tests",
         source="R-4.4-5",
-        look=_consistent,
+        judge=_consistent,
     ),
     Criterion(
         name="test-ran",
@@ -117,7 +126,7 @@ CRITERIA = (
         unit="lines",
         applies="runs of nccl-tests",
         source="R-4.4-8",
-        look=_no_failure,
+        judge=_no_failure,
     ),
     Criterion(
         name="ranks-are-gpus",
@@ -126,7 +135,7 @@ CRITERIA = (
         unit="ranks",
         applies="runs of nccl-tests whose shape is known",
         source="R-4.3-2, B-1.2, N-8.4",
-        look=_ranks,
+        judge=_ranks,
         when=lambda request: request.shape is not None,
     ),
 )

@@ -54,12 +54,12 @@ class Run:
         if not self.devices:
             return None, None, 1
         times = self.ranks_of_a_device_line
-        total = len(self.devices) * times if times > 1 else max(one.rank for one in self.devices) + 1
-        groups = {one.group for one in self.devices}
+        total = len(self.devices) * times if times > 1 else max(device.rank for device in self.devices) + 1
+        groups = {device.group for device in self.devices}
         if len(groups) == 1:
             return total, total, 1
-        first = min(self.devices, key=lambda one: one.rank).group
-        return total, sum(one.group == first for one in self.devices) * times, len(groups)
+        first = min(self.devices, key=lambda device: device.rank).group
+        return total, sum(device.group == first for device in self.devices) * times, len(groups)
 
     def reading(self, common: Common) -> NcclTests:
         """Return what the run amounts to."""
@@ -71,12 +71,12 @@ class Run:
         elif ranks and self.test is None:
             primitive, factor = checks.inferred(self.measured, ranks, timed=self.timed)
         rows, contradictions = [], []
-        for one in self.measured:
-            why = checks.contradiction(one, ranks=ranks, primitive=primitive, factor=factor, timed=self.timed)
+        for measured in self.measured:
+            why = checks.contradiction(measured, ranks=ranks, primitive=primitive, factor=factor, timed=self.timed)
             if why is None:
-                rows.append(one.row)
+                rows.append(measured.row)
             else:
-                contradictions.append(Contradiction(row=one.row, why=why))
+                contradictions.append(Contradiction(row=measured.row, why=why))
         missing: list[int] = []
         if self.settings is not None:
             largest = self.settings.max_bytes if self.reduced is None else self.reduced
@@ -99,7 +99,7 @@ class Run:
             ranks=total,
             group_ranks=ranks,
             groups=groups,
-            hosts=tuple(dict.fromkeys(one.host for one in sorted(self.devices, key=lambda one: one.rank))),
+            hosts=tuple(dict.fromkeys(device.host for device in sorted(self.devices, key=lambda device: device.rank))),
             devices=tuple(self.devices),
             rows=tuple(rows),
             missing_bytes=tuple(missing),
@@ -118,7 +118,7 @@ class Run:
         faults = list(self.faults)
         if self.failures:
             faults.append(f"the program failed: {self.failures[0].text.strip()}")
-        distinct = {one.rank for one in self.devices}
+        distinct = {device.rank for device in self.devices}
         if not self.devices:
             faults.append("no list of devices")
         elif self.ranks_of_a_device_line == 1 and len(distinct) <= max(distinct):

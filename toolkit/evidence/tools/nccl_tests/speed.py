@@ -6,7 +6,7 @@ from statistics import median
 from typing import NamedTuple
 
 from toolkit.evidence import reference
-from toolkit.evidence.criterion import Criterion, Found, at, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, proofs_at, readings_of, row_proofs
 from toolkit.evidence.reference import AllReduceRun
 from toolkit.evidence.tools.nccl_tests.model import NcclTests, Row
 from toolkit.evidence.tools.nccl_tests.operation import is_of
@@ -75,11 +75,11 @@ def small_bytes(run: AllReduceRun) -> int:
 
 def by_size(tests: Sequence[NcclTests]) -> Mapping[int, Sequence[Timed]]:
     """Return the rows of all runs by size: of repeats the median is judged."""
-    found: dict[int, list[Timed]] = defaultdict(list)
-    for one in tests:
-        for row in one.rows:
-            found[row.bytes].append(Timed(one.file, row))
-    return found
+    rows_by_size: dict[int, list[Timed]] = defaultdict(list)
+    for test in tests:
+        for row in test.rows:
+            rows_by_size[row.bytes].append(Timed(test.file, row))
+    return rows_by_size
 
 
 def all_reduces(job: Job) -> list[NcclTests]:
@@ -87,69 +87,73 @@ def all_reduces(job: Job) -> list[NcclTests]:
     # A table of 2020 does not name its operation; then its bus factor, or the request, does.
     own = job.request.program in ALL_REDUCE
     ranks = job.request.shape.total if job.request.shape else None
-    known = [(one, is_of(one, "all_reduce", ranks)) for one in of(job, NcclTests)]
-    return [one for one, same in known if same or (same is None and own)]
+    matches = [(test, is_of(test, "all_reduce", ranks)) for test in readings_of(job, NcclTests)]
+    return [test for test, same in matches if same or (same is None and own)]
 
 
-def _without(job: Job) -> Found | None:
+def _without(job: Job) -> Outcome | None:
     """Return that the all-reduce is missing; None for an unknown program, which may run another operation."""
-    return Found(Status.MISSING, "no all-reduce") if job.request.program else None
+    return Outcome(Status.MISSING, "no all-reduce") if job.request.program else None
 
 
-def _latency(job: Job) -> Found | None:
-    own, tests = own_run(job.request), all_reduces(job)
-    if own is None or not tests:
+def _latency(job: Job) -> Outcome | None:
+    reference, tests = own_run(job.request), all_reduces(job)
+    if reference is None or not tests:
         return _without(job)
-    last = small_bytes(own)
+    last = small_bytes(reference)
     limit = f"< {SMALL_US:g} us up to {last} B"
     rows = by_size(tests)
-    small = {size: median(one.slowest_us for one in some) for size, some in rows.items() if size <= last}
+    small = {size: median(row.slowest_us for row in repeats) for size, repeats in rows.items() if size <= last}
     if not small:
-        return Found(Status.MISSING, f"no size up to {last} B", limit)
+        return Outcome(Status.MISSING, f"no size up to {last} B", limit)
     size = max(small, key=lambda size: small[size])
-    worst = max(rows[size], key=lambda one: one.slowest_us)
-    return Found(
-        passed(small[size] < SMALL_US), f"{small[size]:g} us at {size} B", limit, at(worst.file, worst.row.line)
+    worst = max(rows[size], key=lambda row: row.slowest_us)
+    return Outcome(
+        passed(small[size] < SMALL_US), f"{small[size]:g} us at {size} B", limit, proofs_at(worst.file, worst.row.line)
     )
 
 
-def _bandwidth(job: Job) -> Found | None:
-    own, tests = own_run(job.request), all_reduces(job)
-    if own is None or not tests:
+def _bandwidth(job: Job) -> Outcome | None:
+    reference, tests = own_run(job.request), all_reduces(job)
+    if reference is None or not tests:
         return _without(job)
-    least = SHARE * _large(own)
-    limit = f">= {least:.2f} GB/s ({SHARE:g} x {_large(own):g}, the Redpaper's)"
+    least = SHARE * _large(reference)
+    limit = f">= {least:.2f} GB/s ({SHARE:g} x {_large(reference):g}, the Redpaper's)"
     rows = by_size(tests).get(LARGE_BYTES)
     if not rows:
-        return Found(Status.MISSING, "no row of 256 MiB", limit)
-    measured = median(one.busbw for one in rows)
-    return Found(passed(measured >= least), f"{measured:.2f} GB/s", limit, lines_of(rows))
+        return Outcome(Status.MISSING, "no row of 256 MiB", limit)
+    measured = median(row.busbw for row in rows)
+    return Outcome(passed(measured >= least), f"{measured:.2f} GB/s", limit, row_proofs(rows))
 
 
 def slow_between_nodes(job: Job) -> bool:
     """Return whether large messages of a job over several nodes are slower than the documents' own run."""
-    found = _bandwidth(job) if job.request.spans_nodes and own_run(job.request) else None
-    return found is not None and found.status is Status.FAIL
+    outcome = _bandwidth(job) if job.request.spans_nodes and own_run(job.request) else None
+    return outcome is not None and outcome.status is Status.FAIL
 
 
 def _large(run: AllReduceRun) -> float:
     return next(row.out_of_place.busbw_gb_s for row in run.rows if row.bytes == LARGE_BYTES)
 
 
-def _average(job: Job) -> Found | None:
-    own, sizes = own_run(job.request), all_reduces(job)
+def _average(job: Job) -> Outcome | None:
+    reference, sizes = own_run(job.request), all_reduces(job)
     # An average over other sizes is another figure.
-    tests = [one for one in sizes if own and {row.bytes for row in one.rows} == {row.bytes for row in own.rows}]
-    averages = [one.average_recomputed_gb_s for one in tests if one.average_recomputed_gb_s is not None]
-    if own is None or not averages:
+    tests = [
+        test
+        for test in sizes
+        if reference and {row.bytes for row in test.rows} == {row.bytes for row in reference.rows}
+    ]
+    averages = [test.average_recomputed_gb_s for test in tests if test.average_recomputed_gb_s is not None]
+    if reference is None or not averages:
         return None
-    least = SHARE * own.average_busbw_gb_s
-    limit = f">= {least:.2f} GB/s ({SHARE:g} x {own.average_busbw_gb_s:g}, the Redpaper's)"
-    proofs = lines_of((one.file, one.rows[-1]) for one in tests)
-    return Found(passed(median(averages) >= least), f"{median(averages):.4f} GB/s", limit, proofs)
+    least = SHARE * reference.average_busbw_gb_s
+    limit = f">= {least:.2f} GB/s ({SHARE:g} x {reference.average_busbw_gb_s:g}, the Redpaper's)"
+    proofs = row_proofs((test.file, test.rows[-1]) for test in tests)
+    return Outcome(passed(median(averages) >= least), f"{median(averages):.4f} GB/s", limit, proofs)
 
 
-def _collapse(job: Job) -> Found | None:
+def _collapse(job: Job) -> Outcome | None:
     shape, tests = job.request.shape, all_reduces(job)
     whole = next(
         (run for run in _runs(job.request) if shape and run.shape.total == shape.total and run.shape.gpus > 1), None
@@ -158,10 +162,10 @@ def _collapse(job: Job) -> Found | None:
     if whole is None or not rows:
         return None
     least = COLLAPSE * _large(whole)
-    measured = median(one.busbw for one in rows)
+    measured = median(row.busbw for row in rows)
     limit = f">= {least:.2f} GB/s ({COLLAPSE:g} x {_large(whole):g} of {whole.shape})"
     status = Status.PASS if measured >= least else Status.WARN
-    return Found(status, f"{measured:.2f} GB/s", limit, lines_of(rows))
+    return Outcome(status, f"{measured:.2f} GB/s", limit, row_proofs(rows))
 
 
 CRITERIA = (
@@ -173,7 +177,7 @@ CRITERIA = (
         tolerance="the median of repeats; the slower of out-of-place and in-place",
         applies=_APPLIES,
         source=f"{_SOURCE}, E-29",
-        look=_latency,
+        judge=_latency,
         when=_has_run,
     ),
     Criterion(
@@ -184,7 +188,7 @@ CRITERIA = (
         tolerance=f"{SHARE:g}, as in nccl-tests for NCCL_TESTS_MIN_BW; the median of repeats",
         applies=_APPLIES,
         source=_SOURCE,
-        look=_bandwidth,
+        judge=_bandwidth,
         when=_has_run,
     ),
     Criterion(
@@ -195,7 +199,7 @@ CRITERIA = (
         tolerance=f"{SHARE:g}, as in nccl-tests for NCCL_TESTS_MIN_BW; the median of repeats",
         applies=f"{_APPLIES}, with the same sizes",
         source=_SOURCE,
-        look=_average,
+        judge=_average,
         when=_has_run,
     ),
     Criterion(
@@ -206,7 +210,7 @@ CRITERIA = (
         tolerance="a warning: the Redpaper's single-GPU pods reach a tenth",
         applies="all-reduce of single-GPU pods, where the Redpaper has a table of as many GPUs in whole-node pods",
         source="E-29, R-4.4-8, R-4.4-13",
-        look=_collapse,
+        judge=_collapse,
         when=lambda request: request.shape is not None and request.shape.gpus == 1 and bool(_runs(request)),
     ),
 )

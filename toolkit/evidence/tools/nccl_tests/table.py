@@ -63,10 +63,10 @@ def _pattern(shape: Shape) -> re.Pattern[str]:
 
 def read(line: Line, shape: Shape) -> Measured | None:
     """Return the row of a line, None when it is not a whole row of this table."""
-    found = _pattern(shape).match(line.text)
-    if found is None:
+    match = _pattern(shape).match(line.text)
+    if match is None:
         return None
-    size, count, kind, redop, root, *figures = cast("tuple[str, ...]", found.groups())
+    size, count, kind, redop, root, *figures = cast("tuple[str, ...]", match.groups())
     width = len(figures) // shape.halves
     halves = [figures[index * width : (index + 1) * width] for index in range(shape.halves)]
     read = [_figures(half, shape) for half in halves]
@@ -85,13 +85,13 @@ def read(line: Line, shape: Shape) -> Measured | None:
 
 def _figures(half: list[str], shape: Shape) -> Figures:
     time, algbw, busbw, checked, *spread = half
-    known = None if checked == "N/A" else number(checked)
+    wrong = None if checked == "N/A" else number(checked)
     return Figures(
         time_us=number(time),
         algbw_gb_s=number(algbw),
         busbw_gb_s=number(busbw),
-        wrong=None if known is None or shape.checked == "error" else int(known),
-        error=known if shape.checked == "error" else None,
+        wrong=None if wrong is None or shape.checked == "error" else int(wrong),
+        error=wrong if shape.checked == "error" else None,
         spread=None
         if not spread
         else Spread(

@@ -23,7 +23,7 @@ FIELDS: Mapping[str, tuple[str, type]] = {
     "ecc.errors.uncorrected.volatile.total": ("uncorrected_ecc", int),
     "mig.mode.current": ("mig", bool),
 }
-"""Columns that are read, and what they are here; others are allowed, and not kept."""
+"""Columns that are read, and what they are here; others are allowed, and not stored."""
 
 _GROUPS = "pci|memory|power|temperature|utilization|clocks|ecc|mig|pcie|fan"
 _PLAIN = "index|count|timestamp|driver_version|compute_mode|compute_cap|persistence_mode|pstate|serial|vbios_version"
@@ -46,7 +46,7 @@ class Query:
         self.rows: list[Gpu] = []
         self.driver: str | None = None
 
-    def take(self, text: str, line: int) -> Taken:
+    def read_line(self, text: str, line: int) -> Taken:
         """Read a line."""
         cells = text.split(", ")
         if _HEADER.match(text):
@@ -65,7 +65,7 @@ class Query:
 
     def _row(self, cells: list[str], line: int) -> Gpu | None:
         """Return a row, None when one of its cells is not of its column's kind."""
-        found: dict[str, object] = {"line": line}
+        fields: dict[str, object] = {"line": line}
         driver: str | None = None
         for column, cell in zip(self.columns, cells, strict=True):
             if column == "driver_version":
@@ -74,11 +74,11 @@ class Query:
                     return None
             elif column in FIELDS and cell not in _NONE:
                 field, kind = FIELDS[column]
-                found[field] = _value(cell, kind)
-                if found[field] is None:
+                fields[field] = _value(cell, kind)
+                if fields[field] is None:
                     return None
         self.driver = driver or self.driver
-        return Gpu.model_validate(found)
+        return Gpu.model_validate(fields)
 
 
 def _value(cell: str, kind: type) -> object | None:
@@ -87,7 +87,7 @@ def _value(cell: str, kind: type) -> object | None:
         return cell or None
     if kind is bool:
         return {"Enabled": True, "Disabled": False}.get(cell)
-    found = _QUANTITY.fullmatch(cell)
-    if found is None or (kind is int and not found[1].isdecimal()):
+    match = _QUANTITY.fullmatch(cell)
+    if match is None or (kind is int and not match[1].isdecimal()):
         return None
-    return number(found[1]) if kind is float else int(found[1])
+    return number(match[1]) if kind is float else int(match[1])

@@ -39,11 +39,11 @@ class NvidiaSmiParser(HostParser):
 
     def read_command(self, text: str) -> None:
         """Read the requested columns, where they are not printed above the rows."""
-        found = _QUERY.search(text)
-        if found is not None and "noheader" in text:
-            self._query.columns = tuple(found[1].split(","))
+        match = _QUERY.search(text)
+        if match is not None and "noheader" in text:
+            self._query.columns = tuple(match[1].split(","))
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if self._failure.match(line.text):
             if self._failed is not None or self._table.versions or self._query.rows:
@@ -51,8 +51,8 @@ class NvidiaSmiParser(HostParser):
             self._failed = line.text
             return Taken.YES
         if line.text[0] in "|+":
-            return self._table.take(line.text, line.number)
-        return Taken.NO if self._table.versions else self._query.take(line.text, line.number)
+            return self._table.read_line(line.text, line.number)
+        return Taken.NO if self._table.versions else self._query.read_line(line.text, line.number)
 
     def ignores(self, text: str) -> bool:
         """Return whether a line has nothing of the table, when there is one."""

@@ -39,8 +39,8 @@ _HEADINGS = re.compile(
 
 def figure(text: str) -> int | None:
     """Return the whole number that a cell such as 58W or 0% begins with; None for N/A and ERR!."""
-    found = re.match(r"\d+", text)
-    return int(found[0]) if found else None
+    match = re.match(r"\d+", text)
+    return int(match[0]) if match else None
 
 
 class Table:
@@ -56,7 +56,7 @@ class Table:
         self.closed = False
         """Whether the table of processes has ended."""
 
-    def take(self, text: str, line: int) -> Taken:
+    def read_line(self, text: str, line: int) -> Taken:
         """Read a line that begins with | or +."""
         if len(text) > WIDEST:
             return Taken.DAMAGED if self.versions and not self.closed else Taken.NO
@@ -73,12 +73,12 @@ class Table:
         return self._process(text) if self._listing else self._gpu(text, line)
 
     def _banner(self, text: str) -> Taken:
-        found = _VERSIONS.match(text)
+        match = _VERSIONS.match(text)
         if self.versions is not None:
             return Taken.AGAIN
-        if found is None:
+        if match is None:
             return Taken.DAMAGED
-        self.versions = (found[1], found[2], found[3])
+        self.versions = (match[1], match[2], match[3])
         return Taken.YES
 
     def _process(self, text: str) -> Taken:
@@ -120,5 +120,5 @@ class Table:
         if (part := _MIG.match(text)) is not None:
             self.parts.append(MigDevice.model_validate({**part.groupdict(), "line": line}))
             return Taken.YES
-        known = _MIG_SECOND.match(text) or "No MIG devices found" in text or not text.strip("| ")
-        return Taken.YES if known else Taken.DAMAGED
+        recognised = _MIG_SECOND.match(text) or "No MIG devices found" in text or not text.strip("| ")
+        return Taken.YES if recognised else Taken.DAMAGED

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from toolkit.evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, opening_proofs, passed, readings_of, row_proofs
 from toolkit.evidence.tools.nvidia_smi_query.model import NvidiaSmiQuery, QueriedGpu
 from toolkit.evidence.verdict import Job
 from toolkit.evidence.wording import listed
@@ -31,11 +31,19 @@ def _faults(gpu: QueriedGpu) -> Iterator[str]:
         yield f"is not registered with the NVSwitches ({gpu.fabric})"
 
 
-def _look(job: Job) -> Found | None:
-    found = of(job, NvidiaSmiQuery)
-    bad = [(one, gpu, why) for one in found for gpu in one.rows for why in _faults(gpu)]
-    measured = listed(f"GPU {gpu.bus} {why}" for _, gpu, why in bad) if bad else listed(one.figures() for one in found)
-    return Found(passed(not bad), measured, proofs=lines_of((one.file, gpu) for one, gpu, _ in bad) or begins(found))
+def _judge(job: Job) -> Outcome | None:
+    queries = readings_of(job, NvidiaSmiQuery)
+    faulty = [(query, gpu, why) for query in queries for gpu in query.rows for why in _faults(gpu)]
+    measured = (
+        listed(f"GPU {gpu.bus} {why}" for _, gpu, why in faulty)
+        if faulty
+        else listed(query.figures() for query in queries)
+    )
+    return Outcome(
+        passed(not faulty),
+        measured,
+        proofs=row_proofs((query.file, gpu) for query, gpu, _ in faulty) or opening_proofs(queries),
+    )
 
 
 CRITERIA = (
@@ -46,6 +54,6 @@ CRITERIA = (
         "no lowered power limit, registered with the NVSwitches; what the driver does not report is not a fault",
         applies="logs of nvidia-smi -q",
         source="docs.nvidia.com/deploy/nvidia-smi",
-        look=_look,
+        judge=_judge,
     ),
 )

@@ -20,13 +20,13 @@ Path = tuple[str, ...]
 
 def whole(text: str) -> int | None:
     """Return a number of up to nine digits, with or without its unit; None for anything else."""
-    found = _NUMBER.fullmatch(text.strip())
-    return int(float(found[1])) if found else None
+    match = _NUMBER.fullmatch(text.strip())
+    return int(float(match[1])) if match else None
 
 
 def _part(text: str) -> float | None:
-    found = _NUMBER.fullmatch(text.strip())
-    return float(found[1]) if found else None
+    match = _NUMBER.fullmatch(text.strip())
+    return float(match[1]) if match else None
 
 
 def _yes(text: str) -> bool | None:
@@ -113,7 +113,7 @@ class NvidiaSmiQueryParser(QueryParser):
         super().__init__()
         self._sections: list[str] = []
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
         if text.startswith("="):

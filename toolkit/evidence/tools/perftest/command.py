@@ -36,13 +36,13 @@ class Command(Model):
     @classmethod
     def of(cls, text: str) -> "Command | None":
         """Return the command that a line shows, None when it shows none."""
-        found = _command.match(text)
-        if found is None:
+        match = _command.match(text)
+        if match is None:
             return None
         try:
-            words = shlex.split(text[found.end() :], comments=False)
+            words = shlex.split(text[match.end() :], comments=False)
         except ValueError:
-            words = text[found.end() :].split()
+            words = text[match.end() :].split()
         device, hosts, before = None, [], ""
         for word in words:
             takes = before in _WITH_VALUE or (len(before) == 2 and before[1] not in _WITHOUT_VALUE)  # noqa: PLR2004
@@ -59,7 +59,7 @@ class Command(Model):
             before = word
         options = {word.partition("=")[0] for word in words}
         return cls(
-            program=found[0].split()[-1].rpartition("/")[2],
+            program=match[0].split()[-1].rpartition("/")[2],
             device=device,
             peer=hosts[0] if hosts else None,
             all_sizes=bool(options & {"-a", "--all"}),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from core.hardware.measured import RDMA_WRITE
-from toolkit.evidence.criterion import Criterion, Found, at, of, passed
+from toolkit.evidence.criterion import Criterion, Outcome, passed, proofs_at, readings_of
 from toolkit.evidence.tools.perftest.model import Bandwidth, Perftest
 from toolkit.evidence.verdict import Job, Status
 
@@ -14,18 +14,18 @@ EDR_MB_S = RDMA_WRITE.least_mb_s
 _WRITES = ("ib_write_bw", None)
 
 
-def _write_bandwidth(job: Job) -> Found | None:
+def _write_bandwidth(job: Job) -> Outcome | None:
     links: dict[tuple[str, str, str], list[Bandwidth]] = {}
-    for one in of(job, Perftest):
-        if one.program in _WRITES and not one.bidirectional and not one.dual_port and one.bandwidth:
-            links.setdefault((one.file, one.device or "", one.role or ""), []).extend(one.bandwidth)
+    for run in readings_of(job, Perftest):
+        if run.program in _WRITES and not run.bidirectional and not run.dual_port and run.bandwidth:
+            links.setdefault((run.file, run.device or "", run.role or ""), []).extend(run.bandwidth)
     if not links:
-        return Found(Status.MISSING, "no row of ib_write_bw")
+        return Outcome(Status.MISSING, "no row of ib_write_bw")
     (file, device, _), rows = min(links.items(), key=lambda link: _carried(link[1]))
     largest = _largest(rows)
     measured = f"{_carried(rows):.2f} MB/s at {largest[0].bytes} B"
     shown = f"{device or 'one link'}: {measured}, the least of {len(links)}" if len(links) > 1 else measured
-    return Found(passed(_carried(rows) >= EDR_MB_S), shown, proofs=at(file, *[row.line for row in largest]))
+    return Outcome(passed(_carried(rows) >= EDR_MB_S), shown, proofs=proofs_at(file, *[row.line for row in largest]))
 
 
 def _largest(rows: Sequence[Bandwidth]) -> list[Bandwidth]:
@@ -47,7 +47,7 @@ CRITERIA = (
         tolerance="92 % of the line rate; the median of a link's repeats, for the slowest link; MB are 2^20 bytes",
         applies="ib_write_bw over InfiniBand EDR (100 Gb/s); no document gives a number for other rates",
         source="R-4.1-8",
-        look=_write_bandwidth,
+        judge=_write_bandwidth,
         when=lambda request: request.is_infiniband and request.port_rate_gbps == EDR_GBPS,
     ),
 )

@@ -71,8 +71,8 @@ class File:
             if self._seen:
                 return Taken.AGAIN
             self._seen, self._open = True, ["test_info"]
-        elif self._open and (found := _member.match(text)) is not None:
-            return self._take(found[1], found[2])
+        elif self._open and (match := _member.match(text)) is not None:
+            return self._read_member(match[1], match[2])
         elif self._seen and not self._done and _results.match(text):
             self._open = ["results"]
         elif self._open and _closed.match(text):
@@ -85,7 +85,7 @@ class File:
             return Taken.DAMAGED if self._seen and not self._over else Taken.NO
         return Taken.YES
 
-    def _take(self, name: str, text: str) -> Taken:
+    def _read_member(self, name: str, text: str) -> Taken:
         part = self._info if self._open[-1] == "test_info" else self._results
         try:
             part[name] = json.loads(text)
@@ -123,9 +123,9 @@ class File:
         if "BW_average" in results:
             self._bandwidth(line, size, iterations)
             return
-        known = {name: results[key] for key, name in _LATENCY.items() if key in results}
+        latencies = {name: results[key] for key, name in _LATENCY.items() if key in results}
         run.latencies.append(
-            Latency.model_validate({"line": line.number, "bytes": size, "iterations": iterations, **known})
+            Latency.model_validate({"line": line.number, "bytes": size, "iterations": iterations, **latencies})
         )
 
     def _bandwidth(self, line: Line, size: int, iterations: int) -> None:

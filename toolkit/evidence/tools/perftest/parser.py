@@ -149,7 +149,7 @@ class PerftestParser(Parser):
     def _after(self, text: str) -> Taken:
         """Judge a line behind the end of the results."""
         begins = (_title, _waiting, _own_failure)
-        if any(one.match(text) for one in begins) or text.startswith((_FREQUENCY, "initializing CUDA")):
+        if any(pattern.match(text) for pattern in begins) or text.startswith((_FREQUENCY, "initializing CUDA")):
             return Taken.AGAIN
         return Taken.YES if _gpu.match(text) else Taken.NO
 
@@ -182,20 +182,20 @@ class PerftestParser(Parser):
         return run.title == text.strip() and self._table is None and not run.failures and "exchange" not in run.settings
 
     def _settings(self, line: Line) -> Taken:
-        text, at = line.text, 0
+        text, position = line.text, 0
         if self._run.title is None or self._table is not None or not _setting.match(text):
             return Taken.NO
-        found: list[tuple[str, str]] = []
-        while (one := _setting.match(text, at)) is not None:
-            found.append((one[1], one[2]))
-            at = one.end()
-        if text[at:].strip():
+        pairs: list[tuple[str, str]] = []
+        while (match := _setting.match(text, position)) is not None:
+            pairs.append((match[1], match[2]))
+            position = match.end()
+        if text[position:].strip():
             return Taken.DAMAGED
         try:
-            known = {_SETTINGS[key][0]: _SETTINGS[key][1](value) for key, value in found if key in _SETTINGS}
+            settings = {_SETTINGS[key][0]: _SETTINGS[key][1](value) for key, value in pairs if key in _SETTINGS}
         except ValueError:
             return Taken.DAMAGED
-        self._run.settings.update(known)
+        self._run.settings.update(settings)
         return Taken.YES
 
     def _table_line(self, line: Line) -> Taken:
@@ -213,19 +213,19 @@ class PerftestParser(Parser):
 
     def _message(self, line: Line) -> Taken:
         run, text = self._run, line.text
-        if (found := _end.match(text)) is not None:
-            side: Literal["local", "remote"] = "local" if found[1] == "local" else "remote"
-            lid, qpn, psn = (int(figure, 16) for figure in found.group(2, 3, 4))
+        if (match := _end.match(text)) is not None:
+            side: Literal["local", "remote"] = "local" if match[1] == "local" else "remote"
+            lid, qpn, psn = (int(figure, 16) for figure in match.group(2, 3, 4))
             run.ends[side].append(End(line=line.number, lid=lid, qpn=qpn, psn=psn))
             run.last_end = side
-        elif (found := _gid.match(text)) is not None and run.last_end is not None:
-            run.ends[run.last_end][-1] = run.ends[run.last_end][-1].model_copy(update={"gid": found[1]})
-        elif (found := _frequency.match(text)) is not None:
+        elif (match := _gid.match(text)) is not None and run.last_end is not None:
+            run.ends[run.last_end][-1] = run.ends[run.last_end][-1].model_copy(update={"gid": match[1]})
+        elif (match := _frequency.match(text)) is not None:
             run.frequency = run.frequency or CpuFrequency(
-                line=line.number, first_mhz=float(found[1]), second_mhz=float(found[2])
+                line=line.number, first_mhz=float(match[1]), second_mhz=float(match[2])
             )
-        elif (found := _gpu_name.match(text)) is not None:
-            run.gpu, run.gpu_name = True, found[1]
+        elif (match := _gpu_name.match(text)) is not None:
+            run.gpu, run.gpu_name = True, match[1]
         elif _gpu.match(text):
             run.gpu = True
         elif _warning.match(text):

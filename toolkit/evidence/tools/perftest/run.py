@@ -95,11 +95,13 @@ class Run:
         command = self.command
         bidirectional = "Bidirectional" in (self.title or "") or bool(command and command.bidirectional)
         contradictions = [
-            Contradiction(row=one.row, why=why) for one in self.measured if (why := contradiction(one)) is not None
+            Contradiction(row=measured.row, why=why)
+            for measured in self.measured
+            if (why := contradiction(measured)) is not None
         ]
-        wrong = {one.row.line for one in contradictions}
-        rows = [one.row for one in self.measured if one.row.line not in wrong]
-        sizes = [one.bytes for one in rows] + [one.bytes for one in self.latencies]
+        wrong = {contradiction.row.line for contradiction in contradictions}
+        rows = [measured.row for measured in self.measured if measured.row.line not in wrong]
+        sizes = [row.bytes for row in rows] + [row.bytes for row in self.latencies]
         connection = self.settings.get("connection_type")
         missing = _missing(sizes, every=bool(command and command.all_sizes) and connection != "UD")
         role = self._role(bidirectional=bidirectional)
@@ -168,13 +170,13 @@ def contradiction(measured: Measured) -> str | None:
 
 def _missing(sizes: Iterable[int], *, every: bool) -> list[int]:
     """Return the powers of two that are not there, between the sizes of a table of several, or of all."""
-    there = set(sizes)
-    if not there or (len(there) == 1 and not every):
+    printed = set(sizes)
+    if not printed or (len(printed) == 1 and not every):
         return []
-    size, last = (2, LARGEST) if every else (min(there), min(max(there), LARGEST))
+    size, last = (2, LARGEST) if every else (min(printed), min(max(printed), LARGEST))
     missing: list[int] = []
     while 0 < size <= last:
-        if size not in there:
+        if size not in printed:
             missing.append(size)
         size *= 2
     return missing

@@ -43,25 +43,25 @@ class Shape(NamedTuple):
     @classmethod
     def of(cls, text: str) -> "Shape | None":
         """Return the table that a line is the heading of, None when it is none."""
-        if (found := _bandwidth.match(text)) is not None:
-            rate, ports = found["rate"] is not None, found["ports"] is not None
-            unit: Unit = "Gb/s" if found["unit"] == "Gb" else "MB/s"
+        if (match := _bandwidth.match(text)) is not None:
+            rate, ports = match["rate"] is not None, match["ports"] is not None
+            unit: Unit = "Gb/s" if match["unit"] == "Gb" else "MB/s"
             figures = 2 + rate + 4 * ports
-            return cls("bandwidth", figures, unit, found["sl"] is not None, rate, found["cpu"] is not None)
-        if (found := _latency.match(text)) is not None:
-            return cls("latency", 7 if found["more"] else 3, None, False, False, found["cpu"] is not None)
-        if (found := _duration.match(text)) is not None:
-            return cls("duration", 2 if found["more"] else 1, None, False, False, found["cpu"] is not None)
+            return cls("bandwidth", figures, unit, match["sl"] is not None, rate, match["cpu"] is not None)
+        if (match := _latency.match(text)) is not None:
+            return cls("latency", 7 if match["more"] else 3, None, False, False, match["cpu"] is not None)
+        if (match := _duration.match(text)) is not None:
+            return cls("duration", 2 if match["more"] else 1, None, False, False, match["cpu"] is not None)
         return None
 
     def read(self, line: Line, run: Run) -> bool:
         """Add the row of a line to a run; False when it is not a whole row of this table."""
-        found = _pattern(self).match(line.text)
-        if found is None:
+        match = _pattern(self).match(line.text)
+        if match is None:
             return False
-        sizes = [int(one) for one in found.groups()[: 3 if self.level else 2]]
-        texts = found.groups()[len(sizes) :]
-        figures = [number(one) for one in texts]
+        sizes = [int(text) for text in match.groups()[: 3 if self.level else 2]]
+        texts = match.groups()[len(sizes) :]
+        figures = [number(text) for text in texts]
         cpu = figures.pop() if self.cpu else None
         if self.kind == "bandwidth":
             run.measured.append(self._bandwidth(line, sizes, figures, texts, cpu))
@@ -94,9 +94,9 @@ class Shape(NamedTuple):
         names = ["average_us", "per_second"]
         if self.kind == "latency":
             names = ["min_us", "max_us", "typical_us", "average_us", "stdev_us", "p99_us", "p99_9_us"]
-        known = dict(zip(names, figures, strict=False))
+        fields = dict(zip(names, figures, strict=False))
         return Latency.model_validate(
-            {"line": line.number, "bytes": sizes[0], "iterations": sizes[1], "cpu_percent": cpu, **known}
+            {"line": line.number, "bytes": sizes[0], "iterations": sizes[1], "cpu_percent": cpu, **fields}
         )
 
 

@@ -83,13 +83,13 @@ class PreflightParser(Parser):
         """Read a line."""
         if not line.text.startswith("preflight "):
             return Taken.NO
-        found = _LINE.fullmatch(line.text)
-        if found is None or len(found["of"].split()) not in _NAMES.get(found["what"], (0,)):
+        match = _LINE.fullmatch(line.text)
+        if match is None or len(match["of"].split()) not in _NAMES.get(match["what"], (0,)):
             return Taken.DAMAGED
-        if found["what"] == "begins" and self._rows:
+        if match["what"] == "begins" and self._rows:
             return Taken.AGAIN
-        figures = dict(word.split("=", 1) for word in found["figures"].split())
-        self._rows.append(Tested(what=found["what"], of=tuple(found["of"].split()), found=figures, line=line.number))
+        figures = dict(word.split("=", 1) for word in match["figures"].split())
+        self._rows.append(Tested(what=match["what"], of=tuple(match["of"].split()), found=figures, line=line.number))
         return Taken.YES
 
     def reading(self, common: Common) -> Preflight:

@@ -1,7 +1,7 @@
 """The messages of PyTorch 2.1 to 2.12 that hold facts of a job's processes.
 
 They are from torch/csrc/distributed/c10d (ProcessGroupNCCL.cpp, TCPStore.cpp, socket.cpp) and torch/distributed
-(elastic, distributed_c10d.py). No figure stands in them: the shape of a line is matched, too.
+(elastic, distributed_c10d.py). They contain no figure: the shape of a line is matched, too.
 """
 
 import re

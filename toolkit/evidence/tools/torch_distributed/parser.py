@@ -19,7 +19,7 @@ from toolkit.evidence.tools.torch_distributed.model import (
 
 _LONGEST = 8192
 _MOST = 10_000
-"""Rows of a kind that are kept: a job has as many ranks at most."""
+"""Rows of a kind that are stored: a job has as many ranks at most."""
 _LINES = 200
 _NUMBERS = 1 << 53
 """No job has so many operations: what is larger was never set."""
@@ -46,7 +46,7 @@ class TorchDistributedParser(Parser):
 
     def ignores(self, text: str) -> bool:
         """Return whether a line is none of its own."""
-        return not any(one.search(text) for one in (messages.FAILED, messages.SUCCEEDED)) and (
+        return not any(pattern.search(text) for pattern in (messages.FAILED, messages.SUCCEEDED)) and (
             messages.TABLE.match(text) is None
         )
 
@@ -65,7 +65,7 @@ class TorchDistributedParser(Parser):
         return self._tabled(line) if messages.TABLE.match(text) is not None else Taken.NO
 
     def _failed(self, line: Line) -> Taken:
-        read = (
+        readers = (
             self._read_timed_out,
             self._read_progress,
             self._read_named,
@@ -73,7 +73,7 @@ class TorchDistributedParser(Parser):
             self._read_meeting,
             self._read_ended,
         )
-        if not any(one(line) for one in read):
+        if not any(read_line(line) for read_line in readers):
             return Taken.NO
         self._fails(line)
         return Taken.YES
@@ -84,15 +84,15 @@ class TorchDistributedParser(Parser):
             self._failures.append(Unread(line=line.number, text=masked(line.text)))
 
     def _read_timed_out(self, line: Line) -> bool:
-        found = messages.TIMED_OUT.search(line.text)
-        if found is None:
+        match = messages.TIMED_OUT.search(line.text)
+        if match is None:
             return False
-        rank = _global_rank(line, found["rank"])
+        rank = _global_rank(line, match["rank"])
         row = TimedOut(
             rank=rank,
-            work=int(found["work"]),
-            operation=found["operation"],
-            seconds=int(found["ms"]) / 1000 if found["ms"] else None,
+            work=int(match["work"]),
+            operation=match["operation"],
+            seconds=int(match["ms"]) / 1000 if match["ms"] else None,
             line=line.number,
         )
         if len(self._timed_out) < _MOST:
@@ -100,15 +100,15 @@ class TorchDistributedParser(Parser):
         return True
 
     def _read_progress(self, line: Line) -> bool:
-        found = messages.PROGRESS.search(line.text)
-        if found is None:
+        match = messages.PROGRESS.search(line.text)
+        if match is None:
             return False
-        rank = _global_rank(line, found["rank"] or found["only"])
-        enqueued, completed = int(found["enqueued"]), int(found["completed"])
+        rank = _global_rank(line, match["rank"] or match["only"])
+        enqueued, completed = int(match["enqueued"]), int(match["completed"])
         if rank is not None and enqueued < _NUMBERS and len(self._progress) < _MOST:
             row = Progress(
                 rank=rank,
-                group=(found["group"] or "").strip(),
+                group=(match["group"] or "").strip(),
                 enqueued=enqueued,
                 # Releases before 2.4 print a number that was never set.
                 completed=completed if completed <= enqueued else -1,
@@ -118,39 +118,39 @@ class TorchDistributedParser(Parser):
         return True
 
     def _read_named(self, line: Line) -> bool:
-        found = messages.NAMED.search(line.text)
-        if found is None:
+        match = messages.NAMED.search(line.text)
+        if match is None:
             return False
-        text = found["missing"] or found["lagging"] or found["barred"]
+        text = match["missing"] or match["lagging"] or match["barred"]
         ranks = tuple(int(rank) for rank in re.findall(rf"\d{{1,{_DIGITS}}}", text)[:_MOST])
         if len(self._named) < _LINES:
             self._named.setdefault(ranks, Named(ranks=ranks, line=line.number))
         return True
 
     def _read_stuck(self, line: Line) -> bool:
-        found = messages.STUCK.search(line.text)
-        rank = _global_rank(line, found["rank"]) if found is not None else None
+        match = messages.STUCK.search(line.text)
+        rank = _global_rank(line, match["rank"]) if match is not None else None
         if rank is not None and len(self._stuck) < _MOST:
             self._stuck[rank] = None
-        return found is not None
+        return match is not None
 
     def _read_meeting(self, line: Line) -> bool:
         text, number = line.text, line.number
-        if (found := messages.JOINED.search(text) or messages.BARRIER.search(text)) is not None:
-            counts = {key: int(value) for key, value in found.groupdict().items()}
+        if (match := messages.JOINED.search(text) or messages.BARRIER.search(text)) is not None:
+            counts = {key: int(value) for key, value in match.groupdict().items()}
             return self._meet(Meeting.model_validate({"kind": "clients", "line": number, **counts}))
-        if (found := messages.CONNECT.search(text)) is not None:
-            limit = int(found["limit"] or 0) // (1000 if found["unit"] == "ms" else 1) or None
+        if (match := messages.CONNECT.search(text)) is not None:
+            limit = int(match["limit"] or 0) // (1000 if match["unit"] == "ms" else 1) or None
             return self._meet(
-                Meeting(kind="connect", host=found["host"], port=_port(found["port"]), seconds=limit, line=number)
+                Meeting(kind="connect", host=match["host"], port=_port(match["port"]), seconds=limit, line=number)
             )
-        if (found := messages.IN_USE.search(text)) is not None:
-            why = found["message"] or "address already in use"
-            return self._meet(Meeting(kind="listen", port=_port(found["port"]), why=why, line=number))
-        if (found := messages.LISTEN.search(text)) is not None:
-            return self._meet(Meeting(kind="listen", port=_port(found["bound"]), why=found["error"], line=number))
-        if (found := messages.RENDEZVOUS.search(text)) is not None:
-            return self._meet(Meeting(kind="rendezvous", why=masked(found["why"] or found["error"]), line=number))
+        if (match := messages.IN_USE.search(text)) is not None:
+            why = match["message"] or "address already in use"
+            return self._meet(Meeting(kind="listen", port=_port(match["port"]), why=why, line=number))
+        if (match := messages.LISTEN.search(text)) is not None:
+            return self._meet(Meeting(kind="listen", port=_port(match["bound"]), why=match["error"], line=number))
+        if (match := messages.RENDEZVOUS.search(text)) is not None:
+            return self._meet(Meeting(kind="rendezvous", why=masked(match["why"] or match["error"]), line=number))
         return False
 
     def _meet(self, row: Meeting) -> bool:
@@ -162,11 +162,11 @@ class TorchDistributedParser(Parser):
         return True
 
     def _read_ended(self, line: Line) -> bool:
-        found = messages.EXITED.search(line.text)
-        if found is not None and len(self._ended) < _LINES:
-            code, local = int(found["code"]), int(found["local"])
+        match = messages.EXITED.search(line.text)
+        if match is not None and len(self._ended) < _LINES:
+            code, local = int(match["code"]), int(match["local"])
             self._ended.append(Exit(rank=None, local_rank=local, code=code, first=True, line=line.number))
-        return found is not None
+        return match is not None
 
     def _tabled(self, line: Line) -> Taken:
         text = line.text
@@ -176,11 +176,11 @@ class TorchDistributedParser(Parser):
             return Taken.NO
         elif text.startswith("["):
             self._row = {}
-        elif (found := messages.FIELD.fullmatch(text)) is not None:
-            self._row[found["name"]] = found["value"]
-            if found["name"] == "exitcode":
+        elif (match := messages.FIELD.fullmatch(text)) is not None:
+            self._row[match["name"]] = match["value"]
+            if match["name"] == "exitcode":
                 self._exit(line)
-            elif found["name"] == "traceback":
+            elif match["name"] == "traceback":
                 self._in_table = not self._first
         return Taken.YES
 
@@ -203,7 +203,7 @@ class TorchDistributedParser(Parser):
     def reading(self, common: Common) -> TorchDistributed:
         """Return what was read, which is whole: whether the job went on is for others to show."""
         progress = tuple(self._progress.values())
-        by_progress = (one.progress.rank for one in ranks_behind(progress))
+        by_progress = (behind.progress.rank for behind in ranks_behind(progress))
         return TorchDistributed(
             **common,
             **ending(),
@@ -226,8 +226,8 @@ _DIGITS = 7
 
 def _global_rank(line: Line, printed: str | None) -> int | None:
     """Return the rank among all processes: PyTorch puts it before the line; what a group prints is the group's."""
-    found = messages.GLOBAL_RANK.search(line.text) or _SOURCE.fullmatch(line.source)
-    rank = found["rank"] if found is not None else printed
+    match = messages.GLOBAL_RANK.search(line.text) or _SOURCE.fullmatch(line.source)
+    rank = match["rank"] if match is not None else printed
     return int(rank) if rank is not None and len(rank) <= _DIGITS else None
 
 
