@@ -171,12 +171,12 @@ def _ends(values: Sequence[tuple[int, float]]) -> Sequence[tuple[int, float]]:
     return (values[0], values[-1]) if len(values) > 1 else values
 
 
-def spread(wanted: Sequence[float], gap: float) -> tuple[float, ...]:
-    """Return places that are at least `gap` apart, in the order of those wanted and as near to them as can be."""
-    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
+def spaced(heights: Sequence[float], gap: float) -> tuple[float, ...]:
+    """Return places that are at least `gap` apart, in the order of `heights` and as near to them as can be."""
+    order = sorted(range(len(heights)), key=lambda index: heights[index])
     groups: list[tuple[float, int]] = []  # of labels that touch: the lowest's place, and how many they are
     for index in order:
-        low, count = wanted[index], 1
+        low, count = heights[index], 1
         while groups and low < groups[-1][0] + groups[-1][1] * gap:
             before, more = groups.pop()
             # Both groups' labels want to be where their own places put them: the mean, of what each adds.
@@ -185,4 +185,4 @@ def spread(wanted: Sequence[float], gap: float) -> tuple[float, ...]:
         groups.append((low, count))
     places = [low + step * gap for low, count in groups for step in range(count)]
     found = dict(zip(order, places, strict=True))
-    return tuple(found[index] for index in range(len(wanted)))
+    return tuple(found[index] for index in range(len(heights)))
