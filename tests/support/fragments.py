@@ -349,7 +349,7 @@ def _named(content: dict[str, Any]) -> dict[str, Any]:
             if workload.get("priority"):
                 classes = content.get("priority_classes") or [{"class_name": "training"}]
                 workload["priority"] = classes[0]["class_name"]
-            if workload["kind"] == "rdma-test":
+            if workload["kind"] == "rdma-test" and nodes:
                 workload.setdefault("client_node", _first(nodes[0]))
                 workload.setdefault("server_node", _last(nodes[-1]))
     for tenant in content["tenants"]:

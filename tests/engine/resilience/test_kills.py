@@ -24,8 +24,8 @@ _KINDS = {
     "ConfigMap": ("core/v1", "api/v1", "configmaps"),
     "Secret": ("core/v1", "api/v1", "secrets"),
     "ServiceAccount": ("core/v1", "api/v1", "serviceaccounts"),
-    "Role": ("rbac.authorization.k8s.io/v1", "core/apis/rbac.authorization.k8s.io/v1", "roles"),
-    "Widget": ("kit.example.com/v1", "core/apis/kit.example.com/v1", "widgets"),
+    "Role": ("rbac.authorization.k8s.io/v1", "apis/rbac.authorization.k8s.io/v1", "roles"),
+    "Widget": ("kit.example.com/v1", "apis/kit.example.com/v1", "widgets"),
 }
 _BODIES: dict[str, Any] = {
     "ConfigMap": lambda version: {"data": {"version": version}},  # replaced

@@ -6,28 +6,29 @@ all that it imports of this project is of that checkout, whatever its age.
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 
 FIELDS = (
     *("type", "urn", "inputs", "parent", "protect", "retain_on_delete", "replace_on_changes", "ignore_changes"),
     *("replacement_trigger", "aliases"),
 )
+LAYOUTS = (("stacks.loading.settings", "toolkit.render.manifests"), ("stacks.settings", "rendering.manifests"))
+"""Modules of settings and of manifests in a checkout: today's, and those of 0.1.0."""
 
 
 def main(root: str, product: str, stack: str, target: str) -> None:
     """Write `{"resources": [...]}`, or `{"absent": true}`, or `{"error": "..."}`."""
     sys.path.insert(0, product)
-    from stacks.loading import settings  # noqa: PLC0415 - of the checkout
-
     places = (Path(root, f"Pulumi.{stack}.yaml"), Path(product, "stacks", "examples", f"{stack}.yaml"))
     if not any(place.is_file() for place in places):
         content: dict[str, object] = {"absent": True}
     else:
-        from toolkit.render import manifests  # noqa: PLC0415
-
+        layout = LAYOUTS[0] if Path(product, "toolkit").is_dir() else LAYOUTS[1]
+        settings, manifests = map(import_module, layout)
         try:
-            found = manifests.registrations(stack)
-            content = {"resources": [{field: getattr(each, field, None) for field in FIELDS} for each in found]}
+            registrations = manifests.registrations(stack)
+            content = {"resources": [{field: getattr(item, field, None) for field in FIELDS} for item in registrations]}
         except settings.SettingsError as error:
             content = {"error": str(error)}
     Path(target).write_text(json.dumps(content, default=str, sort_keys=True))

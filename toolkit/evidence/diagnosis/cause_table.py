@@ -64,7 +64,7 @@ class Cause(Model):
     )
     source: str = Field(
         default="",
-        description="where the line and its reason are from: a page without `https://`, or ids of docs/sources.md; "
+        description="where the line and its reason are from: a page without `https://`, or ids of docs/coverage/sources.md; "
         "empty for a cause of this project's own, which its figures define",
     )
 

@@ -1,6 +1,6 @@
 """What Red Hat's operator makes of a Kueue object: the kinds of jobs, and the manager's configuration. Pure functions.
 
-Names of frameworks: openshift/kueue-operator; the configuration: sigs.k8s.io/kueue, core/apis/config/v1beta2.
+Names of frameworks: openshift/kueue-operator; the configuration: sigs.k8s.io/kueue, apis/config/v1beta2.
 """
 
 from collections.abc import Mapping

@@ -28,7 +28,7 @@ class Old:
     inputs: Any
 
 def registrations(stack):
-    content = json.loads((pathlib.Path(__file__).parent.parent / f"Pulumi.{stack}.yaml").read_text())
+    content = json.loads((pathlib.Path(__file__).parents[2] / f"Pulumi.{stack}.yaml").read_text())
     if "wrong" in content:
         raise SettingsError(content["wrong"])
     exec(content.get("code", ""))
