@@ -20,7 +20,7 @@ class DataFileError(ValueError):
     """A data file is missing or wrong; the message names file, field, value and remedy."""
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """Return a path as messages have it: from the project's folder where it is in there."""
     return str(path.relative_to(project.FOLDER)) if path.is_relative_to(project.FOLDER) else str(path)
 
@@ -28,23 +28,23 @@ def shown(path: Path) -> str:
 def read(path: Path) -> dict[str, Any]:
     """Return the fields of a file; raise DataFileError where it cannot be read or holds something else."""
     try:
-        content = yaml_text.read_file(path, shown(path))
+        content = yaml_text.read_file(path, display_path(path))
     except OSError as error:
-        raise DataFileError(f"{shown(path)}: cannot be read ({error.strerror}); correct the path") from None
+        raise DataFileError(f"{display_path(path)}: cannot be read ({error.strerror}); correct the path") from None
     except FileError as error:
         raise DataFileError(str(error)) from None
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
-        raise DataFileError(f"{shown(path)}: holds no fields; write `field: value` lines")
+        raise DataFileError(f"{display_path(path)}: holds no fields; write `field: value` lines")
     return content
 
 
-def checked(model: type[M], fields: Mapping[str, Any], path: Path) -> M:
+def validate(model: type[M], fields: Mapping[str, Any], path: Path) -> M:
     """Return the record that `fields` of a file make; raise DataFileError, which lists all that is wrong."""
     try:
         return model.model_validate(dict(fields))
     except ValidationError as errors:
         problems = [_line(error, path) for error in causes(errors.errors(include_url=False))]
-        raise DataFileError(f"{shown(path)}: {len(problems)} wrong\n" + "\n".join(problems)) from None
+        raise DataFileError(f"{display_path(path)}: {len(problems)} wrong\n" + "\n".join(problems)) from None
 
 
 def causes(errors: Sequence[Any]) -> list[Any]:
@@ -60,8 +60,8 @@ def causes(errors: Sequence[Any]) -> list[Any]:
 
 def _line(error: Any, file: Path) -> str:
     place = error["loc"]
-    location = positions.located(shown(file), file, place, of_key=error["type"] == "extra_forbidden")
-    field = f"  {location}: {positions.path(place)}" if location != shown(file) else f"  {positions.path(place)}"
+    location = positions.located(display_path(file), file, place, of_key=error["type"] == "extra_forbidden")
+    field = f"  {location}: {positions.path(place)}" if location != display_path(file) else f"  {positions.path(place)}"
     if not place or error["type"] == "missing":
         return f"  {field_errors.sentence(error, field.strip())}"
     return f"{field}: {field_errors.problem(error)} (value: {error['input']!r}){field_errors.remedy(error)}"

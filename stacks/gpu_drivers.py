@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from core.data_files import checked, read
+from core.data_files import read, validate
 from core.model import Model
 
 FILE = Path(__file__).with_name("gpu_drivers.yaml")
@@ -73,4 +73,4 @@ def _numbers(version: str) -> tuple[int, ...]:
 @cache
 def gpu_drivers() -> GpuDrivers:
     """Return the lists; raise DataFileError for a wrong file."""
-    return checked(GpuDrivers, read(FILE), FILE)
+    return validate(GpuDrivers, read(FILE), FILE)

@@ -222,7 +222,7 @@ def _filled(word: str, fields: Mapping[str, object]) -> str:
 
 def read_program(path: Path) -> Program:
     """Return the program of a file; raise DataFileError, which lists all that is wrong."""
-    return data_files.checked(Program, data_files.read(path), path)
+    return data_files.validate(Program, data_files.read(path), path)
 
 
 PROGRAMS: Mapping[str, Program] = DataFiles(FOLDER, read_program)

@@ -199,7 +199,8 @@ def load(folder: Path) -> Mapping[str, Release]:
     for file in sorted(folder.glob("*.y*ml")):
         if file.suffix != ".yaml" or not _NAME.fullmatch(file.stem):
             raise ReleaseError(
-                f"{data_files.shown(file)}: no release is called so; call the file as its release, e.g. 4.20.yaml"
+                f"{data_files.display_path(file)}: no release is called so; "
+                "call the file as its release, e.g. 4.20.yaml"
             )
     return DataFiles(folder, _read, order=lambda name: [int(part) for part in name.split(".")])
 
@@ -208,9 +209,9 @@ def _read(file: Path) -> Release:
     try:
         fields = data_files.read(file)
         if "name" in fields:
-            path, value = data_files.shown(file), fields["name"]
+            path, value = data_files.display_path(file), fields["name"]
             raise DataFileError(f"{path}: name: a release has the name of its file (value: {value!r}); remove it")
-        return data_files.checked(Release, {"name": file.stem, **fields}, file)
+        return data_files.validate(Release, {"name": file.stem, **fields}, file)
     except DataFileError as error:
         raise ReleaseError(str(error)) from None
 

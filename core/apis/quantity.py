@@ -29,10 +29,10 @@ def amount(quantity: object) -> Decimal | None:
 
 @lru_cache(maxsize=1024)
 def _amount(quantity: str) -> Decimal | None:
-    written = quantity.strip()
-    suffix = next((ending for ending in (written[-2:], written[-1:]) if ending in _SUFFIXES), "")
+    text = quantity.strip()
+    suffix = next((ending for ending in (text[-2:], text[-1:]) if ending in _SUFFIXES), "")
     try:
-        number = Decimal(written.removesuffix(suffix)) * _SUFFIXES.get(suffix, Decimal(1))
+        number = Decimal(text.removesuffix(suffix)) * _SUFFIXES.get(suffix, Decimal(1))
     except ArithmeticError:  # what decimal raises for nonsense and for 1e999999999
         return None
     return number if number.is_finite() else None

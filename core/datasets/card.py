@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from core.data_files import ROOT, DataFileError, DataFiles, checked, read, shown
+from core.data_files import ROOT, DataFileError, DataFiles, display_path, read, validate
 from core.datasets.naming import LABEL, Naming
 from core.model import Model
 
@@ -118,9 +118,9 @@ def read_card(path: Path) -> Card:
     fields = read(path)
     if "name" in fields:
         raise DataFileError(
-            f"{shown(path)}: name: a card has the name of its file (value: {fields['name']!r}); remove it"
+            f"{display_path(path)}: name: a card has the name of its file (value: {fields['name']!r}); remove it"
         )
-    return checked(Card, {**fields, "name": path.stem}, path)
+    return validate(Card, {**fields, "name": path.stem}, path)
 
 
 CARDS: Mapping[str, Card] = DataFiles(FOLDER, read_card)

@@ -75,9 +75,9 @@ def text(lock: Lock) -> str:
     return json.dumps({**content, SEAL: _seal(content)}, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def read(path: Path, shown: str | None = None) -> Lock:
+def read(path: Path, display_name: str | None = None) -> Lock:
     """Return the lock in a file, which messages call `shown`; raise DataSetError where there is none or it is wrong."""
-    name = shown or data_files.shown(path)
+    name = display_name or data_files.display_path(path)
     again = "write it again with `./hpc data select`"
     try:
         content = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_unique_keys)

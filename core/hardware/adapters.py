@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from core.data_files import checked, read
+from core.data_files import read, validate
 from core.model import Model
 
 FILE = Path(__file__).with_name("adapters.yaml")
@@ -50,4 +50,4 @@ def model_of(ca_type: str) -> str | None:
 
 @cache
 def _adapters() -> dict[str, Adapter]:
-    return checked(_Adapters, {"adapters": read(FILE)}, FILE).adapters
+    return validate(_Adapters, {"adapters": read(FILE)}, FILE).adapters

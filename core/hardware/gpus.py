@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field, computed_field
 
-from core.data_files import DataFiles, checked, read
+from core.data_files import DataFiles, read, validate
 from core.model import Model
 
 FOLDER = Path(__file__).resolve().parent / "architectures"
@@ -140,7 +140,7 @@ def read_architecture(path: Path) -> Architecture:
         fields["gpus"] = {
             name: {**gpu, "architecture": path.stem} if isinstance(gpu, dict) else gpu for name, gpu in gpus.items()
         }
-    return checked(Architecture, fields, path)
+    return validate(Architecture, fields, path)
 
 
 ARCHITECTURES: Mapping[str, Architecture] = DataFiles(FOLDER, read_architecture)
@@ -174,7 +174,7 @@ def architecture_of(name: str) -> Architecture | None:
     return next((kind for kind in kinds if any(labelled(gpu) == text for gpu in kind.gpus.values())), None)
 
 
-def shortened(name: str, memory_mib: int) -> str | None:
+def gpu_of_short_name(name: str, memory_mib: int) -> str | None:
     """Return `architecture/name` of the GPU whose name nvidia-smi shortened to `name`, which ends with `...`.
 
     Several names begin alike, so the memory decides; None where it leaves none, or several.
@@ -190,7 +190,7 @@ def shortened(name: str, memory_mib: int) -> str | None:
     return candidates[0] if len(candidates) == 1 else None
 
 
-def named(gpu: Any) -> Any:
+def resolve_gpu(gpu: Any) -> Any:
     """Return the GPU that `architecture/name` means, the name of its file and of one in it; anything else unchanged.
 
     Raises ValueError, naming the known ones, for an unknown architecture or GPU.

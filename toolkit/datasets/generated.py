@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from core.data_files import checked, read
+from core.data_files import read, validate
 from core.datasets.card import CARDS, Card
 from core.model import Model
 
@@ -55,7 +55,7 @@ class GeneratedFrame(NamedTuple):
 @cache
 def plan() -> Plan:
     """Return what the data set must show."""
-    return checked(Plan, read(FILE), FILE)
+    return validate(Plan, read(FILE), FILE)
 
 
 def card() -> Card:

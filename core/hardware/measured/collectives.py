@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from core.data_files import checked, read
+from core.data_files import read, validate
 from core.model import Model
 
 _UNIT = "_us"
@@ -32,4 +32,4 @@ class MeasuredCollectives(Model):
         return {name: {int(row["bytes"]): float(row[f"{name}{_UNIT}"]) for row in rows} for name in names}
 
 
-NVLINK_COLLECTIVES = checked(MeasuredCollectives, read(_FILE), _FILE)
+NVLINK_COLLECTIVES = validate(MeasuredCollectives, read(_FILE), _FILE)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from core.data_files import checked, read
+from core.data_files import read, validate
 from core.model import Model
 
 
@@ -29,5 +29,5 @@ class _File(Model):
 
 
 _FILE = Path(__file__).with_suffix(".yaml")
-MEASURED_GPUS: Mapping[str, MeasuredGpu] = {row.gpu: row for row in checked(_File, read(_FILE), _FILE).gpus}
+MEASURED_GPUS: Mapping[str, MeasuredGpu] = {row.gpu: row for row in validate(_File, read(_FILE), _FILE).gpus}
 """By model."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from core.data_files import checked, read
+from core.data_files import read, validate
 from core.model import Model
 
 
@@ -12,6 +12,6 @@ class _Machines(Model):
 
 
 _FILE = Path(__file__).with_suffix(".yaml")
-_FOUND = checked(_Machines, read(_FILE), _FILE)
+_FOUND = validate(_Machines, read(_FILE), _FILE)
 REDPAPER_MACHINE = _FOUND.redpaper
 SUPERMICRO_MACHINE = _FOUND.supermicro

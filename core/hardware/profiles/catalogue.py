@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from core.data_files import ROOT, SUFFIX, DataFileError, DataFiles, checked, read, shown
+from core.data_files import ROOT, SUFFIX, DataFileError, DataFiles, display_path, read, validate
 from core.hardware.profiles.records import Profile
 
 FOLDER = ROOT / "core" / "hardware" / "machines"
@@ -22,10 +22,10 @@ def read_machine(path: Path) -> Profile:
     if lacking := [name for name in fields.pop(TO_COMPLETE, ()) if name not in fields]:
         unknown = ", ".join(sorted(fields.keys() - Profile.model_fields.keys()))
         raise DataFileError(
-            f"{shown(path)}: {', '.join(lacking)}: missing, and differs from site to site; add it"
+            f"{display_path(path)}: {', '.join(lacking)}: missing, and differs from site to site; add it"
             + (f"; {unknown}: no field of a machine; correct its name" if unknown else "")
         )
-    return checked(Profile, {**fields, "name": path.stem}, path)
+    return validate(Profile, {**fields, "name": path.stem}, path)
 
 
 def _fields(path: Path, bases: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def _fields(path: Path, bases: tuple[str, ...] = ()) -> dict[str, Any]:
     fields = read(path)
     if "name" in fields:
         raise DataFileError(
-            f"{shown(path)}: name: a machine has the name of its file (value: {fields['name']!r}); remove it"
+            f"{display_path(path)}: name: a machine has the name of its file (value: {fields['name']!r}); remove it"
         )
     name = fields.pop(BASE, None)
     if name is None:
@@ -41,11 +41,13 @@ def _fields(path: Path, bases: tuple[str, ...] = ()) -> dict[str, Any]:
     paths = {file.stem: file for folder in (FOLDER, INCOMPLETE) for file in folder.glob(f"*{SUFFIX}") if file != path}
     if name not in paths or name in bases:
         raise DataFileError(
-            f"{shown(path)}: {BASE}: no other machine has this name (value: {name!r}); known: "
+            f"{display_path(path)}: {BASE}: no other machine has this name (value: {name!r}); known: "
             f"{', '.join(sorted(paths))}"
         )
     if "source" not in fields:
-        raise DataFileError(f"{shown(path)}: source: missing; say where the figures are from that differ from {name}")
+        raise DataFileError(
+            f"{display_path(path)}: source: missing; say where the figures are from that differ from {name}"
+        )
     inherited = _fields(paths[name], (*bases, name))
     sources = {field: text for field, text in inherited.get("sources", {}).items() if field not in fields}
     return inherited | fields | {"sources": sources | (fields.get("sources") or {})}

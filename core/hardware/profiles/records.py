@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from core.hardware import cpus
-from core.hardware.gpus import ARCHITECTURES, Architecture, Gpu, named
+from core.hardware.gpus import ARCHITECTURES, Architecture, Gpu, resolve_gpu
 from core.model import Model
 
 NVIDIA_PCI_VENDOR = "10de"
@@ -169,7 +169,7 @@ class Profile(Model):
     name: str
     model: str
     gpus: int = Field(gt=0, description="number of GPUs, which is what nvidia.com/gpu becomes")
-    gpu: Annotated[Gpu, BeforeValidator(named)] = Field(
+    gpu: Annotated[Gpu, BeforeValidator(resolve_gpu)] = Field(
         description="a known one, as architecture/name, or its own fields"
     )
     gpu_buses: tuple[int, ...] = Field(default=(), description="PCI bus of each GPU; empty: no document gives them")

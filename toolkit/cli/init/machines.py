@@ -7,7 +7,7 @@ from functools import cache
 
 from core.apis.names import CPU_ARCHITECTURES
 from core.data_files import SUFFIX, read
-from core.hardware.gpus import ARCHITECTURES, Gpu, named
+from core.hardware.gpus import ARCHITECTURES, Gpu, resolve_gpu
 from core.hardware.profiles import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR, PROFILES
 from core.hardware.profiles.catalogue import INCOMPLETE
 from core.wording import plural
@@ -194,7 +194,7 @@ def known() -> tuple[Known, ...]:
 
 def _incomplete(name: str, fields: Mapping[str, object]) -> Known:
     cores, threads, memory = fields.get("cpu_cores"), fields.get("threads_per_core", 2), fields.get("memory_gib")
-    gpu, gpus = named(fields.get("gpu")), fields.get("gpus")
+    gpu, gpus = resolve_gpu(fields.get("gpu")), fields.get("gpus")
     return Known(
         name=name,
         complete=False,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
 from core.hardware import cpus
-from core.hardware.gpus import ARCHITECTURES, labelled, shortened
+from core.hardware.gpus import ARCHITECTURES, gpu_of_short_name, labelled
 from core.hardware.profiles.records import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR, Reach
 from toolkit.cli.machine import contradictions, fabric_ports, nvlink_field
 from toolkit.cli.machine.facts import MOST_CPUS, NODE, Fact, Facts
@@ -53,7 +53,7 @@ def _gpu(facts: Facts, found: Found) -> None:
     architecture = str(facts.get(NODE, "architecture of the GPUs") or "").lower().partition(" ")[0]
     memory = facts.get(NODE, "memory of a GPU, MiB")
     short = facts.get(NODE, "shortened model of the GPUs") if label is None else None
-    if short and memory and (name := shortened(short, memory)):
+    if short and memory and (name := gpu_of_short_name(short, memory)):
         known = [name]
         found.remarks.append(f"gpu: by the beginning of its name, {short}, and its {memory} MiB")
     if len(known) == 1:

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from core.data_files import SUFFIX
-from core.hardware.gpus import Gpu, named
+from core.hardware.gpus import Gpu, resolve_gpu
 from core.hardware.profiles.catalogue import INCOMPLETE, PROFILES, incomplete_fields
 from toolkit.cli.machine.machine_fields import Found
 
@@ -19,7 +19,7 @@ class KnownMachine(NamedTuple):
 
 def with_gpu(gpu: Any) -> list[KnownMachine]:
     """Return the known machines with a GPU, by its name in `architectures`."""
-    return [machine for machine in _known() if isinstance(gpu, str) and machine.gpu == named(gpu)]
+    return [machine for machine in _known() if isinstance(gpu, str) and machine.gpu == resolve_gpu(gpu)]
 
 
 @cache
@@ -29,7 +29,7 @@ def _known() -> tuple[KnownMachine, ...]:
     return (
         *whole,
         *(
-            KnownMachine(named(one["gpu"]), one["gpus"], tuple(map(tuple, one["nvlink"].get("links", ()))))
+            KnownMachine(resolve_gpu(one["gpu"]), one["gpus"], tuple(map(tuple, one["nvlink"].get("links", ()))))
             for one in others
         ),
     )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.hardware.gpus import ARCHITECTURES, Gpu, named
+from core.hardware.gpus import ARCHITECTURES, Gpu, resolve_gpu
 from core.hardware.profiles.records import NvLink, Shape
 from toolkit.cli.machine import nvlinks
 from toolkit.cli.machine.facts import NODE, Facts
@@ -46,7 +46,7 @@ def put(facts: Facts, found: Found) -> None:
 
 
 def _gpu(found: Found) -> Gpu | None:
-    gpu = named(found.fields.get("gpu"))
+    gpu = resolve_gpu(found.fields.get("gpu"))
     return None if gpu is None else Gpu.model_validate(gpu)
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from core.data_files import DataFiles, checked, read
+from core.data_files import DataFiles, read, validate
 from core.hardware.profiles import Profile
 from core.model import Model
 
@@ -148,7 +148,7 @@ class Bom(Model):
         return found
 
 
-BILLS: Mapping[str, Bom] = DataFiles(Path(__file__).with_name("parts"), lambda path: checked(Bom, read(path), path))
+BILLS: Mapping[str, Bom] = DataFiles(Path(__file__).with_name("parts"), lambda path: validate(Bom, read(path), path))
 """Bills by the reference design that they are of."""
 
 

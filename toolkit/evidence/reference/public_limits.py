@@ -49,7 +49,7 @@ class _File(Model):
 @cache
 def public_limits() -> tuple[PublicLimit, ...]:
     """Return all of them, as the file has them."""
-    return data_files.checked(_File, data_files.read(FILE), FILE).limits
+    return data_files.validate(_File, data_files.read(FILE), FILE).limits
 
 
 def public_limit(machine: Profile, nodes: int) -> PublicLimit | None:
