@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from policies.configuration import Configuration, divided
+from policies.configuration import Configuration, divide
 from policies.findings import Finding, Severity, Undetermined
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -28,9 +28,9 @@ class _Check:
     severity: Severity
 
 
-def configured(content: Mapping[str, Any]) -> "Checker":
+def configured_checker(content: Mapping[str, Any]) -> "Checker":
     """Return a checker of all rules, those of the project's own among them, with a configuration of a stack."""
-    settled, general = divided(content)
+    settled, general = divide(content)
     rules = (*RULES, *general.own)
     return Checker(rules, Configuration(settled, rules))
 

@@ -61,7 +61,7 @@ class General:
     own: tuple[AnyRule, ...] = ()
 
 
-def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
+def divide(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
     """Divide a configuration into that of rules and undetermined findings, with the level of `all`, and the rest.
 
     Raise ConfigurationError for a field or a level that does not exist or has a wrong value.
@@ -73,18 +73,18 @@ def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
         for name in (*(rule.name for rule in (*RULES, *site_rules)), *_UNDETERMINED, EXCEPTIONS):
             fields = policies.get(name, {})
             policies[name] = {**level, **fields} if isinstance(fields, Mapping) else fields
-    ended = _fields(EXCEPTIONS, policies.pop(EXCEPTIONS, {}), LEVEL).get(LEVEL, Severity.MANDATORY)
-    whole = _fields(WHOLE_STACK, policies.pop(WHOLE_STACK, {}), LEVEL, COMPLETE, BESIDE)
-    complete = whole.get(COMPLETE)
+    expired = _fields(EXCEPTIONS, policies.pop(EXCEPTIONS, {}), LEVEL).get(LEVEL, Severity.MANDATORY)
+    whole_stack = _fields(WHOLE_STACK, policies.pop(WHOLE_STACK, {}), LEVEL, COMPLETE, BESIDE)
+    complete = whole_stack.get(COMPLETE)
     if complete is not None and not isinstance(complete, bool):
         raise ConfigurationError(f"{WHOLE_STACK}.{COMPLETE}: {complete!r} must be true or false")
-    beside = whole.get(BESIDE, ())
+    beside = whole_stack.get(BESIDE, ())
     if not isinstance(beside, list | tuple) or not all(isinstance(manifest, Mapping) for manifest in beside):
         raise ConfigurationError(f"{WHOLE_STACK}.{BESIDE}: must be a list of manifests")
-    return policies, General(complete, _level(EXCEPTIONS, ended), tuple(beside), site_rules)
+    return policies, General(complete, _level(EXCEPTIONS, expired), tuple(beside), site_rules)
 
 
-def with_own(content: Mapping[str, Any], folders: Sequence[str]) -> dict[str, Any]:
+def with_site_rules(content: Mapping[str, Any], folders: Sequence[str]) -> dict[str, Any]:
     """Return a configuration with rules of one's own from folders of the project; raise ConfigurationError.
 
     What is set for them goes with the folders: the engine knows no policies but those that the pack begins with.
@@ -93,7 +93,7 @@ def with_own(content: Mapping[str, Any], folders: Sequence[str]) -> dict[str, An
         return dict(content)
     names = {rule.name for rule in _own(folders)}
     level = {LEVEL: _fields(ALL, content[ALL], LEVEL).get(LEVEL)} if ALL in content else {}
-    parameters = {name: merged({name: level}, {name: content.get(name, {})})[name] for name in sorted(names)}
+    parameters = {name: merge({name: level}, {name: content.get(name, {})})[name] for name in sorted(names)}
     others = {name: fields for name, fields in content.items() if name not in names}
     # With a level of its own, or that of `all` would be it: the rules have theirs.
     always = {LEVEL: str(Severity.MANDATORY)}
@@ -107,7 +107,7 @@ def _flat(content: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[AnyRule, ..
     folders = settings.get(FOLDERS, ())
     if not isinstance(folders, list | tuple) or not all(isinstance(folder, str) for folder in folders):
         raise ConfigurationError(f"{OWN_RULES}.{FOLDERS}: {folders!r} must be a list of folders")
-    return merged(_fields(OWN_RULES, settings.get(PARAMETERS, {})), policies), _own(folders)
+    return merge(_fields(OWN_RULES, settings.get(PARAMETERS, {})), policies), _own(folders)
 
 
 def _own(folders: Sequence[str]) -> tuple[AnyRule, ...]:
@@ -166,7 +166,7 @@ def _fields(name: str, settings: Any, *allowed: str) -> dict[str, Any]:
     return dict(fields)
 
 
-def merged(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:
+def merge(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:
     """Put what is given over a configuration, field by field; a level alone leaves the parameters as they are."""
     result = dict(base)
     for name, value in override.items():
@@ -185,8 +185,8 @@ def with_file(base: Mapping[str, Any], file: Path | None) -> dict[str, Any]:
         return dict(base)
     try:
         flat, _ = _flat(base)
-        configuration = with_own(merged(flat, _read(file)), base.get(OWN_RULES, {}).get(FOLDERS, ()))
-        settled, general = divided(configuration)
+        configuration = with_site_rules(merge(flat, _read(file)), base.get(OWN_RULES, {}).get(FOLDERS, ()))
+        settled, general = divide(configuration)
         Configuration(settled, (*RULES, *general.own))
     except ConfigurationError as error:
         raise ConfigurationError(f"{file}: {error}") from None

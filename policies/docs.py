@@ -254,11 +254,11 @@ def _prose(text: str) -> str:
 
 def main() -> None:
     """Write the pages, and remove those of rules that are gone."""
-    written = pages()
+    texts = pages()
     for path in FOLDER.glob("*.md"):
-        if path not in written:
+        if path not in texts:
             path.unlink()
-    for path, text in written.items():
+    for path, text in texts.items():
         path.write_text(text)
 
 

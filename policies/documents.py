@@ -163,15 +163,15 @@ class _Builder:
                     start = event.start_mark.index
                 continue
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
-                ended, frame = frame, waiting.pop()
-                value = ended.content
-                if ended.merged:
-                    _merge(ended)
-                if ended.anchor is not None:
-                    size = nodes + self._added - ended.nodes
-                    self._anchors[ended.anchor] = _Anchored(value, size, ended.height)
-                if frame.height <= ended.height:
-                    frame.height = ended.height + 1
+                closed, frame = frame, waiting.pop()
+                value = closed.content
+                if closed.merged:
+                    _merge(closed)
+                if closed.anchor is not None:
+                    size = nodes + self._added - closed.nodes
+                    self._anchors[closed.anchor] = _Anchored(value, size, closed.height)
+                if frame.height <= closed.height:
+                    frame.height = closed.height + 1
             elif kind is AliasEvent:
                 value = self._alias(event, frame, len(waiting))
             elif kind is DocumentEndEvent:

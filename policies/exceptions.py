@@ -140,7 +140,7 @@ def waive(
             counts.excepted += 1
 
 
-def concerning(exceptions: Iterable[RuleException], subjects: Collection[Obj]) -> tuple[RuleException, ...]:
+def exceptions_of(exceptions: Iterable[RuleException], subjects: Collection[Obj]) -> tuple[RuleException, ...]:
     """Return the exceptions that name one of the examined objects: others belong to stacks that are not examined."""
     names = {str(subject) for subject in subjects}
     return tuple(entry for entry in exceptions if any(fnmatchcase(name, entry.subject) for name in names))
@@ -152,7 +152,7 @@ def unused(exceptions: Iterable[RuleException], tally: Tally) -> Iterator[RuleEx
     return (entry for entry in exceptions if id(entry) not in used)
 
 
-def ended(exceptions: Iterable[RuleException], today: date) -> Iterator[Finding]:
+def expired(exceptions: Iterable[RuleException], today: date) -> Iterator[Finding]:
     """Yield a mandatory finding for each expired exception: renew or delete it."""
     for entry in exceptions:
         if entry.expires < today:

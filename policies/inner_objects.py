@@ -155,11 +155,11 @@ def _of_text(path: Path, value: str) -> Iterator[tuple[Path, Tree, bool]]:
     """Yield the objects of a YAML text, as far as it can be read; all of them have the text's place."""
     try:
         for document in documents(value, Aliases.of(value), {}):
-            whole = document.tree
-            if whole.__class__ is dict and is_object(whole):
-                yield path, whole, True
-            elif whole.__class__ in (dict, list):
-                yield from ((path, item, True) for _, item, _ in _searched(whole))
+            content = document.tree
+            if content.__class__ is dict and is_object(content):
+                yield path, content, True
+            elif content.__class__ in (dict, list):
+                yield from ((path, item, True) for _, item, _ in _searched(content))
     except NotReadable:
         return
 

@@ -71,6 +71,6 @@ def _completed(objects: tuple[Obj, ...]) -> tuple[tuple[Obj, ...], dict[Obj, Obj
         for runtime in objects
         if runtime.group == TRAINING_RUNTIME.group and not runtime.trains
     }
-    named = ((job, runtimes.get(runtime_key(job.tree))) for job in jobs)
-    completed = {job: job.with_runtime(runtime) for job, runtime in named if runtime is not None}
+    pairs = ((job, runtimes.get(runtime_key(job.tree))) for job in jobs)
+    completed = {job: job.with_runtime(runtime) for job, runtime in pairs if runtime is not None}
     return tuple(completed.get(subject, subject) for subject in objects), completed

@@ -27,10 +27,10 @@ def _fits(expression: Tree, labels: Mapping[str, object]) -> bool:
     if not isinstance(key, str):
         return False
     value, listed = labels.get(key), values if isinstance(values, list) else []
-    fits = {
+    matches = {
         "In": value in listed,
         "NotIn": value not in listed,
         "Exists": key in labels,
         "DoesNotExist": key not in labels,
     }
-    return isinstance(operator, str) and fits.get(operator, False)
+    return isinstance(operator, str) and matches.get(operator, False)

@@ -17,7 +17,7 @@ from policies.part import Root
 from policies.pod_specs import pod_specs
 from policies.pods import Container, Pod, Step
 from policies.templates import OBJECTS, late_values
-from policies.train_jobs import TrainedPod, trained
+from policies.train_jobs import TrainedPod, trained_pod
 from policies.unknown_values import ReadLog
 from policies.values import Path, Tree, Unknown, entries, read, text
 from policies.virtual_machines import is_virtual_machine, machine_pods
@@ -116,7 +116,7 @@ class Obj(Root):
 
     def _of_train_job(self) -> tuple[Pod, ...]:
         """Return the pod that it completes, and those that its other patches change."""
-        completed = trained(self, self.runtime)
+        completed = trained_pod(self, self.runtime)
         merged = completed.merged if completed else frozenset()
         others = tuple(self._pod(spec) for spec in pod_specs(self.tree) if spec[0] not in merged)
         return (completed, *others) if completed else others

@@ -20,7 +20,7 @@ _PARTS = frozenset({"image", "name", "namespace", "generateName", "claimName", "
 _REFERENCE = re.compile(r"\$\{(\{)?([A-Za-z0-9_]+)\}(?(1)\})")
 
 
-def processed(tree: Tree, parameters: Tree) -> tuple[Tree, tuple[Unknown, ...]]:
+def process(tree: Tree, parameters: Tree) -> tuple[Tree, tuple[Unknown, ...]]:
     """Return an object of a Template with its `${NAME}`s filled in, and where a parameter has no value.
 
     A `${{NAME}}` stands for a number or a switch, and is not known either.

@@ -71,15 +71,15 @@ class TrainedPod(Pod):
         )
 
 
-def trained(owner: Root, runtime: Root | None) -> TrainedPod | None:
+def trained_pod(owner: Root, runtime: Root | None) -> TrainedPod | None:
     """Return the pod that a TrainJob completes; None where it leaves all of it to a runtime that is not at hand."""
     patches = list(_patches(owner.tree))
     if runtime is not None and (runtime.unknown or not _template(runtime.tree)):
         runtime = None
     if runtime is not None:
         patches += _overrides(owner.tree)
-    whole = runtime is not None or mapping(owner.tree, *_TRAINER) or patches
-    return TrainedPod(owner, runtime, patches) if whole else None
+    is_complete = runtime is not None or mapping(owner.tree, *_TRAINER) or patches
+    return TrainedPod(owner, runtime, patches) if is_complete else None
 
 
 def runtime_key(tree: Tree) -> tuple[str, str, str]:

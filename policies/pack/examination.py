@@ -7,7 +7,7 @@ from typing import Any
 
 from policies import exceptions
 from policies.check import Checker
-from policies.configuration import Configuration, divided
+from policies.configuration import Configuration, divide
 from policies.exceptions import RuleException
 from policies.findings import Finding, Severity, Undetermined
 from policies.inventory import Inventory
@@ -40,7 +40,7 @@ class Examination:
         configuration: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         """Raise ConfigurationError for a policy, a level or a parameter that does not exist or has a wrong value."""
-        levels, general = divided(configuration or {})
+        levels, general = divide(configuration or {})
         self.own = general.own
         self._whole = general.complete is not False
         self._ended = general.ended
@@ -75,8 +75,8 @@ class Examination:
         completed = self._completed(subjects, inventory.fresh())
         diagnostics = self._diagnostics((*links, *completed), subjects, secrets)
         if self._ended is not None:
-            ended = exceptions.ended(exceptions.concerning(self._waived, subjects), self._today)
-            diagnostics += [Diagnostic(finding.rule, self._ended, root, str(finding)) for finding in ended]
+            expired = exceptions.expired(exceptions.exceptions_of(self._waived, subjects), self._today)
+            diagnostics += [Diagnostic(finding.rule, self._ended, root, str(finding)) for finding in expired]
         return diagnostics
 
     def _diagnostics(self, raw: Iterable[Finding], subjects: Sequence[Obj], secrets: Iterable[str]) -> list[Diagnostic]:
@@ -84,13 +84,13 @@ class Examination:
         if not findings:
             return []
         hidden = secret_texts(subjects, secrets)
-        shown = [redact(finding, hidden) for finding in findings]
+        redacted = [redact(finding, hidden) for finding in findings]
         certain = [
             Diagnostic(finding.rule, finding.severity, str(finding.origin), str(finding))
-            for finding in shown
+            for finding in redacted
             if finding.undetermined is None
         ]
-        return [*certain, *_undetermined(finding for finding in shown if finding.undetermined is not None)]
+        return [*certain, *_undetermined(finding for finding in redacted if finding.undetermined is not None)]
 
 
 def _undetermined(findings: Iterable[Finding]) -> Iterator[Diagnostic]:

@@ -30,7 +30,7 @@ from policies.scc.pod_defaults import defaulted_pod
 from policies.scc.pods import Pod, read
 from policies.scc.providers import LEVEL, SUPPLEMENTAL_GROUPS, UID_RANGE, Provider, Unprepared, providers
 from policies.scc.reading import InvalidPod
-from policies.scc.subjects import Namespace, User, named, running_as
+from policies.scc.subjects import Namespace, User, is_named, running_as
 from policies.scc.write import written
 
 SCC_ANNOTATION = "openshift.io/scc"
@@ -135,9 +135,9 @@ def _subject(
 ) -> str | None:
     """Return through whom an SCC may be used, the service account first; None when through no one."""
     name, users, groups = constraint.name, constraint.users, constraint.groups
-    if account is not None and (name in by_account or named(account, users, groups)):
+    if account is not None and (name in by_account or is_named(account, users, groups)):
         return "serviceaccount"
-    return "user" if name in usable or named(user, users, groups) else None
+    return "user" if name in usable or is_named(user, users, groups) else None
 
 
 def _hint(seen: Pod, candidates: Sequence[Provider], denied: Collection[str]) -> list[Reason]:

@@ -20,10 +20,10 @@ class Block(NamedTuple):
     end: int
 
 
-def block(written: str) -> Block:
+def block(text: str) -> Block:
     """Read one block; like the plugin's scanner this takes what it needs and leaves the rest of the text alone."""
-    separator = "/" if "/" in written else "-"
-    start, remainder = _number(written)
+    separator = "/" if "/" in text else "-"
+    start, remainder = _number(text)
     if not remainder:
         raise InvalidBlock("unexpected EOF")
     if not remainder.startswith(separator):
@@ -32,12 +32,12 @@ def block(written: str) -> Block:
     return Block(start, second) if separator == "-" else Block(start, (start + second - 1) % _WRAP)
 
 
-def _number(written: str) -> tuple[int, str]:
-    written = written.lstrip(_BLANKS)
-    if written.startswith("\n"):
+def _number(text: str) -> tuple[int, str]:
+    text = text.lstrip(_BLANKS)
+    if text.startswith("\n"):
         raise InvalidBlock("unexpected newline")
-    digits = len(written) - len(written.lstrip("0123456789"))
-    token, remainder = written[:digits], written[digits:]
+    digits = len(text) - len(text.lstrip("0123456789"))
+    token, remainder = text[:digits], text[digits:]
     if not token:
         raise InvalidBlock("expected integer" if remainder else "EOF")
     # enough to decide: Python refuses to read thousands of digits, with an error of its own

@@ -82,8 +82,8 @@ def _check_number(value: object, path: str) -> None:
 
 def _check_quantity(value: object, path: str) -> None:
     if isinstance(value, str):
-        fits = QUANTITY.fullmatch(value.strip()) is not None
+        is_quantity = QUANTITY.fullmatch(value.strip()) is not None
     else:
-        fits = isinstance(value, int | float | None) and not isinstance(value, bool)
-    if not fits:
+        is_quantity = isinstance(value, int | float | None) and not isinstance(value, bool)
+    if not is_quantity:
         raise InvalidPod(path, "a quantity", value)

@@ -15,7 +15,7 @@ def filled(pod: Pod, provider: Provider) -> Pod:
     if profile:
         annotations = {**annotations, POD_ANNOTATION: profile}
         seccomp = parsed(profile)
-    whole = replace(
+    completed = replace(
         pod,
         annotations=annotations,
         seccomp=seccomp,
@@ -23,7 +23,9 @@ def filled(pod: Pod, provider: Provider) -> Pod:
         fs_group=provider.fs_group[0][0] if pod.fs_group is None and provider.fs_group else pod.fs_group,
         groups=(provider.groups[0][0],) if pod.groups is None and provider.groups else pod.groups,
     )
-    return replace(whole, containers=tuple(_container(container, whole, provider) for container in pod.containers))
+    return replace(
+        completed, containers=tuple(_container(container, completed, provider) for container in pod.containers)
+    )
 
 
 def _container(container: Container, pod: Pod, provider: Provider) -> Container:

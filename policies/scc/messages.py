@@ -28,8 +28,8 @@ def _rune(character: str) -> str:
 
 def invalid(path: str, value: str | int | Sequence[int] | None, detail: str) -> str:
     """Return the message for an invalid value."""
-    shown = quoted(value) if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-    return f"{path}: Invalid value: {shown}: {detail}"
+    text = quoted(value) if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+    return f"{path}: Invalid value: {text}: {detail}"
 
 
 def forbidden(path: str, detail: str) -> str:

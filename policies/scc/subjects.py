@@ -38,6 +38,6 @@ def running_as(namespace: str, name: str) -> User:
     )
 
 
-def named(user: User, users: Collection[str], groups: Collection[str]) -> bool:
+def is_named(user: User, users: Collection[str], groups: Collection[str]) -> bool:
     """Return whether the lists `users` or `groups` of an SCC name the user or one of its groups."""
     return user.name in users or any(group in groups for group in user.groups)

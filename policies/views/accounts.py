@@ -48,7 +48,7 @@ def exempt(inventory: Inventory, namespace: str) -> bool:
 
 
 def without_scc(namespace: str, labels: Mapping[str, object]) -> bool:
-    """Return the same of a namespace with these labels."""
+    """Return whether OpenShift admits the pods of a namespace with these labels without asking any SCC."""
     level, disabled = labels.get(RUN_LEVEL), labels.get(SCC_DISABLED)
     return namespace in SCC_EXEMPT_NAMESPACES or level in RUN_LEVELS_WITHOUT_SCC or disabled == "true"
 

@@ -140,9 +140,9 @@ def _profile(spec: Mapping[str, Any]) -> Path:
     return next((path for path in paths if read(spec, *path) is not None), ())
 
 
-def _place(written: str) -> Path:
+def _place(field_path: str) -> Path:
     """Return the field of a complaint, `spec.volumes[1]` or `containers[0].hostPID`, below the pod's spec."""
-    words: Path = tuple(int(word) if word.isdigit() else word for word in _WORD.findall(written))
+    words: Path = tuple(int(word) if word.isdigit() else word for word in _WORD.findall(field_path))
     match words:
         case ("spec", *path):
             return tuple(path)

@@ -44,11 +44,11 @@ class Admitted:
 
     def read(self, container: Container, *keys: str) -> Any:
         """Return a field of a container's security context."""
-        beside = [sibling.path for sibling in self.pod.containers if sibling.group == container.group]
-        return read(self.spec, container.group, beside.index(container.path), "securityContext", *keys)
+        siblings = [sibling.path for sibling in self.pod.containers if sibling.group == container.group]
+        return read(self.spec, container.group, siblings.index(container.path), "securityContext", *keys)
 
 
-def admitted(pod: Pod, inventory: Inventory, release: Release) -> Admitted | None:
+def admitted_pod(pod: Pod, inventory: Inventory, release: Release) -> Admitted | None:
     """Return a pod as it will run; None where no SCC takes it or is asked, or a value is unknown until the update."""
     namespace, account = pod.object.namespace, account_of(pod)
     if (isinstance(pod.object, Obj) and pod.object.partial) or exempt(inventory, namespace):
@@ -59,13 +59,15 @@ def admitted(pod: Pod, inventory: Inventory, release: Release) -> Admitted | Non
     outcome, allocation = predicted.of(pod, namespace, account)
     if outcome.message or not outcome.scc:
         return None
-    missing_objects = missing(pod, account, inventory, predicted, allocation)
-    if not missing_objects and predicted.accounts.uncertain:
-        missing_objects = "an SCC, a role or a binding is not known"
-    return Admitted(pod, outcome.scc, outcome.spec, missing_objects, allocation is not None and bool(allocation.users))
+    absent = missing_objects(pod, account, inventory, predicted, allocation)
+    if not absent and predicted.accounts.uncertain:
+        absent = "an SCC, a role or a binding is not known"
+    return Admitted(pod, outcome.scc, outcome.spec, absent, allocation is not None and bool(allocation.users))
 
 
-def missing(pod: Pod, account: str, inventory: Inventory, predicted: Admission, allocation: Allocation | None) -> str:
+def missing_objects(
+    pod: Pod, account: str, inventory: Inventory, predicted: Admission, allocation: Allocation | None
+) -> str:
     """Return what is not among the objects and could change the verdict."""
     namespace = pod.object.text("metadata", "namespace")
     if not namespace:

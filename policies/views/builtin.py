@@ -55,11 +55,11 @@ def _kind(api_version: str, kind: str, group: str) -> UnknownKind:
     if home := homes.get(kind):
         problem = f"{kind} is not a kind of {api_version}; it is of {home}"
         return UnknownKind(problem, "apiVersion", f"Write apiVersion: {home}")
-    near = {kind_name.casefold(): kind_name for kind_name in BUILTIN[group]}
-    far = {kind_name.casefold(): kind_name for kind_name in homes}
+    in_group = {kind_name.casefold(): kind_name for kind_name in BUILTIN[group]}
+    in_any_group = {kind_name.casefold(): kind_name for kind_name in homes}
     folded = kind.casefold()
-    close = get_close_matches(folded, near, 1, _CLOSE) or get_close_matches(folded, far, 1, _CLOSE)
-    name = {**far, **near}[close[0]] if close else ""
+    close = get_close_matches(folded, in_group, 1, _CLOSE) or get_close_matches(folded, in_any_group, 1, _CLOSE)
+    name = {**in_any_group, **in_group}[close[0]] if close else ""
     if not name:
         return UnknownKind(f"{kind} is not a kind of {api_version}", "kind", "Write a kind that the API has")
     if name in BUILTIN[group]:

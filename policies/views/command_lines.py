@@ -45,9 +45,9 @@ def commands(container: Container) -> list[Command]:
     if not _has_words(container):
         return []
     first, args = _words(container, "command"), _words(container, "args")
-    whole = Command([*first, *args][:_MOST_WORDS], None, len(first))
-    script = _script(whole.words)
-    return [whole] if script is None else list(_split(whole.words[script], whole.place(script)))
+    command = Command([*first, *args][:_MOST_WORDS], None, len(first))
+    script = _script(command.words)
+    return [command] if script is None else list(_split(command.words[script], command.place(script)))
 
 
 def text(container: Container) -> str:

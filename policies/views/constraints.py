@@ -22,9 +22,9 @@ _HARMLESS = frozenset({"NET_BIND_SERVICE"})
 _IDENTITY = frozenset({"apiVersion", "kind", "metadata"})
 
 
-def capability(written: str) -> str:
+def capability(text: str) -> str:
     """Return a capability in one spelling: CAP_IPC_LOCK and ipc_lock are IPC_LOCK, * is ALL."""
-    name = written.upper().removeprefix("CAP_")
+    name = text.upper().removeprefix("CAP_")
     return ALL if name == "*" else name
 
 
@@ -60,11 +60,12 @@ def is_shipped(scc: Obj) -> bool:
     """Return whether an object is one of OpenShift's own SCCs, unchanged."""
     releases: tuple[Release, ...] = ("4.4", "current", "upgraded")
     return any(
-        (base := shipped(release).get(scc.name)) is not None and not differing(scc.tree, base) for release in releases
+        (base := shipped(release).get(scc.name)) is not None and not differing_fields(scc.tree, base)
+        for release in releases
     )
 
 
-def differing(scc: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, ...]:
+def differing_fields(scc: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the fields in which two SCCs differ in meaning, sorted; the order of a list has none."""
     own_meanings, base_meanings = meanings(scc), meanings(base)
     return tuple(
@@ -76,7 +77,7 @@ def differing(scc: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, ...
     )
 
 
-def tighter(field: str, scc: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
+def is_tighter(field: str, scc: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
     """Return whether a field of an SCC that differs from that of another SCC gives less than it."""
     own_meaning, base_meaning = meanings(scc).get(field), meanings(base).get(field)
     return type(own_meaning) is type(base_meaning) and field in _TIGHTER and _TIGHTER[field](own_meaning, base_meaning)

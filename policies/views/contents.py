@@ -43,7 +43,7 @@ def of_type(content: Content) -> str:
     return _TYPES.get(content, "")
 
 
-def closer(type_name: str, field: str) -> Closer | None:
+def value_check(type_name: str, field: str) -> Closer | None:
     """Return what looks closer at the values of a field, or None where the type is all there is to say."""
     place = (type_name, field)
     if place in WORDS:

@@ -81,8 +81,8 @@ def known_form(text: str) -> str:
 
 def in_arguments(arguments: list[object]) -> Iterator[tuple[int, str]]:
     """Yield where arguments give a credential, and what: of `--token x`, `--token=x`, in a shell's line, too."""
-    whole = "\n".join([argument for argument in arguments if isinstance(argument, str)])
-    if not (_BEGINNINGS.search(whole) or ("-" in whole and _ANY_WORD.search(whole))):
+    line = "\n".join([argument for argument in arguments if isinstance(argument, str)])
+    if not (_BEGINNINGS.search(line) or ("-" in line and _ANY_WORD.search(line))):
         return  # as most have neither, for a fourth of what reading each argument takes
     flag = ""
     for index, argument in enumerate(arguments):

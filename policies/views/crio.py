@@ -51,14 +51,14 @@ def toml(text: str) -> Tree:
         return {}
 
 
-def configured(text: str) -> Iterator[str]:
+def file_effects(text: str) -> Iterator[str]:
     """Yield what a file of CRI-O's configuration gives, as the end of a sentence; nothing where it is not TOML."""
     runtime = read(toml(text), "crio", "runtime")
     yield from _effects(runtime if isinstance(runtime, Mapping) else {})
 
 
-def ordered(text: str) -> Iterator[str]:
-    """Yield the same of options on a command line, or in variables of the environment."""
+def option_effects(text: str) -> Iterator[str]:
+    """Yield what options on a command line, or in variables of the environment, give."""
     options: dict[str, Any] = {}
     for option in _OPTION.finditer(text):
         name, value = option[1].lower().replace("-", "_"), (option[2] or "").strip("\"'")
@@ -75,7 +75,7 @@ def _effects(runtime: Mapping[str, Any]) -> Iterator[str]:
     if devices := _devices(runtime, _ADDED):
         yield f"gives every container {devices}"
     if devices := _device_names(
-        device for handler in _runtimes(runtime) for device in annotated(handler.get("default_annotations"))
+        device for handler in _runtimes(runtime) for device in annotated_devices(handler.get("default_annotations"))
     ):
         yield f"gives every container {devices}"
     if devices := _devices(runtime, "allowed_devices"):
@@ -118,11 +118,11 @@ def _devices(runtime: Mapping[str, Any], field: str) -> str:
 
 
 def _device_names(devices: Iterable[str]) -> str:
-    named = {device.partition(":")[0].strip() for device in devices}
-    return ", ".join(sorted(named - _DEVICES - {""}))[:200]
+    names = {device.partition(":")[0].strip() for device in devices}
+    return ", ".join(sorted(names - _DEVICES - {""}))[:200]
 
 
-def annotated(annotations: Tree) -> Iterator[str]:
+def annotated_devices(annotations: Tree) -> Iterator[str]:
     """Yield the devices, as written, that annotations of a pod name for its containers."""
     for key, value in annotations.items() if isinstance(annotations, Mapping) else ():
         if names_devices(key) and isinstance(value, str):
@@ -134,7 +134,7 @@ def names_devices(key: Tree) -> bool:
     return isinstance(key, str) and key.partition("/")[0] in _ANNOTATIONS
 
 
-def hooked(text: str) -> str:
+def hook_scope(text: str) -> str:
     """Return for which containers a hook runs: `all`, `some` where their annotations choose, empty if unreadable."""
     try:
         content = json.loads(text)

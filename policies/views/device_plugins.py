@@ -77,9 +77,9 @@ def configuration(subject: Obj) -> Configuration | None:
     if subject.kind != CONFIG_MAP.kind:
         return _parse(_POLICY_PATH, read(subject.tree, *_POLICY_PATH))
     data = read(subject.tree, "data")
-    named = subject.name == _CONFIG_MAP_NAME
+    has_default_name = subject.name == _CONFIG_MAP_NAME
     text = data if isinstance(data, Unknown) else read(data, _CONFIG_MAP_KEY)
-    if not named and not (isinstance(text, str) and _LIST in text):
+    if not has_default_name and not (isinstance(text, str) and _LIST in text):
         return None
     return _parse(("data", _CONFIG_MAP_KEY), text)
 

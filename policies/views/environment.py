@@ -29,10 +29,10 @@ def _named_variables(container: Container) -> list[tuple[int, str]]:
     entries = container.tree.get("env")
     if isinstance(entries, Unknown):
         container.read("env")
-    named: list[tuple[int, str]] = []
+    names: list[tuple[int, str]] = []
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
         if not is_mapping(entry):
             container.read("env", index)
         elif isinstance(name := entry.get("name"), str):
-            named.append((index, name))
-    return named
+            names.append((index, name))
+    return names

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from core.apis.fields import Content, Field, Type
 from policies.values import Path, Tree, Unknown, brief
-from policies.views.contents import LIST, Closer, closer, of_type, quantity
+from policies.views.contents import LIST, Closer, of_type, quantity, value_check
 from policies.views.names import is_qualified
 
 Above: TypeAlias = tuple[tuple[Path, Type], ...]
@@ -87,7 +87,9 @@ _Frame: TypeAlias = "tuple[_Frame, Any, _Level | None] | None"
 @cache
 def _level(type_: Type) -> _Level:
     null = not type_.of_operator or type_.name.partition(".")[0] in _NULL
-    return _Level(type_, {name: _entry(field, closer(type_.name, name), null) for name, field in type_.fields.items()})
+    return _Level(
+        type_, {name: _entry(field, value_check(type_.name, name), null) for name, field in type_.fields.items()}
+    )
 
 
 def _entry(field: Field, look: Closer | None, null: bool) -> _Entry:
@@ -122,7 +124,7 @@ class Walk:
         for key, value in tree.items():
             entry = fields.get(key)
             if entry is None:
-                if not level.type.open_ and (not level.type.of_operator or near(str(key), level.type)):
+                if not level.type.open_ and (not level.type.of_operator or similar_field(str(key), level.type)):
                     self._add((frame, key, level))
             elif value.__class__ not in entry.plain:
                 here = (frame, key, level)
@@ -231,7 +233,7 @@ def _hint(name: str) -> str:
     return " (a space is missing after the colon?)" if ":" in name else unprintable(name)
 
 
-def near(name: str, type_: Type) -> str:
+def similar_field(name: str, type_: Type) -> str:
     """Return the field of a type that is probably meant by a name; nothing where none is similar."""
     folded = {field.casefold(): field for field in type_.fields}
     close = get_close_matches(name[:_LONGEST].strip().casefold(), folded, n=1, cutoff=_CLOSE)

@@ -13,12 +13,12 @@ LARGEST = 1 << 20
 """Characters of a text; the API server stores no more in an object."""
 
 
-def folded(text: str) -> Any:
+def parse_folded(text: str) -> Any:
     """Return what a struct gets: every key in lower case, the last of several alike; raise ValueError for no JSON."""
     return _read(text, lambda pairs: {key.casefold(): value for key, value in pairs})
 
 
-def every(text: str) -> Any:
+def parse_every_value(text: str) -> Any:
     """Return JSON with a list of all values for each key, which is in lower case; raise ValueError for no JSON."""
     return _read(text, _by_folded_key)
 

@@ -31,7 +31,7 @@ _DEEPEST = 64
 _MOST = 1000
 
 
-def selects(name: str, value: str, container: Container | None) -> bool:
+def selects_devices(name: str, value: str, container: Container | None) -> bool:
     """Return whether a variable with this value gives a container devices beside those that it requests."""
     if name in _LISTS:
         return value not in NOTHING
@@ -40,13 +40,13 @@ def selects(name: str, value: str, container: Container | None) -> bool:
     return False
 
 
-def legacy(values: dict[str, str], container: Container) -> bool:
+def is_legacy_image(values: dict[str, str], container: Container) -> bool:
     """Return whether a container's variables make the runtime take its image for an old one, which sees all GPUs."""
     old = bool(values.get(_CUDA_VERSION)) and not values.get(_REQUIRE_CUDA)
     return old and VISIBLE not in values and not gpus(container)
 
 
-def loose(subject: Obj) -> Iterator[tuple[Part, str, str]]:
+def loose_variables(subject: Obj) -> Iterator[tuple[Part, str, str]]:
     """Yield such variables in an object of an unknown kind that belong to none of its containers.
 
     Its controller hands them on: `spec.trainer.env` of a TrainJob, `driver.envVars` of a SparkApplication, which is a

@@ -42,7 +42,7 @@ class Image:
         return f"{DOCKER_HUB}/{_OFFICIAL}/{self.path}" if self.bare else f"{DOCKER_HUB}/{self.path}"
 
 
-def filled_in(subject: Obj) -> bool:
+def has_image_stream(subject: Obj) -> bool:
     """Return whether OpenShift fills in images of an object from image streams, so that it need not name one."""
     if _TRIGGERS in subject.mapping("metadata", "annotations"):
         return True

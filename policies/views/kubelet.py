@@ -28,7 +28,7 @@ class Opening(NamedTuple):
     path: Path
 
 
-def opened(settings: Tree) -> Iterator[Opening]:
+def field_openings(settings: Tree) -> Iterator[Opening]:
     """Yield what the fields of a KubeletConfiguration allow."""
     if read(settings, "authentication", "anonymous", "enabled") is True:
         yield Opening(_ANONYMOUS, ("authentication", "anonymous", "enabled"))
@@ -39,15 +39,15 @@ def opened(settings: Tree) -> Iterator[Opening]:
         yield Opening(_OPEN_PORT.format(port), ("readOnlyPort",))
 
 
-def configured(text: str) -> Iterator[str]:
-    """Yield the same of a file of the kubelet's, in YAML or JSON, whatever its form; no alias of it is followed."""
+def file_openings(text: str) -> Iterator[str]:
+    """Yield what a file of the kubelet's allows, in YAML or JSON, whatever its form; no alias of it is followed."""
     yield from (effect for pattern, effect in _FIELDS if pattern.search(text))
     if port := _READ_ONLY.search(text):
         yield _OPEN_PORT.format(port[1])
 
 
-def ordered(text: str) -> Iterator[str]:
-    """Yield the same of options on a command line."""
+def option_openings(text: str) -> Iterator[str]:
+    """Yield what options on a command line allow."""
     yield from (effect for pattern, effect in _OPTIONS if pattern.search(text))
     if port := _PORT.search(text):
         yield _OPEN_PORT.format(port[1])

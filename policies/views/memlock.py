@@ -27,7 +27,7 @@ _LIMIT = re.compile(r"LimitMEMLOCK\s*=\s*(.*)")
 _ULIMIT = re.compile(r"memlock=-1(?::-1)?")
 
 
-def raised(inventory: Inventory) -> Mapping[str, bool]:
+def pools_with_memlock(inventory: Inventory) -> Mapping[str, bool]:
     """Return the pools whose MachineConfigs lift the limit; to be called through `Inventory.once`.
 
     The value says whether it is sure: False where a MachineConfig of the pool is unknown until the update.

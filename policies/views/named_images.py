@@ -33,7 +33,7 @@ class NamedImages:
     """Builds whose Containerfile is in a repository, as namespace/name: what it names is not known."""
 
 
-def named(manifests: Iterable[Mapping[str, Any]]) -> NamedImages:
+def images_of(manifests: Iterable[Mapping[str, Any]]) -> NamedImages:
     """Return the images that manifests name; values that are unknown until the update are left out."""
     subjects = [subject for manifest in manifests for subject in objects(manifest)]
     builds = [

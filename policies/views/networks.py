@@ -8,7 +8,7 @@ from functools import lru_cache
 from core.apis.names import NETWORKS
 from policies.pods import Pod
 from policies.values import read
-from policies.views.go_json import folded
+from policies.views.go_json import parse_folded
 
 DEFAULT_NETWORK = "v1.multus-cni.io/default-network"
 ANNOTATIONS = (NETWORKS, DEFAULT_NETWORK)
@@ -36,7 +36,7 @@ def networks(pod: Pod) -> Iterator[tuple[str, Network | None]]:
 def _read(text: str) -> tuple[Network | None, ...]:
     if text.lstrip().startswith(("[", "{")):
         try:
-            content = folded(text)
+            content = parse_folded(text)
         except ValueError:
             return (None,)
         entries = content if isinstance(content, list) else [content]

@@ -28,7 +28,7 @@ _LINKED = (
 )
 
 
-def plain(path: str) -> str:
+def canonical(path: str) -> str:
     """Return a path in one spelling: one slash at a time, and the links of RHCOS followed."""
     normalized = "/" + posixpath.normpath(path).lstrip("/")
     for link, target in _LINKED:
@@ -37,9 +37,9 @@ def plain(path: str) -> str:
     return normalized
 
 
-def own(path: str, patterns: Iterable[str], disks: Iterable[str]) -> bool:
+def is_system_path(path: str, patterns: Iterable[str], disks: Iterable[str]) -> bool:
     """Return whether a path is the operating system's: one of `patterns`, below or above one, or no disk of /dev."""
-    spelled = plain(path)
+    spelled = canonical(path)
     parts = _parts(spelled)
     if len(parts) == 2 and parts[0] == _DEVICES and not any(fnmatchcase(spelled, disk) for disk in disks):  # noqa: PLR2004
         return True

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from core.apis.fields import Type
 from policies.values import brief, show
-from policies.views.fields import Above, Misfit, near, unprintable
+from policies.views.fields import Above, Misfit, similar_field, unprintable
 
 _LONGEST = 64
 _DEPTH = 2
@@ -41,7 +41,7 @@ def _hint(name: str, type_: Type, above: Above) -> str:
         return "a space is missing after the colon"
     if place := _above(name, above):
         return f"it belongs to {place}"
-    if similar := near(name, type_):
+    if similar := similar_field(name, type_):
         return f"did you mean {similar}?"
     return "a label was meant?" if type_.name == "ObjectMeta" else ""
 

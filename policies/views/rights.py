@@ -74,17 +74,17 @@ class _Right(NamedTuple):
         return bool({group, EVERY} & self.groups) and any(_covers(covered, resource) for covered in self.resources)
 
 
-def shipped(name: str) -> str:
+def shipped_rights(name: str) -> str:
     """Return what a ClusterRole that OpenShift ships lets one do; empty for what tenants may have."""
     return next((rights for pattern, rights in _SHIPPED.items() if fnmatchcase(name, pattern)), "")
 
 
-def shipped_inside(name: str) -> str:
+def shipped_rights_inside(name: str) -> str:
     """Return what a ClusterRole that OpenShift ships lets one do in a namespace, as `inside` does."""
     return _INSIDE.get(name, "")
 
 
-def excessive(role: Tree, *, everywhere: bool = False) -> Iterator[tuple[int, str]]:
+def excessive_rights(role: Tree, *, everywhere: bool = False) -> Iterator[tuple[int, str]]:
     """Yield the rules of a role that give too much: the index of each, and what it lets one do.
 
     `everywhere` says that it is bound in all namespaces, and so for objects that are in none.
@@ -92,7 +92,7 @@ def excessive(role: Tree, *, everywhere: bool = False) -> Iterator[tuple[int, st
     yield from _by_rule(role, lambda right: _excessive(right, everywhere=everywhere))
 
 
-def inside(role: Tree, *, everywhere: bool = False) -> Iterator[tuple[int, str]]:
+def rights_inside(role: Tree, *, everywhere: bool = False) -> Iterator[tuple[int, str]]:
     """Yield the rules of a role that give the rights of others in a namespace with privileged pods."""
     yield from _by_rule(role, lambda right: _inside(right, everywhere=everywhere))
 

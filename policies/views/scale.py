@@ -5,12 +5,12 @@ from core.apis.names import SCALE_CORE
 from policies.inventory import Inventory
 
 
-def present(inventory: Inventory) -> bool:
+def is_deployed(inventory: Inventory) -> bool:
     """Return whether the cluster has container-native Storage Scale; for `Inventory.once`."""
     return bool(inventory.of(SCALE_CLUSTER))
 
 
-def labelled(inventory: Inventory) -> frozenset[str]:
+def client_nodes(inventory: Inventory) -> frozenset[str]:
     """Return the nodes with the label of its clients, several patches of a node as one; for `Inventory.once`."""
     place = ("metadata", "labels", SCALE_CORE)
     return frozenset(node.name for node in inventory.of(NODE) if node.read(*place) is not None)

@@ -10,7 +10,7 @@ TAINTS = (
 """Patterns of the taints of nodes that are not for tenants."""
 
 
-def tolerated(key: str, operator: str, effect: str, taints: Iterable[str]) -> str:
+def reached_taint(key: str, operator: str, effect: str, taints: Iterable[str]) -> str:
     """Return what a toleration reaches that is not for tenants, as the end of a sentence; empty when it is nothing."""
     if not key:
         of_effect = f" of effect {effect[:40]}" if effect else ""

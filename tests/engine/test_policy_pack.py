@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from policies.configuration import with_own
+from policies.configuration import with_site_rules
 from policies.findings import Undetermined
 from tests.engine import previews
 from tests.engine.kit import Cluster, Outcome, Stack, config_map, thing
@@ -111,7 +111,7 @@ def test_a_field_that_leaves_the_settings_is_judged_no_more(
 def test_rules_of_ones_own(stack: Stack, tmp_path: Path) -> None:
     """A rule of the project's own folder, named by the configuration alone, refuses an object in a preview."""
     stack.configure(config_map("settings", "default", {}))
-    own = with_own({"team-label": {"label": "owner"}}, ["tests/policies/own_rules"])
+    own = with_site_rules({"team-label": {"label": "owner"}}, ["tests/policies/own_rules"])
     refused = _run(stack, tmp_path, "preview", **own)
     assert refused.status != 0
     assert "team-label" in refused.text

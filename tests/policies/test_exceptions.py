@@ -12,7 +12,7 @@ from policies.exceptions import (
     ExceptionsError,
     RuleException,
     Tally,
-    ended,
+    expired,
     load,
     read,
     unused,
@@ -84,7 +84,7 @@ def test_a_renewed_exception_holds_beside_the_old_one() -> None:
 def test_an_ended_exception_is_a_finding_of_its_own() -> None:
     """An expired exception is a mandatory finding of its own, until it is deleted or renewed."""
     entries = [_exception("DaemonSet gpu/driver"), _exception("DaemonSet gpu/old", date(2026, 11, 20))]
-    (finding,) = ended(entries, TODAY)
+    (finding,) = expired(entries, TODAY)
     assert (finding.rule, finding.severity) == (NAME, Severity.MANDATORY)
     assert finding.object == f"exception to {RULE} for DaemonSet gpu/old"
     assert "2026-11-20" in finding.message
@@ -153,7 +153,7 @@ def test_an_exception_knows_its_place(tmp_path: Path) -> None:
     entry = f"{{rule: {RULE}, object: b, reason: long enough, expires: 2027-06-30}}"
     path = _file(tmp_path, f"# why\n- {entry}\n\n- {entry}\n")
     assert [each.place for each in read(path)] == [(str(path), 2), (str(path), 4)]
-    assert [each.origin for each in ended(read(path), date(2028, 1, 1))] == [(str(path), 2), (str(path), 4)]
+    assert [each.origin for each in expired(read(path), date(2028, 1, 1))] == [(str(path), 2), (str(path), 4)]
 
 
 @pytest.mark.parametrize(
@@ -196,4 +196,4 @@ def test_our_own_exceptions_hold() -> None:
     """The exceptions of this repository name existing rules and have not expired."""
     entries = read(FILE)
     assert {entry.rule for entry in entries} <= {rule.name for rule in RULES}
-    assert list(ended(entries, TODAY)) == []
+    assert list(expired(entries, TODAY)) == []

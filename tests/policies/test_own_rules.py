@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from policies import own_rules
-from policies.check import configured
-from policies.configuration import OWN_RULES, ConfigurationError, divided, with_file, with_own
+from policies.check import configured_checker
+from policies.configuration import OWN_RULES, ConfigurationError, divide, with_file, with_site_rules
 from policies.findings import Finding, Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
@@ -21,28 +21,28 @@ _RULE = (own_rules.ROOT / FOLDER / "team_label.py").read_text()
 def found(content: dict[str, Any]) -> list[Finding]:
     """Return what a configured checker finds in a ConfigMap without labels, by rules of one's own."""
     subject = Obj(CONFIG)
-    return [each for each in configured(content).check([subject], Inventory([subject])) if "label" in each.rule]
+    return [each for each in configured_checker(content).check([subject], Inventory([subject])) if "label" in each.rule]
 
 
 def test_an_own_rule_runs_beside_ours() -> None:
     """Rules of a folder run with all others, with the parameters that are set by their names."""
-    (finding,) = found(with_own({"team-label": {"label": "owner"}}, [FOLDER]))
+    (finding,) = found(with_site_rules({"team-label": {"label": "owner"}}, [FOLDER]))
     assert str(finding.message) == "has no label owner"
     assert (finding.rule, finding.severity, finding.remedy) == ("team-label", Severity.MANDATORY, "Add the label")
-    assert len(configured(with_own({}, [FOLDER])).rules) == len(configured({}).rules) + 1
+    assert len(configured_checker(with_site_rules({}, [FOLDER])).rules) == len(configured_checker({}).rules) + 1
 
 
 @pytest.mark.parametrize("content", [{"team-label": "advisory"}, {"all": "advisory"}])
 def test_levels_reach_an_own_rule(content: dict[str, Any]) -> None:
     """A level of the rule, and that of all rules, counts."""
-    assert [each.severity for each in found(with_own(content, [FOLDER]))] == [Severity.ADVISORY]
+    assert [each.severity for each in found(with_site_rules(content, [FOLDER]))] == [Severity.ADVISORY]
 
 
 def test_a_file_configures_an_own_rule(tmp_path: Path) -> None:
     """A file over a configuration changes a field of an own rule, and one of a wrong name is refused."""
     file = tmp_path / "policies.json"
     file.write_text('{"team-label": "advisory"}')
-    own = with_own({"team-label": {"label": "owner"}}, [FOLDER])
+    own = with_site_rules({"team-label": {"label": "owner"}}, [FOLDER])
     (finding,) = found(with_file(own, file))
     assert (finding.severity, finding.message) == (Severity.ADVISORY, "has no label owner")
     file.write_text('{"team-lable": "advisory"}')
@@ -52,7 +52,7 @@ def test_a_file_configures_an_own_rule(tmp_path: Path) -> None:
 
 def test_the_pack_has_it() -> None:
     """The policy pack reports what an own rule finds, as its configuration names the folder."""
-    configuration = with_own({"team-label": {"label": "owner"}}, [FOLDER])
+    configuration = with_site_rules({"team-label": {"label": "owner"}}, [FOLDER])
     said = Servicer(configuration={OWN_RULES: configuration[OWN_RULES]}).analyze("kubernetes:core/v1:ConfigMap", CONFIG)
     (own,) = (each for each in said if each.policyName == "team-label")
     assert "has no label owner" in own.message
@@ -76,7 +76,7 @@ def test_wrong_rules_are_refused(
     """A module that is no rule of its name, or has a name of ours, is refused with file, line and remedy."""
     _write(tmp_path, monkeypatch, name, text)
     with pytest.raises(ConfigurationError) as caught:
-        divided({OWN_RULES: {"folders": ["own"]}})
+        divide({OWN_RULES: {"folders": ["own"]}})
     assert expected in str(caught.value)
 
 
@@ -85,14 +85,14 @@ def test_wrong_folders_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """A folder without rules, and one outside of the project's, is refused."""
     monkeypatch.setattr(own_rules, "ROOT", tmp_path)
     with pytest.raises(ConfigurationError, match=expected):
-        with_own({}, [folder])
+        with_site_rules({}, [folder])
 
 
 def test_a_rule_that_fails_is_a_finding_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a rule raises is a finding of its severity, with the line in its file; other rules go on."""
     line = _RULE.splitlines().index('    if not subject.text("metadata", "labels", parameters.label):') + 1
     _write(tmp_path, monkeypatch, "team_label", _RULE.replace("if not subject.text(", "if not subject.no_such("))
-    (finding,) = found(with_own({}, ["own"]))
+    (finding,) = found(with_site_rules({}, ["own"]))
     assert finding.severity is Severity.MANDATORY
     assert finding.message.startswith(f"the rule fails at own/team_label.py:{line}: AttributeError: ")
     assert finding.remedy.startswith("Correct the rule")

@@ -9,7 +9,7 @@ import pytest
 from pulumi.runtime.proto import analyzer_pb2 as messages
 from pulumi_policy.deserialize import SPECIAL_SECRET_SIG, SPECIAL_SIG_KEY
 
-from policies.configuration import ConfigurationError, divided
+from policies.configuration import ConfigurationError, divide
 from policies.exceptions import RuleException
 from policies.findings import Finding, Undetermined
 from policies.pack.engine_resources import as_objects
@@ -279,7 +279,7 @@ def test_links_end_at_what_other_stacks_have() -> None:
     servicer = Servicer(configuration={"whole-stack": {"beside": broken}})
     assert all(entry.urn in urns for entry in servicer.analyze_stack(stack)), "objects of others are not examined"
     with pytest.raises(ConfigurationError, match=r"whole-stack.beside: must be a list of manifests"):
-        divided({"whole-stack": {"beside": "file"}})
+        divide({"whole-stack": {"beside": "file"}})
 
 
 def test_no_module_of_the_pack_hides_one_of_python() -> None:

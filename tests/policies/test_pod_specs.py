@@ -9,7 +9,7 @@ from policies.check import Checker
 from policies.findings import Finding, Undetermined
 from policies.inventory import Inventory
 from policies.objects import Obj, items
-from policies.templates import processed
+from policies.templates import process
 from policies.values import Tree, Unknown, read, show
 from tests.policies.conftest import rule_named
 
@@ -123,8 +123,8 @@ def test_a_template_is_opened() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "${NAME}-x"}, "spec": SPEC}
     template = {"apiVersion": "template.openshift.io/v1", "kind": "Template", "objects": [pod]}
     assert [finding.object for finding in _check(template)] == ["Pod ${NAME}-x", "Pod ${NAME}-x"]
-    tree, unknown = processed({"a": "${A}-x", "b": ["${B}"], "c": "${{A}}", "d": "$A"}, [{"name": "A", "value": "v"}])
+    tree, unknown = process({"a": "${A}-x", "b": ["${B}"], "c": "${{A}}", "d": "$A"}, [{"name": "A", "value": "v"}])
     assert (tree["a"], tree["d"]) == ("v-x", "$A")
     assert [show(each.path) for each in unknown] == ["b[0]", "c"]
     assert all(isinstance(read(tree, *each.path), Unknown) for each in unknown)
-    assert processed({"a": "${A}"}, [None, {"name": 1}, "A"])[1] != ()
+    assert process({"a": "${A}"}, [None, {"name": 1}, "A"])[1] != ()

@@ -53,8 +53,8 @@ def _object(subject: Obj) -> Iterator[Violation]:
     name, namespace = subject.text("metadata", "name"), subject.text("metadata", "namespace")
     # The engine gives an object without a name one of its own, which the pack shows in parentheses.
     if name and not name.startswith("("):
-        fits, grammar = _OF_KIND.get(subject.kind, _MOST_OBJECTS)
-        if not fits(name):
+        is_valid, grammar = _OF_KIND.get(subject.kind, _MOST_OBJECTS)
+        if not is_valid(name):
             yield _misnamed(subject, f"the name {brief(name)}", grammar, "metadata", "name")
         elif len(name) > (most := _LENGTHS.get(subject.kind, len(name))):
             message = f"the name {name} has {len(name)} characters, and {most} fit"
@@ -92,14 +92,14 @@ def _containers(pod: Pod) -> Iterator[Violation]:
 
 
 def _named(
-    part: Part, key: str, noun: str, fits: Callable[[str], bool], grammar: str, *, optional: bool = False
+    part: Part, key: str, noun: str, is_valid: Callable[[str], bool], grammar: str, *, optional: bool = False
 ) -> Iterator[Violation]:
     seen: set[str] = set()
     for index, entry in enumerate(part.entries(key)):
         name: Tree = entry.get("name") if is_mapping(entry) else None
         if not isinstance(name, str) or (optional and not name):
             continue
-        if not fits(name):
+        if not is_valid(name):
             yield _misnamed(part, f"the name {brief(name)} of a {noun}", grammar, key, index, "name")
         elif name in seen:
             yield part.violation(f"another {noun} is called {name}, too", key, index, "name")

@@ -23,9 +23,9 @@ from policies.views.gpu_environment import (
     READ,
     VISIBLE,
     VOID,
-    legacy,
-    loose,
-    selects,
+    is_legacy_image,
+    loose_variables,
+    selects_devices,
 )
 from policies.views.tenants import TENANTS, Tenancy
 from policies.violation import Violation
@@ -75,9 +75,9 @@ def _environment(container: Container) -> Iterator[Violation]:
     values: dict[str, str] = {}
     for variable in variables(container, READ.__contains__):
         values[variable.name] = variable.value
-        if selects(variable.name, variable.value, container):
+        if selects_devices(variable.name, variable.value, container):
             yield container.violation(f"sets {variable.name} to {brief(variable.value)}", *variable.place)
-    if legacy(values, container) and not _names_devices(container):
+    if is_legacy_image(values, container) and not _names_devices(container):
         message = f"sets CUDA_VERSION without {VISIBLE} and NVIDIA_REQUIRE_CUDA: its image counts as older than 2017"
         yield container.violation(message, ENV)
 
@@ -130,9 +130,9 @@ def _renamed_class(subject: Obj, parameters: GpuByPluginOnly) -> Iterator[Violat
 
 
 def _loose_variables(subject: Obj) -> Iterator[Violation]:
-    for part, name, field in loose(subject):
+    for part, name, field in loose_variables(subject):
         value = part.read(field) if name in DEVICE_VARIABLES else None
-        if isinstance(value, str) and selects(name, value, None):
+        if isinstance(value, str) and selects_devices(name, value, None):
             yield part.violation(f"sets {name} to {brief(value)}", field)
 
 

@@ -13,7 +13,7 @@ from policies.part import Part
 from policies.pods import Container, Pod
 from policies.rule import Rule
 from policies.values import Tree, Unknown, read
-from policies.views.gpu_environment import DEVICE_VARIABLES, ENV, VISIBLE, VOID, selects
+from policies.views.gpu_environment import DEVICE_VARIABLES, ENV, VISIBLE, VOID, selects_devices
 from policies.views.tenants import TENANTS, Tenancy
 from policies.violation import Violation
 
@@ -59,12 +59,12 @@ def _value(pod: Pod, container: Container, entry: Part, name: str, inventory: In
                 yield entry.unverified(f"{name} is in {kind.kind} {source}, which is not among the objects", *place)
             elif isinstance(value := data.get(key, ""), Unknown):
                 yield entry.unverified(f"{name} in {kind.kind} {source} is unknown until the update", *place)
-            elif selects(name, value, container):
+            elif selects_devices(name, value, container):
                 yield entry.violation(f"sets {name} by {kind.kind} {source}", *place)
             return
     annotation = _ANNOTATION.fullmatch(entry.text("valueFrom", "fieldRef", "fieldPath"))
     value = pod.metadata.read(annotation[1], annotation[2]) if annotation else VISIBLE
-    if not isinstance(value, Unknown) and selects(name, value if isinstance(value, str) else "", container):
+    if not isinstance(value, Unknown) and selects_devices(name, value if isinstance(value, str) else "", container):
         yield entry.violation(f"sets {name} by a field of its pod", "valueFrom")
 
 
@@ -84,7 +84,7 @@ def _env_from(container: Container, entry: Part, names: set[str], inventory: Inv
             value = data.get(name.removeprefix(prefix), "")
             if isinstance(value, Unknown):
                 yield entry.unverified(f"{name} in {kind.kind} {source} is unknown until the update", field)
-            elif selects(name, value, container):
+            elif selects_devices(name, value, container):
                 yield entry.violation(f"sets {name} by {kind.kind} {source}", field)
 
 

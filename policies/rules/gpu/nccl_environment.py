@@ -154,20 +154,20 @@ def _with_rdma(
         yield _violation(
             disabled, f"NCCL_IB_DISABLE=1 turns off what container {container.name} asks for: {requested[0]}"
         )
-    named = settings.get(_HCA)
-    if named is None or named.value[:1] == "^" or "$" in named.value:
+    hca_setting = settings.get(_HCA)
+    if hca_setting is None or hca_setting.value[:1] == "^" or "$" in hca_setting.value:
         return
-    behind = [parameters.devices[resource] for resource in requested if resource in parameters.devices]
-    if len(behind) != len(requested):
+    devices = [parameters.devices[resource] for resource in requested if resource in parameters.devices]
+    if len(devices) != len(requested):
         return  # a resource of an unknown device
-    named_hcas = list(nccl.hca_list(named.value))
-    strangers = [text for text, fits in named_hcas if not any(fits(device) for device in behind)]
-    if strangers:
-        message = f"NCCL_IB_HCA names {', '.join(strangers)[:80]}, and the container has {', '.join(behind)}"
-        yield _violation(named, message)
-    idle = [device for device in behind if not any(fits(device) for _, fits in named_hcas)]
-    if idle and not strangers:
-        yield _violation(named, f"NCCL_IB_HCA leaves out {', '.join(idle)}, for which the container asks")
+    named_hcas = list(nccl.hca_list(hca_setting.value))
+    unmatched = [text for text, means in named_hcas if not any(means(device) for device in devices)]
+    if unmatched:
+        message = f"NCCL_IB_HCA names {', '.join(unmatched)[:80]}, and the container has {', '.join(devices)}"
+        yield _violation(hca_setting, message)
+    idle = [device for device in devices if not any(means(device) for _, means in named_hcas)]
+    if idle and not unmatched:
+        yield _violation(hca_setting, f"NCCL_IB_HCA leaves out {', '.join(idle)}, for which the container asks")
 
 
 def _without_rdma(settings: _Settings, container: Container) -> Iterator[Violation]:

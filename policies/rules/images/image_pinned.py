@@ -11,7 +11,7 @@ from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import ALL_KINDS, Parameters, Rule
-from policies.views.images import filled_in, parse
+from policies.views.images import has_image_stream, parse
 from policies.views.object_images import images
 from policies.violation import Violation
 
@@ -32,7 +32,7 @@ class ImagePinned(Parameters):
 def _examine(subject: Obj, _: Inventory, parameters: ImagePinned) -> Iterator[Violation]:
     for container in subject.containers:
         reference = container.text("image")
-        if not reference.strip() and filled_in(subject):
+        if not reference.strip() and has_image_stream(subject):
             continue
         if reference and (fault := _fault(reference, parameters.moving_tags, parameters.digest_only)):
             yield container.violation(fault, "image")

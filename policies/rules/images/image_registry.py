@@ -78,8 +78,8 @@ def _another_host(host: str, hosts: set[str]) -> tuple[str, str]:
 
 
 def _at_host(home: str, host: str, accepted: tuple[str, ...]) -> tuple[str, str] | None:
-    named = [entry for entry in accepted if home.startswith(f"{entry}/")]
-    if any("/" in entry for entry in named):
+    matching = [entry for entry in accepted if home.startswith(f"{entry}/")]
+    if any("/" in entry for entry in matching):
         return None
     organisation = home.split("/")[1]
     organisations = [parts[1] for entry in accepted if (parts := entry.split("/"))[0] == host and len(parts) > 1]
@@ -89,16 +89,16 @@ def _at_host(home: str, host: str, accepted: tuple[str, ...]) -> tuple[str, str]
     if close:
         suggestion = f"{host}/{close[0]}"
         return f"counts as {home}: did you mean {suggestion}?", _or_add(suggestion, f"{host}/{organisation}")
-    if named:
+    if matching:
         return None
     message = f"is none of the known ones at {host} (it counts as {home})"
     return message, _or_add("a known one", f"{host}/{organisation}")
 
 
-def _or_add(suggestion: str, written: str) -> str:
+def _or_add(suggestion: str, reference: str) -> str:
     return (
-        f"Write {suggestion}, or add {written[:_LONGEST]} to the parameter `more` of image-registry, in `policies` of "
-        "the stack's settings (docs/reference/policies/README.md), if it is the right one"
+        f"Write {suggestion}, or add {reference[:_LONGEST]} to the parameter `more` of image-registry, in `policies` "
+        "of the stack's settings (docs/reference/policies/README.md), if it is the right one"
     )
 
 

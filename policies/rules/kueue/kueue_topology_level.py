@@ -58,8 +58,8 @@ def _level(pod: Part, annotation: str, queue: str, subject: Obj, inventory: Inve
     if cluster is None:
         return  # kueue-covers-resources reports it
     flavors = [inventory.get(RESOURCE_FLAVOR, name) for name in _flavors(cluster)]
-    named = [flavor.text("spec", "topologyName") for flavor in flavors if flavor]
-    topologies = [inventory.get(TOPOLOGY, name) for name in named if name]
+    topology_names = [flavor.text("spec", "topologyName") for flavor in flavors if flavor]
+    topologies = [inventory.get(TOPOLOGY, name) for name in topology_names if name]
     if None in flavors or None in topologies or any(obj and obj.hidden("spec") for obj in (*flavors, *topologies)):
         yield pod.unlinked(
             f"requests level {level}, and the Topology of queue {queue} is not among the objects", *place

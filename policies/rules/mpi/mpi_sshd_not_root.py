@@ -14,7 +14,7 @@ from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.rule import Rule
 from policies.values import Unknown
-from policies.views.admitted_pods import Admitting, admitted
+from policies.views.admitted_pods import Admitting, admitted_pod
 from policies.views.command_lines import Command, commands, text
 from policies.violation import Violation
 
@@ -36,7 +36,7 @@ class _Ordinary:
 def _examine(subject: Obj, inventory: Inventory, parameters: Admitting) -> Iterator[Violation]:
     if subject.version != MPI_JOB_V2BETA1.version:
         return
-    written: list[tuple[str, Container]] = []
+    declared: list[tuple[str, Container]] = []
     unset: list[tuple[Pod, Container]] = []
     for pod in subject.pods:
         first = next((container for container in pod.containers if container.group == "containers"), None)
@@ -44,12 +44,12 @@ def _examine(subject: Obj, inventory: Inventory, parameters: Admitting) -> Itera
             continue
         user = _user(pod, first)
         if user:
-            written.append((pod.role, first))
+            declared.append((pod.role, first))
         elif user == 0 and pod.role == "Worker":
             yield from _capabilities(first)
         elif user is None and not pod.hidden("securityContext") and not first.hidden("securityContext"):
             unset.append((pod, first))
-    if ordinary := _Ordinary(tuple(written)) if written else _filled_in(unset, inventory, parameters):
+    if ordinary := _Ordinary(tuple(declared)) if declared else _filled_in(unset, inventory, parameters):
         yield from _of_ordinary(subject, ordinary)
 
 
@@ -58,7 +58,7 @@ def _filled_in(unset: list[tuple[Pod, Container]], inventory: Inventory, paramet
     admissions = [
         (pod.role, first, admission)
         for pod, first in unset
-        if (admission := admitted(pod, inventory, parameters.release))
+        if (admission := admitted_pod(pod, inventory, parameters.release))
     ]
     users = [(role, first, admission) for role, first, admission in admissions if admission.read(first, "runAsUser")]
     if not users:

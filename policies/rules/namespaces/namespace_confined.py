@@ -22,7 +22,7 @@ from policies.objects import Obj
 from policies.rule import Rule
 from policies.values import Tree
 from policies.views.namespaces import ids
-from policies.views.taints import TAINTS, tolerated
+from policies.views.taints import TAINTS, reached_taint
 from policies.views.tenants import TENANTS, Tenancy, in_one_of
 from policies.violation import Violation
 
@@ -58,7 +58,7 @@ def _examine(subject: Obj, inventory: Inventory, parameters: NamespaceConfined) 
         yield subject.violation(f"lets all its pods tolerate {reached}", *_NOTES, DEFAULT_TOLERATIONS)
     for key in _SELECTORS:
         for label in (part.partition("=")[0].strip() for part in subject.text(*_NOTES, key)[:_LONGEST].split(",")):
-            if label.startswith(_ROLE) and tolerated(label, "", "", parameters.taints):
+            if label.startswith(_ROLE) and reached_taint(label, "", "", parameters.taints):
                 yield subject.violation(f"puts its pods on nodes with the label {label[:200]}", *_NOTES, key)
     workloads = subject.text(*_NOTES, WORKLOADS_ALLOWED)
     if workloads and not any(group.namespace == subject.name for group in inventory.of(OPERATOR_GROUP)):
@@ -112,9 +112,9 @@ def _categories(level: str) -> frozenset[str] | None:
     return frozenset(categories.split(",")) if colon and categories and not ranged else None
 
 
-def _tolerated(written: str, parameters: NamespaceConfined) -> Iterator[str]:
+def _tolerated(annotation: str, parameters: NamespaceConfined) -> Iterator[str]:
     try:
-        content = json.loads(written[:_LONGEST]) if written else []
+        content = json.loads(annotation[:_LONGEST]) if annotation else []
     except (ValueError, RecursionError):
         return
     for entry in content[:_MOST] if isinstance(content, list) else ():
@@ -122,7 +122,7 @@ def _tolerated(written: str, parameters: NamespaceConfined) -> Iterator[str]:
             # The API server is written in Go, which reads the keys of JSON in any case.
             plain = {str(key).lower(): value for key, value in entry.items()}
             key, operator, effect = (_text(plain.get(field)) for field in ("key", "operator", "effect"))
-            if reached := tolerated(key, operator, effect, parameters.taints):
+            if reached := reached_taint(key, operator, effect, parameters.taints):
                 yield reached
 
 

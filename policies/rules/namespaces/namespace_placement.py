@@ -39,12 +39,12 @@ def _placement_annotations(inventory: Inventory) -> Mapping[str, Mapping[str, An
 def _selector(pod: Pod, namespace: str, notes: Mapping[str, Any]) -> Iterator[Violation]:
     selector = pod.mapping("nodeSelector")
     for key in _SELECTORS:
-        written = notes.get(key)
-        for part in written[:_LONGEST].split(",") if isinstance(written, str) else ():
+        annotation = notes.get(key)
+        for part in annotation[:_LONGEST].split(",") if isinstance(annotation, str) else ():
             label, _, value = (piece.strip() for piece in part.partition("="))
-            if isinstance(named := selector.get(label), str) and named != value:
+            if isinstance(selected := selector.get(label), str) and selected != value:
                 message = (
-                    f"selects nodes with {label}={named[:80]}, and namespace {namespace} those with {value[:80]!r}"
+                    f"selects nodes with {label}={selected[:80]}, and namespace {namespace} those with {value[:80]!r}"
                 )
                 yield pod.violation(message, "nodeSelector", label)
 
@@ -64,12 +64,12 @@ def _tolerations(pod: Pod, namespace: str, notes: Mapping[str, Any]) -> Iterator
             yield pod.violation(message, "tolerations", index)
 
 
-def _read(written: object) -> list[_Toleration] | None:
+def _read(annotation: object) -> list[_Toleration] | None:
     """Return tolerations of an annotation; None where it holds something else."""
-    if not isinstance(written, str) or not written:
+    if not isinstance(annotation, str) or not annotation:
         return []
     try:
-        content = json.loads(written[:_LONGEST])
+        content = json.loads(annotation[:_LONGEST])
     except (ValueError, RecursionError):
         return None
     if not isinstance(content, list) or not all(isinstance(entry, dict) for entry in content):

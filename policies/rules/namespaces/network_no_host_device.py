@@ -12,7 +12,7 @@ from policies.objects import Obj
 from policies.part import Part
 from policies.rule import Rule
 from policies.values import Path
-from policies.views.go_json import every, values
+from policies.views.go_json import parse_every_value, values
 from policies.views.tenants import TENANTS, Tenancy, in_one_of
 from policies.violation import Violation
 
@@ -48,12 +48,12 @@ def _uncounted_plugins(
     """Yield the plugins of one configuration that move adapters that no resource counts."""
     text = part.text(*place)
     try:
-        plugins = [*_plugins(every(text))] if text else []
+        plugins = [*_plugins(parse_every_value(text))] if text else []
     except ValueError:
         yield part.violation("cannot be read: it is no JSON, or too long, or nested too deeply", *place)
         return
-    for plugin, named in plugins:
-        if plugin in parameters.plugins and (named or not counted):
+    for plugin, names_adapter in plugins:
+        if plugin in parameters.plugins and (names_adapter or not counted):
             yield part.violation(f"moves an adapter of the node into pods, by the plugin {plugin}", *place)
 
 
@@ -66,8 +66,8 @@ def _plugins(content: Any) -> Iterator[tuple[str, bool]]:
     """Yield the plugins of a configuration, and whether each names its adapter itself."""
     chained = (entry for plugins in values(content, "plugins") if isinstance(plugins, list) for entry in plugins)
     for entry in (content, *chained):
-        named = any(value for key in _NAMED for value in values(entry, key))
-        yield from ((name, named) for name in values(entry, "type") if isinstance(name, str))
+        names_adapter = any(value for key in _NAMED for value in values(entry, key))
+        yield from ((name, names_adapter) for name in values(entry, "type") if isinstance(name, str))
 
 
 NETWORK_NO_HOST_DEVICE = Rule(

@@ -11,7 +11,7 @@ from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.rule import Parameters, Rule
 from policies.views.devices import rdma
-from policies.views.memlock import EVERY_WORKER, MASTERS, raised
+from policies.views.memlock import EVERY_WORKER, MASTERS, pools_with_memlock
 from policies.violation import Violation
 
 _CONTEXT = "securityContext"
@@ -56,7 +56,7 @@ def _is_root(pod: Pod, container: Container) -> bool:
 
 
 def _pool(container: Container, inventory: Inventory, pool: str | None) -> Iterator[Violation]:
-    by_pool = inventory.once(raised)
+    by_pool = inventory.once(pools_with_memlock)
     raising = {
         state for name, state in by_pool.items() if name in (pool, EVERY_WORKER) or (pool is None and name != MASTERS)
     }

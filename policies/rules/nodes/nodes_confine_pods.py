@@ -11,7 +11,7 @@ from policies.rule import Parameters, Rule
 from policies.values import Path, read
 from policies.views import crio, kubelet
 from policies.views.ignition import Text, texts
-from policies.views.node_paths import plain
+from policies.views.node_paths import canonical
 from policies.violation import Violation
 
 _KUBELET: Path = ("spec", "kubeletConfig")
@@ -28,15 +28,15 @@ _UNITS = tuple(f"{service}*.service" for service in (*_RUNTIME, *_AGENT))
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if subject.kind == KUBELET_CONFIG.kind:
-        for effect, path in kubelet.opened(subject.mapping(*_KUBELET)):
+        for effect, path in kubelet.field_openings(subject.mapping(*_KUBELET)):
             yield subject.violation(f"opens the kubelet, which {effect}", *_KUBELET, *path)
         return
     if subject.kind == PERFORMANCE_PROFILE.kind:
-        for effect in kubelet.configured(subject.text(*_EXPERIMENTAL)[:_LONGEST]):
+        for effect in kubelet.file_openings(subject.text(*_EXPERIMENTAL)[:_LONGEST]):
             yield subject.violation(f"opens the kubelet, which {effect}", *_EXPERIMENTAL)
         return
     for file in texts(subject):
-        name = file.unit or plain(file.name)
+        name = file.unit or canonical(file.name)
         for effect in dict.fromkeys(_effects(file, name)):
             yield subject.violation(f"{effect} ({file.name[:200]})", *file.place)
         if not file.whole and any(fnmatchcase(name, pattern) for pattern in (*_FILES, *_UNITS)):
@@ -52,19 +52,19 @@ def _effects(file: Text, name: str) -> Iterator[str]:
     if not file.unit:
         yield from _configured(file.text, name)
     if _is_of(name, _RUNTIME):
-        yield from crio.ordered(file.text)
+        yield from crio.option_effects(file.text)
     if _is_of(name, _AGENT):
-        yield from (f"opens the kubelet, which {effect}" for effect in kubelet.ordered(file.text))
+        yield from (f"opens the kubelet, which {effect}" for effect in kubelet.option_openings(file.text))
 
 
 def _configured(text: str, name: str) -> Iterator[str]:
     if any(fnmatchcase(name, pattern) for pattern in crio.FILES):
-        yield from crio.configured(text)
+        yield from crio.file_effects(text)
     elif any(name.startswith(f"{folder}/") for folder in crio.HOOKS):
-        if crio.hooked(text) == "all":
+        if crio.hook_scope(text) == "all":
             yield "runs a program as root beside every container, which may give it anything"
     elif any(fnmatchcase(name, pattern) for pattern in _KUBELET_FILES):
-        yield from (f"opens the kubelet, which {effect}" for effect in kubelet.configured(text))
+        yield from (f"opens the kubelet, which {effect}" for effect in kubelet.file_openings(text))
     elif name == _MOUNTS and any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines()):
         yield "mounts folders of the node into every container"
     elif name == _TOOLKIT and read(crio.toml(text), _BY_VARIABLE) is True:

@@ -13,7 +13,7 @@ from policies.values import Path, brief, read
 from policies.views import crio
 from policies.views.ignition import Text, texts
 from policies.views.kernel_arguments import arguments, profiles
-from policies.views.node_paths import plain
+from policies.views.node_paths import canonical
 from policies.violation import Violation
 
 _MORE: Path = ("spec", "config", "ignition", "config")
@@ -106,7 +106,7 @@ _WORDS = {"sshAuthorizedKeys": "SSH key", "passwordHash": "password"}
 
 
 def _root(file: Text) -> Iterator[str]:
-    name = "" if file.unit else plain(file.name)
+    name = "" if file.unit else canonical(file.name)
     if file.text.strip() or not file.whole:  # an empty file takes away what another one wrote
         yield from (effect for pattern, effect in _FILES if fnmatchcase(name, pattern))
     yield from (effect for pattern, effect in _CONTENTS if pattern.search(file.text))

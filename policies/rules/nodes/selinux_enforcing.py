@@ -10,7 +10,7 @@ from policies.objects import Obj
 from policies.rule import Parameters, Rule
 from policies.views.ignition import texts
 from policies.views.kernel_arguments import KINDS, arguments, profiles
-from policies.views.node_paths import plain
+from policies.views.node_paths import canonical
 from policies.violation import Violation
 
 _OFF = frozenset({"selinux=0", "enforcing=0"})
@@ -29,7 +29,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
         if command := _COMMAND.search(text):
             yield subject.violation(f"runs {command[0]} in a profile", *place)
     for file in texts(subject) if subject.kind == MACHINE_CONFIG.kind else ():
-        mode = _MODE.search(file.text) if plain(file.name) in _CONFIG_FILES else None
+        mode = _MODE.search(file.text) if canonical(file.name) in _CONFIG_FILES else None
         if mode is not None:
             yield subject.violation(f"sets SELinux to {mode[1].lower()} in {file.name}", *file.place)
         if command := _COMMAND.search(file.text):

@@ -8,7 +8,7 @@ from policies.objects import Obj
 from policies.pods import Container
 from policies.rule import Rule
 from policies.views.accounts import exempt
-from policies.views.admitted_pods import Admitted, Admitting, admitted
+from policies.views.admitted_pods import Admitted, Admitting, admitted_pod
 from policies.views.infrastructure import Infrastructure
 from policies.violation import Violation
 
@@ -27,7 +27,7 @@ def _examine(subject: Obj, inventory: Inventory, parameters: DropAllCapabilities
             if "ALL" not in (dropped := container.capabilities("drop"))
         ]
         if keeping and not parameters.excepts(subject):
-            completed = admitted(pod, inventory, parameters.release)
+            completed = admitted_pod(pod, inventory, parameters.release)
             undecided = completed is None and not exempt(inventory, subject.namespace)
             reason = (
                 "and leaves it to the SCC that admits it"

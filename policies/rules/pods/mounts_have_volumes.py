@@ -38,14 +38,14 @@ def _volumes(subject: Obj, pod: Pod) -> set[str] | None:
     if pod.hidden("volumes") or (templates and subject.hidden(*templates)):
         pod.read("volumes")
         return None
-    named = [read(entry, "name") for entry in pod.entries("volumes")]
+    names = [read(entry, "name") for entry in pod.entries("volumes")]
     if templates:
-        named += [read(entry, "metadata", "name") for entry in subject.entries(*templates)]
+        names += [read(entry, "metadata", "name") for entry in subject.entries(*templates)]
     if _REPLICATED in pod.path:
         policies = subject.entries(*pod.path[: pod.path.index(_REPLICATED)], "volumeClaimPolicies")
         claims = (claim for policy in policies for claim in entries(policy, "templates"))
-        named += [read(claim, "metadata", "name") for claim in claims]
-    return {name for name in named if isinstance(name, str)}
+        names += [read(claim, "metadata", "name") for claim in claims]
+    return {name for name in names if isinstance(name, str)}
 
 
 def _mounts(container: Container, volumes: set[str] | None) -> Iterator[Violation]:

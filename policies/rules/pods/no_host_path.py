@@ -13,7 +13,7 @@ from policies.part import Part
 from policies.rule import ALL_KINDS, Rule
 from policies.values import Tree, Unknown, mapping, read
 from policies.views.infrastructure import AGENTS, Infrastructure
-from policies.views.node_paths import DISKS, OWN, own
+from policies.views.node_paths import DISKS, OWN, is_system_path
 from policies.violation import Violation
 
 _HOST_PATH = "hostPath"
@@ -51,7 +51,7 @@ def _examine(subject: Obj, _: Inventory, parameters: NoHostPath) -> Iterator[Vio
     if subject.kind == PERSISTENT_VOLUME.kind:
         yield from _volume(subject, ("spec", _HOST_PATH), parameters)
         path = subject.text("spec", "local", "path")
-        if path and own(path, parameters.local_paths, parameters.local_disks):
+        if path and is_system_path(path, parameters.local_paths, parameters.local_disks):
             yield subject.violation(f"is {path[:200]} of its node", "spec", "local", "path").with_remedy(_LOCAL)
     for pod in subject.pods:
         if subject.unknown or _mentions(pod.tree.get("volumes")):

@@ -97,8 +97,8 @@ def _annotations(metadata: Part, parameters: PodConfined) -> Iterator[Violation]
         if key.startswith(_OLD) and value == _UNCONFINED:
             yield metadata.violation(f"has the annotation {key}: {_UNCONFINED}", "annotations", key)
         elif names_devices(key):
-            named = {device.partition(":")[0].strip() for device in value.split(",")}
-            if other := sorted(named.difference(parameters.crio_devices)):
+            devices = {device.partition(":")[0].strip() for device in value.split(",")}
+            if other := sorted(devices.difference(parameters.crio_devices)):
                 yield metadata.violation(f"takes {', '.join(other)[:200]} by CRI-O's annotation", "annotations", key)
 
 

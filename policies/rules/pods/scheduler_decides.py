@@ -12,7 +12,7 @@ from policies.objects import Obj
 from policies.part import Part
 from policies.pods import Pod
 from policies.rule import ALL_KINDS, Rule
-from policies.views.taints import TAINTS, tolerated
+from policies.views.taints import TAINTS, reached_taint
 from policies.views.tenants import TENANTS, Tenancy
 from policies.violation import Violation
 
@@ -73,7 +73,7 @@ def _flavor(subject: Obj, parameters: SchedulerDecides) -> Iterator[Violation]:
     for entry in subject.parts("spec", _TOLERATIONS):
         yield from _toleration(entry, parameters)
     for label in subject.mapping("spec", "nodeLabels"):
-        if label.startswith(_ROLE) and tolerated(label, "", "", parameters.taints):
+        if label.startswith(_ROLE) and reached_taint(label, "", "", parameters.taints):
             yield subject.violation(f"puts jobs on nodes with the label {label[:200]}", "spec", "nodeLabels", label)
 
 
@@ -91,7 +91,7 @@ def _priority(part: Part, parameters: SchedulerDecides, *place: str) -> Iterator
 
 def _toleration(entry: Part, parameters: SchedulerDecides) -> Iterator[Violation]:
     key = entry.text("key")
-    reached = tolerated(key, entry.text("operator"), entry.text("effect"), parameters.taints)
+    reached = reached_taint(key, entry.text("operator"), entry.text("effect"), parameters.taints)
     if reached and (key or not entry.hidden("key")):
         yield entry.violation(f"tolerates {reached}", "key" if key else "operator")
 

@@ -40,16 +40,18 @@ def _examine(subject: Obj, inventory: Inventory, parameters: RdmaHcaMax) -> Iter
         most, least = entry.hca_max, max(1, others) if pods is None else pods + others
         if most is None or most < 0:
             continue
-        beside = f" and {others} without GPUs" if others else ""
+        addition = f" and {others} without GPUs" if others else ""
         offered = f"{entry.resource} has rdmaHcaMax {most}"
         if most < least:
             demand = (
-                f"a node can hold {pods} pods with GPUs{beside} that ask" if pods else f"{plural(least, 'pod')} may ask"
+                f"a node can hold {pods} pods with GPUs{addition} that ask"
+                if pods
+                else f"{plural(least, 'pod')} may ask"
             )
             yield subject.violation(f"{offered}, and {demand} for it", *plugin.path)
         elif pods is None and most < MOST_GPUS + others:
             yield subject.unverified(
-                f"{offered}{f' for pods with GPUs{beside}' if beside else ''}, {NOT_KNOWN}", *plugin.path
+                f"{offered}{f' for pods with GPUs{addition}' if addition else ''}, {NOT_KNOWN}", *plugin.path
             )
 
 

@@ -23,10 +23,10 @@ def _examine(subject: Obj, inventory: Inventory, __: Parameters) -> Iterator[Vio
         return
     if plugin.unknown is not None:
         subject.depends_on(plugin.path)
-    named = [entry.resource for entry in plugin.entries if entry.devices]
-    if not named:
+    resources = [entry.resource for entry in plugin.entries if entry.devices]
+    if not resources:
         return
-    message = f"chooses devices for {', '.join(named[:10])} by the deprecated list devices"
+    message = f"chooses devices for {', '.join(resources[:10])} by the deprecated list devices"
     images = inventory.once(_images) if subject.kind == CONFIG_MAP.kind else ()
     if subject.kind == CONFIG_MAP.kind and not images:
         yield subject.unlinked(

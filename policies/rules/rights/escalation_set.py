@@ -8,7 +8,7 @@ from policies.objects import Obj
 from policies.pods import Container
 from policies.rule import Rule
 from policies.values import read
-from policies.views.admitted_pods import Admitting, admitted
+from policies.views.admitted_pods import Admitting, admitted_pod
 from policies.views.infrastructure import Infrastructure
 from policies.violation import Violation
 
@@ -28,7 +28,7 @@ def _examine(subject: Obj, inventory: Inventory, parameters: EscalationSet) -> I
             if container.read(*_FIELD) is None and not _cannot_be_false(container)
         ]
         if containers and not parameters.excepts(subject):
-            completed = admitted(pod, inventory, parameters.release)
+            completed = admitted_pod(pod, inventory, parameters.release)
             for container in containers:
                 if completed is None or completed.missing or completed.read(container, _FIELD[1]) is not False:
                     yield container.violation("does not set allowPrivilegeEscalation", *_FIELD)

@@ -12,7 +12,7 @@ from policies.rule import Rule
 from policies.scc.roles import OWN_ROLE
 from policies.views.constraints import WIDE_GROUPS
 from policies.views.infrastructure import Infrastructure
-from policies.views.rights import EVERYONES, excessive, inside, shipped, shipped_inside
+from policies.views.rights import EVERYONES, excessive_rights, rights_inside, shipped_rights, shipped_rights_inside
 from policies.views.tenants import TENANTS, Tenancy, in_one_of, is_tenants
 from policies.violation import Violation
 
@@ -44,14 +44,14 @@ def _rights(binding: Obj, inventory: Inventory, parameters: Tenancy) -> Iterator
         inventory.get(ROLE, name, binding.namespace) if kind == ROLE.kind else inventory.get(CLUSTER_ROLE, name)
     )
     if granted_role is None:
-        if kind == CLUSTER_ROLE.kind and (rights := shipped(name)):
+        if kind == CLUSTER_ROLE.kind and (rights := shipped_rights(name)):
             yield rights
-        elif kind == CLUSTER_ROLE.kind and within and (rights := shipped_inside(name)):
+        elif kind == CLUSTER_ROLE.kind and within and (rights := shipped_rights_inside(name)):
             yield f"{rights} {scope}"
         return
     roles = (granted_role, *_aggregated(granted_role, inventory))
-    yield from (right for role in roles for _, right in excessive(role.tree, everywhere=everywhere))
-    others = [right for role in roles for _, right in inside(role.tree, everywhere=everywhere)] if within else []
+    yield from (right for role in roles for _, right in excessive_rights(role.tree, everywhere=everywhere))
+    others = [right for role in roles for _, right in rights_inside(role.tree, everywhere=everywhere)] if within else []
     if others:
         yield f"{', '.join(dict.fromkeys(others))} {scope}"
     if any(map(is_empty, granted_role.entries("aggregationRule", "clusterRoleSelectors"))):
@@ -84,7 +84,7 @@ def _role_grants(role: Obj) -> Iterator[Violation]:
         use = f"adds the use of {listed} to the role {level} of every namespace"
         yield role.violation(use if level else f"gives everyone the use of {listed}", *place)
     adds = f"adds to the role {level} of every namespace" if level else "gives everyone"
-    for index, right in excessive(role.tree):
+    for index, right in excessive_rights(role.tree):
         yield role.violation(f"{adds} the right to {right}", "rules", index)
 
 
@@ -94,7 +94,7 @@ def _scc_role_grants(role: Obj) -> Iterator[Violation]:
     if sccs is None or sccs - {scc}:
         listed = ", ".join(sorted(sccs - {scc}))[:200] if sccs else "every SCC"
         yield role.violation(f"gives everyone who may use {scc} the use of {listed}", "rules")
-    for index, right in excessive(role.tree):
+    for index, right in excessive_rights(role.tree):
         yield role.violation(f"gives everyone who may use {scc} the right to {right}", "rules", index)
 
 

@@ -10,7 +10,7 @@ from policies.rule import Rule
 from policies.views.accounts import account_of, exempt
 from policies.views.admission import admission
 from policies.views.admission_fields import hidden
-from policies.views.admitted_pods import Admitting, missing
+from policies.views.admitted_pods import Admitting, missing_objects
 from policies.violation import Violation
 
 
@@ -42,7 +42,7 @@ def _pod(pod: Pod, inventory: Inventory, parameters: Admitting) -> Iterator[Viol
             yield undecided(f"asks for ids or an SELinux level, and {unspecified} it has", *outcome.place)
             return
         outcome = outcome.elsewhere  # without complaints about ids that stand in for the real ones
-    place, lacking = outcome.place, missing(pod, account, inventory, predicted, allocation)
+    place, lacking = outcome.place, missing_objects(pod, account, inventory, predicted, allocation)
     refused = f"its pods are refused under the account {account}: {outcome.message}"
     if lacking:
         yield pod.unlinked(f"{lacking}, and without it {refused}", *place)

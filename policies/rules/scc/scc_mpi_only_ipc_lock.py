@@ -16,9 +16,9 @@ from policies.views.constraints import (
     DEFAULT_ADD,
     capabilities,
     capability,
-    differing,
+    differing_fields,
+    is_tighter,
     shipped,
-    tighter,
 )
 from policies.violation import Violation
 
@@ -45,8 +45,8 @@ def _examine(subject: Obj, _: Inventory, parameters: SccMpiOnlyIpcLock) -> Itera
     name, fields = min(_wider(subject), key=lambda comparison: len(comparison[1]))
     for field in fields:
         value = subject.read(field)
-        shown = "absent" if value is None else brief(value)
-        yield subject.violation(f"differs from {name} in more than {IPC_LOCK}: {field} is {shown}", field)
+        text = "absent" if value is None else brief(value)
+        yield subject.violation(f"differs from {name} in more than {IPC_LOCK}: {field} is {text}", field)
 
 
 def _wider(subject: Obj) -> Iterator[tuple[str, list[str]]]:
@@ -57,8 +57,8 @@ def _wider(subject: Obj) -> Iterator[tuple[str, list[str]]]:
         ("restricted", shipped("current")["restricted"]),
         ("restricted-v2", shipped("current")["restricted-v2"]),
     ):
-        fields = (field for field in differing(scc, base) if field in subject.tree or not subject.partial)
-        yield name, [field for field in fields if field not in _USERS and not tighter(field, scc, base)]
+        fields = (field for field in differing_fields(scc, base) if field in subject.tree or not subject.partial)
+        yield name, [field for field in fields if field not in _USERS and not is_tighter(field, scc, base)]
 
 
 def _without_ipc_lock(names: Tree) -> Tree:

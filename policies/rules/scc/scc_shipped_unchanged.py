@@ -10,7 +10,7 @@ from policies.objects import Obj
 from policies.rule import Parameters, Rule
 from policies.scc import Release
 from policies.values import brief
-from policies.views.constraints import differing, shipped, tighter
+from policies.views.constraints import differing_fields, is_tighter, shipped
 from policies.violation import Violation
 
 _USERS = ("users", "groups")
@@ -21,14 +21,14 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     bases = [base for release in _RELEASES if (base := shipped(release).get(subject.name)) is not None]
     for field in min((_wider(subject, base) for base in bases), key=len, default=[]):
         value = subject.read(field)
-        shown = "absent" if value is None else brief(value)
-        yield subject.violation(f"is OpenShift's own SCC, with another {field}: {shown}", field)
+        text = "absent" if value is None else brief(value)
+        yield subject.violation(f"is OpenShift's own SCC, with another {field}: {text}", field)
 
 
 def _wider(subject: Obj, base: Mapping[str, Any]) -> list[str]:
     """Return the fields that give more than an SCC does; who may use it is a matter of other rules."""
-    fields = (field for field in differing(subject.tree, base) if field in subject.tree or not subject.partial)
-    return [field for field in fields if field not in _USERS and not tighter(field, subject.tree, base)]
+    fields = (field for field in differing_fields(subject.tree, base) if field in subject.tree or not subject.partial)
+    return [field for field in fields if field not in _USERS and not is_tighter(field, subject.tree, base)]
 
 
 SCC_SHIPPED_UNCHANGED = Rule(

@@ -34,14 +34,14 @@ class ScaleClaimSize(Parameters):
 def _examine(subject: Obj, inventory: Inventory, parameters: ScaleClaimSize) -> Iterator[Violation]:
     if subject.text("spec", "volumeName"):
         return  # a volume that exists
-    written = subject.read(*_REQUEST)
-    size, name = amount(written), subject.read(*_CLASS)
+    quantity = subject.read(*_REQUEST)
+    size, name = amount(quantity), subject.read(*_CLASS)
     if size is None or size >= parameters.block or not isinstance(name, str):
         return
     provisioner = inventory.get(STORAGE_CLASS, name)
     if provisioner is None or provisioner.read("provisioner") != SCALE_CSI_DRIVER or provisioner.read(*_FOLDER):
         return
-    message = f"requests {written}, and a block of the file system has {parameters.block / _MIB:g} MiB"
+    message = f"requests {quantity}, and a block of the file system has {parameters.block / _MIB:g} MiB"
     yield subject.violation(message, *_REQUEST)
 
 

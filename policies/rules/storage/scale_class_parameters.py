@@ -33,33 +33,33 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if not subject.text(_PARAMETERS, _FILE_SYSTEM) and not subject.hidden(_PARAMETERS, _FILE_SYSTEM):
         message = f"names no file system ({_FILE_SYSTEM})"
         yield subject.violation(message, _PARAMETERS).with_remedy(f"Set {_FILE_SYSTEM} to the name of a file system")
-    written = {key: value for key in subject.mapping(_PARAMETERS) if (value := subject.text(_PARAMETERS, key))}
+    parameters = {key: value for key in subject.mapping(_PARAMETERS) if (value := subject.text(_PARAMETERS, key))}
     for key, (form, words) in _FORMS.items():
-        if key in written and re.fullmatch(form, written[key]) is None:
-            message = f"{key} is {written[key][:80]}"
+        if key in parameters and re.fullmatch(form, parameters[key]) is None:
+            message = f"{key} is {parameters[key][:80]}"
             yield subject.violation(message, _PARAMETERS, key).with_remedy(f"Write {words}")
-    for key, others in _excluded(written):
+    for key, others in _excluded(parameters):
         for other in others:
-            if other in written:
+            if other in parameters:
                 yield subject.violation(f"{other} and {key} exclude each other", _PARAMETERS, other)
 
 
-def _excluded(written: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _excluded(parameters: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield what these parameters mean, with the parameters that the driver refuses beside it."""
-    fileset = written.get(_TYPE, "" if _FOLDER in written else _INDEPENDENT)
-    if written.get(_VERSION) == _GROUPS:
+    fileset = parameters.get(_TYPE, "" if _FOLDER in parameters else _INDEPENDENT)
+    if parameters.get(_VERSION) == _GROUPS:
         yield f"{_VERSION} {_GROUPS}", (_TYPE, _PARENT)
-    elif _CACHE in written:
+    elif _CACHE in parameters:
         yield _CACHE, (_VERSION, _TYPE, _PARENT)
     elif fileset == _DEPENDENT:
         yield f"{_TYPE} {_DEPENDENT}", (_INODES,)
     elif fileset == _INDEPENDENT:
-        yield f"{_TYPE} {_INDEPENDENT}{'' if _TYPE in written else ', the default,'}", (_PARENT,)
+        yield f"{_TYPE} {_INDEPENDENT}{'' if _TYPE in parameters else ', the default,'}", (_PARENT,)
     elif not fileset:
-        compressed = (_COMPRESSION,) if written.get(_COMPRESSION) != "false" else ()
+        compressed = (_COMPRESSION,) if parameters.get(_COMPRESSION) != "false" else ()
         yield f"{_FOLDER} without {_TYPE}", (_INODES, _PARENT, *compressed, _TIER)
-    if written.get(_SHARED, "").lower() == "true":
-        yield f"{_SHARED} {written[_SHARED]}", (_PERMISSIONS,)
+    if parameters.get(_SHARED, "").lower() == "true":
+        yield f"{_SHARED} {parameters[_SHARED]}", (_PERMISSIONS,)
 
 
 SCALE_CLASS_PARAMETERS = Rule(

@@ -25,7 +25,7 @@ class ScaleCoreNodes(Parameters):
 
 
 def _examine(subject: Obj, inventory: Inventory, parameters: ScaleCoreNodes) -> Iterator[Violation]:
-    count = len(inventory.once(scale.labelled))
+    count = len(inventory.once(scale.client_nodes))
     if count > parameters.most:
         yield subject.violation(f"selects {count} nodes; at most {parameters.most} are supported", *_SELECTOR)
     elif count < parameters.least:

@@ -15,7 +15,7 @@ from policies.violation import Violation
 
 def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
     handle = handle_of(subject)
-    if handle is None or handle.faults or not inventory.once(scale.present):
+    if handle is None or handle.faults or not inventory.once(scale.is_deployed):
         return
     mounts = [f"{SCALE_MOUNTS}{file_system.name}" for file_system in inventory.of(SCALE_FILE_SYSTEM)] or [
         SCALE_MOUNTS.rstrip("/")

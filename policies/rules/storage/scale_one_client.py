@@ -16,7 +16,7 @@ _PACKAGE = ("spec", "name")
 
 
 def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
-    if not inventory.once(scale.present):
+    if not inventory.once(scale.is_deployed):
         return
     if subject.kind == CSI_SCALE_OPERATOR.kind:
         yield subject.violation("exists beside container-native Storage Scale, whose operator creates its own", "spec")

@@ -72,8 +72,8 @@ def _claim(claim: Obj, inventory: Inventory) -> Iterator[Violation]:
         claim.read("spec", "volumeName")
         return
     else:
-        named = bindings.by_claim.get((claim.namespace, claim.name), ())
-        volume = named[0] if named else None
+        volumes = bindings.by_claim.get((claim.namespace, claim.name), ())
+        volume = volumes[0] if volumes else None
         if volume is None:
             yield from _unpaired(claim, bindings)
             return
@@ -114,11 +114,11 @@ def _pair(claim: Obj, volume: Obj) -> Iterator[Violation]:
             yield claim.unverified(
                 f"{show(place)} of its volume {volume.name} is unknown until the update", "spec", "volumeName"
             )
-    named = volume.mapping("spec", "claimRef")
-    if named and not volume.hidden("spec", "claimRef"):
-        reference = (claim.namespace or named.get("namespace"), claim.name)
-        if (named.get("namespace"), named.get("name")) != reference:
-            holder = f"{brief(named.get('namespace'))}/{brief(named.get('name'))}"
+    claim_reference = volume.mapping("spec", "claimRef")
+    if claim_reference and not volume.hidden("spec", "claimRef"):
+        reference = (claim.namespace or claim_reference.get("namespace"), claim.name)
+        if (claim_reference.get("namespace"), claim_reference.get("name")) != reference:
+            holder = f"{brief(claim_reference.get('namespace'))}/{brief(claim_reference.get('name'))}"
             yield claim.violation(f"its volume {volume.name} is reserved for {holder}", "spec", "volumeName")
     claim_class, volume_class = claim.read(*_CLASS), volume.read(*_CLASS) or ""
     if claim_class is not None and claim_class != volume_class and not _hidden(claim, volume, _CLASS):

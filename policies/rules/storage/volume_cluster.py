@@ -28,7 +28,7 @@ def _examine(subject: Obj, inventory: Inventory, parameters: VolumeCluster) -> I
     if handle is None or handle.faults:
         return
     drivers = inventory.of(CSI_SCALE_OPERATOR)
-    if not drivers and inventory.once(scale.present):
+    if not drivers and inventory.once(scale.is_deployed):
         yield from _container_native(subject, handle.cluster, parameters.container_native)
         return
     if not drivers:

@@ -4,7 +4,7 @@ import pytest
 
 from components.tenants.mpi_scc import Base, MpiScc, MpiSccArgs, constraints
 from policies.scc import default_sccs
-from policies.views.constraints import differing
+from policies.views.constraints import differing_fields
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import declared, faults, only
 from tests.support.published_sccs import published
@@ -32,7 +32,7 @@ def test_today_it_is_restricted_v2_and_ipc_lock() -> None:
     """On 4.20 the SCC is restricted-v2 with IPC_LOCK."""
     (theirs,) = (scc for scc in default_sccs("current") if scc["metadata"]["name"] == "restricted-v2")
     ours = constraints("restricted-v2")
-    assert differing(ours, theirs) == ("allowedCapabilities",)
+    assert differing_fields(ours, theirs) == ("allowedCapabilities",)
     assert set(ours["allowedCapabilities"]) == {*theirs["allowedCapabilities"], "IPC_LOCK"}
     assert ours["requiredDropCapabilities"] == ["ALL"]
     assert ours["seccompProfiles"] == ["runtime/default"]

@@ -9,7 +9,7 @@ from policies.findings import Finding
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.scc import Release, default_sccs
-from policies.views.constraints import differing, shipped
+from policies.views.constraints import differing_fields, shipped
 from tests.policies.conftest import rule_named
 from tests.support.published_sccs import published
 
@@ -53,7 +53,7 @@ def test_the_rules_do_find_something_in_them() -> None:
 def test_spelling_is_no_difference(field: str, value: Any) -> None:
     """Another spelling of the same value is no difference."""
     base = shipped("4.4")["restricted"]
-    assert differing({**base, field: value}, base) == ()
+    assert differing_fields({**base, field: value}, base) == ()
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_spelling_is_no_difference(field: str, value: Any) -> None:
 def test_a_difference_is_seen(field: str, value: Any) -> None:
     """Another value is a difference; null volumes mean every volume."""
     base = shipped("4.4")["restricted"]
-    assert differing({**base, field: value}, base) == (field,)
+    assert differing_fields({**base, field: value}, base) == (field,)
 
 
 def test_a_deep_tree_is_no_matter() -> None:
@@ -78,4 +78,4 @@ def test_a_deep_tree_is_no_matter() -> None:
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]
-    assert differing({"runAsUser": deep}, {}) == ("runAsUser",)
+    assert differing_fields({"runAsUser": deep}, {}) == ("runAsUser",)

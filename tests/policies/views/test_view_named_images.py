@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from policies.views.named_images import named
+from policies.views.named_images import images_of
 from policies.views.object_images import of_containerfile
 
 
@@ -34,7 +34,7 @@ def test_images_of_a_build() -> None:
     image = {"kind": "DockerImage", "name": "quay.io/a/pushed:1"}
     base = {"kind": "DockerImage", "name": "quay.io/a/base:1"}
     stream = {"kind": "ImageStreamTag", "name": "base:1"}
-    found = named(
+    found = images_of(
         [
             build(strategy={"dockerStrategy": {"from": base}}, output={"to": image}, source={"git": {"uri": "x"}}),
             build(
@@ -55,7 +55,7 @@ def test_an_image_that_a_controller_is_given(arguments: list[str]) -> None:
     """An argument that ends with image names one, in the same word or the next."""
     container = {"name": "one", "image": "c/d:2", "args": arguments}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "it"}, "spec": {"containers": [container]}}
-    assert named([pod]).whole == {"a/b:1", "c/d:2"}
+    assert images_of([pod]).whole == {"a/b:1", "c/d:2"}
 
 
 def test_operands_of_nvidias_operators() -> None:
@@ -67,6 +67,6 @@ def test_operands_of_nvidias_operators() -> None:
         "metadata": {"name": "it"},
         "spec": {"ofedDriver": parts | {"version": "1"}, "rdmaSharedDevicePlugin": parts | {"version": "2"}},
     }
-    found = named([policy, policy | {"spec": {"other": parts | {"version": "sha256:ab"}}}])
+    found = images_of([policy, policy | {"spec": {"other": parts | {"version": "sha256:ab"}}}])
     assert found.whole == {"nvcr.io/nvidia/it:2", "nvcr.io/nvidia/it@sha256:ab"}
     assert found.beginnings == {"nvcr.io/nvidia/it:1"}

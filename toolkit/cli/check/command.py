@@ -14,7 +14,7 @@ from core import project
 from core.garbage_collection import no_collection
 from policies import exceptions
 from policies.check import Checker
-from policies.configuration import Configuration, ConfigurationError, divided, merged, unknown_rule, with_file
+from policies.configuration import Configuration, ConfigurationError, divide, merge, unknown_rule, with_file
 from policies.exceptions import ExceptionsError
 from policies.findings import Severity
 from policies.rule import AnyRule
@@ -97,8 +97,8 @@ def command(
     with no_collection():
         try:
             declared = of_stack(stack or DEFAULT_STACK) if stack or not names else None
-            defaults = merged(_FILES if names else {}, declared.configuration if declared else {})
-            content, general = divided(with_file(defaults, config))
+            defaults = merge(_FILES if names else {}, declared.configuration if declared else {})
+            content, general = divide(with_file(defaults, config))
             every = (*RULES, *general.own)
             chosen = _chosen(rules, every)
             checker = Checker(chosen, Configuration(content, every))

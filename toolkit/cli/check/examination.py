@@ -14,7 +14,7 @@ from policies.findings import Finding, Severity
 from policies.inventory import Inventory
 from policies.objects import Obj, items, opened
 from policies.redaction import redact, secret_texts
-from policies.templates import OBJECTS, processed
+from policies.templates import OBJECTS, process
 from policies.values import Path, Tree, read
 from toolkit.cli.check.places import offsets
 from toolkit.cli.check.sources import Source
@@ -149,7 +149,7 @@ def _judge(
     found = list(exceptions.waive(_findings(checker, subjects, inventory, result), exempt, today, tally))
     if secrets := secret_texts(subjects):
         found = [redact(finding, secrets) for finding in found]
-    concerning = exceptions.concerning(exempt, subjects)
+    concerning = exceptions.exceptions_of(exempt, subjects)
     result.findings = sorted([*_located(found), *_ended(concerning, today, ended)], key=_order)
     if inventory.complete:
         result.notes += _unused((entry for entry in concerning if entry.rule in checker.rules), tally)
@@ -212,7 +212,7 @@ def _objects(variables: Variables, chunk: Chunk, number: int, document: Document
 def _object(document: Tree, path: Path, item: Tree) -> Obj:
     if OBJECTS not in path:
         return Obj(item)
-    tree, unknown = processed(item, read(document, *path[:-2], "parameters"))  # before: objects, index
+    tree, unknown = process(item, read(document, *path[:-2], "parameters"))  # before: objects, index
     return Obj(tree, unknown=unknown)
 
 
@@ -256,7 +256,7 @@ def _located(findings: Iterable[Finding]) -> Iterator[Located]:
 def _ended(exempt: Sequence[RuleException], today: date, severity: Severity | None) -> Iterator[Located]:
     if severity is None:
         return
-    for finding in exceptions.ended(exempt, today):
+    for finding in exceptions.expired(exempt, today):
         file, line = finding.origin
         yield Located(file, line, 1, finding._replace(severity=severity))
 

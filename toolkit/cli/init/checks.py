@@ -6,7 +6,7 @@ from pathlib import Path
 
 from core.errors import UserError
 from policies import exceptions
-from policies.check import configured
+from policies.check import configured_checker
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import objects
@@ -26,7 +26,7 @@ def faults(stack: str, root: Path) -> Iterator[str]:
         return
     found = [each for manifest in declared for each in objects(manifest)]
     around = [each for manifest in others for each in objects(manifest)]
-    checker = configured(configuration(wanted))
+    checker = configured_checker(configuration(wanted))
     remain = exceptions.waive(
         checker.check(found, Inventory([*found, *around], complete=True)), exceptions.load(), datetime.now(UTC).date()
     )

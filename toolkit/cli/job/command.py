@@ -13,7 +13,7 @@ import yaml
 
 from core.apis.nccl import Transport
 from policies import exceptions
-from policies.check import configured
+from policies.check import configured_checker
 from policies.findings import Severity
 from toolkit.cli.check.examination import Result, examine
 from toolkit.cli.check.reports import text
@@ -103,7 +103,7 @@ def _examined(manifest: str, job: str, stack: str) -> Result:
     declared = of_stack(stack)
     return examine(
         [Source(job, manifest.encode())],
-        configured(declared.configuration),
+        configured_checker(declared.configuration),
         context=declared.together,
         complete=True,
         exempt=exceptions.load(),

@@ -8,7 +8,7 @@ from datetime import date
 
 from policies import exceptions
 from policies.check import Checker
-from policies.configuration import Configuration, divided
+from policies.configuration import Configuration, divide
 from policies.findings import Severity
 from policies.rules import RULES
 from policies.rules.apis.known_fields import KNOWN_FIELDS
@@ -26,7 +26,7 @@ def require(stack: Stack) -> None:
     files = own_objects.files(stack.settings.objects, ROOT)
     if not files:
         return
-    content, general = divided(configuration(stack.settings))
+    content, general = divide(configuration(stack.settings))
     checker = Checker((KNOWN_FIELDS,), Configuration(content, (*RULES, *general.own)))
     exempt = [entry for entry in exceptions.load() if entry.rule == KNOWN_FIELDS.name]
     written = (Source(path.relative_to(ROOT).as_posix(), path.read_bytes()) for path in files)

@@ -13,10 +13,10 @@ from policies.configuration import (
     WHOLE_STACK,
     Configuration,
     ConfigurationError,
-    divided,
-    merged,
+    divide,
+    merge,
     with_file,
-    with_own,
+    with_site_rules,
 )
 from policies.rule import AnyRule
 from policies.rules import RULES
@@ -36,10 +36,10 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
     has another one. Raise Problem for a fault there.
     """
     try:
-        content, general = divided(with_own(settings.rule_parameters, settings.rule_folders))
+        content, general = divide(with_site_rules(settings.rule_parameters, settings.rule_folders))
         rules = (*RULES, *general.own)
         Configuration(content, rules)
-        return with_own(merged(_derived(settings, rules), settings.rule_parameters), settings.rule_folders)
+        return with_site_rules(merge(_derived(settings, rules), settings.rule_parameters), settings.rule_folders)
     except ConfigurationError as error:
         lines = [_located(line, settings) for line in str(error).splitlines()]
         raise Problem("\n".join(lines), "Correct `policies` in the settings of the stack.") from None

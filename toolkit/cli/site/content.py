@@ -6,7 +6,7 @@ from typing import Any
 from core.apis import kinds
 from policies.objects import Obj, objects
 from policies.views.images import Image, parse
-from policies.views.named_images import named
+from policies.views.named_images import images_of
 from stacks.settings.platform import Settings
 from stacks.settings.site.content import Content, ImageName, Package
 
@@ -17,7 +17,7 @@ _DEFAULT_TAG = "latest"
 
 def of(settings: Settings, manifests: Sequence[Manifest]) -> Content:
     """Return images and packages that the manifests of a stack name, but for images that its own builds push."""
-    images = named(manifests)
+    images = images_of(manifests)
     own = f"{settings.version.registry}/"
     outside = {each: parse(each) for each in sorted(images.whole - images.built) if not each.startswith(own)}
     unknown = [f"image {each!r}, which {image.fault}" for each, image in outside.items() if image.fault]

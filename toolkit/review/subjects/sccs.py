@@ -7,7 +7,7 @@ from core.apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from policies.scc import InvalidPod, order
 from policies.scc.volumes import HOST_PATH, SOURCES
 from policies.values import brief
-from policies.views.constraints import differing, meanings, shipped
+from policies.views.constraints import differing_fields, meanings, shipped
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Resource
 from toolkit.review.scc_privileges import ORDINARY, powers, ranked
@@ -68,7 +68,7 @@ def _line(change: Change, indexed: IndexedReview, orders: tuple[Sequence[str], S
     effects = [f"it gives pods {enumerated(ranked(will - was), 12)}"] if will - was else []
     effects += [f"it no longer gives pods {enumerated(ranked(was - will), 12)}"] if was - will else []
     alarm = not will - was <= ORDINARY
-    for field in differing(before, after):
+    for field in differing_fields(before, after):
         if field in _POWERS:
             continue
         words, wider = _field(field, before, after, orders, scc.object_name)

@@ -7,7 +7,7 @@ from unittest.mock import ANY
 import pytest
 
 from core.yaml import text as yaml_text
-from policies.configuration import with_own
+from policies.configuration import with_site_rules
 from policies.objects import Obj, objects
 from tests.support.commands import finished
 from tests.support.messages import has
@@ -61,7 +61,7 @@ def test_findings_of_ones_own_objects_are_located(tmp_path: Path, monkeypatch: p
 def test_rules_of_ones_own_run_beside_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stack's own rules examine what it declares, and --rules takes their names."""
     own = Obj({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "b"}})
-    configuration = with_own({}, ["tests/policies/own_rules"])
+    configuration = with_site_rules({}, ["tests/policies/own_rules"])
     stack = StackObjects("Pulumi.x.yaml", configuration, [own], (), [own], [])
     monkeypatch.setattr("toolkit.cli.check.command.of_stack", lambda _: stack)
     for more in ((), ("--rules", "team-label")):

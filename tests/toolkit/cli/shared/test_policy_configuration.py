@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from components.operators.olm_operator import OlmOperatorArgs
-from policies.configuration import Configuration, merged
+from policies.configuration import Configuration, merge
 from stacks.loading import settings as stack_settings
 from stacks.settings.fabric import Ethernet
 from stacks.settings.gpu import GpuOperatorSettings
@@ -44,7 +44,7 @@ def test_a_level_leaves_the_parameters(tmp_path: Path) -> None:
 def test_fields_of_the_file_win() -> None:
     """Parameters of the user's file override those that follow from the settings."""
     own = {"gpu-limit": {"maximum": 8, "other": 1}}
-    assert merged(own, {"gpu-limit": {"maximum": 4}}) == {"gpu-limit": {"maximum": 4, "other": 1}}
+    assert merge(own, {"gpu-limit": {"maximum": 4}}) == {"gpu-limit": {"maximum": 4, "other": 1}}
 
 
 def test_policies_of_the_settings(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_configuration_for_plain_pulumi(tmp_path: Path) -> None:
     """The configuration that is printed for plain `pulumi` is the stack's, with that of a file over it."""
     file = _file(tmp_path, {"gpu-limit": {"maximum": 2}})
     _, output = finished(policy_config.command, "--stack", "prod", "--config", str(file))
-    assert json.loads(output) == merged(configuration(read("prod").settings), {"gpu-limit": {"maximum": 2}})
+    assert json.loads(output) == merge(configuration(read("prod").settings), {"gpu-limit": {"maximum": 2}})
 
 
 def test_preview_of_a_real_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
