@@ -73,7 +73,7 @@ def inner_objects(group: str, kind: str, tree: Tree, unknown: tuple[Unknown, ...
     idle = group == _POLICIES and not _applied(tree)
     merged = (group, kind) == _MERGING
     for path, item, of_text in islice(candidates, _MOST):
-        content, late = late_values(_completed(group, kind, tree, item), marks, known=not unknown)
+        content, late = late_values(_completed(group, kind, tree, item), marks, complete=not unknown)
         yield Inner(path, content, late, of_text, merged or not _PATCHES.isdisjoint(path), idle)
 
 

@@ -77,13 +77,13 @@ def _unfilled(tree: Tree, path: Path, unknown: list[Unknown], names: dict[str, N
     return unknown[-1]
 
 
-def late_values(tree: Tree, marks: tuple[str, ...] = (), *, known: bool = False) -> tuple[Tree, tuple[Unknown, ...]]:
+def late_values(tree: Tree, marks: tuple[str, ...] = (), *, complete: bool = False) -> tuple[Tree, tuple[Unknown, ...]]:
     """Return an object that was inside another, and its unknown values by their places in itself.
 
-    These are those that the other had there, unless it is `known` to have none, and texts with one of the `marks`,
-    which its controller fills in.
+    These are those that the other had there, none where it is `complete`, and texts with one of the `marks`, which its
+    controller fills in.
     """
-    if known and not _marked(tree, marks):
+    if complete and not _marked(tree, marks):
         return tree, ()
     unknown: list[Unknown] = []
     return _with_unknowns(tree, (), marks, unknown), tuple(unknown)

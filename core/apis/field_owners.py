@@ -124,7 +124,7 @@ def without(live: Any, fields: Mapping[str, Any]) -> Any:
     """Return a value without the fields in it that are owned; MISSING where nothing is left."""
     if isinstance(live, list):
         items = ((item, of_item(fields, item)) for item in live)
-        remaining_items = [item if own is None else without(item, own) for item, own in items]
+        remaining_items = [item if entry is None else without(item, entry) for item, entry in items]
         return [item for item in remaining_items if item is not MISSING] if {*fields} - {"."} else MISSING
     if not isinstance(live, dict) or not {*fields} - {"."}:
         return MISSING

@@ -192,5 +192,5 @@ def _reason(free: Mapping[str, int], gpus: int, gpus_per_pod: int | None) -> str
 
 
 def _listed(texts: list[str]) -> str:
-    rest = len(texts) - _NODES_SHOWN
-    return ", ".join([*texts[:_NODES_SHOWN], f"and {rest} more"] if rest > 0 else texts) or "no nodes"
+    hidden = len(texts) - _NODES_SHOWN
+    return ", ".join([*texts[:_NODES_SHOWN], f"and {hidden} more"] if hidden > 0 else texts) or "no nodes"

@@ -57,7 +57,11 @@ class Examination:
 
     def _single_findings(self, subjects: Sequence[Obj]) -> Iterator[Finding]:
         findings = self._objects.check(subjects, Inventory(subjects))
-        return (each for each in findings if not (each.undetermined is Undetermined.LINK and each.path == RUNTIME))
+        return (
+            finding
+            for finding in findings
+            if not (finding.undetermined is Undetermined.LINK and finding.path == RUNTIME)
+        )
 
     def _completed(self, subjects: Sequence[Obj], inventory: Inventory) -> Iterator[Finding]:
         """Yield what the rules about one object find in TrainJobs with their runtimes, beyond what they find alone."""

@@ -35,7 +35,7 @@ def faults(pod: Pod, provider: Provider) -> Iterator[str]:
     """
     root = f"provider {provider.constraint.name}: "
     yield from _pod(pod, provider, f"{root}.spec")
-    ported = tuple(each for each in pod.containers if each.host_ports)
+    ported = tuple(container for container in pod.containers if container.host_ports)
     for container in pod.containers:
         yield from _container(pod, container, provider, ported, f"{root}.{container.group}[{container.index}]")
 
