@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from components.nodes.memlock import Memlock, MemlockArgs, ignition
 from components.nodes.node_labels import NodeLabels, NodeLabelsArgs
 from components.nodes.pool_rollout import PoolRollout, PoolRolloutArgs
-from tests.support.recorded import component, environment, of_kind, one
+from tests.support.recorded import component, environment, of_kind, only_object
 from toolkit.render.recorder import Registration
 
 
@@ -34,7 +34,7 @@ def test_both_names_of_the_runtime_unit_get_the_drop_in() -> None:
 
 def test_rollout_is_waited_for_by_source_and_condition() -> None:
     """The rollout waits for the MachineConfig in the pool's source and for Updated."""
-    patch = one(environment("dev"), "MachineConfigPoolPatch").inputs["metadata"]
+    patch = only_object(environment("dev"), "MachineConfigPoolPatch").inputs["metadata"]
     assert patch["name"] == "worker"
     assert patch["annotations"]["pulumi.com/waitFor"] == (
         '["jsonpath={.status.configuration.source[?(@.name==\\"50-worker-crio-memlock\\")].name}", "condition=Updated"]'
@@ -46,7 +46,9 @@ def test_a_changed_drop_in_is_waited_for_again() -> None:
 
     def digest(version: str) -> str:
         recorded = component(lambda: Memlock("memlock", MemlockArgs.model_validate({"ignition_version": version})))
-        return str(one(recorded, "MachineConfigPoolPatch").inputs["metadata"]["annotations"]["hpc.pulumi/awaited"])
+        return str(
+            only_object(recorded, "MachineConfigPoolPatch").inputs["metadata"]["annotations"]["hpc.pulumi/awaited"]
+        )
 
     assert digest("2.2.0") != digest("3.2.0")
 
@@ -58,7 +60,7 @@ def test_one_wait_serves_several_machine_configs() -> None:
         memlock = Memlock("memlock", MemlockArgs(ignition_version="3.2.0", rollout_timeout=None))
         PoolRollout("rollout", PoolRolloutArgs(parts={**memlock.parts, "50-worker-rail-names": "abc"}))
 
-    annotations = one(component(build), "MachineConfigPoolPatch").inputs["metadata"]["annotations"]
+    annotations = only_object(component(build), "MachineConfigPoolPatch").inputs["metadata"]["annotations"]
     assert annotations["pulumi.com/waitFor"] == (
         '["jsonpath={.status.configuration.source[?(@.name==\\"50-worker-crio-memlock\\")].name}", '
         '"jsonpath={.status.configuration.source[?(@.name==\\"50-worker-rail-names\\")].name}", "condition=Updated"]'

@@ -8,7 +8,7 @@ import pytest
 
 from components.operators.mpi_operator_generations import RULES_V1ALPHA2
 from components.operators.olm_operator import OlmOperator, OlmOperatorArgs, installed
-from tests.support.recorded import component, environment, one, spec
+from tests.support.recorded import component, environment, only_object, spec
 from toolkit.engine.prediction.observations import Seen
 from toolkit.simulator.provider.wait_annotation import wait_rule
 
@@ -40,8 +40,8 @@ def test_heads_of_channels_need_no_version() -> None:
 def test_ready_means_installed_and_succeeded() -> None:
     """An operator is ready when its version is installed and has succeeded."""
     recorded = subscribed(starting_csv="nfd.v4.4.0")
-    subscription = one(recorded, "Subscription").inputs["metadata"]["annotations"]
-    version = one(recorded, "ClusterServiceVersionPatch").inputs["metadata"]
+    subscription = only_object(recorded, "Subscription").inputs["metadata"]["annotations"]
+    version = only_object(recorded, "ClusterServiceVersionPatch").inputs["metadata"]
     assert subscription["pulumi.com/waitFor"].startswith("jsonpath={[?(@.installedCSV")
     assert version["name"] == "nfd.v4.4.0"
     assert version["annotations"]["pulumi.com/waitFor"] == "jsonpath={.status.phase}=Succeeded"
@@ -63,7 +63,7 @@ def test_the_channel_is_waited_for(approval: str, installed: str, current: str, 
     """An operator that had an earlier version is ready when it has one of the channel, and Automatic its head."""
     package = "gpu-operator-certified"
     recorded = subscribed(package=package, channel="v26.3", approval=approval)
-    rule = wait_rule({**one(recorded, "Subscription").inputs})
+    rule = wait_rule({**only_object(recorded, "Subscription").inputs})
     assert rule is not None
     status = {"installedCSV": f"{package}.{installed}", "currentCSV": f"{package}.{current}", "state": state}
     assert rule(Seen({"metadata": {"generation": 2}, "spec": {}, "status": status})).ready is ready
@@ -73,7 +73,7 @@ def test_the_channel_is_waited_for(approval: str, installed: str, current: str, 
 def test_a_channel_that_names_no_version_of_its_operator_is_no_condition(channel: str) -> None:
     """Any version that is the latest one known will do where the name of the channel promises none."""
     recorded = subscribed(package="special-resource-operator", channel=channel)
-    rule = wait_rule({**one(recorded, "Subscription").inputs})
+    rule = wait_rule({**only_object(recorded, "Subscription").inputs})
     assert rule is not None
     assert not rule(Seen({"status": {}})).ready
     version = "special-resource-operator.v0.0.1"

@@ -18,7 +18,7 @@ from components.storage.static_volume import (
 )
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
-from tests.support.recorded import environment, of_kind, one
+from tests.support.recorded import environment, of_kind, only_object
 from tests.support.recorded import spec as recorded_spec
 
 LOCAL = ScaleCluster(
@@ -104,7 +104,7 @@ def test_certificates_are_verified_unless_told_otherwise() -> None:
     args = ScaleCsiArgs(namespace="csi", host_path="/gpfs/fs0", clusters=(LOCAL,), ca_certificate=CERTIFICATE)
     assert spec(args)["clusters"][0]["secureSslMode"] is True
     assert spec(args)["clusters"][0]["cacert"] == CA
-    assert one(environment("dev"), "ConfigMap", CA).inputs["data"].keys() == {CA}
+    assert only_object(environment("dev"), "ConfigMap", CA).inputs["data"].keys() == {CA}
 
 
 def test_certificates_are_not_verified_against_nothing() -> None:

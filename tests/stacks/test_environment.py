@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.recorded import OURS, environment, of_kind, one
+from tests.support.recorded import OURS, environment, of_kind, only_object
 from toolkit.render.manifests import manifests
 
 STACKS = OURS
@@ -35,8 +35,8 @@ def test_volumes_keep_their_data() -> None:
 
 def test_volume_and_claim_name_each_other() -> None:
     """A static volume and its claim name each other, so that no other tenant's claim is bound."""
-    volume = one(environment("dev"), "PersistentVolume").inputs["spec"]
-    claim = one(environment("dev"), "PersistentVolumeClaim").inputs["spec"]
+    volume = only_object(environment("dev"), "PersistentVolume").inputs["spec"]
+    claim = only_object(environment("dev"), "PersistentVolumeClaim").inputs["spec"]
     assert claim["volumeName"] == "adas-data-pv01"
     assert (volume["claimRef"]["namespace"], volume["claimRef"]["name"]) == ("adas", "adas-data-pvc")
 
@@ -44,13 +44,15 @@ def test_volume_and_claim_name_each_other() -> None:
 @pytest.mark.parametrize("kind", ["NodeFeatureDiscovery", "SpecialResource", "CSIScaleOperator"])
 def test_custom_resources_come_after_their_operator(kind: str) -> None:
     """A custom resource depends on its operator's version: the provider retries an unknown kind only a few times."""
-    versions = [urn for urn in one(environment("dev"), kind).dependencies if "ClusterServiceVersionPatch" in urn]
+    versions = [
+        urn for urn in only_object(environment("dev"), kind).dependencies if "ClusterServiceVersionPatch" in urn
+    ]
     assert len(versions) == 1
 
 
 def test_kinds_keep_their_identity_across_releases() -> None:
     """Objects have aliases for the other API versions of their kind, so that an upgrade does not replace them."""
-    job = one(environment("dev"), "MPIJob", "nccl-test-01x08")
+    job = only_object(environment("dev"), "MPIJob", "nccl-test-01x08")
     assert set(job.aliases) == {"kubernetes:kubeflow.org/v1:MPIJob", "kubernetes:kubeflow.org/v2beta1:MPIJob"}
 
 

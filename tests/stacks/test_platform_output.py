@@ -12,7 +12,7 @@ import yaml
 from stacks import platform_output
 from stacks.loading.settings import Settings, SettingsError, load, tenants_of
 from stacks.settings.layers import TenantsLayer
-from tests.support.recorded import ROOT, environment, of_kind, one
+from tests.support.recorded import ROOT, environment, of_kind, only_object
 from tests.support.stack_settings import expect_message, in_one
 from toolkit.render.manifests import registrations
 from toolkit.render.recorder import Registration
@@ -222,7 +222,7 @@ def test_two_layers_declare_what_one_stack_does(root: Path) -> None:
 def test_cluster_wide_parts_are_the_platforms() -> None:
     """Cluster-wide objects belong to the platform's stack."""
     for kind in ("SecurityContextConstraints", "ResourceFlavor", "StorageClass", "MachineConfigPool", "Kueue"):
-        one(environment(PLATFORM), kind)
+        only_object(environment(PLATFORM), kind)
         assert not of_kind(environment(TENANTS), kind)
     assert len(of_kind(environment(TENANTS), "ClusterQueue")) == 2
     assert not of_kind(environment(PLATFORM), "ClusterQueue")

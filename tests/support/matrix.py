@@ -37,6 +37,6 @@ def judged(outcome: Outcome, row: Fault) -> None:
     assert outcome.status == row["status"], outcome
     cause = next(str(cause) for cause in CAUSES if cause.name == row["cause"])
     bad = [verdict for verdict in outcome.of(row["criterion"]) if verdict.status in (Status.FAIL, Status.MISSING)]
-    assert any(cause in one.causes for one in bad), outcome
+    assert any(cause in verdict.causes for verdict in bad), outcome
     shown = [text for verdict in bad for text in (verdict.measured, *(proof.text for proof in verdict.proofs))]
     assert any(row["shows"] in text for text in shown), shown

@@ -28,7 +28,7 @@ def readings(*texts: str | bytes) -> list[Reading]:
     ]
 
 
-def found(*texts: str | bytes) -> Found:
+def machine_of(*texts: str | bytes) -> Found:
     """Return what is known of the machine of these outputs."""
     return found_in(readings(*texts))
 

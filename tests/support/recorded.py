@@ -68,7 +68,7 @@ def before(item: Registration, all_of: Mapping[str, Registration]) -> Iterator[R
             waiting += all_of[urn].dependencies
 
 
-def one(recorded: Iterable[Registration], kind: str, name: str | None = None) -> Registration:
+def only_object(recorded: Iterable[Registration], kind: str, name: str | None = None) -> Registration:
     """Return the only object of a kind (and, if given, of a name)."""
     matches = [item for item in of_kind(recorded, kind) if name in (None, item.inputs["metadata"]["name"])]
     assert len(matches) == 1, f"{kind} {name}: {[item.urn for item in matches]}"
@@ -77,4 +77,4 @@ def one(recorded: Iterable[Registration], kind: str, name: str | None = None) ->
 
 def spec(recorded: Iterable[Registration], kind: str, name: str | None = None) -> Any:
     """Return the `spec` of the only object of a kind."""
-    return one(recorded, kind, name).inputs["spec"]
+    return only_object(recorded, kind, name).inputs["spec"]

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from components.fabric.rdma_device_plugin import RdmaDevice, RdmaDevicePlugin, RdmaDevicePluginArgs, config_json
 from tests.conformance.schema import violations_of
-from tests.support.recorded import component, environment, one, spec
+from tests.support.recorded import component, environment, only_object, spec
 
 IMAGE = "mellanox/k8s-rdma-shared-dev-plugin:v1.0.0"
 
@@ -20,7 +20,7 @@ def devices(count: int) -> tuple[RdmaDevice, ...]:
 
 def test_dev_offers_the_four_hcas_of_the_redpaper() -> None:
     """The dev stack offers the Redpaper's four HCAs."""
-    data = one(environment("dev"), "ConfigMap", "rdma-devices").inputs["data"]
+    data = only_object(environment("dev"), "ConfigMap", "rdma-devices").inputs["data"]
     assert json.loads(data["config.json"]) == {
         "configList": [
             {"resourceName": f"shared_ib{port}", "rdmaHcaMax": 100, "devices": [f"ib{port}"]} for port in range(4)
@@ -49,7 +49,7 @@ def test_pods_restart_when_the_configuration_changes() -> None:
 def test_its_account_may_use_the_privileged_scc_and_no_other() -> None:
     """The plugin's account may use the SCC privileged, and no other."""
     recorded = environment("dev")
-    role = one(recorded, "Role", "rdma-shared-dp-ds").inputs
+    role = only_object(recorded, "Role", "rdma-shared-dp-ds").inputs
     assert role["rules"] == [
         {
             "apiGroups": ["security.openshift.io"],

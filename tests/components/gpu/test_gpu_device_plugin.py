@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from components.gpu.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from tests.support.declared import Manifest, declared, faults, only
-from tests.support.recorded import component, one
+from tests.support.recorded import component, only_object
 
 IMAGE = "nvcr.io/nvidia/k8s-device-plugin:1.11"
 
@@ -56,7 +56,7 @@ def test_account_comes_first_and_our_rules_have_nothing_against_it() -> None:
     assert faults(plugin()) == []
     args = GpuDevicePluginArgs(image=IMAGE)
     recorded = component(lambda: GpuDevicePlugin("gpu-plugin", args))
-    before = {urn.rsplit("::", 1)[0].rsplit(":", 1)[1] for urn in one(recorded, "DaemonSet").dependencies}
+    before = {urn.rsplit("::", 1)[0].rsplit(":", 1)[1] for urn in only_object(recorded, "DaemonSet").dependencies}
     assert before == {"ServiceAccount", "RoleBinding"}, "a binding comes after its role"
 
 

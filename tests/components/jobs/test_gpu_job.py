@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from components.jobs.gpu_job import GpuJob, spec
 from tests.components.kit import gpu_job as arguments
 from tests.support.declared import declared, faults, only
-from tests.support.recorded import component, one
+from tests.support.recorded import component, only_object
 
 
 def pod(**changes: Any) -> Any:
@@ -108,7 +108,7 @@ def test_a_queue_is_named_only_if_wanted() -> None:
 
 def test_the_provider_follows_it_to_either_end() -> None:
     """The provider waits for success or failure."""
-    job = one(component(lambda: GpuJob("job", arguments(run=2), lambda *_: "")), "Job")
+    job = only_object(component(lambda: GpuJob("job", arguments(run=2), lambda *_: "")), "Job")
     assert "Failed" in job.inputs["metadata"]["annotations"]["pulumi.com/waitFor"]
     assert job.replacement_trigger == 2
     assert job.delete_before_replace

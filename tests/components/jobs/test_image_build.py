@@ -10,7 +10,7 @@ from components.jobs.image_build import Git, ImageBuild, ImageBuildArgs, Inline,
 from components.jobs.workload_images import ngc
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
-from tests.support.recorded import component, of_kind, one
+from tests.support.recorded import component, of_kind, only_object
 
 BASE = "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"
 ARGS: dict[str, Any] = {
@@ -75,7 +75,7 @@ def test_an_image_that_is_built_at_once_is_waited_for() -> None:
 def test_a_build_whose_content_changes_runs_again(at_once: bool, expected: tuple[str, ...]) -> None:
     """OpenShift does not build a BuildConfig that changes; one that users start is changed in place."""
     args = ImageBuildArgs.model_validate({**ARGS, "at_once": at_once})
-    made = one(component(lambda: ImageBuild("image", args)), "BuildConfig")
+    made = only_object(component(lambda: ImageBuild("image", args)), "BuildConfig")
     assert made.replace_on_changes == expected
     assert made.delete_before_replace is at_once
 
@@ -102,7 +102,7 @@ def test_another_registry_needs_no_stream() -> None:
 def test_stream_is_there_before_its_build() -> None:
     """The BuildConfig comes after its ImageStream."""
     args = ImageBuildArgs.model_validate({**ARGS, "at_once": True})
-    (dependency,) = one(component(lambda: ImageBuild("image", args)), "BuildConfig").dependencies
+    (dependency,) = only_object(component(lambda: ImageBuild("image", args)), "BuildConfig").dependencies
     assert ":ImageStream::" in dependency
 
 

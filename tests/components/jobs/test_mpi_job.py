@@ -11,7 +11,7 @@ from components.jobs.mpi_job_specs import mpirun, spec
 from core.apis.names import NETWORKS
 from core.apis.nccl import Transport
 from tests.components.kit import mpi_job as arguments
-from tests.support.recorded import component, environment, one
+from tests.support.recorded import component, environment, only_object
 
 
 def worker(args: MpiJobArgs) -> Any:
@@ -67,7 +67,7 @@ def test_shared_memory_has_a_limit() -> None:
 
 def recorded_job(**changes: Any) -> Any:
     """Return the registration of a job."""
-    return one(component(lambda: MpiJob("job", arguments(**changes), lambda *_: "")), "MPIJob")
+    return only_object(component(lambda: MpiJob("job", arguments(**changes), lambda *_: "")), "MPIJob")
 
 
 def test_a_changed_spec_replaces_the_job() -> None:
@@ -95,7 +95,9 @@ def test_jobs_of_dev_come_one_after_another() -> None:
     """Each stage depends on the outcome of the one before."""
     before = {
         name: [
-            urn.split("::")[-1] for urn in one(environment("dev"), "MPIJob", name).dependencies if "workloads" in urn
+            urn.split("::")[-1]
+            for urn in only_object(environment("dev"), "MPIJob", name).dependencies
+            if "workloads" in urn
         ]
         for name in ("nccl-test-01x08", "nccl-test-02x08", "tf2-resnet50-01x08x01")
     }
@@ -108,7 +110,7 @@ def test_jobs_of_dev_come_one_after_another() -> None:
 
 def test_jobs_wait_for_others_without_taking_inputs_from_them() -> None:
     """Jobs depend on earlier ones without inputs from them, which would replace them, too."""
-    job = one(environment("dev"), "MPIJob", "nccl-test-02x08")
+    job = only_object(environment("dev"), "MPIJob", "nccl-test-02x08")
     assert job.property_dependencies == {}
 
 

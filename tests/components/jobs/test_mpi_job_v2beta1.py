@@ -26,7 +26,7 @@ from policies.inventory import Inventory
 from policies.objects import objects
 from tests.components.kit import mpi_job
 from tests.components.kit import mpi_job_v2beta1 as arguments
-from tests.support.recorded import component, one
+from tests.support.recorded import component, only_object
 from toolkit.render.manifests import manifests
 
 DGX_A100 = profiles.profile("dgx-a100")
@@ -169,14 +169,16 @@ def test_tcp_names_no_port() -> None:
 
 def test_queued_jobs_name_their_queue_and_leave_suspension_to_kueue() -> None:
     """Jobs with a queue name it, and leave `suspend` to Kueue."""
-    job = one(component(lambda: MpiJob("job", arguments(v2beta1=V2Beta1(queue="gpus")), lambda *_: "")), "MPIJob")
+    job = only_object(
+        component(lambda: MpiJob("job", arguments(v2beta1=V2Beta1(queue="gpus")), lambda *_: "")), "MPIJob"
+    )
     assert job.inputs["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "gpus"
     assert "suspend" not in job.inputs["spec"]["runPolicy"]
 
 
 def test_what_is_not_said_is_not_there() -> None:
     """Queue, suspension and ttl are absent unless set."""
-    job = one(component(lambda: MpiJob("job", arguments(), lambda *_: "")), "MPIJob")
+    job = only_object(component(lambda: MpiJob("job", arguments(), lambda *_: "")), "MPIJob")
     assert not [label for label in job.inputs["metadata"]["labels"] if "kueue" in label]
     assert not {"suspend", "ttlSecondsAfterFinished"} & {*job.inputs["spec"]["runPolicy"]}
     policy = spec(arguments(v2beta1=V2Beta1(suspend=True, ttl=60)))["runPolicy"]

@@ -12,7 +12,7 @@ from core.hardware.topology import pagepool_gib, reserve
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import declared, faults, only
 from tests.support.machines import DGX1_V100_16GB, DGX2H, DGX_A100, SYS_4029GP_TVRT
-from tests.support.recorded import component, one
+from tests.support.recorded import component, only_object
 
 
 @pytest.mark.parametrize("machine", [DGX_A100, DGX1_V100_16GB], ids=lambda each: each.name)
@@ -84,7 +84,7 @@ def test_acceptance_is_waited_for_and_the_generated_name_is_told() -> None:
     made: list[KubeletConfig] = []
     args: dict[str, Any] = {"pool": "gpu", "pool_labels": {"custom": "yes"}}
     recorded = component(lambda: made.append(KubeletConfig("kubelet", for_machine(DGX_A100, **args))))
-    inputs = one(recorded, "KubeletConfig").inputs
+    inputs = only_object(recorded, "KubeletConfig").inputs
     assert inputs["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=Success"
     assert inputs["spec"]["machineConfigPoolSelector"] == {"matchLabels": {"custom": "yes"}}
     assert list(made[0].parts) == ["99-gpu-generated-kubelet"]

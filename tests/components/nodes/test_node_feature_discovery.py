@@ -12,7 +12,7 @@ from core.apis import kinds
 from core.apis.kinds import Kind
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults
-from tests.support.recorded import component, one
+from tests.support.recorded import component, only_object
 
 OLD, NEW = kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1, kinds.NODE_FEATURE_DISCOVERY_V1
 IMAGE = "quay.io/openshift/origin-node-feature-discovery:4.20"
@@ -77,4 +77,4 @@ def test_one_instance_goes_before_the_other_comes() -> None:
     usual = {"kind": NEW, "namespace": "openshift-nfd", "instance": "nfd-instance"}
     args = NodeFeatureDiscoveryArgs.model_validate(usual)
     recorded = component(lambda: NodeFeatureDiscovery("nfd", args))
-    assert one(recorded, "NodeFeatureDiscovery").delete_before_replace
+    assert only_object(recorded, "NodeFeatureDiscovery").delete_before_replace

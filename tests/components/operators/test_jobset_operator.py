@@ -6,7 +6,7 @@ from components.operators.jobset_operator import JobSetOperator, JobSetOperatorA
 from core.apis.names import TIMEOUT_SECONDS, WAIT_FOR
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
-from tests.support.recorded import component, one
+from tests.support.recorded import component, only_object
 
 
 def jobset(**changed: Any) -> Manifest:
@@ -35,4 +35,4 @@ def test_it_is_protected_where_that_is_wanted() -> None:
     for protect in (True, False):
         args = JobSetOperatorArgs(protect=protect)
         recorded = component(lambda args=args: JobSetOperator("jobset", args))  # type: ignore[misc]
-        assert bool(one(recorded, "JobSetOperator").protect) is protect
+        assert bool(only_object(recorded, "JobSetOperator").protect) is protect

@@ -39,7 +39,7 @@ def upstream() -> tuple[dict[str, Any], ...]:
 
 def ours() -> dict[str, Any]:
     """Return our own definition."""
-    definition = recorded.one(operator(), "CustomResourceDefinition")
+    definition = recorded.only_object(operator(), "CustomResourceDefinition")
     return {"spec": definition.inputs["spec"]}
 
 
@@ -160,7 +160,7 @@ def test_operator_of_today_holds_no_more_than_upstream_gives_it() -> None:
 def test_the_lock_is_in_the_operators_own_namespace() -> None:
     """Leases are granted in the operator's own namespace alone."""
     assert not [rule for rule in GENERATIONS["v2beta1"].rules if "leases" in rule[1]]
-    role = recorded.one(operator(), "Role")
+    role = recorded.only_object(operator(), "Role")
     assert role.inputs["metadata"]["namespace"] == "mpi-operator"
     assert role.inputs["rules"][0]["resources"] == ["leases"]
 

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from components.storage.claim import Claim, ClaimArgs
 from tests.support.declared import Manifest, declared, faults, only
-from tests.support.recorded import component, one
+from tests.support.recorded import component, only_object
 
 ARGS: dict[str, Any] = {"claim_name": "a2d2", "storage_class": "lustre", "capacity": "10Ti"}
 
@@ -48,7 +48,7 @@ def test_a_slow_class_may_have_its_time() -> None:
 def test_data_outlives_the_program_only_if_wanted(protect: bool) -> None:
     """Only with `protect` is the claim protected and retained."""
     args = ClaimArgs.model_validate({**ARGS, "protect": protect})
-    made = one(component(lambda: Claim("data", args, "adas")), "PersistentVolumeClaim")
+    made = only_object(component(lambda: Claim("data", args, "adas")), "PersistentVolumeClaim")
     assert (made.protect, made.retain_on_delete) == (protect, protect)
 
 

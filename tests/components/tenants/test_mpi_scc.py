@@ -8,14 +8,14 @@ from policies.views.constraints import differing_fields
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import declared, faults, only
 from tests.support.published_sccs import published
-from tests.support.recorded import environment, one
+from tests.support.recorded import environment, only_object
 
 BASES: tuple[Base, ...] = ("restricted", "restricted-v2")
 
 
 def test_recorded_scc_allows_ipc_lock_without_adding_it() -> None:
     """The SCC allows IPC_LOCK, and adds it to no pod."""
-    scc = one(environment("dev"), "SecurityContextConstraints").inputs
+    scc = only_object(environment("dev"), "SecurityContextConstraints").inputs
     assert scc["allowedCapabilities"] == ["IPC_LOCK"]
     assert scc["defaultAddCapabilities"] == []
     assert scc["allowPrivilegedContainer"] is False
@@ -63,7 +63,7 @@ def test_required_keys_survive_pulumi() -> None:
         "requiredDropCapabilities",
         "volumes",
     }
-    scc = one(environment("dev"), "SecurityContextConstraints").inputs
+    scc = only_object(environment("dev"), "SecurityContextConstraints").inputs
     assert required <= scc.keys()
     assert None not in scc.values()
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from components.storage.scale_csi import GuiAccount
 from components.tenants.pull_secret import KEY, PullSecret, PullSecretArgs, RegistryAccount, docker_config
 from core.pulumi_values import REDACTED
-from tests.support.recorded import component, one
+from tests.support.recorded import component, only_object
 
 ACCOUNTS = {"registry.example.com": RegistryAccount(username="robot", password="p:w")}
 
@@ -29,7 +29,7 @@ def test_credentials_stay_secret() -> None:
         PullSecret("pull", args, pulumi.Output.secret(dict(ACCOUNTS)))
 
     recorded = component(build)
-    made = one(recorded, "Secret", "pull").inputs
+    made = only_object(recorded, "Secret", "pull").inputs
     assert made["type"] == "kubernetes.io/dockerconfigjson"
     assert made["stringData"] in (REDACTED, {KEY: REDACTED})
     assert "p:w" not in repr([item.inputs for item in recorded])

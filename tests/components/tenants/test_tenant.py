@@ -7,15 +7,15 @@ from pydantic import ValidationError
 
 from components.tenants.tenant import ContainerResources, IdRange, Tenant, TenantArgs
 from tests.support.declared import Manifest, declared, faults, only
-from tests.support.recorded import environment, one
+from tests.support.recorded import environment, only_object
 
 
 def test_only_the_tenants_account_may_use_the_scc() -> None:
     """Role and binding grant the SCC to the tenant's account alone."""
-    binding = one(environment("dev"), "RoleBinding", "mpi").inputs
+    binding = only_object(environment("dev"), "RoleBinding", "mpi").inputs
     assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "mpi", "namespace": "adas"}]
     assert binding["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "mpi"}
-    role = one(environment("dev"), "Role", "mpi").inputs
+    role = only_object(environment("dev"), "Role", "mpi").inputs
     assert role["rules"] == [
         {
             "apiGroups": ["security.openshift.io"],
@@ -28,7 +28,7 @@ def test_only_the_tenants_account_may_use_the_scc() -> None:
 
 def test_namespace_has_its_own_ids() -> None:
     """The namespace has the ids and SELinux level of the settings."""
-    assert one(environment("dev"), "Namespace", "adas").inputs["metadata"]["annotations"] == {
+    assert only_object(environment("dev"), "Namespace", "adas").inputs["metadata"]["annotations"] == {
         "openshift.io/sa.scc.uid-range": "1075480000/10000",
         "openshift.io/sa.scc.supplemental-groups": "1075480000/10000",
         "openshift.io/sa.scc.mcs": "s0:c27,c24",
@@ -37,7 +37,7 @@ def test_namespace_has_its_own_ids() -> None:
 
 def test_gpus_are_bounded_per_tenant() -> None:
     """A ResourceQuota limits the tenant's GPUs."""
-    quota = one(environment("dev"), "ResourceQuota").inputs
+    quota = only_object(environment("dev"), "ResourceQuota").inputs
     assert quota["spec"] == {"hard": {"requests.nvidia.com/gpu": "16"}}
 
 

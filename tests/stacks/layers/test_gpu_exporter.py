@@ -11,7 +11,7 @@ from policies.objects import objects
 from stacks.environment import build, placeholder_accounts
 from stacks.layers.monitoring_files import RULES, files
 from stacks.loading.settings import load, parse
-from tests.support.recorded import ROOT, before, component, environment, of_kind, one, spec
+from tests.support.recorded import ROOT, before, component, environment, of_kind, only_object, spec
 from tests.support.stack_settings import changed, expect_refusal
 from toolkit.render.manifests import manifests
 from toolkit.render.recorder import Registration
@@ -30,7 +30,7 @@ def of_2020() -> tuple[Registration, ...]:
 def test_it_comes_after_what_gives_nodes_their_gpus() -> None:
     """The exporter starts after driver and runtime hook are asked for, on the nodes that have GPUs."""
     recorded = of_2020()
-    exporter = one(recorded, "DaemonSet", DAEMON_SET)
+    exporter = only_object(recorded, "DaemonSet", DAEMON_SET)
     earlier = {each.type.rpartition(":")[2] for each in before(exporter, {item.urn: item for item in recorded})}
     pod = exporter.inputs["spec"]["template"]["spec"]
     assert {"SpecialResource", "SecurityContextConstraints", "RoleBinding"} <= earlier

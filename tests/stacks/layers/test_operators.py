@@ -10,7 +10,7 @@ from stacks.loading.settings import parse
 from stacks.settings.operators import OperatorSettings
 from tests.conformance.rendered import is_of
 from tests.conformance.schema import expect_conformity
-from tests.support.recorded import before, every_operator, of_kind, one, spec
+from tests.support.recorded import before, every_operator, of_kind, only_object, spec
 from tests.support.stack_settings import changed, data, expect_refusal
 from toolkit.render.manifests import manifests
 
@@ -80,7 +80,7 @@ def test_every_instance_comes_after_its_operator() -> None:
     for operator in ADDED.values():
         if operator.instance is None or operator.recommended is None:
             continue
-        instance = one(recorded.values(), operator.instance.kind.kind)
+        instance = only_object(recorded.values(), operator.instance.kind.kind)
         versions = of_kind(before(instance, recorded), "ClusterServiceVersionPatch")
         assert operator.recommended.namespace in [each.inputs["metadata"]["namespace"] for each in versions]
         assert WAIT_FOR in instance.inputs["metadata"]["annotations"]

@@ -12,7 +12,7 @@ from stacks.layers import own_objects
 from stacks.loading import settings
 from stacks.settings.error import SettingsError
 from stacks.settings.layers import PlatformLayer, TenantsFile, TenantsLayer, on
-from tests.support.recorded import ROOT, before, component, environment, of_kind, one
+from tests.support.recorded import ROOT, before, component, environment, of_kind, only_object
 from tests.support.stack_settings import changed, expect_message
 from toolkit.render import manifests
 from toolkit.render.recorder import Registration
@@ -56,10 +56,10 @@ def _write(root: Path, files: dict[str, str]) -> None:
 def test_they_are_declared_as_they_are_written(tmp_path: Path) -> None:
     """Each document of each file, in subfolders, too, is one object with the fields of its manifest."""
     found = recorded(tmp_path, one=_CONFIG % "adas", team__two=f"---\n{_WIDGETS}---\n{_WIDGET}---\n")
-    config = one(found, "ConfigMap", "settings")
+    config = only_object(found, "ConfigMap", "settings")
     assert (config.name, config.type) == ("ConfigMap/adas/settings", "kubernetes:core/v1:ConfigMap")
     assert config.inputs["data"] == {"a": "1"}
-    widget = one(found, "Widget")
+    widget = only_object(found, "Widget")
     assert widget.type == "kubernetes:kit.example.com/v1:Widget"
     assert widget.inputs["metadata"] == {"name": "w", "namespace": "adas"}
     assert widget.inputs["spec"] == {"since": "2026-11-28", "camelCase": 1}
@@ -70,7 +70,7 @@ def test_their_order(tmp_path: Path) -> None:
     """They come after operators, their tenant's namespace and definitions of kinds, and before the tenant's jobs."""
     found = recorded(tmp_path, all=f"{_WIDGET}---\n{_WIDGETS}")
     known = {item.urn: item for item in found}
-    widget = one(found, "Widget")
+    widget = only_object(found, "Widget")
     earlier = {(item.type.rpartition(":")[2], item.name) for item in before(widget, known)}
     assert ("CustomResourceDefinition", "CustomResourceDefinition/widgets.kit.example.com") in earlier
     assert {kind for kind, _ in earlier} >= {"Subscription", "SpecialResource"}
@@ -83,8 +83,8 @@ def test_their_order(tmp_path: Path) -> None:
 def test_what_others_are_in_is_protected_in_production(tmp_path: Path) -> None:
     """With `protect`, a definition of a kind cannot be deleted by an update; a ConfigMap can."""
     found = recorded(tmp_path, "prod", all=f"{_WIDGETS}---\n{_CONFIG % 'elsewhere'}")
-    assert one(found, "CustomResourceDefinition", "widgets.kit.example.com").protect
-    assert not one(found, "ConfigMap", "settings").protect
+    assert only_object(found, "CustomResourceDefinition", "widgets.kit.example.com").protect
+    assert not only_object(found, "ConfigMap", "settings").protect
 
 
 def test_an_object_that_the_stack_declares_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from components.jobs.performance_suite import PerformanceSuiteArgs
 from stacks.layers.suites import arguments_of
 from stacks.loading.settings import parse
 from tests.stacks.kit import with_suite
-from tests.support.recorded import before, environment, one, spec
+from tests.support.recorded import before, environment, only_object, spec
 
 
 def suite(stack: str = "h100-roce", **changes: Any) -> PerformanceSuiteArgs:
@@ -51,7 +51,7 @@ def test_a_stack_of_kubernetes_1_17_has_an_early_cron_job() -> None:
 def test_it_begins_where_jobs_can_run() -> None:
     """The CronJob comes after the platform's parts and the tenant's account, and after its own rights."""
     recorded = environment("h200-infiniband")
-    cron = one(recorded, "CronJob", "suite")
+    cron = only_object(recorded, "CronJob", "suite")
     earlier = {
         (each.type.rpartition(":")[2], each.name) for each in before(cron, {each.urn: each for each in recorded})
     }

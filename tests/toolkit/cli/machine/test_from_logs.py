@@ -12,7 +12,7 @@ from core.data_files import DataFileError, read
 from core.hardware.profiles import PROFILES, read_machine
 from tests.support.commands import finished
 from tests.support.mutated import mutations
-from tests.support.node_outputs import OUTPUTS, found, printed, rails, readings
+from tests.support.node_outputs import OUTPUTS, machine_of, printed, rails, readings
 from tests.support.simulated_nodes import ran
 from toolkit.cli.machine import from_logs, machine_file
 from toolkit.cli.machine.comparison import compare
@@ -39,14 +39,14 @@ _DAMAGED = 30
 @pytest.mark.parametrize("name", MATRICES)
 def test_the_rails_of_published_matrices(name: str) -> None:
     """Of the matrix alone the rails are right, or open with the reason."""
-    one = found(printed(f"{name}.topo"))
+    one = machine_of(printed(f"{name}.topo"))
     assert [rail[0] for rail in rails(one)] == MATRICES[name]
     assert ("hcas" in one.missing) == (not MATRICES[name])
 
 
 def test_four_ports_for_eight_gpus() -> None:
     """GPUs without a port next to them are named (nccl 1357)."""
-    one = found(printed("nccl-1357.topo"))
+    one = machine_of(printed("nccl-1357.topo"))
     assert rails(one) == [(f"mlx5_{n}", (2 * n,), "PIX") for n in range(4)]
     assert "no port is next to GPU 1, 3, 5, 7" in one.remarks
 
@@ -56,7 +56,7 @@ def test_a_port_whose_numa_node_no_output_gives_is_named() -> None:
     matrix = "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\n"
     matrix += "GPU0\tX\tNV12\tPXB\tSYS\t0-15\t1\nGPU1\tNV12\tX\tPXB\tSYS\t0-15\t1\n"
     matrix += "NIC0\tPXB\tPXB\tX\tSYS\nNIC1\tSYS\tSYS\tSYS\tX\n\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_4\n"
-    one = found(matrix, "mlx5_0 port 1 ==> ib0 (Up)\nmlx5_4 port 1 ==> enp97s0f0 (Up)\n")
+    one = machine_of(matrix, "mlx5_0 port 1 ==> ib0 (Up)\nmlx5_4 port 1 ==> enp97s0f0 (Up)\n")
     assert rails(one) == [("mlx5_0", (0, 1), "PXB")]
     assert [text for text in one.remarks if text.startswith("no output gives the NUMA node of mlx5_4 (")]
 
@@ -82,13 +82,13 @@ def test_the_file_of_a_dgx_h100_is_complete(tmp_path: Path) -> None:
 def test_an_adapter_without_lspci(ca_type: str, model: str) -> None:
     """Where no lspci names the adapter, its model is that of its CA type, or the CA type where no one knows that."""
     outputs = [printed(f"dgx-h100.{part}") for part in ("topo", "ibdev2netdev", "ibstat", "node")]
-    assert found(*(text.replace("MT4129", ca_type) for text in outputs)).fields["ports"]["adapter"] == model
+    assert machine_of(*(text.replace("MT4129", ca_type) for text in outputs)).fields["ports"]["adapter"] == model
 
 
 def test_all_outputs_in_one_file_with_blanks_for_tabs() -> None:
     """Outputs that were copied from a terminal into one file, whose tabs are blanks then, are all read."""
     text = "".join(printed(f"dgx-h100.{part}") for part in ("node", "topo", "ibdev2netdev", "pci-and-labels", "ibstat"))
-    one = found(text.replace("$ ", "[root@dgx01 ~]# ").expandtabs())
+    one = machine_of(text.replace("$ ", "[root@dgx01 ~]# ").expandtabs())
     assert one.missing == {}
     assert [rail[0] for rail in rails(one)] == MATRICES["dgx-h100"]
 
@@ -98,13 +98,13 @@ def test_columns_that_a_terminal_glued_together() -> None:
     text = printed("dgx-h100.topo").expandtabs()
     copied = re.sub(r"(NIC10) +(NIC11)|(NODE|SYS) +(NODE|SYS)(?= +\d)", r"\1\2\3\4", text)
     assert {"NIC10NIC11", "SYSSYS", "NODENODE"} <= {*copied.split()}
-    assert found(copied) == found(text)
-    assert [rail[0] for rail in rails(found(copied))] == MATRICES["dgx-h100"]
+    assert machine_of(copied) == machine_of(text)
+    assert [rail[0] for rail in rails(machine_of(copied))] == MATRICES["dgx-h100"]
 
 
 def test_the_bridges_of_a_dgx_b200_are_other_devices() -> None:
     """Bridges without an interface are not rails, and jobs must not use them (nccl 1646)."""
-    one = found(printed("dgx-b200.topo"), printed("dgx-b200.ports"))
+    one = machine_of(printed("dgx-b200.topo"), printed("dgx-b200.ports"))
     assert [rail[0] for rail in rails(one)] == MATRICES["dgx-b200"]
     others = {device["name"]: device["what"] for device in one.fields["other_devices"]}
     assert all(others[name].startswith("no network interface") for name in BRIDGES)
@@ -114,7 +114,7 @@ def test_the_bridges_of_a_dgx_b200_are_other_devices() -> None:
 
 def test_a_tray_whose_matrix_says_nothing() -> None:
     """Ports that may be rails are listed; Ethernet ones and devices without interface are not (sglang 11208)."""
-    one = found(printed("gb200.topo"), printed("gb200.node"))
+    one = machine_of(printed("gb200.topo"), printed("gb200.node"))
     assert "hcas" not in one.fields
     assert "no port is at PIX or PXB" in one.missing["hcas"]
     maybe = [text for text in one.remarks if text.startswith("may be a rail")]
@@ -128,7 +128,7 @@ def test_a_tray_whose_matrix_says_nothing() -> None:
 def test_the_matrix_of_old_and_new_drivers(name: str, branch: int) -> None:
     """The matrix alone, as drivers of both times print it, gives a machine's rails and NUMA nodes."""
     known = PROFILES[name]
-    one = found(ran(known, "nvidia-smi topo -m", driver=f"{branch}.1"))
+    one = machine_of(ran(known, "nvidia-smi topo -m", driver=f"{branch}.1"))
     assert rails(one) == [(hca.name, hca.gpus, hca.distance) for hca in known.hcas]
     if branch >= topology_matrix.FIRST_WITH_NUMA and all(node.gpus for node in known.numa):
         assert [(node["id"], node["cpus"], tuple(node["gpus"])) for node in one.fields["numa"]] == [
@@ -140,7 +140,7 @@ def test_simulated_outputs_are_named() -> None:
     """A file that is made of simulated outputs says so."""
     assert (
         "simulated, not measured: file1"
-        in found(printed("dgx-h100.node"), f"{SIMULATED}\n{printed('dgx-h100.topo')}").remarks
+        in machine_of(printed("dgx-h100.node"), f"{SIMULATED}\n{printed('dgx-h100.topo')}").remarks
     )
 
 
@@ -169,7 +169,7 @@ def test_outputs_of_two_nodes_contradict_each_other(part: str, old: str, new: st
     """What another node of the same kind prints is named with both lines, and leaves no field open."""
     text = printed(f"dgx-h100.{part}")
     assert old in text
-    one, alone = found(text, text.replace(old, new)), found(text)
+    one, alone = machine_of(text, text.replace(old, new)), machine_of(text)
     assert [re.sub(r"\d+\)", "N)", line) for line in one.contradictions if line.startswith(error)]
     assert all(re.search(r" \(file0:\d+\), but .* \(file1:\d+\)$", line) for line in one.contradictions)
     assert (one.fields, one.missing) == (alone.fields, alone.missing)
@@ -207,9 +207,9 @@ def test_a_contradiction_leaves_one_field_open(part: str, old: str, new: str, fi
     """Two outputs that disagree leave the field that they are about open, with both lines, and nothing else."""
     texts = {each: printed(f"dgx-h100.{each}") for each in H100}
     assert old in texts[part]
-    alone = found(*texts.values())
+    alone = machine_of(*texts.values())
     texts[part] = texts[part].replace(old, new)
-    one = found(*texts.values())
+    one = machine_of(*texts.values())
     assert alone.fields.keys() - one.fields.keys() == {field, *_FOLLOWING.get(field, ())}
     assert error in one.missing[field]
     assert re.search(r" \(file\d:\d+\), but .* \(file\d:\d+\)$", one.missing[field])
@@ -218,11 +218,11 @@ def test_a_contradiction_leaves_one_field_open(part: str, old: str, new: str, fi
 def test_an_interface_that_two_lines_name_is_left_open() -> None:
     """Of a port whose name is contradicted only that name is open; of nodes' memory only the sizes."""
     text = printed("dgx-h100.ibdev2netdev")
-    one = found(printed("dgx-h100.topo"), text, text.replace("ibp24s0", "ibp25s0"))
+    one = machine_of(printed("dgx-h100.topo"), text, text.replace("ibp24s0", "ibp25s0"))
     assert [hca["netdev"] for hca in one.fields["hcas"]][:2] == [None, "ibp64s0"]
     assert "mlx5_0: interface: ibp24s0 (file1:" in one.missing["hcas: netdev"]
     node = printed("dgx-h100.node")
-    sizes = found(node.replace("size: 1032146", "size: 4699"), printed("dgx-h100.topo"))
+    sizes = machine_of(node.replace("size: 1032146", "size: 4699"), printed("dgx-h100.topo"))
     assert [sorted(each) for each in sizes.fields["numa"]] == [["cpus", "gpus", "id"]] * 2
 
 

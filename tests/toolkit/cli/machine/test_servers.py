@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.node_outputs import found, rails
+from tests.support.node_outputs import machine_of, rails
 from toolkit.cli.machine.machine_fields import Found
 
 _PATHS = ("SYS", "NODE", "PHB", "PXB", "PIX")
@@ -72,7 +72,7 @@ HALVES = "X NODE SYS SYS/NODE X SYS SYS/SYS SYS X NODE/SYS SYS NODE X"
 
 def test_pairs_with_bridges() -> None:
     """GPUs in pairs are bridged; ports at PIX of some pairs leave the others without one (nccl 1343)."""
-    one = found(
+    one = machine_of(
         _smi("NVIDIA A40", 46068, 8),
         _topo(PAIRS, "NODE NODE PIX PIX SYS SYS SYS SYS", "SYS SYS SYS SYS NODE NODE PIX PIX"),
     )
@@ -89,24 +89,24 @@ def test_pairs_with_bridges() -> None:
 def test_four_gpus_that_are_all_joined(links: str, name: str, memory: int, gbs: int) -> None:
     """Four GPUs whose links add up to those of one are a mesh without switches (nccl 1617, nccl-tests 331)."""
     ports = [" ".join("PXB" if gpu == port else "SYS" for gpu in range(4)) for port in range(4)]
-    one = found(_smi(name, memory, 4), _topo(FOUR.format(links), *ports, numa="3 1 7 5"))
+    one = machine_of(_smi(name, memory, 4), _topo(FOUR.format(links), *ports, numa="3 1 7 5"))
     assert (_links(one), one.is_sound) == (("mesh", gbs), True)
     assert rails(one) == [(f"mlx5_{gpu}", (gpu,), "PXB") for gpu in range(4)]
 
 
 def test_adapters_over_host_bridges() -> None:
     """Ports at NODE are rails with the GPUs of their node; of GPUs that reach none of them it is remarked."""
-    far = found(_smi("NVIDIA L40S", 46068, 4), _topo(HALVES, "SYS SYS NODE NODE", "SYS SYS NODE NODE"))
+    far = machine_of(_smi("NVIDIA L40S", 46068, 4), _topo(HALVES, "SYS SYS NODE NODE", "SYS SYS NODE NODE"))
     assert (far.fields["nvlink"], rails(far)) == ({"shape": "none"}, [(f"mlx5_{n}", (2, 3), "NODE") for n in range(2)])
     assert "jobs use no GPUDirect: GPU 0, 1 reach every port over the link between sockets only" in far.remarks
-    near = found(_topo(HALVES, "NODE NODE SYS SYS", "SYS SYS PHB NODE", names=("mlx5_bond_0", "rocep1s0f0")))
+    near = machine_of(_topo(HALVES, "NODE NODE SYS SYS", "SYS SYS PHB NODE", names=("mlx5_bond_0", "rocep1s0f0")))
     assert rails(near) == [("mlx5_bond_0", (0, 1), "NODE"), ("rocep1s0f0", (2,), "PHB")]
     assert "jobs use GPUDirect over host bridges (PHB)" in near.remarks
 
 
 def test_an_adapter_at_sys_of_every_gpu() -> None:
     """A single card that is on the NUMA node of no GPU is a port without GPUs (horovod 288)."""
-    one = found(_topo(FOUR.format("NV2"), "SYS SYS SYS SYS"))
+    one = machine_of(_topo(FOUR.format("NV2"), "SYS SYS SYS SYS"))
     assert [(hca["gpus"], hca["distance"]) for hca in one.fields["hcas"]] == [([], None)]
     assert "jobs use no GPUDirect: GPU 0, 1, 2, 3 reach every port over the link between sockets only" in one.remarks
 
@@ -115,9 +115,9 @@ def test_a_matrix_of_pcie_alone() -> None:
     """`topo -mp` gives rails and leaves NVLinks open; the same matrix with NV# in its legend is a fault (DeepEP 60)."""
     matrix = _topo(HALVES, *(" ".join("PIX" if gpu == port else "SYS" for gpu in range(4)) for port in range(4)))
     table = _smi("NVIDIA H100 80GB HBM3", 81559, 4)
-    alone = found(table, matrix.replace("  NV#  = NVLinks\n", ""))
+    alone = machine_of(table, matrix.replace("  NV#  = NVLinks\n", ""))
     assert ("topo -mp" in alone.missing["nvlink"], alone.is_sound, len(rails(alone))) == (True, True, 4)
-    lost = found(table, matrix)
+    lost = machine_of(table, matrix)
     assert ("nvlink" in lost.missing, [text.partition(",")[0] for text in lost.faults]) == (
         True,
         ["no GPU has an NVLink"],
@@ -138,17 +138,17 @@ def test_a_matrix_of_pcie_alone() -> None:
 )
 def test_shortened_names(name: str, memory: int, gpu: str | None) -> None:
     """A shortened name with its memory is that of the GPU which alone fits both; else it is shown, and open."""
-    one = found(_smi(name, memory, 2))
+    one = machine_of(_smi(name, memory, 2))
     assert one.fields.get("gpu") == gpu
     assert gpu or f"{name} with {memory} MiB" in one.missing["gpu"]
 
 
 def test_a_gpu_that_has_left_the_bus() -> None:
     """A node with seven GPUs of which known machines have eight has a fault, one with four is part of a machine."""
-    (fault,) = found(_smi("NVIDIA H200", 143771, 7)).faults
+    (fault,) = machine_of(_smi("NVIDIA H200", 143771, 7)).faults
     assert fault.startswith("7 GPUs, and known machines with these have 8: one may have left the bus")
-    assert found(_smi("NVIDIA H200", 143771, 4)).is_sound
-    assert found(_smi("NVIDIA L40S", 46068, 7)).is_sound
+    assert machine_of(_smi("NVIDIA H200", 143771, 4)).is_sound
+    assert machine_of(_smi("NVIDIA L40S", 46068, 7)).is_sound
 
 
 def test_rates_and_link_layers_of_ibstatus() -> None:
@@ -161,7 +161,7 @@ def test_rates_and_link_layers_of_ibstatus() -> None:
         for port, rate in enumerate((200, 400, 400))
     )
     matrix = _topo("X SYS/SYS X", "PIX SYS", "PIX SYS", "SYS PIX")
-    one = found(matrix, status, "link mlx5_1/1 state ACTIVE physical_state LINK_UP netdev ens1np0\n")
+    one = machine_of(matrix, status, "link mlx5_1/1 state ACTIVE physical_state LINK_UP netdev ens1np0\n")
     assert [(hca["name"], hca["netdev"], hca["rate_gbps"]) for hca in one.fields["hcas"]] == [
         ("mlx5_1", "ens1np0", 400),
         ("mlx5_2", None, 400),

@@ -7,7 +7,7 @@ from typing import Any
 from core.apis import kinds
 from stacks.loading.settings import parse
 from tests.support.messages import has
-from tests.support.recorded import built, one
+from tests.support.recorded import built, only_object
 from tests.support.stack_settings import changed
 from toolkit.cli.shared import operator_objects
 from toolkit.cli.shared.stack import read
@@ -39,8 +39,8 @@ def test_what_has_another_name_is_named_with_its_setting() -> None:
     named = changed("h100-roce", gpu__policy="gpus", node_feature_discovery__instance="features")
     assert conflicts(parse(named, "test"), POLICY, FEATURES) == []
     declared = built(named)
-    assert one(declared, "ClusterPolicy").inputs["metadata"]["name"] == "gpus"
-    assert one(declared, "NodeFeatureDiscovery").inputs["metadata"]["name"] == "features"
+    assert only_object(declared, "ClusterPolicy").inputs["metadata"]["name"] == "gpus"
+    assert only_object(declared, "NodeFeatureDiscovery").inputs["metadata"]["name"] == "features"
 
 
 def test_what_is_of_others_is_no_conflict() -> None:
