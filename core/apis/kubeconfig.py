@@ -37,6 +37,7 @@ def without_files() -> Iterator[None]:
     """Remove the files that the official client makes of certificates and keys: a process that is killed leaves them.
 
     By itself it removes them when the interpreter exits. Nothing reads them any more once a client is `configured`.
+    Its `temp_file_path` does not help: it remembers files by their content, also those that were removed.
     """
     temporary: dict[str, str] = kube_config._temp_files
     before = set(temporary)

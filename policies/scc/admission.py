@@ -16,7 +16,7 @@ which must leave the filled-in pod as it is, finds nothing to change, but for on
 `runtime/default`, so that another SCC has to take the pod as it is, or the plugin refuses it.
 """
 
-import marshal
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -156,8 +156,8 @@ def _prepared(seen: Pod, namespace: Namespace, sccs: Sequence[Mapping[str, Any]]
     allocated = tuple((key, _annotation(namespace, key)) for key in (UID_RANGE, LEVEL, SUPPLEMENTAL_GROUPS))
     required = seen.annotations.get(REQUIRED_ANNOTATION, "")
     try:
-        content = marshal.dumps(sccs, 2)  # type: ignore[arg-type]  # format 2 writes by value: same content, same bytes
-    except ValueError:  # not plain dicts and lists
+        content = json.dumps(sccs)
+    except (TypeError, ValueError, RecursionError):  # not plain dicts and lists
         return providers(ordered(sccs), Namespace(namespace.name, _present(allocated)), required)
     return _cached(content, namespace.name, allocated, required)
 
@@ -165,14 +165,14 @@ def _prepared(seen: Pod, namespace: Namespace, sccs: Sequence[Mapping[str, Any]]
 # A batch or a cluster has many pods, fewer namespaces, and few sets of SCCs.
 @lru_cache(maxsize=1024)
 def _cached(
-    content: bytes, name: str, allocated: tuple[tuple[str, str | None], ...], required: str
+    content: str, name: str, allocated: tuple[tuple[str, str | None], ...], required: str
 ) -> tuple[Provider, ...]:
     return providers(_read(content), Namespace(name, _present(allocated)), required)
 
 
 @lru_cache(maxsize=64)
-def _read(content: bytes) -> tuple[Constraint, ...]:
-    return ordered(marshal.loads(content))  # noqa: S302 - bytes that this module has written
+def _read(content: str) -> tuple[Constraint, ...]:
+    return ordered(json.loads(content))
 
 
 def _present(allocated: Iterable[tuple[str, str | None]]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """SCC admission for the pod templates among the objects, with one verdict for all templates that ask for the same."""
 
-import marshal
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -50,7 +50,7 @@ class Admission:
         self._namespaces = inventory.once(Namespaces)
         self._sccs = [scc for scc in map(_without_metadata, self.accounts.sccs.values()) if _is_readable(scc)]
         self._known: dict[str, tuple[Namespace, Allocation | None, frozenset[str]]] = {}
-        self._outcomes: dict[tuple[str, frozenset[str], bytes], Outcome] = {}
+        self._outcomes: dict[tuple[str, frozenset[str], object], Outcome] = {}
 
     def of(self, pod: Pod, namespace: str, account: str) -> tuple[Outcome, Allocation | None]:
         """Return what becomes of a template's pods in a namespace under an account, and what the namespace allocates.
@@ -63,11 +63,10 @@ class Admission:
             self._known[namespace] = Namespace(namespace, annotations), allocated, (allocated or UNKNOWN).open
         target, allocated, free = self._known[namespace]
         tree = admission_part(pod)
-        try:
-            content = marshal.dumps(tree, 2)
-        except ValueError:  # something is unknown, no JSON, or too deep
+        content = _content(tree)
+        if content is None:
             tree = pruned(tree)
-            content = marshal.dumps(tree, 2)
+            content = _content(tree) or object()  # a number of thousands of digits: it shares no outcome
         # Of an account only its SCCs count, so that the launchers of 2020, each with its own, share an outcome.
         usable = self.accounts.usable(namespace, account)
         key = namespace, usable, content
@@ -89,6 +88,14 @@ class Admission:
             return Outcome(f"the API server cannot read it: {error}")
         except (RecursionError, ValueError):  # a value that cannot even be shown
             return Outcome("the API server cannot read it: a value is nested too deeply, or is a huge number")
+
+
+def _content(tree: Mapping[str, Any]) -> str | None:
+    """Return a text that equal trees share; None where something is unknown, no JSON, or too deep."""
+    try:
+        return json.dumps(tree)
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 @cache

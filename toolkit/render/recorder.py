@@ -84,7 +84,10 @@ def plain(value: Any) -> Any:
 
 @contextmanager
 def _without_source_positions() -> Iterator[None]:
-    """Leave out a resource's place in the program: it is not recorded, and takes a quarter of the time."""
+    """Leave out a resource's place in the program: it is not recorded, and takes a seventh of the time.
+
+    The SDK has no option for it. Measured in one run on the stack prod: 0.48 s of CPU without places, 0.56 s with.
+    """
     whole = resource._get_stack_trace
     resource._get_stack_trace = StackTrace
     try:
