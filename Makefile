@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(RUN) -m pytest -q --tb=short --durations=10
 STACKS ?= $(patsubst Pulumi.%.yaml,%,$(wildcard Pulumi.*.yaml))
 
-.PHONY: gpus help packages venv up status down clean distclean test unit slow engine cluster browser chromium debian check format docs lock bench contract record golden \
+.PHONY: gpus gpusettings help packages venv up status down clean distclean test unit slow engine cluster browser chromium debian check format docs lock bench contract record golden \
 	policies diff comment kubeconfig drift dates workflows
 
 help: ## list the targets
@@ -157,6 +157,9 @@ lock: $(DEV_STAMP) ## compile the requirement files from requirements/*.in
 
 gpus: $(DEV_STAMP) ## on a host with NVIDIA GPUs: run what pods of the GPU programs would, and judge the logs; logs below OUT
 	@$(RUN) -m bench.gpus -o $(OUT)/gpus
+
+gpusettings: $(DEV_STAMP) ## on such a host: compare the pods' NCCL settings with NCCL's defaults and a grid of others
+	@$(RUN) -m bench.gpu_settings -o $(OUT)/gpu-settings
 
 bench: $(DEV_STAMP) ## run the benchmarks: start-up, policies, reading of logs, data sets, growth
 	@$(RUN) -m bench.startup
