@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.support.messages import like
 from tests.support.reviews import created, deleted, made, reported, review, same, updated
 from toolkit.review.cluster_facts import Facts
 from toolkit.review.subjects import access
@@ -48,8 +49,8 @@ def test_a_right_that_is_given() -> None:
     """Accounts that gain an SCC with more privileges are reported."""
     found = review(created(ACCOUNT), created(ROLE), created(binding(MPI)), same(LOCKS), facts=NOW)
     assert reported(access.find, found) == [
-        "namespace b may now run pods with IPC_LOCK",
-        "  account b/mpi may now use SCC scc-for-mpi (was: restricted-v2 and restricted-v3 only)",
+        like("namespace b may now ... IPC_LOCK"),
+        like("  account b/mpi ... now ... scc-for-mpi ... was: restricted-v2 and restricted-v3 only"),
     ]
 
 
@@ -57,8 +58,8 @@ def test_a_right_that_is_taken() -> None:
     """Accounts that lose the SCC of their jobs are reported."""
     found = review(same(ACCOUNT), same(ROLE), deleted(binding(MPI)), same(LOCKS), facts=NOW)
     assert reported(access.find, found) == [
-        "namespace b may no longer run pods with IPC_LOCK",
-        "  account b/mpi may no longer use SCC scc-for-mpi",
+        like("namespace b ... no longer ... IPC_LOCK"),
+        like("  account b/mpi ... no longer ... scc-for-mpi"),
     ]
 
 
@@ -67,10 +68,10 @@ def test_an_scc_that_comes_to_give_more() -> None:
     wide = scc(allowedCapabilities=["SYS_ADMIN"], allowHostNetwork=True, runAsUser={"type": "MustRunAsRange"})
     found = review(same(ACCOUNT), same(ROLE), same(binding(MPI)), updated(LOCKS, wide), facts=NOW)
     assert reported(access.find, found) == [
-        "! namespace b may now run pods with the node's network and SYS_ADMIN",
-        "  account b/mpi, by an SCC that it may use already",
-        "namespace b may no longer run pods with IPC_LOCK",
-        "  account b/mpi, by an SCC that it may use already",
+        like("! namespace b may now ... node's network ... SYS_ADMIN"),
+        like("  account b/mpi ... already"),
+        like("namespace b ... no longer ... IPC_LOCK"),
+        like("  account b/mpi ... already"),
     ]
 
 
@@ -78,7 +79,7 @@ def test_groups_that_are_wide() -> None:
     """An SCC that groups of users gain is reported."""
     everybody = {"kind": "Group", "name": "system:authenticated", "apiGroup": "rbac.authorization.k8s.io"}
     found = reported(access.find, review(created(binding(everybody, cluster=True)), facts=NOW))
-    assert found == ["! group system:authenticated may now use SCC privileged"]
+    assert found == [like("! group system:authenticated may now ... SCC privileged")]
 
 
 def test_nothing_about_access() -> None:
@@ -92,6 +93,6 @@ def test_a_role_that_is_gone_leaves_no_doubt() -> None:
     for gone in ([deleted(ROLE), same(LOCKS)], [same(ROLE), deleted(LOCKS)]):
         found = review(same(ACCOUNT), *gone, same(binding(MPI)), facts=NOW, drift=True)
         assert reported(access.find, found) == [
-            "namespace b may no longer run pods with IPC_LOCK",
-            "  account b/mpi may no longer use SCC scc-for-mpi",
+            like("namespace b ... no longer ... IPC_LOCK"),
+            like("  account b/mpi ... no longer ... scc-for-mpi"),
         ]

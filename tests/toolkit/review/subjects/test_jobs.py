@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tests.support.messages import like
 from tests.support.review_objects import job
 from tests.support.reviews import created, deleted, made, reported, review, same, updated
 from toolkit.review import comment
@@ -14,17 +15,19 @@ ENDED = replace(job(8), live={"status": {"conditions": [{"type": "Succeeded", "s
 
 def test_jobs() -> None:
     """A job that is deleted or replaced while it runs is an alarm."""
-    assert reported(jobs.find, review(created(job(8)))) == ["MPIJob a/j starts, with 16 GPUs and 2 of rdma/ib0"]
+    assert reported(jobs.find, review(created(job(8)))) == [like("MPIJob a/j starts ... 16 GPUs and 2 of rdma/ib0")]
     assert reported(jobs.find, review(Change(Op.REPLACE, AT_WORK, job(4), ("spec",)))) == [
-        "! MPIJob a/j starts again, with 8 GPUs and 2 of rdma/ib0 (for spec); "
-        "it has not finished according to the stack's state, and loses its work"
+        like(
+            "! MPIJob a/j starts again ... 8 GPUs and 2 of rdma/ib0 ... for spec ... "
+            "not finished according to the stack's state ... loses its work"
+        )
     ]
     queried = Change(Op.REPLACE, replace(AT_WORK, queried=True), job(4))
     assert reported(jobs.find, review(queried))[0].endswith("; it has not finished, and loses its work")
     assert reported(jobs.find, review(deleted(ENDED))) == [
-        "MPIJob a/j is deleted; the earlier run has finished; its logs are deleted with its pods"
+        like("MPIJob a/j is deleted ... has finished ... logs are deleted")
     ]
-    assert reported(jobs.find, review(deleted(job(8)))) == ["MPIJob a/j is deleted; whether it still runs is unknown"]
+    assert reported(jobs.find, review(deleted(job(8)))) == [like("MPIJob a/j is deleted ... unknown")]
     assert reported(jobs.find, review(updated(job(8), job(4)))) == []
     assert reported(jobs.find, review(deleted(job(8)), drift=True)) == []
 
@@ -35,8 +38,8 @@ def test_from_an_mpi_job_to_a_train_job() -> None:
     spec = {"runtimeRef": {"name": "torch"}, "trainer": {"numNodes": 2, "resourcesPerNode": {"limits": limits}}}
     train = made("trainer.kubeflow.org/v1alpha1:TrainJob", {"metadata": {"name": "t", "namespace": "a"}, "spec": spec})
     assert reported(jobs.find, review(deleted(ENDED), created(train))) == [
-        "MPIJob a/j is deleted; the earlier run has finished; its logs are deleted with its pods",
-        "TrainJob a/t starts, with 16 GPUs and 2 of rdma/ib0",
+        like("MPIJob a/j is deleted ... has finished ... logs are deleted"),
+        like("TrainJob a/t starts ... 16 GPUs and 2 of rdma/ib0"),
     ]
 
 
@@ -46,8 +49,9 @@ def test_a_job_that_runs_again_by_its_number() -> None:
     old, new = (replace(each, parent=component.urn) for each in (ENDED, job(8)))
     again = review(updated(component, replace(component, inputs={"run": 2})), Change(Op.REPLACE, old, new))
     assert reported(jobs.find, again) == [
-        "MPIJob a/j starts again, with 16 GPUs and 2 of rdma/ib0 (run 1 to 2); "
-        "the earlier run has finished; its logs are deleted with its pods"
+        like(
+            "MPIJob a/j starts again ... 16 GPUs and 2 of rdma/ib0 ... run 1 to 2 ... has finished ... logs are deleted"
+        )
     ]
     assert "Nothing of what is declared differs" not in comment.write(again)
 
@@ -65,11 +69,14 @@ def test_many_alike_are_one_line() -> None:
         ]
     found = review(*changes)
     assert reported(jobs.find, found) == [
-        "! MPIJob a/sweep-000 starts again, with 16 GPUs and 2 of rdma/ib0 (run 1 to 2); "
-        "it has not finished according to the stack's state, and loses its work",
-        "99 jobs of kind MPIJob in namespace a start again: sweep-001 to sweep-098 and sweep-120, "
-        "with 1,584 GPUs and 198 of rdma/ib0 in all (run 1 to 2); "
-        "the earlier runs have finished; their logs are deleted with their pods",
+        like(
+            "! MPIJob a/sweep-000 starts again ... 16 GPUs and 2 of rdma/ib0 ... run 1 to 2 ... "
+            "not finished according to the stack's state ... loses its work"
+        ),
+        like(
+            "99 jobs ... MPIJob ... namespace a start again: sweep-001 to sweep-098 and sweep-120 ... "
+            "1,584 GPUs and 198 of rdma/ib0 ... run 1 to 2 ... have finished ... logs are deleted"
+        ),
     ]
     text = comment.write(found)
     assert "Nothing of what is declared differs" not in text

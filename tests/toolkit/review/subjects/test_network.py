@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.support.messages import like
 from tests.support.reviews import created, deleted, made, reported, review, updated
 from toolkit.review.subjects import network
 
@@ -21,19 +22,18 @@ def test_policies() -> None:
     """A namespace that becomes reachable from more sources is an alarm."""
     closed = policy(OWN)
     assert reported(network.find, review(created(closed))) == [
-        "NetworkPolicy a/p closes all pods of namespace a: traffic from: pods of its own namespace only"
+        like("NetworkPolicy a/p closes ... namespace a ... own namespace only")
     ]
     assert reported(network.find, review(updated(closed, policy(OWN, MONITORING, ALL)))) == [
-        "! NetworkPolicy a/p changes all pods of namespace a: "
-        "now also from pods of every namespace and pods of namespace openshift-monitoring"
+        like("! NetworkPolicy a/p changes ... namespace a ... now also ... every namespace ... openshift-monitoring")
     ]
     assert reported(network.find, review(updated(policy(OWN, ALL), closed))) == [
-        "NetworkPolicy a/p changes all pods of namespace a: no longer from pods of every namespace"
+        like("NetworkPolicy a/p changes ... namespace a ... no longer ... every namespace")
     ]
     assert reported(network.find, review(deleted(closed))) == [
-        "! namespace a loses NetworkPolicy a/p: nothing else restricts who reaches its pods"
+        like("! namespace a loses NetworkPolicy a/p ... nothing else")
     ]
     assert reported(network.find, review(deleted(closed), created(policy(OWN, name="q"))))[0] == (
-        "namespace a loses NetworkPolicy a/p: others remain"
+        like("namespace a loses NetworkPolicy a/p ... others remain")
     )
     assert reported(network.find, review(updated(closed, closed))) == []

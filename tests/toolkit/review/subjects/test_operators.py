@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.apis.operators import operators as registered
+from tests.support.messages import like
 from tests.support.reviews import created, deleted, made, reported, review, same, updated
 from toolkit.review.cluster_facts import Facts, NodeFacts
 from toolkit.review.subjects import operators
@@ -21,15 +22,15 @@ def operator(channel: str, package: str = "gpu", **more: Any) -> Any:
 def test_operators() -> None:
     """Another channel of an operator is reported."""
     assert reported(operators.find, review(created(operator("v1", installPlanApproval="Manual")))) == [
-        "gpu in namespace o is installed from channel v1, updates wait for approval"
+        like("gpu in namespace o is installed ... channel v1 ... wait for approval")
     ]
     assert reported(operators.find, review(updated(operator("v1"), operator("v2", startingCSV="gpu.v2.1")))) == [
-        "! gpu in namespace o: channel v2 (was v1), first version gpu.v2.1 (was none)",
-        "  OLM upgrades the operator at once, as far as the channel goes (approval Automatic)",
-        "  the operator starts again in its new version, and brings what it runs to the version that this one has",
+        like("! gpu in namespace o ... channel v2 (was v1) ... gpu.v2.1 (was none)"),
+        like("  OLM upgrades ... at once ... approval Automatic"),
+        like("  the operator starts again ... version"),
     ]
     assert reported(operators.find, review(deleted(operator("v1")))) == [
-        "gpu in namespace o is no longer subscribed to; what OLM installed stays until its version is deleted"
+        like("gpu in namespace o ... no longer subscribed ... stays until its version is deleted")
     ]
     assert reported(operators.find, review(same(operator("v1")))) == []
 
@@ -40,18 +41,16 @@ def test_what_follows_from_another_channel() -> None:
     gpu = "gpu-operator-certified"
     moved = updated(operator("v1", gpu), operator("v2", gpu))
     assert reported(operators.find, review(moved, facts=Facts(nodes=nodes))) == [
-        "! gpu-operator-certified in namespace o: channel v2 (was v1)",
-        "  OLM upgrades the operator at once, as far as the channel goes (approval Automatic)",
-        "  the operator starts again in its new version, and brings what it runs to the version that this one has",
-        "  GPU drivers and device plugins start again, node by node, on 2 nodes with GPUs: jobs there lose their GPUs",
-        "  no job of the stack is known to run",
+        like("! gpu-operator-certified in namespace o ... channel v2 (was v1)"),
+        like("  OLM upgrades ... at once ... approval Automatic"),
+        like("  the operator starts again ... version"),
+        like("  GPU drivers and device plugins start again ... 2 nodes with GPUs ... lose their GPUs"),
+        like("  no job ... known to run"),
     ]
     waits = updated(operator("v1", gpu), operator("v2", gpu, installPlanApproval="Manual"))
-    assert reported(operators.find, review(waits))[1] == (
-        "  OLM waits until the install plan is approved (approval Manual); what is below follows then"
-    )
+    assert reported(operators.find, review(waits))[1] == (like("  OLM waits ... approved (approval Manual)"))
     assert reported(operators.find, replace(review(moved), drift=True)) == [
-        "gpu-operator-certified in namespace o: channel v2 (was v1)"
+        like("gpu-operator-certified in namespace o ... channel v2 (was v1)")
     ]
 
 
@@ -59,12 +58,12 @@ def test_what_leads_to_no_other_version() -> None:
     """Changes of a subscription other than of its channel are reported with their effect."""
     later = updated(operator("v1", startingCSV="gpu.v1.1"), operator("v1", startingCSV="gpu.v1.2"))
     assert reported(operators.find, review(later)) == [
-        "gpu in namespace o: first version gpu.v1.2 (was gpu.v1.1), which OLM reads at the first installation alone"
+        like("gpu in namespace o ... gpu.v1.2 (was gpu.v1.1) ... first installation alone")
     ]
     held, free = (operator("v1", installPlanApproval=approval) for approval in ("Manual", "Automatic"))
     assert reported(operators.find, review(updated(held, free)))[:2] == [
-        "! gpu in namespace o: approval of updates Automatic (was Manual)",
-        "  OLM installs at once what has waited for approval, and from now on every new version",
+        like("! gpu in namespace o ... Automatic (was Manual)"),
+        like("  OLM installs at once ... every new version"),
     ]
     assert len(reported(operators.find, review(updated(free, held)))) == 1
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.support.messages import like
 from tests.support.reviews import created, deleted, made, reported, review, updated
 from toolkit.review.subjects import pod_security
 
@@ -19,13 +20,13 @@ def test_levels() -> None:
     """A lower Pod Security level is an alarm."""
     restricted, privileged = space(enforce="restricted"), space(enforce="privileged", audit="restricted")
     assert reported(pod_security.find, review(created(privileged))) == [
-        "namespace a is new and enforces privileged (audits and warns at restricted)"
+        like("namespace a is new ... enforces privileged ... audits and warns at restricted")
     ]
     assert reported(pod_security.find, review(updated(restricted, privileged))) == [
-        "! namespace a enforces privileged (was restricted); audits restricted (was nothing)"
+        like("! namespace a enforces privileged (was restricted) ... audits restricted (was nothing)")
     ]
     assert reported(pod_security.find, review(updated(privileged, restricted))) == [
-        "namespace a enforces restricted (was privileged); audits nothing (was restricted)"
+        like("namespace a enforces restricted (was privileged) ... audits nothing (was restricted)")
     ]
     assert reported(pod_security.find, review(deleted(privileged))) == []
 
@@ -34,5 +35,5 @@ def test_namespaces_without_sccs() -> None:
     """A run level without SCC admission is an alarm."""
     free = made("core/v1:Namespace", {"metadata": {"name": "a", "labels": {"openshift.io/run-level": "0"}}})
     assert reported(pod_security.find, review(updated(space(), free))) == [
-        "! namespace a has run level 0; admits pods without asking any SCC"
+        like("! namespace a ... run level 0 ... without asking any SCC")
     ]

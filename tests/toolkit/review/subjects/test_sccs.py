@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.support.messages import like
 from tests.support.reviews import created, deleted, made, reported, review, same, updated
 from toolkit.review.subjects import sccs
 
@@ -16,7 +17,7 @@ def test_a_new_one() -> None:
     """A new SCC is reported with its privileges."""
     new = scc(allowedCapabilities=["IPC_LOCK"], allowPrivilegedContainer=True, groups=["system:authenticated"])
     assert reported(sccs.find, review(created(new))) == [
-        "! SecurityContextConstraints s is new: it gives pods privileged containers (all of the node) and IPC_LOCK",
+        like("! SecurityContextConstraints s is new ... privileged containers ... IPC_LOCK"),
         "  it is given to groups system:authenticated",
     ]
 
@@ -27,8 +28,10 @@ def test_one_that_is_widened_in_many_ways() -> None:
     wide = scc(allowPrivilegedContainer=True, allowHostDirVolumePlugin=True, volumes=["hostPath", "secret"], **host)
     assert reported(sccs.find, review(updated(scc(), wide), drift=True)) == [
         "! SecurityContextConstraints s",
-        "  it gives pods privileged containers (all of the node), directories of the node, ports of the node, "
-        "the node's IPC, the node's network and the node's processes",
+        like(
+            "  it gives pods privileged containers ... directories of the node ... ports of the node ... IPC ... "
+            "network ... processes"
+        ),
         "  it allows volumes of type hostPath",
     ]
     of_every_type = "  it allows volumes of every type"
@@ -40,7 +43,7 @@ def test_one_that_is_widened_in_many_ways() -> None:
 def test_one_that_goes() -> None:
     """The deletion of an SCC is reported with what it gave."""
     assert reported(sccs.find, review(deleted(scc(allowedCapabilities=["IPC_LOCK"])))) == [
-        "SecurityContextConstraints s is deleted: it gives pods IPC_LOCK"
+        like("SecurityContextConstraints s is deleted ... IPC_LOCK")
     ]
 
 
@@ -53,8 +56,8 @@ def test_one_that_changes() -> None:
         "  it gives pods SYS_PTRACE",
         "  it no longer gives pods IPC_LOCK",
         "  it no longer allows privilege escalation",
-        "  its priority is 20 (was not set): it is tried at place 1 of 14 (was 2)",
-        "  it no longer takes away capabilities ALL",
+        like("  its priority is 20 (was not set) ... place 1 of 14 (was 2)"),
+        like("  it no longer takes away ... ALL"),
         "  it is given to users kim",
     ]
 
@@ -71,5 +74,5 @@ def test_entries_that_are_no_names() -> None:
     broken = [{"a": [{"b": "c"}, {"d": "e"}]}, 7, "kim"]
     assert reported(sccs.find, review(updated(scc(), scc(users=broken)))) == [
         "! SecurityContextConstraints s",
-        "  it is given to users (no name) and kim",
+        like("  it is given to users (no name) and kim"),
     ]

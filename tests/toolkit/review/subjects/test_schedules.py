@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.support.messages import like
 from tests.support.reviews import created, deleted, made, reported, review, same, updated
 from toolkit.review.model import Change, Op
 from toolkit.review.subjects import schedules
@@ -30,19 +31,19 @@ def suite(schedule: str = "0 2 * * 6", **more: Any) -> Any:
 def test_a_suite_is_named_with_its_jobs_and_times() -> None:
     """A reviewer reads what takes GPUs, how often, and when."""
     assert reported(schedules.find, review(created(suite(timeZone="Europe/Berlin")), created(FILES))) == [
-        "CronJob a/suite starts on 0 2 * * 6 in Europe/Berlin: 5 runs of each of n and r, one at a time"
+        like("CronJob a/suite ... 0 2 * * 6 in Europe/Berlin ... 5 runs ... n and r ... one at a time")
     ]
     assert reported(schedules.find, review(updated(suite(), suite("0 3 * * *")), same(FILES))) == [
-        "CronJob a/suite starts on 0 3 * * * (until now 0 2 * * 6): 5 runs of each of n and r, one at a time"
+        like("CronJob a/suite ... 0 3 * * * ... 0 2 * * 6 ... 5 runs ... n and r ... one at a time")
     ]
 
 
 def test_a_schedule_that_ends_leaves_its_jobs() -> None:
     """What it has started is not part of the stack."""
     assert reported(schedules.find, review(deleted(suite()))) == [
-        "CronJob a/suite is deleted; jobs that it has started stay, with their logs, and nothing deletes them"
+        like("CronJob a/suite is deleted ... stay ... logs ... nothing deletes them")
     ]
     assert reported(schedules.find, review(Change(Op.UPDATE, suite(), suite(suspend=True)))) == [
-        "CronJob a/suite is suspended and starts nothing"
+        like("CronJob a/suite is suspended ... nothing")
     ]
     assert reported(schedules.find, review(same(suite()))) == []

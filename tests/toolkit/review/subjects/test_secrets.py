@@ -3,6 +3,7 @@
 from typing import Any
 
 from core.pulumi_values import REDACTED
+from tests.support.messages import like
 from tests.support.reviews import created, deleted, made, reported, review, same, updated
 from toolkit.review import comment, terminal
 from toolkit.review.model import CHANGED
@@ -17,10 +18,10 @@ def secret(**data: Any) -> Any:
 def test_secrets() -> None:
     """A changed secret is reported with the keys that differ."""
     assert reported(secrets.find, review(created(secret(user=REDACTED, key=REDACTED)))) == [
-        "Secret a/s is created, with key and user"
+        like("Secret a/s is created ... key and user")
     ]
     assert reported(secrets.find, review(updated(secret(a=REDACTED, b=REDACTED), secret(b=CHANGED, c=REDACTED)))) == [
-        "Secret a/s is updated (new: c; gone: a; another value: b)"
+        like("Secret a/s is updated ... new: c ... gone: a ... another value: b")
     ]
     assert reported(secrets.find, review(deleted(secret(a=REDACTED)))) == ["Secret a/s is deleted, with a"]
     assert reported(secrets.find, review(same(secret(a=REDACTED)))) == []

@@ -3,6 +3,7 @@
 from copy import deepcopy
 from typing import Any
 
+from tests.support.messages import like
 from tests.support.reviews import nothing, reported, reviewed
 from toolkit.review.subjects import tenants
 
@@ -32,9 +33,9 @@ def other_ids(settings: dict[str, Any]) -> None:
 def test_a_tenant_that_comes_and_one_that_goes() -> None:
     """A tenant is one line, not its objects."""
     assert reported(tenants.find, reviewed(vision)) == [
-        "adas changes: guaranteed GPUs: 8 (was 16)",
+        like("adas changes ... GPUs: 8 (was 16)"),
         "vision is new",
-        "  user ids: 1075510000 and the 10,000 from it",
+        like("  user ids: 1075510000 ... 10,000"),
         "  SELinux level: s0:c28,c12",
         "  GPUs at most: 32",
         "  guaranteed GPUs: 8",
@@ -50,7 +51,5 @@ def test_a_tenant_that_comes_and_one_that_goes() -> None:
 def test_a_tenant_that_changes() -> None:
     """Other user ids of a tenant are reported."""
     found = reported(tenants.find, reviewed(other_ids))
-    assert found == [
-        "! simulation changes: user ids: 1075520000 and the 10,000 from it (was 1075500000 and the 10,000 from it)"
-    ]
+    assert found == [like("! simulation changes ... 1075520000 ... 10,000 ... was 1075500000 ... 10,000")]
     assert reported(tenants.find, reviewed(nothing)) == []
