@@ -22,6 +22,11 @@ def selects(selector: Tree, labels: Mapping[str, object]) -> bool:
     return match_labels.items() <= labels.items() and all(_fits(expression, labels) for expression in expressions)
 
 
+def selects_some(selector: Tree, labels: Mapping[str, object]) -> bool:
+    """Return the same of a selector that selects nothing while it is empty, as those of machine config pools."""
+    return not is_empty(selector) and selects(selector, labels)
+
+
 def _fits(expression: Tree, labels: Mapping[str, object]) -> bool:
     key, operator, values = (read(expression, field) for field in ("key", "operator", "values"))
     if not isinstance(key, str):

@@ -11,6 +11,7 @@ from typing import Any
 
 from components.nodes.node_pool import BUILT_IN
 from core.apis import kinds, names
+from policies.label_selectors import selects_some
 from policies.values import mapping, read
 from stacks.settings.gpu import GpuOperatorSettings, SpecialResourceSettings
 from stacks.settings.platform import Settings
@@ -18,7 +19,6 @@ from toolkit.cli.shared import metadata
 from toolkit.cli.shared.cluster_client import Cluster, RefusedError
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
-from toolkit.review.label_selectors import selects
 from toolkit.review.sentences import bare, quoted, ranges
 
 SETTING = "cluster.shared_nodes"
@@ -154,7 +154,8 @@ def _pools(settings: Settings, others: Collection[Node], cluster: Cluster) -> It
         metadata.name(pool)
         for pool in cluster.list(kinds.MACHINE_CONFIG_POOL)
         if any(
-            selects(read(pool, "spec", "machineConfigSelector"), {names.MACHINE_CONFIG_ROLE: role}) for role in roles
+            selects_some(read(pool, "spec", "machineConfigSelector"), {names.MACHINE_CONFIG_ROLE: role})
+            for role in roles
         )
     }
     for pool in sorted(pools | roles):

@@ -8,10 +8,10 @@ from core.apis.kinds import KUBELET_CONFIG, MACHINE_CONFIG, MACHINE_CONFIG_POOL,
 from core.apis.names import MACHINE_CONFIG_POOL as POOL_LABEL
 from core.apis.names import MACHINE_CONFIG_ROLE, NODE_ROLE
 from core.wording import plural
+from policies.label_selectors import selects_some
 from policies.values import entries, mapping, read
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.job_status import finished, source
-from toolkit.review.label_selectors import selects
 from toolkit.review.model import Change, Op, Resource
 from toolkit.review.section import Line, Section, section
 from toolkit.review.sentences import enumerated, name, names
@@ -101,7 +101,7 @@ def _of_config(resource: Resource, indexed: IndexedReview) -> Iterator[str]:
     if role in _BUILT_IN:
         yield str(role)
     for pool in indexed.after.of(MACHINE_CONFIG_POOL):
-        if selects(read(pool.inputs, "spec", "machineConfigSelector"), labels):
+        if selects_some(read(pool.inputs, "spec", "machineConfigSelector"), labels):
             yield pool.object_name
     if isinstance(role, str) and role not in _BUILT_IN and not indexed.after.of(MACHINE_CONFIG_POOL):
         yield role
@@ -110,10 +110,10 @@ def _of_config(resource: Resource, indexed: IndexedReview) -> Iterator[str]:
 def _of_kubelet(resource: Resource, indexed: IndexedReview) -> Iterator[str]:
     selector = read(resource.inputs, "spec", "machineConfigPoolSelector")
     for pool in _BUILT_IN:
-        if selects(selector, {f"{POOL_LABEL}{pool}": ""}):
+        if selects_some(selector, {f"{POOL_LABEL}{pool}": ""}):
             yield pool
     for pool_config in indexed.after.of(MACHINE_CONFIG_POOL):
-        if selects(selector, mapping(pool_config.inputs, "metadata", "labels")):
+        if selects_some(selector, mapping(pool_config.inputs, "metadata", "labels")):
             yield pool_config.object_name
 
 

@@ -87,22 +87,3 @@ def sources(configs: Iterable[Object]) -> list[Object]:
     """Return references to a pool's configs, as its status lists them."""
     kind = {"apiVersion": kinds.MACHINE_CONFIG.api_version, "kind": kinds.MACHINE_CONFIG.kind}
     return [{**kind, "name": name} for name in sorted(config["metadata"]["name"] for config in configs)]
-
-
-def selected(selector: Object | None, labels: dict[str, str]) -> bool:
-    """Return whether labels fit a selector's `matchLabels` and `matchExpressions`."""
-    selector = selector or {}
-    if any(labels.get(name) != value for name, value in (selector.get("matchLabels") or {}).items()):
-        return False
-    return all(_fits(one, labels) for one in selector.get("matchExpressions") or [])
-
-
-def _fits(expression: Object, labels: dict[str, str]) -> bool:
-    name, values = expression["key"], expression.get("values") or []
-    checks = {
-        "In": labels.get(name) in values,
-        "NotIn": labels.get(name) not in values,
-        "Exists": name in labels,
-        "DoesNotExist": name not in labels,
-    }
-    return checks[expression["operator"]]

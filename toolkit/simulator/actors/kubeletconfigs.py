@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 from core.apis import kinds
 from core.apis.names import MACHINE_CONFIG_ROLE
-from toolkit.simulator.actors import ignition, kubelet_settings, pods
+from policies.label_selectors import selects
+from toolkit.simulator.actors import kubelet_settings, pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.informer import Informer, Key, Loop
@@ -87,7 +88,7 @@ class KubeletConfigs:
         pools = [
             str(pool["metadata"]["name"])
             for pool in self._pools.items()
-            if selector and ignition.selected(selector, pods.labels(pool))
+            if selector and selects(selector, pods.labels(pool))
         ]
         trouble = kubelet_settings.refused_by_controller(config["spec"].get("kubeletConfig") or {})
         if not pools:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from toolkit.simulator.actors import ignition, pods
+from policies.label_selectors import selects
+from toolkit.simulator.actors import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 
@@ -27,7 +28,7 @@ def _pool_of(node: Object, pools: list[Object]) -> str | None:
     fitting = [
         str(pool["metadata"]["name"])
         for pool in pools
-        if ignition.selected(pool["spec"].get("nodeSelector"), pods.labels(node))
+        if selects(pool["spec"].get("nodeSelector") or {}, pods.labels(node))
     ]
     custom = sorted(name for name in fitting if name not in ROLES)
     order = [name for name in (ROLES[0], *custom, ROLES[1]) if name in fitting]

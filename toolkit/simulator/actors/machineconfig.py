@@ -3,6 +3,7 @@
 import logging
 
 from core.apis import kinds
+from policies.label_selectors import selects
 from toolkit.simulator.actors import ignition, machine_pools, machine_state, pods, sim_kinds
 from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.informer import Informer, Key, Loop
@@ -89,7 +90,7 @@ class MachineConfigs:
             for config in self._configs.items()
             if not config["metadata"]["name"].startswith(RENDERED)
             and not pods.deleting(config)
-            and ignition.selected(selector, pods.labels(config))
+            and selects(selector or {}, pods.labels(config))
         ]
 
     def _rendered(self, pool: str, configs: list[Object]) -> Object:

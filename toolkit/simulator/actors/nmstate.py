@@ -3,8 +3,9 @@
 import json
 
 from core.apis import kinds
+from policies.label_selectors import selects
 from toolkit.simulator import names
-from toolkit.simulator.actors import grants, ignition, images, pods, rbac
+from toolkit.simulator.actors import grants, images, pods, rbac
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.informer import Informer, Key, Loop
@@ -200,7 +201,7 @@ class NmStateHandler(PodActor):
         nodes = [
             node
             for node in sorted(self.runtime.nodes.items(), key=lambda one: str(one["metadata"]["name"]))
-            if node["metadata"]["name"] in agents and ignition.selected(selector, pods.labels(node))
+            if node["metadata"]["name"] in agents and selects(selector or {}, pods.labels(node))
         ]
         # The agents stop at the first node that fails: what is wrong there would cut off the others, too.
         failed = next((index for index, node in enumerate(nodes) if trouble(policy, node)), None)

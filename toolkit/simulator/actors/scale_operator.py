@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from core.apis import kinds
 from core.apis.names import SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
+from policies.label_selectors import selects
 from toolkit.simulator import names
-from toolkit.simulator.actors import ignition, pods, scale_core, scale_csi, sim_kinds
+from toolkit.simulator.actors import pods, scale_core, scale_csi, sim_kinds
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.podactor import Operator
@@ -51,7 +52,7 @@ class ScaleOperator(Operator):
         nodes = {
             each["metadata"]["name"]: each
             for each in self.there(kinds.NODE)
-            if ignition.selected(selector, pods.labels(each))
+            if selects(selector or {}, pods.labels(each))
         }
         there = {each["metadata"]["name"]: each for each in self.caches[kinds.POD].items()}
         wanted = {scale_core.name_of(name): name for name in nodes}

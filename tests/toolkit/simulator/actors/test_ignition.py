@@ -69,12 +69,3 @@ def test_memlock_by_the_runtimes_configuration() -> None:
     assert ignition.memlock_unlimited(ignition.render("worker", [config("a", files=[file])]))
     elsewhere = file | {"path": "/etc/other.conf"}
     assert not ignition.memlock_unlimited(ignition.render("worker", [config("a", files=[elsewhere])]))
-
-
-def test_selectors() -> None:
-    """A pool has the configurations and nodes that it selects."""
-    assert ignition.selected({"matchLabels": {"a": "b"}}, {"a": "b", "c": "d"})
-    assert not ignition.selected({"matchLabels": {"a": "b"}}, {"a": "x"})
-    among = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["x", "y"]}]}
-    assert ignition.selected(among, {"a": "y"})
-    assert not ignition.selected(among, {"a": "z"})
