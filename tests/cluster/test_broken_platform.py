@@ -4,7 +4,6 @@ A simulation that places pods whatever is missing would prove nothing about a pl
 """
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -191,7 +190,7 @@ def test_no_mpi_operator(lab: Lab) -> None:
     try:
         eventually(lambda: not lab.pods("", MPI), "the operator's pod is still there")
         with lab.job() as job:
-            time.sleep(2.0)  # longer than the operator takes to make workers
+            lab.catches_up()
             assert not job.workers
             scale(1)
             job.succeeds()
@@ -219,6 +218,6 @@ def test_node_features_need_the_masters_right(lab: Lab) -> None:
     assert labelled()
     with without_rule(lab, "nfd-master", "nodes"):
         lab.api.patch(kinds.NODE, DGX02, {"metadata": {"labels": {label: None}}})
-        time.sleep(2.0)  # longer than the master takes to label a node
+        lab.catches_up()
         assert not labelled()
     eventually(labelled, "the node is not labelled again")

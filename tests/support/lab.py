@@ -114,6 +114,22 @@ class Lab:
         """Return pods by label."""
         return list(self.api.list(kinds.POD, namespace, selector)["items"])
 
+    def catches_up(self) -> None:
+        """Wait until a Job that is created now has run: what has had its cause before it, has happened by then.
+
+        It takes the way of any workload: a controller makes its pod, the scheduler places it, a kubelet runs it.
+        """
+        pod = {"containers": [{"name": "c", "image": "example.com/any:1"}], "restartPolicy": "Never"}
+        body = {"metadata": {"name": "marker"}, "spec": {"template": {"spec": pod}}}
+        self.api.create(kinds.JOB, {"apiVersion": "batch/v1", "kind": "Job", **body}, "adas")
+        try:
+            eventually(
+                lambda: bool(self.api.get(kinds.JOB, "marker", "adas").get("status", {}).get("succeeded")),
+                "a plain Job does not run",
+            )
+        finally:
+            self.take(kinds.JOB, "marker", "adas")
+
     @contextmanager
     def job(self) -> Iterator["Probe"]:
         """Submit the two-node NCCL job of dev under another name, without the engine, and delete it at the end."""
@@ -169,7 +185,7 @@ class Probe:
     def stays_away(self, reason: str) -> None:
         """Check that the workers complain of `reason`, and that the job does not go on in spite of it."""
         eventually(lambda: reason in self.complaints(), f"no worker complains of {reason!r}", self.complaints)
-        time.sleep(2.0)  # longer than the job takes when nothing is missing
+        self.lab.catches_up()
         assert not self.launcher_started, "the launcher has started without its workers"
         assert not self.conditions & {"Running", "Succeeded"}
 

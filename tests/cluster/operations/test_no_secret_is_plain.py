@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import planted
+from tests.support.lab import eventually
 from tests.support.planted import Found, Search
 from tests.support.planted_site import BUCKET, ODD, PROVIDER, Site
 from tests.support.planted_story import DEBUGGED
@@ -123,9 +124,12 @@ def test_the_search_would_find_them(site: Site) -> None:
     controls = [list(search.content(name, content)) for name, content in site.objects() if "control" in name]
     assert [bool(found) for found in controls].count(True) == 2, "a body, and the head of the other version"
 
-    with planted.command_lines() as seen:
-        subprocess.run([sys.executable, "-c", "import time; time.sleep(0.5)", odd], check=True)
-    assert any(list(search.content("command line", line)) for line in seen)
+    waits = [sys.executable, "-c", "input()", odd]
+    with planted.command_lines() as seen, subprocess.Popen(waits, stdin=subprocess.PIPE) as process:
+        eventually(
+            lambda: any(list(search.content("command line", line)) for line in seen.copy()), "no command line has it"
+        )
+        process.communicate(b"\n")
 
 
 def test_what_env_prints(site: Site) -> None:
