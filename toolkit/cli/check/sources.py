@@ -91,7 +91,7 @@ def _patches(folder: Path) -> frozenset[Path]:
     """Return the files that the kustomization of a folder takes for patches."""
     found = next((path for name in _KUSTOMIZATIONS if (path := folder / name).is_file()), None)
     content = _file(found, pipes=False).content if found else b""
-    return frozenset(Path(os.path.normpath(folder / name)) for name in _patch_names(content))
+    return frozenset(Path(os.path.normpath(folder / name)) for name in _named_patches(content))
 
 
 def _file(path: Path, *, pipes: bool) -> Source:
@@ -117,16 +117,16 @@ def _content(name: str, file: BinaryIO) -> Source:
     return Source(name, content)
 
 
-def _patch_names(content: bytes) -> frozenset[str]:
+def _named_patches(content: bytes) -> frozenset[str]:
     """Return the files that a kustomization names as patches, by their paths from its folder; none if it is broken."""
     try:
         text = decode(content)
-        return frozenset(name for each in documents(text, Aliases.of(text), {}) for name in _patch_entries(each.tree))
+        return frozenset(name for each in documents(text, Aliases.of(text), {}) for name in _patch_names(each.tree))
     except NotReadable:
         return frozenset()
 
 
-def _patch_entries(tree: Tree) -> Iterator[str]:
+def _patch_names(tree: Tree) -> Iterator[str]:
     for field in _PATCHES:
         entries = read(tree, field)
         for entry in entries if isinstance(entries, list) else ():
