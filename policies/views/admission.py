@@ -63,7 +63,7 @@ class Admission:
             self._known[namespace] = Namespace(namespace, annotations), allocated, (allocated or UNKNOWN).open
         target, allocated, free = self._known[namespace]
         tree = admission_part(pod)
-        content = _content(tree)
+        content: object = _content(tree)
         if content is None:
             tree = pruned(tree)
             content = _content(tree) or object()  # a number of thousands of digits: it shares no outcome
