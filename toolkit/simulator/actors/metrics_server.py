@@ -7,7 +7,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -20,7 +20,6 @@ from toolkit.simulator.actors.informer import TROUBLE, Key
 from toolkit.simulator.actors.prometheus import RULES, Prometheus
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.metrics import dcgm_exporter, kube_state, node_exporter
-from toolkit.simulator.metrics.counters import Counters
 from toolkit.simulator.metrics.gpu_fields import GpuState, watts
 from toolkit.simulator.metrics.text import CONTENT_TYPE, exposition
 from toolkit.simulator.performance.job import Machine
@@ -162,3 +161,25 @@ def _handler(server: MetricsServer) -> type[BaseHTTPRequestHandler]:
             """Write no line for each scrape."""
 
     return Handler
+
+
+class Counters:
+    """Totals by key; times are in seconds and of one clock. Its caller takes care that only one thread uses it."""
+
+    def __init__(self) -> None:
+        self._totals: dict[Hashable, float] = {}
+        self._seen: dict[Hashable, float] = {}
+
+    def advance(self, key: Hashable, rate: float, now: float) -> float:
+        """Add what a rate per second gives since the last call; return the total."""
+        self.add(key, rate * (now - self._seen.get(key, now)))
+        self._seen[key] = now
+        return self.total(key)
+
+    def add(self, key: Hashable, amount: float = 1.0) -> None:
+        """Add an amount."""
+        self._totals[key] = self.total(key) + amount
+
+    def total(self, key: Hashable) -> float:
+        """Return a total, 0 for a key that was never counted."""
+        return self._totals.get(key, 0.0)

@@ -7,7 +7,7 @@ from components.nodes.rail_names import rules
 from core.hardware.topology import rails
 from tests.support.machines import DGX1_V100_16GB, DGX_A100
 from toolkit.simulator.actors import ignition
-from toolkit.simulator.actors.interfaces import interfaces
+from toolkit.simulator.actors.machine_state import interfaces
 
 
 def rendered(text: str, path: str = "/etc/udev/rules.d/70-persistent-net.rules") -> dict[str, Any]:

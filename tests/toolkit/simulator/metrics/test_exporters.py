@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from core.hardware.profiles import PROFILES
+from toolkit.simulator.actors.metrics_server import Counters
 from toolkit.simulator.metrics import dcgm_exporter, kube_state, node_exporter
-from toolkit.simulator.metrics.counters import Counters
 from toolkit.simulator.metrics.dcgm_exporter import Counter, HeldGpu, ListError
 from toolkit.simulator.metrics.gpu_fields import GpuState, values
 from toolkit.simulator.metrics.text import Family, exposition
