@@ -62,7 +62,7 @@ def _names(text: str) -> Iterator[tuple[str, str]]:
 
 
 def interfaces(profile: Profile | None, rendered: Object) -> list[str]:
-    """Return the interfaces of a machine in the order of its ports; none where neither a rule nor a document names them.
+    """Return the interfaces of a machine in the order of its ports; none where nothing names them.
 
     A rule counts only where a port has its PCI address: another one names nothing.
     """
