@@ -19,7 +19,7 @@ from toolkit.simulator.cluster import ClusterSpec
 
 pytestmark = pytest.mark.cluster
 
-PAGE = ROOT / "docs" / "guide" / "upgrade-today.md"
+PAGE = ROOT / "docs" / "guide" / "upgrade.md"
 EXAMPLE = ROOT / "stacks" / "examples" / "h200-infiniband.yaml"
 VERSIONS = {
     "gpu.operator.channel": ("v25.10", "v26.7"),

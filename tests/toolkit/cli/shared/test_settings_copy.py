@@ -131,5 +131,5 @@ def test_settings_that_do_not_fit_are_named(tmp_path: Path, monkeypatch: pytest.
         if fits:
             dev.require_passable()
         else:
-            with pytest.raises(Problem, match=r"docs/layers\.md"):
+            with pytest.raises(Problem, match=r"docs/guide/several-stacks\.md"):
                 dev.require_passable()
