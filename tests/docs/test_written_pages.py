@@ -119,3 +119,11 @@ def test_links_lead_somewhere(page: Path) -> None:
         if fragment and file.suffix == ".md":
             headings = {markdown.anchor(line.lstrip("# ")) for line in file.read_text().splitlines() if line[:1] == "#"}
             assert fragment in headings, f"{target}#{fragment}"
+
+
+def test_every_page_is_in_the_index() -> None:
+    """The index of the documentation has a row for every page of the guide, of the reference and of the decisions."""
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / target).resolve() for target, _ in _LINK.findall(index.read_text())}
+    parts = ("guide", "reference", "decisions")
+    assert {page.name for part in parts for page in (index.parent / part).glob("*.md") if page not in linked} == set()
