@@ -123,10 +123,10 @@ diff: $(STAMP) ## review what an update would change, as a comment below OUT; wi
 	@./hpc diff --stack $(STACK) $(if $(NAME),--name $(NAME)) $(if $(BASE),--base "$(BASE)") $(if $(PLAN),--plan "$(PLAN)") -o $(OUT)/$(STACK).md
 
 comment: $(STAMP) ## post what `make diff` wrote on the pull request of a CI job
-	@./hpc comment $(OUT)/$(STACK).md
+	@./hpc ci comment $(OUT)/$(STACK).md
 
 kubeconfig: $(STAMP) ## write HPC_KUBECONFIG, a secret of the CI job, where the stack's settings expect it
-	@./hpc kubeconfig --stack $(STACK)
+	@./hpc ci kubeconfig --stack $(STACK)
 
 drift: $(STAMP) ## report what on the cluster differs from the program; fails on drift
 	@mkdir -p $(OUT)

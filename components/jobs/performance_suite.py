@@ -62,7 +62,7 @@ class SuiteChoices(Model):
         ge=1,
         le=100,
         description="rounds whose jobs, pods and logs stay on the cluster; the runner deletes older ones. A choice: "
-        "with one a week, `./hpc verify --history` must read them every ten weeks",
+        "with one a week, `./hpc suite` must read them every ten weeks",
     )
     image: Image = Field(
         description="runner image with /bin/sh, and `oc` or `kubectl`, e.g. "

@@ -97,7 +97,7 @@ NAMESPACE_NAME = "kubernetes.io/metadata.name"
 """Label that the API server gives every namespace: its name."""
 
 UNFIT = "hpc.pulumi/unfit"
-"""Label of nodes that failed their test: why, in a word; set by `./hpc verify --nodes --cordon` alone."""
+"""Label of nodes that failed their test: why, in a word; set by `./hpc nodes --cordon` alone."""
 SSH_FILES = "hpc.pulumi/ssh-file."
 """On pods that are reached by SSH, with the file's name: its content."""
 SERVING_CERTIFICATES = "service.beta.openshift.io/serving-cert-secret-name"

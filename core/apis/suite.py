@@ -29,4 +29,4 @@ OWNER = "suite"
 """Value of app.kubernetes.io/managed-by on what the runner has created: no update of the stack knows it."""
 
 ALERT = "SuiteFinding"
-"""Name of the alerts about a round that `./hpc verify --history` sends."""
+"""Name of the alerts about a round that `./hpc suite` sends."""

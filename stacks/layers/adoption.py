@@ -1,7 +1,7 @@
 """Objects that existed before the stack: declared so that the engine never deletes them.
 
 The engine's own option for it, retain_on_delete, is set in one place, on what the program registers, so it holds for
-`./hpc down`, plain `pulumi destroy`, an object that leaves the settings, and a replacement.
+`./hpc destroy`, plain `pulumi destroy`, an object that leaves the settings, and a replacement.
 """
 
 from collections.abc import Collection, Iterator, Mapping

@@ -23,14 +23,14 @@ class DataSetSettings(Choice):
     link_gbps: float | None = Field(
         default=None,
         gt=0,
-        description="slowest link between the source and the volume, Gb/s, for `./hpc plan`; None: not known",
+        description="slowest link between the source and the volume, Gb/s, for `./hpc hardware show`; None: not known",
     )
 
     training_minutes: float | None = Field(
         default=None,
         gt=0,
-        description="how long a training run with it takes, min: `./hpc plan` warns where staging the set takes "
-        "longer; the Redpaper's takes 12 with 92 GB. None: not known",
+        description="how long a training run with it takes, min: `./hpc hardware show` warns where staging the set "
+        "takes longer; the Redpaper's takes 12 with 92 GB. None: not known",
     )
 
     @property

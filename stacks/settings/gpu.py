@@ -55,7 +55,7 @@ class GpuOperatorSettings(GpuStack):
     gds_file_systems: dict[DnsName, DirectFileSystem] = Field(
         default={},
         description="with `gds`: storage class of the cluster -> its file system; for a class that is not listed, "
-        "`./hpc plan` reports GPUDirect Storage as unknown",
+        "`./hpc hardware show` reports GPUDirect Storage as unknown",
     )
     monitoring: MonitoringSettings | None = Field(
         default=MonitoringSettings(),

@@ -152,13 +152,13 @@ class Settings(Based):
     adopted: tuple[ObjectName, ...] = Field(
         default=(),
         description="objects that existed before the stack, as Kind/namespace/name; they are never deleted, nor are "
-        "their namespaces and CRDs. `./hpc adopt` writes it",
+        "their namespaces and CRDs. `./hpc state adopt` writes it",
     )
     extra: ExtraFields = Field(
         default={},
         description="fields that no other setting has, by object (Kind/namespace/name): merged into what the program "
         "declares, as a JSON merge patch: maps merge, null removes a field, lists are replaced. Policies and reviews "
-        "see the result. `./hpc adopt` writes what an adopted object has and the program does not declare",
+        "see the result. `./hpc state adopt` writes what an adopted object has and the program does not declare",
     )
 
     _places: Places = PrivateAttr(default_factory=Places)

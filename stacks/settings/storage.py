@@ -29,8 +29,8 @@ class FileSystem(Model):
     name: str = Field(description="name on its storage cluster; the Redpaper's is ess3000_4M")
     block_size: Quantity | None = Field(
         default=None,
-        description="as `mmlsfs NAME -B` prints it, e.g. 4Mi: `./hpc plan` warns of data sets whose files are larger "
-        "on average. None: not compared",
+        description="as `mmlsfs NAME -B` prints it, e.g. 4Mi: `./hpc hardware show` warns of data sets whose files are "
+        "larger on average. None: not compared",
     )
     uid: FileSystemUid = Field(description="from `mmlsfs NAME --uid` on the local cluster")
 

@@ -245,7 +245,7 @@ class Stage(Model):
     name: DnsLabel = Field(description="its title in the table of placements")
     fit_nodes: bool = Field(
         default=False,
-        description="keep jobs off nodes that `./hpc verify --nodes --cordon` has marked as unfit; not for the stage "
+        description="keep jobs off nodes that `./hpc nodes --cordon` has marked as unfit; not for the stage "
         "that tests the nodes",
     )
     workloads: Annotated[tuple[Workload, ...], BeforeValidator(_on_each)] = Field(

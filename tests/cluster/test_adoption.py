@@ -90,7 +90,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with checkout(tmp_path_factory.mktemp("by-hand")) as made:
         made.change(lambda platform: platform.update(stages=platform["stages"][:1]))  # the job in the way is in it
         made.works("sim", "up")
-        assert "nothing to adopt" in made.works("adopt")
+        assert "nothing to adopt" in made.works("state", "adopt")
         created(Cluster(made.kubeconfig, "hpc-sim-default"), CREATED_MANUALLY)
         eventually(lambda: running(made), "the user's job does not run")
         yield made
@@ -104,7 +104,7 @@ def running(lab: Lab) -> bool:
 def changes(lab: Lab) -> dict[str, set[str]]:
     """Return the operations of a preview, each with the logical names that it is about; policies may refuse it."""
     found: dict[str, set[str]] = {}
-    for step in json.loads(lab.hpc("preview", "--json").stdout)["steps"]:
+    for step in json.loads(lab.hpc("pulumi", "preview", "--json").stdout)["steps"]:
         found.setdefault(step["op"], set()).add(step["urn"].rpartition("::")[2])
     return found
 
@@ -113,7 +113,7 @@ def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: 
     """Adopting imports existing objects as they are, also after a kill; leaving the stack leaves them in place."""
     before, held = identities(lab), values(lab)
     comment, file = tmp_path / "comment.md", tmp_path / "import.json"
-    printed = lab.works("adopt", "-o", str(comment), "--import-file", str(file))
+    printed = lab.works("state", "adopt", "-o", str(comment), "--import-file", str(file))
     assert (identities(lab), values(lab)) == (before, held)
     assert "groups[0]" in printed
     assert "would be replaced, and left out: Job/adas/mofed-test-job" in printed
@@ -123,8 +123,8 @@ def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: 
     objects = {each for each in entries if each not in {"adas", "adas-data", "memlock", "mpi-operator", "mpi-scc"}}
     assert objects - {"rdma-device-plugin"} == adopted_names()
 
-    killed(lab, "adopt", "--yes")
-    assert "would be replaced" in lab.works("adopt", "--yes")
+    killed(lab, "state", "adopt", "--yes")
+    assert "would be replaced" in lab.works("state", "adopt", "--yes")
     assert (identities(lab), values(lab)) == (before, held)
     settings = yaml.safe_load((lab.root / "Pulumi.dev.yaml").read_text())["config"]["hpc:platform"]
     wanted = {
@@ -156,7 +156,7 @@ def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: 
     assert {"/".join(filter(None, name)) for name in mine if then[name] != held[name]} == {*REFUSED}
     assert lab.api.get(kinds.NAMESPACE, "adas")["metadata"]["labels"]["team"] == "adas"
 
-    lab.works("down")
+    lab.works("destroy")
     left = identities(lab)
     assert {name: left.get(name) for name in kept} == kept
     ours = set(after) - set(before)

@@ -19,8 +19,8 @@ from tests.support.matrix import check
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import data
 from tests.support.user import User
+from toolkit.cli.nodes import node_marks
 from toolkit.cli.shared import cluster_client, simulated_spec
-from toolkit.cli.verify import node_marks
 from toolkit.cli.verify.expectations import requests
 from toolkit.cli.verify.job_logs import collect
 from toolkit.evidence.fitness import Fitness, Fitnesses, fitness, is_node_test
@@ -86,7 +86,7 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
 
 
 def _verdicts(field: Field) -> Fitnesses:
-    """Return what `./hpc verify --nodes` finds."""
+    """Return what `./hpc nodes` finds."""
     wanted = [one for one in requests(field.settings, {}) if is_node_test(one)]
     with SILENT.step("reading") as step:
         jobs = collect(field.cluster, wanted, field.seen(), field.folder, step)

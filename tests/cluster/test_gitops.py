@@ -94,12 +94,12 @@ def test_what_a_tool_applied_is_adopted_without_a_change(lab: Lab, api: User) ->
     """Pulumi adopts all that the waves brought, changes nothing in it, and leaves it in place when the stack goes."""
     ordered = waves(registrations(STACK, first_preview=True))
     ran = jobs(api, ordered)
-    lab.works("adopt", "--yes")
-    steps = json.loads(lab.works("preview", "--json"))["steps"]
+    lab.works("state", "adopt", "--yes")
+    steps = json.loads(lab.works("pulumi", "preview", "--json"))["steps"]
     # Secrets have values that this test invented, and patches are of objects of others.
     objects = [step for step in steps if "kubernetes:" in step["urn"] and ":Secret::" not in step["urn"]]
     assert {step["urn"]: step.get("detailedDiff") for step in objects if step["op"] not in ("same", "create")} == {}
     assert [step["urn"] for step in objects if step["op"] == "create" and "Patch::" not in step["urn"]] == []
     lab.works("up")
-    lab.works("down")
+    lab.works("destroy")
     assert jobs(api, ordered) == ran

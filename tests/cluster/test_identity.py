@@ -173,7 +173,7 @@ def test_a_stack_stays_with_its_cluster(desk: Desk, own_api: Cluster, bare_api: 
     assert f"      uid: {mine}\n" in said
 
     desk.settle_on(bare_api)
-    for words in (["up"], ["preview"], ["pulumi", "refresh", "--yes"], ["pulumi", "destroy", "--yes"]):
+    for words in (["up"], ["pulumi", "preview"], ["pulumi", "refresh", "--yes"], ["pulumi", "destroy", "--yes"]):
         status, said = desk.hpc(words[0], "--stack", "lab", *words[1:])
         assert status != 0, said
         assert "this is not the cluster of stack lab" in said

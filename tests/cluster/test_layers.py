@@ -3,9 +3,7 @@
 The tests build on each other in the order of the file.
 """
 
-import os
 import re
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +13,7 @@ import yaml
 from core.apis import kinds
 from core.apis.kinds import Kind
 from tests.support.clusters import FULL, require_tools
-from tests.support.lab import Lab, checkout
+from tests.support.lab import Lab, checkout, plain
 from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.backends.tags import UID
 from toolkit.simulator.actors.api import Api, Server
@@ -70,28 +68,13 @@ def uids(lab: Lab, kind: Kind) -> dict[str, str]:
     }
 
 
-def plain(lab: Lab, stack: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run plain `pulumi` in the environment that `./hpc env` prints."""
-    words = " ".join(arguments)
-    return subprocess.run(
-        ["bash", "-c", f'eval "$(./hpc env --stack {stack})" && pulumi {words} --stack {stack} --non-interactive'],
-        cwd=lab.root,
-        env={key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "HPC_SIM"))},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-
-
 def of_all(lab: Lab, watched: tuple[Kind, ...]) -> dict[str, dict[str, str]]:
     """Return the identities of all objects of kinds."""
     return {kind.kind: uids(lab, kind) for kind in watched}
 
 
 def test_one_stack_becomes_two_and_nothing_is_made_or_deleted(lab: Lab) -> None:
-    """`./hpc split` makes two stacks of one, and creates, replaces and deletes no object, protected or not."""
+    """`./hpc state split` makes two stacks of one, and creates, replaces and deletes no object, protected or not."""
     watched = (
         kinds.CLUSTER_QUEUE,
         kinds.LOCAL_QUEUE,
@@ -100,14 +83,14 @@ def test_one_stack_becomes_two_and_nothing_is_made_or_deleted(lab: Lab) -> None:
         kinds.MPI_JOB_V2BETA1,
     )
     before = of_all(lab, watched)
-    assert f"`./hpc split --stack {TENANTS}`" in lab.fails("up", "-s", PLATFORM)
-    assert "--yes does it" in lab.works("split", "-s", TENANTS)
-    lab.works("split", "-s", TENANTS, "--yes")
+    assert f"`./hpc state split --stack {TENANTS}`" in lab.fails("up", "-s", PLATFORM)
+    assert "--yes does it" in lab.works("state", "split", "-s", TENANTS)
+    lab.works("state", "split", "-s", TENANTS, "--yes")
     backend = choice.of_cluster(lab.root / ".sim" / PLATFORM)
     noted = backend.tags(PLATFORM)
     assert backend.tags(TENANTS) == noted, "objects, and no cluster: an update against another is not refused"
     assert noted.get(UID)
-    assert f"has nothing of stack {TENANTS}" in lab.works("split", "-s", TENANTS, "--yes")
+    assert f"has nothing of stack {TENANTS}" in lab.works("state", "split", "-s", TENANTS, "--yes")
     for stack in (PLATFORM, TENANTS):
         assert re.search(r"objects on the cluster: \d+ unchanged\n$", lab.works("up", "-s", stack))
     assert of_all(lab, watched) == before
@@ -158,11 +141,11 @@ def test_a_platform_that_was_not_updated_is_reported_with_both_values(lab: Lab) 
 
 def test_tenants_go_and_the_platform_stays(lab: Lab) -> None:
     """A platform with tenants is not deleted; tenants are deleted without any part of the platform."""
-    assert f"is the platform of stack {TEAM}, which has objects on it" in lab.fails("down", "-s", PLATFORM)
-    lab.works("down", "-s", TEAM)
+    assert f"is the platform of stack {TEAM}, which has objects on it" in lab.fails("destroy", "-s", PLATFORM)
+    lab.works("destroy", "-s", TEAM)
     (lab.root / f"Pulumi.{TEAM}.yaml").unlink()
     assert "None/vision" not in uids(lab, kinds.CLUSTER_QUEUE)
     assert "None/scc-for-mpi" in uids(lab, kinds.SECURITY_CONTEXT_CONSTRAINTS)
     change(lab, PLATFORM, protect=True)
-    lab.works("preview", "-s", PLATFORM, "--expect-no-changes")
+    lab.works("pulumi", "preview", "-s", PLATFORM, "--expect-no-changes")
     assert plain(lab, TENANTS, "preview", "--expect-no-changes").returncode == 0

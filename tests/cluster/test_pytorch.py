@@ -62,4 +62,4 @@ def test_the_same_workload_is_an_indexed_job_without_trainer(lab: Lab) -> None:
     assert _complete(lab, kinds.JOB)
     _verified(lab)
     assert "Succeeded" in lab.works("status", "-s", STACK)
-    lab.works("preview", "-s", STACK, "--expect-no-changes")
+    lab.works("pulumi", "preview", "-s", STACK, "--expect-no-changes")

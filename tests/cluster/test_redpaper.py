@@ -100,13 +100,13 @@ def test_a_node_gives_its_machine_back(lab: Lab, tmp_path: Path) -> None:
     """A Job on a node prints its tools' output and is removed; the file has the rails and matches the node's own."""
     node = ("--stack", "dev", "--node", "dgx01.ocp4.scale.ibm.com")
     file = tmp_path / "ours.yaml"
-    lab.works("machine", "discover", *node, "--host-network", "-o", str(file))
+    lab.works("hardware", "discover", *node, "--host-network", "-o", str(file))
     made = read(file)
     assert made["to_complete"] == ["model"]
     assert [(hca["name"], hca["netdev"], tuple(hca["gpus"])) for hca in made["hcas"]] == [
         (hca.name, hca.netdev, hca.gpus) for hca in DGX1_V100_16GB.hcas
     ]
-    assert "1 node: 0 with differences, 0 not compared in full" in lab.works("machine", "check", *node)
+    assert "1 node: 0 with differences, 0 not compared in full" in lab.works("hardware", "check", *node)
     assert lab.api.list(kinds.JOB, "default")["items"] == []
 
 

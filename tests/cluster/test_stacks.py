@@ -119,7 +119,7 @@ def _runs_its_suite(example: Example, suite: SuiteSettings) -> None:
     kubectl("wait", "--for=condition=complete", "job/now", f"--timeout={END_SECONDS}s")
     assert "0 of its runs failed" in kubectl("logs", "job/now").splitlines()[-1]
     # A first round has nothing to be compared with.
-    printed = example.hpc("verify", "--history", status=2)
+    printed = example.hpc("suite", status=2)
     assert "1 round" in printed
     assert "fail" not in printed.splitlines()[-1]
 
@@ -135,7 +135,7 @@ def test_stack_runs_from_one_command(stack: str, tmp_path: Path) -> None:
     assert "passed: " in example.hpc("verify", "--wait", END_SECONDS).splitlines()[-2]
     if any(is_node_test(one) for one in requests(settings, {})):
         # It ends with 0 where every node was tested and is fit.
-        assert "unfit" not in example.hpc("verify", "--nodes")
+        assert "unfit" not in example.hpc("nodes")
     assert "as predicted" in example.hpc("scc", "check")
     if settings.suite:
         _runs_its_suite(example, settings.suite)
@@ -153,4 +153,4 @@ def test_stack_runs_from_one_command(stack: str, tmp_path: Path) -> None:
     assert len(found.jobs) == _jobs(settings)
     assert {job.state for job in found.jobs} == {"Succeeded"}, found.jobs
     assert FAILED not in {part.state for part in found.parts}
-    example.hpc("preview", "--expect-no-changes")
+    example.hpc("pulumi", "preview", "--expect-no-changes")

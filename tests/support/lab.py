@@ -194,6 +194,25 @@ class Probe:
         eventually(lambda: "Succeeded" in self.conditions, "the job does not succeed", self.complaints)
 
 
+def plain(lab: Lab, stack: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run plain `pulumi` in the environment that `./hpc pulumi --print-env` prints."""
+    words = " ".join(arguments)
+    return subprocess.run(
+        [
+            "bash",
+            "-c",
+            f'eval "$(./hpc pulumi --print-env --stack {stack})" && pulumi {words} --stack {stack} --non-interactive',
+        ],
+        cwd=lab.root,
+        env={key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "HPC_SIM"))},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
 def eventually(holds: Callable[[], bool], otherwise: str, details: Callable[[], object] = str) -> None:
     """Wait until `holds`; fail with `otherwise` and `details` when it does not in time."""
     deadline = time.monotonic() + _PATIENCE

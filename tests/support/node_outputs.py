@@ -3,13 +3,13 @@
 import io
 from pathlib import Path
 
-from toolkit.cli.machine.from_logs import found_in
-from toolkit.cli.machine.machine_fields import Found
-from toolkit.cli.machine.tool_facts import PARSERS
+from toolkit.cli.hardware.from_logs import found_in
+from toolkit.cli.hardware.machine_fields import Found
+from toolkit.cli.hardware.tool_facts import PARSERS
 from toolkit.evidence.model import Reading
 from toolkit.evidence.reader import read_stream
 
-OUTPUTS = Path(__file__).parent.parent / "toolkit" / "cli" / "machine" / "outputs"
+OUTPUTS = Path(__file__).parent.parent / "toolkit" / "cli" / "hardware" / "outputs"
 
 
 def printed(name: str) -> str:

@@ -25,8 +25,8 @@ PAGE_BLOCKS = tuple(blocks(ROOT / "docs" / "guide" / "operations.md"))
 LAST = "Removing the environment"
 """The heading of what is not followed here: nothing would be left to search."""
 SCALE = "ibm-spectrum-scale-csi-driver"
-DEBUGGED = ("preview", "--json", "--logtostderr", "-v=9")
-"""The engine then prints what passes between it and the program, as it is: docs/guide/operations.md warns of it."""
+DEBUGGED = ("pulumi", "preview", "--json", "--logtostderr", "-v=9")
+"""The engine itself then prints what passes between it and the program, as it is: docs/guide/operations.md warns of it."""
 RAISING = """
 
 def broken(known):
@@ -89,16 +89,16 @@ def _new_accounts(site: Site) -> None:
 def _show(site: Site) -> None:
     site.environment["HPC_KUBECONFIG"] = (site.home / "kubeconfig").read_text()
     site.change(lambda platform: platform["cluster"].update(kubeconfig="~/.kube/config"))
-    site.run("kubeconfig")
-    site.run("preview", "--debug", "--diff", "--show-sames")
+    site.run("ci", "kubeconfig")
+    site.run("pulumi", "preview", "--debug", "--diff", "--show-sames")
     site.run(*DEBUGGED)
     site.together(
         ["verify", "--all"],
         ["status"],
         ["render", "-o", "rendered"],
-        ["policy-config"],
-        ["plan"],
-        ["env"],
+        ["ci", "policy-config"],
+        ["hardware", "show"],
+        ["pulumi", "--print-env"],
         ["pulumi", "--", "stack", "history", "--full-dates", "--json"],
         ["pulumi", "--", "config", "--json"],
         ["pulumi", "--", "stack", "graph", "graph.dot"],
@@ -140,11 +140,11 @@ def _output(site: Site, *words: str) -> str:
 
 
 def _adopt(site: Site) -> None:
-    site.run("adopt", "--yes", "--import-file", "import.json")
+    site.run("state", "adopt", "--yes", "--import-file", "import.json")
 
 
 def _fail(site: Site) -> None:
-    site.run("preview", status=1, PULUMI_CONFIG_PASSPHRASE=planted.value(), PULUMI_CONFIG_PASSPHRASE_FILE="")
+    site.run("pulumi", "preview", status=1, PULUMI_CONFIG_PASSPHRASE=planted.value(), PULUMI_CONFIG_PASSPHRASE_FILE="")
     program = site.root / "__main__.py"
     original = program.read_text()
     settings, loop, _ = original.partition("\nfor name, value in environment.build(")
@@ -187,7 +187,7 @@ def _comments(site: Site) -> None:
         }
         gitlab = {"GITLAB_CI": "true", "CI_API_V4_URL": url, "CI_PROJECT_ID": "1", "CI_MERGE_REQUEST_IID": "1"}
         for host in (github, gitlab):
-            site.ended("comment", site.start("comment", "out/lab.md", **host))
+            site.ended("comment", site.start("ci", "comment", "out/lab.md", **host))
         server.shutdown()
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from components.nodes.node_feature_discovery import NodeFeatureDiscoveryArgs, spec_v1
 from core.apis.kinds import NODE_FEATURE_DISCOVERY_V1
 from core.hardware.profiles import Profile
-from toolkit.cli.machine import node_job
+from toolkit.cli.hardware import node_job
 from toolkit.simulator.actors import features
 from toolkit.simulator.performance import pod_commands
 from toolkit.simulator.performance.job import Launched, Machine, Worker

@@ -1,21 +1,19 @@
 """The command line, put together; a command is imported when it is called, so that none pays for the others."""
 
-import importlib
 import os
 import re
 import signal
 import sys
 from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-from typer.main import get_group
 
 from core import project
+from toolkit.cli.shared import former_names
+from toolkit.cli.shared.command_groups import built
 from toolkit.cli.shared.errors import explain, print_error
-
-_EVERYDAY, _REVIEW, _EVIDENCE, _STATE, _SIMULATION = "Everyday", "Review", "Evidence", "State", "Simulation"
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,6 @@ class _Entry:
     """
 
     module: str
-    panel: str
     summary: str
     """The first line of its help, which the list of commands shows without an import."""
     page: str = "docs/reference/commands.md"
@@ -35,134 +32,100 @@ class _Entry:
     """Whether options that are not its own go to the engine."""
 
 
-COMMANDS = {
-    "init": _Entry(
-        "toolkit.cli.init.command", _EVERYDAY, "Write the settings of a first stack.", "docs/guide/first-stack.md"
-    ),
-    "up": _Entry(
-        "toolkit.cli.up.command", _EVERYDAY, "Bring a stack up and show its jobs.", "docs/guide/operations.md"
-    ),
-    "preview": _Entry("toolkit.cli.preview", _EVERYDAY, "Run `pulumi preview` with the policies.", passes_on=True),
-    "status": _Entry(
-        "toolkit.cli.status.command", _EVERYDAY, "Show platform, tenants, nodes and jobs as on the cluster."
-    ),
-    "down": _Entry("toolkit.cli.down", _EVERYDAY, "Delete a stack from its simulated cluster."),
-    "plan": _Entry("toolkit.cli.plan.command", _EVERYDAY, "Show the hardware that a stack needs beyond the cluster."),
-    "site": _Entry(
-        "toolkit.cli.site.command",
-        _EVERYDAY,
-        "Hosts, switches and what else is around the cluster.",
-        "docs/guide/site.md",
-    ),
-    "place": _Entry("toolkit.cli.place", _EVERYDAY, "Show on which nodes a job of some GPUs fits."),
-    "job": _Entry("toolkit.cli.job.command", _EVERYDAY, "Write the manifest of a job that a user starts."),
-    "machine": _Entry(
-        "toolkit.cli.machine.command",
-        _EVERYDAY,
-        "Machine files from nodes, and nodes compared with them.",
-        "docs/guide/machines.md",
-    ),
-    "data": _Entry("toolkit.cli.data.command", _EVERYDAY, "The data sets that jobs train on.", "docs/guide/data.md"),
-    "programs": _Entry(
-        "toolkit.cli.programs.command", _EVERYDAY, "Files of your own programs.", "docs/guide/programs.md"
-    ),
-    "env": _Entry("toolkit.cli.env", _EVERYDAY, "Print the environment for plain `pulumi` and `kubectl`."),
-    "pulumi": _Entry(
-        "toolkit.cli.pulumi.command", _EVERYDAY, "Run plain `pulumi` in the environment of a stack.", passes_on=True
-    ),
-    "kubeconfig": _Entry("toolkit.cli.kubeconfig", _EVERYDAY, "Write the kubeconfig of a CI job to its file."),
-    "check": _Entry(
-        "toolkit.cli.check.command",
-        _REVIEW,
-        "Check a stack, or manifests in files, without a cluster.",
-        "docs/reference/policies/README.md",
-    ),
-    "diff": _Entry(
-        "toolkit.cli.diff.command",
-        _REVIEW,
-        "Show what an update would change and what it means.",
-        "docs/guide/reviews.md",
-    ),
-    "drift": _Entry(
-        "toolkit.cli.drift.command",
-        _REVIEW,
-        "Show how the cluster differs from the program.",
-        "docs/guide/operations.md",
-    ),
-    "comment": _Entry("toolkit.cli.comment.command", _REVIEW, "Put a review onto a CI job's pull request."),
-    "render": _Entry("toolkit.cli.render", _REVIEW, "Write the manifests of a stack, without its secrets."),
-    "settings": _Entry(
-        "toolkit.cli.settings.command",
-        _REVIEW,
-        "A stack's settings, merged over its bases.",
-        "docs/guide/several-stacks.md",
-    ),
-    "scc": _Entry(
-        "toolkit.cli.scc.command",
-        _REVIEW,
-        "Predict which SCC admits a pod, and why.",
-        "docs/reference/policies/README.md",
-    ),
-    "policy-config": _Entry(
-        "toolkit.cli.policy_config",
-        _REVIEW,
-        "Print the policies' configuration of a stack.",
-        "docs/reference/policies/README.md",
-    ),
-    "verify": _Entry(
-        "toolkit.cli.verify.command",
-        _EVIDENCE,
-        "Judge by their logs whether jobs met their expectations.",
-        "docs/guide/evidence.md",
-    ),
-    "parse": _Entry(
-        "toolkit.cli.parse", _EVIDENCE, "Print the figures in logs of known tools.", "docs/guide/evidence.md"
-    ),
-    "report": _Entry(
-        "toolkit.cli.report",
-        _EVIDENCE,
-        "Write the results of verification as HTML and Markdown.",
-        "docs/guide/evidence.md",
-    ),
-    "state": _Entry(
-        "toolkit.cli.state.command",
-        _STATE,
-        "Create, check, list, back up and restore a stack's state.",
-        "docs/guide/state.md",
-    ),
-    "adopt": _Entry(
-        "toolkit.cli.adopt.command",
-        _STATE,
-        "Import objects of a stack that exist on the cluster.",
-        "docs/guide/operations.md",
-    ),
-    "split": _Entry(
-        "toolkit.cli.split.command",
-        _STATE,
-        "Move tenants from one stack into their own.",
-        "docs/guide/several-stacks.md",
-    ),
-    "sim": _Entry(
-        "toolkit.cli.sim",
-        _SIMULATION,
-        "Start, stop, inspect and remove the simulated cluster alone.",
-        "docs/reference/simulated-cluster.md",
-    ),
+GROUPS = {
+    "Stacks": {
+        "init": _Entry("toolkit.cli.init.command", "Write the settings of a first stack.", "docs/guide/first-stack.md"),
+        "up": _Entry("toolkit.cli.up.command", "Bring a stack up and show its jobs.", "docs/guide/operations.md"),
+        "diff": _Entry(
+            "toolkit.cli.diff.command", "Show what an update would change and what it means.", "docs/guide/reviews.md"
+        ),
+        "drift": _Entry(
+            "toolkit.cli.drift.command", "Show how the cluster differs from the program.", "docs/guide/operations.md"
+        ),
+        "status": _Entry("toolkit.cli.status.command", "Show platform, tenants, nodes and jobs as on the cluster."),
+        "destroy": _Entry("toolkit.cli.destroy", "Delete a stack from its simulated cluster."),
+    },
+    "Checks": {
+        "check": _Entry(
+            "toolkit.cli.check.command",
+            "Check a stack, manifests or a program, without a cluster.",
+            "docs/reference/policies/README.md",
+        ),
+        "scc": _Entry("toolkit.cli.scc.command", "Predict which SCC admits a pod, and why.", "docs/reference/policies/README.md"),
+        "render": _Entry("toolkit.cli.render", "Write the manifests of a stack, without its secrets."),
+        "settings": _Entry(
+            "toolkit.cli.settings.command", "Print a stack's settings with those of its bases.", "docs/guide/several-stacks.md"
+        ),
+    },
+    "Jobs": {
+        "job": _Entry("toolkit.cli.job.command", "Write the manifest of a job that a user starts."),
+        "verify": _Entry(
+            "toolkit.cli.verify.command", "Judge by their logs whether jobs met their expectations.", "docs/guide/evidence.md"
+        ),
+        "nodes": _Entry("toolkit.cli.nodes.command", "Judge which nodes are fit for jobs.", "docs/guide/gpus.md"),
+        "suite": _Entry(
+            "toolkit.cli.suite.command", "Compare the newest round of a suite with earlier ones.", "docs/guide/suite.md"
+        ),
+        "report": _Entry(
+            "toolkit.cli.report", "Write the results of verification as HTML and Markdown.", "docs/guide/evidence.md"
+        ),
+    },
+    "Site": {
+        "hardware": _Entry(
+            "toolkit.cli.hardware.command",
+            "Machines: what they need, what fits, how nodes differ.",
+            "docs/guide/machines.md",
+        ),
+        "site": _Entry(
+            "toolkit.cli.site.command", "Hosts, switches and what else is around the cluster.", "docs/guide/site.md"
+        ),
+        "data": _Entry("toolkit.cli.data.command", "The data sets that jobs train on.", "docs/guide/data.md"),
+    },
+    "Engine": {
+        "state": _Entry(
+            "toolkit.cli.state.command",
+            "A stack's state: backups, repair, existing objects, tenants.",
+            "docs/guide/state.md",
+        ),
+        "pulumi": _Entry(
+            "toolkit.cli.pulumi.command", "Run plain `pulumi` in the environment of a stack.", passes_on=True
+        ),
+        "ci": _Entry("toolkit.cli.ci.command", "What pipelines need: comments, kubeconfig, policies."),
+        "sim": _Entry(
+            "toolkit.cli.sim",
+            "Start, stop, inspect and remove the simulated cluster alone.",
+            "docs/reference/simulated-cluster.md",
+        ),
+    },
 }
+COMMANDS = {name: entry for entries in GROUPS.values() for name, entry in entries.items()}
+_USAGE = """Usage: hpc COMMAND ...; `hpc COMMAND --help` explains a command.
+
+Multi-node GPU training on OpenShift: the platform, its policies, and a
+simulated cluster to try both."""
+_MORE = "--version prints the version. Start with docs/guide/first-stack.md; docs/reference/commands.md\nhas all commands."
 _EXTRA = re.compile(r"unexpected extra argument\(s\) \((\S+)\)")
 
 
 class _Commands(TyperGroup):
-    _listed = False
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        self._listed = True
-        super().format_help(ctx, formatter)
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """Print the help of `./hpc` for one screen: a line for each command, which is not imported for it."""
+        typer.echo(f"{_USAGE}\n")
+        for group, entries in GROUPS.items():
+            for number, (name, entry) in enumerate(entries.items()):
+                typer.echo(f"{'' if number else group:8}{name:10}{entry.summary}")
+        typer.echo(f"\n{project.located(_MORE)}")
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if (new := former_names.current(args)) is not None:
+            try:
+                ctx.fail(new)
+            except typer.TyperException as error:
+                error.exit_code = former_names.status(args)
+                raise
         # Typer looks for similar names among these; `get_command` imports what they are.
         self.commands = dict.fromkeys(COMMANDS, TyperCommand(None))
         return super().resolve_command(ctx, args)
@@ -177,34 +140,8 @@ class _Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | TyperGroup | None:  # noqa: ARG002
         if (entry := COMMANDS.get(cmd_name)) is None:
             return None
-        if self._listed:
-            return TyperCommand(cmd_name, help=entry.summary, rich_help_panel=entry.panel)
-        module: Any = importlib.import_module(entry.module)
-        single = typer.Typer(callback=_hpc, add_completion=False)
         page = f"More: {project.located(entry.page)}"
-        if hasattr(module, "app"):
-            single.add_typer(module.app, name=cmd_name, rich_help_panel=entry.panel, epilog=page)
-        else:
-            single.command(
-                cmd_name,
-                cls=getattr(module, "KIND", TyperCommand),
-                context_settings={"allow_extra_args": entry.passes_on, "ignore_unknown_options": entry.passes_on},
-                rich_help_panel=entry.panel,
-                epilog=page,
-            )(module.command)
-        made = cast("TyperCommand | TyperGroup", get_group(single).commands[cmd_name])
-        _unwrap(made)
-        return made
-
-
-def _unwrap(command: Any) -> None:
-    """Make each paragraph of the help one line, which the terminal breaks at its own width."""
-    paragraphs = project.located(command.help or "").split("\n\n")
-    command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
-    for parameter in command.params:
-        parameter.help = project.located(getattr(parameter, "help", None) or "")
-    for inner in getattr(command, "commands", {}).values():
-        _unwrap(inner)
+        return built(cmd_name, entry.module, epilog=page, passes_on=entry.passes_on)
 
 
 def _name_the_option(error: Any) -> None:
@@ -238,12 +175,10 @@ def _hpc(version: VersionOption = False) -> None:
 
 app = typer.Typer(
     cls=_Commands,
-    help="Multi-node GPU training on OpenShift: the platform, its policies, and a simulated cluster to try both.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
     callback=_hpc,
-    epilog=project.located("Start with docs/guide/first-stack.md; docs/reference/commands.md has all commands."),
 )
 
 

@@ -110,7 +110,7 @@ def status(stack: AnyStack = None, name: OtherName = None) -> None:
         if found.object_store:
             print_text(
                 f"state of Pulumi: in the simulated object store at {found.object_store}; "
-                f"`./hpc env --stack STACK --name {found.name}` gives its keys"
+                f"`./hpc pulumi --print-env --stack STACK --name {found.name}` gives its keys"
             )
         if found.discover:
             print_text(f"simulated Spectrum Discover: {found.discover}, over {home.Layout(Path(found.home)).catalogue}")

@@ -202,7 +202,7 @@ class Profile(Model):
     rack_units: int | None = Field(default=None, gt=0)
     weight_kg: int | float | None = Field(default=None, gt=0)
     reference_design: Literal["superpod", "supermicro"] | None = Field(
-        default=None, description="design whose fabric tables or list of parts `./hpc plan` shows for it"
+        default=None, description="design whose fabric tables or list of parts `./hpc hardware show` shows for it"
     )
     source: str = Field(
         description="source ids (docs/coverage/sources.md) of the figures, and public records where the documents have "

@@ -38,7 +38,7 @@ def test_an_existing_cluster_stays_as_it_is(used: Used) -> None:
             assert found["gpu"]["operator"]["operator_group"] == "nvidia-gpu-operator-x7k2p"
             assert not {"tuning", "mpi_operator", "pull_secret"} & found.keys()
             assert (found["gpu"]["mig"], [each["namespace"] for each in found["tenants"]]) == ("single", ["vision"])
-        if "./hpc adopt" in block.text:
+        if "./hpc state adopt" in block.text:
             assert differing(before, used.everything()) == set()
             assert {*used.settings["adopted"]} == names_in(*PAGE.with_suffix("").glob("*.yaml")) - OWN
         if "|| true" in block.text:
@@ -62,7 +62,7 @@ def another_machine_is_refused(used: Used) -> None:
     name = "render-1"
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {names.GPU_FEATURES[0]: "true"}}}
     used.api.request("POST", kinds.NODE.path(), node)
-    for command in ("diff", "preview", "up"):
+    for command in ("diff", "pulumi preview", "up"):
         assert has(used.run(f"! ./hpc {command} --stack corp"), name, "cluster.shared_nodes")
     used.change(f"cluster: {{shared_nodes: [{name}]}}")
     assert has(used.run("./hpc diff --stack corp"), name)

@@ -38,7 +38,7 @@ def test_half_installed_operators_are_repaired_and_adopted(used: Used) -> None:
 
     used.edit(decide)
     before = used.everything()
-    used.run("./hpc adopt --stack corp --yes")
+    used.run("./hpc state adopt --stack corp --yes")
     assert {*used.settings["adopted"]} == names_in(OPERATORS) - {SECOND_GROUP}
     assert used.diff()[1] <= {"create", "same"}
     used.run("./hpc up --stack corp")

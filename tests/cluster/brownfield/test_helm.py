@@ -40,7 +40,7 @@ def test_what_helm_and_others_manage_stays(used: Used) -> None:
 
     used.change(AS_IT_IS)
     before = used.everything()
-    used.run("./hpc adopt --stack corp --yes")
+    used.run("./hpc state adopt --stack corp --yes")
     assert {*used.settings["adopted"]} == ADOPTED
     printed, operations = used.diff()
     assert operations <= {"create", "same"}

@@ -46,7 +46,7 @@ def test_a_hosted_cluster_has_no_machine_configs(used: Used) -> None:
 
     assert used.settings["fabric"]["kind"] == "ethernet"
     before = used.everything()
-    used.run("./hpc adopt --stack corp --yes")
+    used.run("./hpc state adopt --stack corp --yes")
     assert {*used.settings["adopted"]} == ADOPTED
     assert used.diff()[1] <= {"create", "same"}
     used.run("./hpc up --stack corp")

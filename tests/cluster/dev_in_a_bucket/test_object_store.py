@@ -45,7 +45,7 @@ def test_killed_store_is_named_and_comes_back_with_all_of_it(lab: Lab, home: Pat
     """A killed store is named at once by every command, and after a restart has the whole state."""
     kept = backend.read("dev")
     os.kill(Processes(home).running()["object-store"].pid, signal.SIGKILL)
-    for command in (["pulumi", "stack", "ls"], ["preview"], ["down"]):
+    for command in (["pulumi", "stack", "ls"], ["pulumi", "preview"], ["destroy"]):
         assert "the simulated object store of cluster default does not run" in lab.fails(*command)
     lab.works("sim", "down")
     assert choice.of_cluster(home).read("dev") == kept
@@ -71,9 +71,9 @@ def ours(lab: Lab) -> list[str]:
 
 
 def test_nothing_is_left(lab: Lab, home: Path) -> None:
-    """`down` removes every object, its namespaces and labels on nodes; `sim clean` the cluster with store and data."""
+    """`destroy` removes all objects, namespaces and labels on nodes; `sim clean` the cluster with store and data."""
     assert ours(lab)
-    lab.works("down")
+    lab.works("destroy")
     assert not choice.of_cluster(home).checkpoint("dev").get("resources")
     assert ours(lab) == []
     assert not [

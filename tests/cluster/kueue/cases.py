@@ -1,4 +1,4 @@
-"""Random cases of a job and the free GPUs of a few nodes of two pools, and what `./hpc place` says of them."""
+"""Random cases of a job and the free GPUs of a few nodes of two pools, and what `./hpc hardware fit` says of them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from unittest import mock
 from stacks.loading.settings import parse
 from tests.support.commands import finished
 from tests.support.stack_settings import data
-from toolkit.cli import place
+from toolkit.cli.hardware import fit
 from toolkit.cli.shared.stack import Stack
 
 STACK = "mixed"
@@ -66,12 +66,12 @@ class Case:
 
     @property
     def fits(self) -> bool:
-        """Whether the job can start now, by `./hpc place`."""
+        """Whether the job can start now, by `./hpc hardware fit`."""
         free = ",".join(f"{node}={gpus}" for node, gpus in self.own.items())
         job = ["--gpus", str(self.pods * self.gpus), "--gpus-per-pod", str(self.gpus), "--pool", self.pool]
         within = ["--within", self.level] if self.level else []
         with mock.patch("toolkit.cli.shared.stack.read", stack):
-            status, _ = finished(place.command, "--stack", STACK, *job, "--free", free, *within)
+            status, _ = finished(fit.command, "--stack", STACK, *job, "--free", free, *within)
         return status == 0
 
 

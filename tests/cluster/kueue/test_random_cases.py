@@ -1,4 +1,4 @@
-"""`./hpc place` and the scheduler with Kueue agree whether a job of a pool can start now.
+"""`./hpc hardware fit` and the scheduler with Kueue agree whether a job of a pool can start now.
 
 Every case has nodes of two pools, a queue with a flavor of each, and a job of one of them; the cases of a batch are
 tried at the same time. A run tries 60 cases of one seed; HPC_PLACEMENT_CASES sets another number.

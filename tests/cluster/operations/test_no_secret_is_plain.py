@@ -133,7 +133,7 @@ def test_the_search_would_find_them(site: Site) -> None:
 
 
 def test_what_env_prints(site: Site) -> None:
-    """`./hpc env` prints no keys and passphrases: the shell has them already."""
+    """`./hpc pulumi --print-env` prints no keys and passphrases: the shell has them already."""
     (said,) = (output.decode() for place, output in site.printed.items() if place.endswith(" env"))
     names = {line.removeprefix("export ").partition("=")[0] for line in said.splitlines() if line.startswith("export ")}
     assert names == {

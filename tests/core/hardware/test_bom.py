@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.support.machines import DGX_A100, SYS_4029GP_TVRT
-from toolkit.cli.plan.bom import BILLS, Bom, Chassis, Drives, against, differences, total
+from toolkit.cli.hardware.show.bom import BILLS, Bom, Chassis, Drives, against, differences, total
 
 SUPERMICRO = BILLS["supermicro"]
 

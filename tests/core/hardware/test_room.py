@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.machines import DGX1_V100_16GB, DGX_A100
-from toolkit.cli.plan.room import Rack, room
+from toolkit.cli.hardware.show.room import Rack, room
 
 
 def test_a_pod_needs_its_power_and_height() -> None:

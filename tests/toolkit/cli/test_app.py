@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 import typer
+from typer.core import TyperGroup
 from typer.main import get_group
 from typer.testing import CliRunner
 
@@ -18,9 +19,10 @@ from policies.version import version
 from tests.support.commands import exit_status
 from tests.support.recorded import ROOT
 from toolkit.cli.app import COMMANDS, app
+from toolkit.cli.shared import former_names
+from toolkit.cli.shared.exit_status import UNJUDGED
 
 _LONGEST = 10
-PANELS = {"Everyday", "Review", "Evidence", "State", "Simulation"}
 
 
 def _commands() -> Iterator[tuple[str, Any]]:
@@ -29,7 +31,11 @@ def _commands() -> Iterator[tuple[str, Any]]:
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         yield name, command
-        yield from ((f"{name} {inner}", part) for inner, part in getattr(command, "commands", {}).items())
+        yield from ((f"{name} {inner}", command.get_command(context, inner)) for inner in _inner(command, context))
+
+
+def _inner(command: Any, context: Any) -> list[str]:
+    return command.list_commands(context) if isinstance(command, TyperGroup) else []
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +66,7 @@ def test_every_output_option_has_standard_output_or_refuses_it(commands: dict[st
     """Every -o writes one file, which may be standard output, or a path that standard output cannot be."""
     options = {name: option for name, each in commands.items() for option in each.params if "-o" in option.opts}
     files = {name for name, option in options.items() if option.help.endswith("; - for standard output.")}
-    assert files == {"adopt", "diff", "drift", "job", "machine discover", "machine from-logs", "state backup"}
+    assert files == {"state adopt", "diff", "drift", "job", "hardware discover", "hardware from-logs", "state backup"}
     assert options.keys() - files == {"data index", "render", "report", "site render"}
     assert all(option.callback for option in options.values())
 
@@ -75,9 +81,9 @@ def test_help_names_a_page(commands: dict[str, Any]) -> None:
     ("words", "status", "part"),
     [
         (["chek"], 2, "No such command 'chek'. Did you mean 'check'?"),
-        (["plan", "prod"], 2, "prod is a stack: write --stack prod"),
+        (["status", "prod"], 2, "prod is a stack: write --stack prod"),
         (["state", "check", "prod"], 2, "prod is a stack: write --stack prod"),
-        (["plan", "nothing"], 2, "unexpected extra argument(s) (nothing)"),
+        (["status", "nothing"], 2, "unexpected extra argument(s) (nothing)"),
         (["--version"], 0, f"hpc {version()}"),
     ],
 )
@@ -87,9 +93,25 @@ def test_usage(words: list[str], status: int, part: str) -> None:
     assert (found.exit_code, part in found.output) == (status, True), found.output
 
 
-def test_commands_are_grouped_by_purpose(commands: dict[str, Any]) -> None:
-    """Every command is in one of the panels, and each panel has a command."""
-    assert {command.rich_help_panel for name, command in commands.items() if " " not in name} == PANELS
+def test_help_fits_one_screen() -> None:
+    """The help without a command has a line for each command, and fits a terminal of 80 columns."""
+    for words in ([], ["--help"]):
+        lines = CliRunner().invoke(app, words).output.rstrip().splitlines()
+        assert len(lines) <= 30
+        assert max(map(len, lines)) <= 80
+        assert {name for name in COMMANDS if any(name in line.split()[:2] for line in lines)} == {*COMMANDS}
+
+
+@pytest.mark.parametrize("former", former_names.NAMES)
+def test_a_former_name_is_answered_with_the_present_one(former: str, commands: dict[str, Any]) -> None:
+    """What a command was called before is no command, and names the one that it is now."""
+    done = CliRunner().invoke(app, former.split(), env={"COLUMNS": "300"})
+    assert done.exit_code in (2, UNJUDGED)
+    assert f"`./hpc {former}` is now `./hpc {former_names.NAMES[former]}`" in done.output
+    present = former_names.NAMES[former].split("`")[0].split()
+    assert {" ".join(present[:1]), " ".join(present[:2]) if not present[-1].startswith("-") else present[0]} & {
+        *commands
+    }
 
 
 def test_a_command_that_is_terminated_removes_its_temporary_files(

@@ -9,7 +9,7 @@ import pytest
 from stacks.loading.settings import known
 from tests.support.commands import exit_status
 from tests.support.states import on_real_cluster
-from toolkit.cli import down
+from toolkit.cli import destroy
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import read
@@ -17,10 +17,10 @@ from toolkit.cli.shared.stack import read
 pytestmark = pytest.mark.usefixtures("sim_home")
 
 
-@pytest.mark.parametrize("command", ["up", "preview"])
-def test_unknown_stack(command: str, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("command", [("up",), ("pulumi", "preview")])
+def test_unknown_stack(command: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
     """An unknown stack is refused by name, with the known ones."""
-    assert exit_status(command, "--stack", "nope") == 1
+    assert exit_status(*command, "--stack", "nope") == 1
     output = capfd.readouterr().err
     assert "no settings for stack 'nope'" in output
     assert f"known stacks: {', '.join(known(ROOT))}" in output
@@ -58,8 +58,8 @@ def test_missing_virtual_environment(tmp_path: Path) -> None:
 
 
 def test_real_cluster_is_not_destroyed_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`./hpc down` of a real cluster is refused with a message."""
+    """`./hpc destroy` of a real cluster is refused with a message."""
     real = on_real_cluster(read("prod"))
     monkeypatch.setattr("toolkit.cli.shared.stack.read", lambda *_: real)
     with pytest.raises(Problem, match="is on a real cluster"):
-        down.command("prod")
+        destroy.command("prod")

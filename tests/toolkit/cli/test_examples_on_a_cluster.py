@@ -40,7 +40,7 @@ def _settings() -> dict[str, bytes]:
 def test_the_engine_writes_beside_the_cluster(example: ClusterFolder) -> None:
     """The engine's keys and secrets are written beside the cluster, and no file of the checkout changes."""
     before = _settings()
-    status, output = example.run("preview", "--stack", STACK)
+    status, output = example.run("pulumi", "preview", "--stack", STACK)
     assert status == 0, output
     assert "Placement, stage nccl" in output
     assert _settings() == before
@@ -52,7 +52,7 @@ def test_secrets_are_kept_with_the_cluster(example: ClusterFolder) -> None:
     before = _settings()
     status, output = example.run("pulumi", "--stack", STACK, "config", "set", "--secret", "--path", SECRET, "me")
     assert status == 0, output
-    assert example.run("env", "--stack", STACK)[0] == 0
+    assert example.run("pulumi", "--print-env", "--stack", STACK)[0] == 0
     accounts = settings_copy.read(_copy(example))["config"]["hpc:scaleGui"]
     assert set(accounts["csisecret-local"]["username"]) == {"secure"}
     assert _settings() == before
@@ -61,15 +61,15 @@ def test_secrets_are_kept_with_the_cluster(example: ClusterFolder) -> None:
 def test_a_copy_that_is_lost_is_made_again(example: ClusterFolder) -> None:
     """A lost copy of the settings is created again, and the passphrase opens the state."""
     _copy(example).unlink()
-    status, output = example.run("preview", "--stack", STACK)
+    status, output = example.run("pulumi", "preview", "--stack", STACK)
     assert status == 0, output
 
 
 def test_what_does_not_fit_the_cluster_is_refused(example: ClusterFolder) -> None:
     """Another passphrase or release than the cluster's is refused with a message of ./hpc."""
-    status, output = example.run("preview", "--stack", STACK, PULUMI_CONFIG_PASSPHRASE="another")
+    status, output = example.run("pulumi", "preview", "--stack", STACK, PULUMI_CONFIG_PASSPHRASE="another")
     assert (status, "has a passphrase of its own" in output) == (1, True)
-    for command in (("up",), ("preview",), ("sim", "up")):
+    for command in (("up",), ("pulumi", "preview"), ("sim", "up")):
         status, output = example.run(*command, "--stack", "redpaper-today", "--name", example.home.name)
         assert status == 1
         assert "`./hpc sim clean --name redpaper-44`" in output

@@ -8,10 +8,11 @@ import pytest
 
 from tests.support.recorded import ROOT
 
-_COMMAND = re.compile(r"`\./hpc ((?:state )?[a-z-]+)([^`]*)`")
+_COMMAND = re.compile(r"`\./hpc ((?:state |ci )?[a-z-]+)([^`]*)`")
 _OF_A_STACK = {
-    *("up", "pulumi", "diff", "drift", "down", "preview", "status", "verify", "adopt", "report", "render", "env"),
-    *("split", "state init", "state repair", "state restore", "state rotate", "state accept-cluster", "state list"),
+    *("up", "pulumi", "diff", "drift", "destroy", "status", "verify", "nodes", "suite", "report", "render", "settings"),
+    *("state init", "state repair", "state restore", "state rotate", "state accept-cluster", "state list"),
+    *("state adopt", "state split", "ci kubeconfig", "ci policy-config"),
 }
 _NAMED = ("--stack", "--backend", "options}", "_named(")
 

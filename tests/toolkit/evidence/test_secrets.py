@@ -24,7 +24,12 @@ def test_a_secret_is_shown_nowhere(line: str, tmp_path: Path) -> None:
     """Also a file that is nothing but a secret is read, judged and compared without it."""
     log = tmp_path / "log"
     log.write_text(f"{line}\n")
-    for command in (["verify", "--all", "-f"], ["parse"], ["parse", "--json"], ["site", "diff", "-f"]):
+    for command in (
+        ["verify", "--all", "-f"],
+        ["verify", "--figures"],
+        ["verify", "--figures", "--json"],
+        ["site", "diff", "-f"],
+    ):
         assert HASH not in CliRunner().invoke(app, [*command, str(log)]).output
     assert HASH not in str([one.model_dump() for one in read_text(f"some program\n{line}\n")])
 

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from collections.abc import Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,7 @@ from toolkit.cli.check.examination import Result, examine, examine_stack
 from toolkit.cli.check.reports import REPORTS, Format, text
 from toolkit.cli.check.sources import sources
 from toolkit.cli.check.stack_objects import of_stack
-from toolkit.cli.shared.errors import explain, print_error
+from toolkit.cli.shared.errors import Problem, explain, print_error
 from toolkit.cli.shared.options import DEFAULT_STACK
 
 CLEAN, FOUND, UNREADABLE = 0, 1, 2
@@ -69,6 +70,14 @@ ExceptionsOption = Annotated[
         help=f"YAML: exceptions to rules, each with its expiry date. Default: ours, and those in {exceptions.PLACE}.",
     ),
 ]
+ProgramOption = Annotated[
+    Path | None,
+    typer.Option("--program", help="File of a program of your own, in the format of stacks/programs, alone."),
+]
+LogOption = Annotated[
+    list[Path] | None,
+    typer.Option("--log", help="With --program: log to read its metrics from; repeatable. 1 where one has no value."),
+]
 RulesOption = Annotated[str | None, typer.Option("--rules", help="Run only these rules, comma-separated.")]
 
 
@@ -84,8 +93,10 @@ def command(
     config: ConfigOption = None,
     exempt: ExceptionsOption = None,
     rules: RulesOption = None,
+    program: ProgramOption = None,
+    log: LogOption = None,
 ) -> None:
-    """Check a stack, or manifests in files, without a cluster.
+    """Check a stack, manifests or a program, without a cluster.
 
     Without files: a stack's settings and, by the policies, the manifests that it would apply. With files: these, by
     the policies.
@@ -94,6 +105,8 @@ def command(
     could not be read, or settings are wrong.
     """
     names = [*(file or ()), *(more or ())]
+    if program is not None or log:
+        raise typer.Exit(_of_program(program, log or (), alone=not (names or stack)))
     with no_collection():
         try:
             declared = of_stack(stack or DEFAULT_STACK) if stack or not names else None
@@ -117,6 +130,15 @@ def command(
         listed = verbose or severity is Severity.ADVISORY
         _print(text.report(result, advisories=True) if form is Format.TEXT and listed else REPORTS[form](result))
     raise typer.Exit(_status(result, severity or Severity.MANDATORY))
+
+
+def _of_program(program: Path | None, logs: Sequence[Path], *, alone: bool) -> int:
+    """Check a program's file, and return the exit status."""
+    from toolkit.cli.check import program_file  # noqa: PLC0415 - the readers of logs, which policies do without
+
+    if program is None or not alone:
+        raise Problem("--program, with --log, is a check of its own", "Give --program FILE, without --stack and files.")
+    return program_file.check(program, logs)
 
 
 def _print(report: str) -> None:

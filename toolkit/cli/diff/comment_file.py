@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from toolkit.cli.comment import whole
+from toolkit.cli.ci.comment import whole
 from toolkit.cli.shared.output import write_text
 from toolkit.review import comment
 from toolkit.review.model import Review

@@ -26,8 +26,8 @@ def caution(review: Review, live: Live, options: str) -> Iterator[str]:
         names = enumerated([title(each) for each in found], _SHOWN)
         yield (
             f"{plural(len(found), 'object')} of those to be created {'is' if len(found) == 1 else 'are'} on the "
-            f"cluster already, and the update would fail there: {names}. {name(f'./hpc adopt {options}')} shows how "
-            "they differ, and adopts them."
+            f"cluster already, and the update would fail there: {names}. {name(f'./hpc state adopt {options}')} shows "
+            "how they differ, and adopts them."
         )
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Annotated
 
 import typer
 
 from toolkit.cli.diff import engine_reviews, presentation, stack_status
 from toolkit.cli.diff.command import JsonOption, OutputOption
+from toolkit.cli.drift import repairs as repair_plans
 from toolkit.cli.shared import identity, operator_channels, session, state_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.cluster_client import Cluster
@@ -30,6 +32,10 @@ class _Drifting(Judging):
 
 KIND = _Drifting
 
+RepairsOption = Annotated[
+    bool, typer.Option("--repairs", help="Show also what `./hpc up --repair` would re-apply, and what it leaves.")
+]
+
 
 def command(
     *,
@@ -37,6 +43,7 @@ def command(
     name: OtherName = None,
     output: OutputOption = None,
     as_json: JsonOption = None,
+    repairs: RepairsOption = False,
 ) -> None:
     """Show how the cluster differs from the program.
 
@@ -50,10 +57,17 @@ def command(
         presentation.present(review, output, as_json)
         if review.failed:
             raise typer.Exit(UNDETERMINED)
-        if review.changed:
+        if review.changed and repairs:
+            _show_repairs(wanted)
+        elif review.changed:
             print_text(f"`./hpc up {wanted.options} --repair` re-applies what is declared")
         if review.changed or review.ending or review.cautions:
             raise typer.Exit(DRIFTED)
+
+
+def _show_repairs(wanted: Stack) -> None:
+    proposed = repair_plans.proposed(wanted, session.engine(wanted), session.cluster(wanted))
+    repair_plans.show(proposed, wanted.options)
 
 
 def _looked(wanted: Stack) -> Review:

@@ -139,7 +139,9 @@ def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | Non
             f"OpenShift {release.name} is out of support: docs/reference/releases.md has the dates of later releases"
         )
     machine_files = [file.path for file in found.machine_files]
-    before = [f"./hpc adopt --stack {name}    # what is on the cluster already"] * already(found.settings, cluster)
+    before = [f"./hpc state adopt --stack {name}    # what is on the cluster already"] * already(
+        found.settings, cluster
+    )
     if not cluster.simulated:
         before.append(
             f"./hpc state init --stack {name}    # docs/guide/operations.md says what it needs: a passphrase, accounts"

@@ -164,7 +164,7 @@ def _noticed(settings: dict[str, Any], cluster: Cluster, release: Release, stack
     """Yield what is on the cluster that two would own."""
     if settings.get("mpi_operator") and cluster.mpi_operators:
         foreign = [each for each in cluster.mpi_operators if not each.startswith(f"{OPERATOR}/")]
-        remedy = f"`./hpc adopt --stack {stack}` imports it before the first update"
+        remedy = f"`./hpc state adopt --stack {stack}` imports it before the first update"
         if foreign:
             namespace, _, deployment = foreign[0].partition("/")
             remedy = (

@@ -97,8 +97,9 @@ def _content(profile: str, group: Group, reached: Connection) -> str:
     lines.append("Or remove this file, and have it made from what the node prints, by one of these:")
     output = f"-o machines/{profile}.yaml"
     commands = [
-        f"./hpc machine discover --kubeconfig {reached.kubeconfig} --context {reached.context} --node {first} {output}",
-        f"./hpc machine from-logs FILE... {output}",
+        f"./hpc hardware discover --kubeconfig {reached.kubeconfig} --context {reached.context} "
+        f"--node {first} {output}",
+        f"./hpc hardware from-logs FILE... {output}",
     ]
     return text.head(lines, commands) + text.dumped(fields)
 

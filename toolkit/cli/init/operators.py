@@ -60,7 +60,7 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
         yield Decision(
             path,
             f"{there[0].package} has a Subscription already, {there[0].namespace}/{there[0].name}"
-            + (trouble or f"; `./hpc adopt --stack {stack}` imports it into the stack as it is"),
+            + (trouble or f"; `./hpc state adopt --stack {stack}` imports it into the stack as it is"),
             mark=MARK if trouble else REVIEW,
         )
         return
@@ -80,7 +80,7 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
         yield Decision(
             (*path, "namespace"),
             f"the cluster has a namespace {namespace} already, without a Subscription to {name}: delete it, or "
-            f"`./hpc adopt --stack {stack}` imports it{what} before the first update"
+            f"`./hpc state adopt --stack {stack}` imports it{what} before the first update"
             + (f"; {_too_many(namespace, groups)}" if len(groups) > 1 else ""),
         )
     package = cluster.packages.get(name)

@@ -28,8 +28,8 @@ def fit(settings: dict[str, Any], cluster: Cluster, gpus: int | Mapping[str, int
         settings["tenants"] = [_tenant(name, there) for name, there in teams.items()]
         yield Decision(
             ("tenants",),
-            f"these namespaces have a quota of GPUs: {some([*teams])}. `./hpc adopt --stack {stack}` imports them as "
-            "they are",
+            f"these namespaces have a quota of GPUs: {some([*teams])}. `./hpc state adopt --stack {stack}` imports "
+            "them as they are",
             mark=REVIEW,
         )
         if isinstance(gpus, Mapping):
@@ -48,7 +48,7 @@ def fit(settings: dict[str, Any], cluster: Cluster, gpus: int | Mapping[str, int
             yield Decision(
                 ("tenants", index),
                 f"the cluster has a namespace {tenant['namespace']} already: give another name, here and in builds and "
-                f"stages, or import it with `./hpc adopt --stack {stack}`",
+                f"stages, or import it with `./hpc state adopt --stack {stack}`",
             )
         yield from _data(tenant, index, settings, cluster)
 

@@ -132,7 +132,7 @@ def _layout(text: str, request: Request) -> dict[str, int]:
     except ValueError:
         raise Problem(
             f"--layout {text} is not PODSxGPUS",
-            "Write pods and the GPUs of each, e.g. 2x8; `./hpc place --gpus N` lists those that fit.",
+            "Write pods and the GPUs of each, e.g. 2x8; `./hpc hardware fit --gpus N` lists those that fit.",
         ) from None
     pods, gpus = found["pods"], found["gpus"]
     for option, given, meant in (("--gpus", request.gpus, pods * gpus), ("--nodes", request.nodes, pods)):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from toolkit.cli.pulumi import engine_options
+from toolkit.cli.pulumi import engine_options, preview, shell
 from toolkit.cli.shared import identity, passphrases, session
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.engine import Engine
@@ -17,7 +17,7 @@ from toolkit.cli.shared.options import DEFAULT_STACK, OtherName
 from toolkit.cli.shared.stack import Stack
 
 _CONFIG = "config"
-_LOOKING = {"preview", "pre", "refresh", "destroy", "down", "dn"}
+_LOOKING = {"refresh", "destroy", "down", "dn"}
 """What reads a cluster, or takes one that is gone for good out of the state: it can do without an answer."""
 _CHANGING = {"up", "update", "import", "watch"}
 _HELP = {"-h", "--help"}
@@ -28,14 +28,35 @@ StacksOption = Annotated[
     list[str],
     typer.Option("--stack", "-s", help=f"Stack, as for any command; default: {DEFAULT_STACK}.", metavar="NAME"),
 ]
+PrintOption = Annotated[
+    bool,
+    typer.Option("--print-env", help='Print the environment, for a shell: eval "$(./hpc pulumi --print-env)".'),
+]
 
 
-def command(context: typer.Context, stack: StacksOption = [], name: OtherName = None) -> None:  # noqa: B006 - Typer's way
+def command(
+    context: typer.Context,
+    stack: StacksOption = [],  # noqa: B006 - Typer's way
+    name: OtherName = None,
+    *,
+    print_env: PrintOption = False,
+) -> None:
     """Run plain `pulumi` in the environment of a stack.
 
     --stack and --name come first; all that follows goes to `pulumi`.
+
+    `preview` first compares the settings with the cluster, as `./hpc diff` and `up` do, and runs with the policies,
+    unless --policy-pack names others. What runs beside it (`kubectl`, plain `pulumi`) gets its environment by
+    --print-env.
     """
     wanted = stacks.read(_one(stack), name)
+    if print_env:
+        if context.args:
+            raise Problem("--print-env runs no command", f"Omit it, or omit {' '.join(context.args)}.")
+        shell.print_variables(wanted)
+        return
+    if _name(context.args) in preview.NAMES and _HELP.isdisjoint(context.args):
+        raise typer.Exit(preview.run(wanted, context.args))
     running = session.engine(wanted)
     words = [word for word in context.args if not word.startswith("-")]
     configures = words[:1] == [_CONFIG]

@@ -1,4 +1,4 @@
-"""What is compared with the cluster before an update, and before what shows one: `diff`, `preview` and `up`."""
+"""What is compared with the cluster before an update, and before what shows one: `diff`, `up` and `pulumi preview`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Writes to a cluster outside the engine, of the two places that may (docs/architecture.md).
 
-They are `toolkit/cli/machine/job_writer.py` and `toolkit/cli/verify/node_marks.py`; a test holds the others to it.
+They are `toolkit/cli/hardware/job_writer.py` and `toolkit/cli/nodes/node_marks.py`; a test holds the others to it.
 """
 
 from collections.abc import Mapping

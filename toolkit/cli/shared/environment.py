@@ -25,7 +25,7 @@ def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str,
     result = {
         "PATH": plugins(pulumi, outer).path,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
-        # Empty as well: what an earlier `./hpc env` exported would lead this stack to another one's cluster.
+        # Empty as well: what an earlier `./hpc pulumi --print-env` exported would lead to another stack's cluster.
         "PULUMI_STACK": stack.name,
         SETTINGS: str(stack.copy) if stack.copied else "",
         # As --stack and --cwd of every command, ahead of the one above.

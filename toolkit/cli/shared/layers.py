@@ -63,7 +63,7 @@ def require_split(stack: Stack) -> None:
         raise Problem(
             f"the state of stack {stack.name} has tenants ({some(found, _SHOWN)}); its file has none, "
             "and an update would delete them",
-            f"`./hpc split {_named(stack, to)}` moves them into the state of a stack of their own: "
+            f"`./hpc state split {_named(stack, to)}` moves them into the state of a stack of their own: "
             "docs/guide/several-stacks.md.",
         )
 
@@ -76,7 +76,7 @@ def require_no_tenants(stack: Stack) -> None:
         if backend.resources(tenants):
             raise Problem(
                 f"stack {stack.name} is the platform of stack {tenants}, which has objects on it",
-                f"`./hpc down {_named(stack, tenants)}` first; deleted under them, operators could not clean up.",
+                f"`./hpc destroy {_named(stack, tenants)}` first; deleted under them, operators could not clean up.",
             )
 
 

@@ -18,7 +18,7 @@ _BYTES = 32
 
 
 def given(outer: Mapping[str, str]) -> bool:
-    """Whether the user gives a passphrase; one from an earlier `./hpc env` is not the user's.
+    """Whether the user gives a passphrase; one from an earlier `./hpc pulumi --print-env` is not the user's.
 
     The engine takes an empty PULUMI_CONFIG_PASSPHRASE for a passphrase, and an empty name of a file for none.
     """

@@ -46,7 +46,7 @@ def require_own_cluster(stack: Stack) -> None:
         raise Problem(
             f"the simulated cluster {name} has stack {other} on it, and takes one stack at a time",
             f"Give stack {stack.name} a cluster of its own (`--name` and another name), or take {other} off this one: "
-            f"`./hpc down --stack {other} --name {name}`, or `./hpc sim clean --name {name}` with the cluster. "
+            f"`./hpc destroy --stack {other} --name {name}`, or `./hpc sim clean --name {name}` with the cluster. "
             f"If you mean {other}, pass `--stack {other}`.",
         )
 

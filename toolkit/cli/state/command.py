@@ -1,10 +1,19 @@
 """`./hpc state ...`: a module for each subcommand."""
 
-import typer
+from toolkit.cli.shared.command_groups import group
 
-from toolkit.cli.state import accept_cluster, backup, check, init, list, repair, restore, rotate
-
-app = typer.Typer(no_args_is_help=True, help="Create, check, list, back up and restore a stack's state.")
-
-for module in (init, check, list, backup, restore, repair, rotate, accept_cluster):
-    app.command(module.__name__.rpartition(".")[2].replace("_", "-"))(module.command)
+app = group(
+    "A stack's state: backups, repair, existing objects, tenants.",
+    {
+        "init": "toolkit.cli.state.init",
+        "check": "toolkit.cli.state.check",
+        "list": "toolkit.cli.state.list",
+        "backup": "toolkit.cli.state.backup",
+        "restore": "toolkit.cli.state.restore",
+        "repair": "toolkit.cli.state.repair",
+        "rotate": "toolkit.cli.state.rotate",
+        "accept-cluster": "toolkit.cli.state.accept_cluster",
+        "adopt": "toolkit.cli.state.adopt.command",
+        "split": "toolkit.cli.state.split.command",
+    },
+)

@@ -201,7 +201,7 @@ def verdict(wanted: Stack, account: Account, failed: list[str], behind: Sequence
     if any("already exists" in message.text for message in others):
         lines.append(
             f"If an update of this stack was interrupted: `./hpc state repair {wanted.options}` adds what it created "
-            f"to the state. Objects of other origin: `./hpc adopt {wanted.options}`."
+            f"to the state. Objects of other origin: `./hpc state adopt {wanted.options}`."
         )
     if any(plans.broken(message.text) for message in others):
         new = f"`./hpc diff {wanted.options} --plan FILE` writes a new plan, and shows it."

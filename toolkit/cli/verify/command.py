@@ -1,7 +1,7 @@
 """`./hpc verify`: whether jobs prove what they were to, by the lines of their logs."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -11,99 +11,61 @@ from stacks.settings.error import SettingsError
 from toolkit.cli.shared import results
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text, print_warning
-from toolkit.cli.shared.errors import explain
+from toolkit.cli.shared.errors import Problem, explain
 from toolkit.cli.shared.exit_status import Judging
 from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption
 from toolkit.cli.shared.stack import Stack
-from toolkit.cli.verify import history as suite_history
-from toolkit.cli.verify import log_files, modes, node_fitness
-from toolkit.cli.verify.modes import Mode
+from toolkit.cli.verify import figures, log_files
+from toolkit.cli.verify.options import (
+    OF_A_STACK,
+    OF_FILES,
+    AllOption,
+    FabricOption,
+    Files,
+    MoreFiles,
+    ProfileOption,
+    WaitOption,
+)
 from toolkit.cli.verify.stack_jobs import gather, store
 from toolkit.cli.verify.verdict_tables import conclude, show
 from toolkit.evidence.judge import exit_status, judge
 
 KIND = Judging
-_OF_A_JOB = "The job of log files"
-_OF_NODES = "Fitness of nodes"
-_OF_ROUNDS = "Rounds of a suite"
 
-Files = Annotated[
-    list[str] | None,
-    typer.Option("--file", "-f", help="Log of the job; repeatable. - is standard input."),
-]
-MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="LOG", help="Further logs, without -f.")]
-ProfileOption = Annotated[
-    str | None,
-    typer.Option(help="Hardware profile of the nodes: a file of core/hardware/machines.", rich_help_panel=_OF_A_JOB),
-]
-LayoutOption = Annotated[str | None, typer.Option(help="Pods x GPUs of each, e.g. 02x08.", rich_help_panel=_OF_A_JOB)]
+LayoutOption = Annotated[str | None, typer.Option(help="Pods x GPUs of each, e.g. 02x08.", rich_help_panel=OF_FILES)]
 TransportOption = Annotated[
     Transport | None,
-    typer.Option(help="Transport between nodes; omit it for a job on one node.", rich_help_panel=_OF_A_JOB),
-]
-FabricOption = Annotated[
-    Literal["infiniband", "roce", "ethernet"] | None,
-    typer.Option(help="Kind of fabric. Default: that of the profile's ports.", rich_help_panel=_OF_A_JOB),
+    typer.Option(help="Transport between nodes; omit it for a job on one node.", rich_help_panel=OF_FILES),
 ]
 ProgramOption = Annotated[
     str | None,
     typer.Option(
-        help="Program, as docs/reference/programs.md lists it, or rdma-test; one of the stack's `programs`, or a file.",
-        rich_help_panel=_OF_A_JOB,
+        help="Program, as docs/reference/programs.md lists it, or rdma-test; one of `programs` of the stack, or a file.",
+        rich_help_panel=OF_FILES,
     ),
 ]
 NodesOption = Annotated[
-    list[str] | None, typer.Option("--node", help="Node of the job; repeatable.", rich_help_panel=_OF_A_JOB)
+    list[str] | None, typer.Option("--node", help="Node of the job; repeatable.", rich_help_panel=OF_FILES)
 ]
 SharpOption = Annotated[
-    bool, typer.Option("--sharp", help="Expect reductions by the switches (CollNet).", rich_help_panel=_OF_A_JOB)
+    bool, typer.Option("--sharp", help="Expect reductions by the switches (CollNet).", rich_help_panel=OF_FILES)
+]
+FiguresOption = Annotated[
+    bool,
+    typer.Option(
+        "--figures",
+        help="Print the figures in the files, and judge nothing. Exit status 1 if one has output of no known tool.",
+        rich_help_panel=OF_FILES,
+    ),
 ]
 JobOption = Annotated[
     list[str] | None,
     typer.Option(
         "--job",
         help="Only this job, NAME or TENANT/NAME; repeatable. Nodes are then not inspected, and no result is stored.",
+        rich_help_panel=OF_A_STACK,
     ),
 ]
-WaitOption = Annotated[
-    float | None,
-    typer.Option(min=0, help="Seconds to wait for running jobs; default 0, on a simulated cluster 30."),
-]
-NodesFitOption = Annotated[
-    bool,
-    typer.Option(
-        "--nodes",
-        help="Judge each node, by the program preflight and by jobs over several nodes; with files, by logs of "
-        "preflight.",
-        rich_help_panel=_OF_NODES,
-    ),
-]
-CordonOption = Annotated[
-    bool,
-    typer.Option(
-        "--cordon",
-        help="With --nodes: ask, then mark unfit nodes by a label, and unmark fit ones (docs/guide/gpus.md).",
-        rich_help_panel=_OF_NODES,
-    ),
-]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="With --cordon: do not ask.", rich_help_panel=_OF_NODES)]
-HistoryOption = Annotated[
-    bool,
-    typer.Option(
-        "--history",
-        help="Compare the newest round of the stack's suite with those before it (docs/guide/suite.md); -f names files "
-        "of rounds, or folders with their logs.",
-        rich_help_panel=_OF_ROUNDS,
-    ),
-]
-AlertmanagerOption = Annotated[
-    str | None,
-    typer.Option(
-        help="With --history: send the newest round's results to the Alertmanager at this URL (docs/guide/suite.md).",
-        rich_help_panel=_OF_ROUNDS,
-    ),
-]
-AllOption = Annotated[bool, typer.Option("--all", help="Also show the criteria that passed.")]
 
 
 def command(
@@ -121,12 +83,8 @@ def command(
     program: ProgramOption = None,
     node: NodesOption = None,
     sharp: SharpOption = False,
+    only_figures: FiguresOption = False,
     everything: AllOption = False,
-    nodes: NodesFitOption = False,
-    cordon: CordonOption = False,
-    yes: YesOption = False,
-    history: HistoryOption = False,
-    alertmanager: AlertmanagerOption = None,
     plain: JsonOption = False,
 ) -> None:
     """Judge by their logs whether jobs met their expectations.
@@ -138,25 +96,23 @@ def command(
     whose expectations the options give; --stack names the stack whose `programs` --program may name.
     """
     names = [*(file or ()), *(more or ())]
-    mode = modes.chosen(logs=bool(names), nodes=nodes, history=history)
-    modes.require_fitting(
-        mode,
-        {
-            "profile": profile,
-            "layout": layout,
-            "transport": transport,
-            "fabric": fabric,
-            "program": program,
-            "node": node or None,
-            "sharp": sharp,
-            "job": job,
-            "wait": wait,
-            "cordon": cordon,
-            "yes": yes,
-            "alertmanager": alertmanager,
-        },
-    )
-    if mode in (Mode.LOGS, Mode.NODES_OF_LOGS):
+    expectations = {
+        "profile": profile,
+        "layout": layout,
+        "transport": transport,
+        "fabric": fabric,
+        "program": program,
+        "node": node or None,
+        "sharp": sharp or None,
+    }
+    if names:
+        _refuse({"job": job, "wait": wait}, "is for the jobs of a stack, and these are files")
+    else:
+        _refuse({**expectations, "figures": only_figures or None}, "is for logs in files, and none is named")
+    if only_figures:
+        _refuse(expectations, "says what is judged, and --figures judges nothing")
+        raise typer.Exit(figures.print_of(names, plain=plain))
+    if names:
         request = log_files.request(
             names,
             profile=profile,
@@ -168,18 +124,15 @@ def command(
             sharp=sharp,
             own=lambda: _programs(stack, name),
         )
-        if mode is Mode.LOGS:
-            raise typer.Exit(conclude([log_files.job(names, request)], plain=plain))
-        own = [log_files.job([one], request.model_copy(update={"job": one})) for one in names]
-        raise typer.Exit(node_fitness.of_logs(own, plain=plain))
-    wanted = stacks.read(stack, name)
-    if mode is Mode.ROUNDS:
-        status = suite_history.of_stack(wanted, names, everything=everything, plain=plain, alertmanager=alertmanager)
-    elif mode is Mode.NODES:
-        status = node_fitness.of_stack(wanted, wait=wait, plain=plain, cordon=cordon, yes=yes)
-    else:
-        status = of_stack(wanted, job, wait=wait, everything=everything, plain=plain)
-    raise typer.Exit(status)
+        raise typer.Exit(conclude([log_files.job(names, request)], plain=plain))
+    raise typer.Exit(of_stack(stacks.read(stack, name), job, wait=wait, everything=everything, plain=plain))
+
+
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    """Raise Problem for the first option that has a value."""
+    for option, value in options.items():
+        if value is not None:
+            raise Problem(f"--{option} {why}", f"Omit --{option}.")
 
 
 def _programs(stack: str, name: str | None) -> Mapping[str, Program]:

@@ -23,7 +23,7 @@ from stacks.settings.workloads import (
     StageDataWorkload,
     Workload,
 )
-from toolkit.cli.programs.check import require_tools
+from toolkit.cli.check.program_file import require_tools
 from toolkit.evidence.verdict import RDMA_TEST, Data, Request, Shape
 
 

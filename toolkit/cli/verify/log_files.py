@@ -17,13 +17,13 @@ from toolkit.evidence.verdict import RDMA_TEST, Ended, Fabric, Job, Request, Sha
 def request(
     names: Sequence[str],
     *,
-    profile: str | None,
-    layout: str | None,
-    transport: Transport | None,
-    fabric: Fabric | None,
-    program: str | None,
-    nodes: Sequence[str],
-    sharp: bool,
+    profile: str | None = None,
+    layout: str | None = None,
+    transport: Transport | None = None,
+    fabric: Fabric | None = None,
+    program: str | None = None,
+    nodes: Sequence[str] = (),
+    sharp: bool = False,
     own: Callable[[], Mapping[str, Program]] = dict,
 ) -> Request:
     """Return what the options of `./hpc verify` expect of the job. Raises Problem for a value that is not known.

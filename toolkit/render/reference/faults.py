@@ -34,7 +34,7 @@ because the documents do.
 """
 _MANUALLY = """## Manually
 
-On the simulated cluster, after `./hpc up` and `eval "$(./hpc env)"` (with `--stack` where one is named).
+On the simulated cluster, after `./hpc up` and `eval "$(./hpc pulumi --print-env)"` (with `--stack` where one is named).
 Then `./hpc verify`. `./hpc sim clean` and `./hpc up` restore a sound platform. Where noted, the job has to run
 again first, once nodes and plugins have adopted the change:
 

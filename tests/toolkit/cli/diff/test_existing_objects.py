@@ -31,7 +31,7 @@ def test_what_is_there_is_reported_with_the_command() -> None:
 
     assert [bare(each) for each in existing_objects.caution(FOUND, live, "--stack lab")] == [
         "2 objects of those to be created are on the cluster already, and the update would fail there: Namespace audio "
-        "and ResourceQuota audio/gpus. ./hpc adopt --stack lab shows how they differ, and adopts them."
+        "and ResourceQuota audio/gpus. ./hpc state adopt --stack lab shows how they differ, and adopts them."
     ]
     assert asked == [("Namespace", "", "audio"), ("Namespace", "", "vision"), ("ResourceQuota", "audio", "gpus")]
 

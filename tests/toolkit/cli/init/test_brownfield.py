@@ -104,7 +104,7 @@ def test_a_cluster_in_use_gets_nothing_that_it_does_not_have(name: str) -> None:
         assert made.settings["fabric"] == {"kind": "ethernet", "pod_mtu": 8900}
         settings.parse(made.settings, "Pulumi.site.yaml", "site")
         (review,) = (each for each in made.decisions if each.place == "fabric")
-        assert has(review.text, "in use", "jobs (`stages`)", f"./hpc settings show --stack {name}")
+        assert has(review.text, "in use", "jobs (`stages`)", f"./hpc settings --stack {name}")
 
 
 def test_a_cluster_in_use_keeps_what_it_has() -> None:

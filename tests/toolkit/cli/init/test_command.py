@@ -125,8 +125,8 @@ def test_an_unknown_machine_gets_a_file_to_complete(init: Run, project: Path) ->
     )
     assert has(printed, "no known machine", "8 NVIDIA-H100-80GB-HBM3", "224 CPUs")
     text = (project / "machines" / "site-sys-821ge-tnhr.yaml").read_text()
-    (command,) = (line for line in text.splitlines() if "./hpc machine discover" in line)
-    assert command.startswith(f"# ./hpc machine discover --kubeconfig kubeconfig --context {CONTEXT} --node gpu-1")
+    (command,) = (line for line in text.splitlines() if "./hpc hardware discover" in line)
+    assert command.startswith(f"# ./hpc hardware discover --kubeconfig kubeconfig --context {CONTEXT} --node gpu-1")
     assert yaml_text.read(text) == {"base": "hgx-h100", "model": "SYS-821GE-TNHR", "source": "labels of node gpu-1"}
     assert has(printed, "Pulumi.site.yaml:", ": machines[0]: ")
     assert has(printed, "cpu_cores, memory_gib, numa, link_layer, ports, hcas", "missing")
@@ -150,7 +150,7 @@ def test_what_is_installed_is_imported_first(init: Run) -> None:
     version = obj("nfd.v4.20", "openshift-nfd", status={"phase": "Succeeded"})
     _, printed = init(answers=api(cluster(SUBSCRIPTION=[there], CLUSTER_SERVICE_VERSION=[version])))
     assert "node_feature_discovery" in printed.partition("marked with REVIEW")[2]
-    assert printed.index("./hpc adopt --stack site    #") < printed.index("./hpc up --stack site")
+    assert printed.index("./hpc state adopt --stack site    #") < printed.index("./hpc up --stack site")
 
 
 def test_files_that_are_there_are_not_overwritten(init: Run, project: Path) -> None:

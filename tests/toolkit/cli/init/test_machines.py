@@ -106,7 +106,7 @@ def test_a_file_of_an_unknown_machine_lists_what_it_lacks() -> None:
     assert (one_file.path, other.path) == ("machines/site-x.yaml", "machines/site-x-2.yaml")
     assert "to_complete: [gpu, nvlink, cpu_cores, memory_gib, numa, link_layer, ports, hcas]" in one_file.content
     assert "gpus: 8\n" in one_file.content
-    assert "# ./hpc machine from-logs FILE... -o machines/site-x.yaml\n" in one_file.content
+    assert "# ./hpc hardware from-logs FILE... -o machines/site-x.yaml\n" in one_file.content
 
 
 @pytest.mark.parametrize(("gib", "kinds"), [(2014, 1), (1950, 2)])

@@ -76,7 +76,7 @@ def test_a_subscription_elsewhere_is_followed() -> None:
         "own_namespace_only": False,
         "operator_group": "g",
     }
-    assert "`./hpc adopt --stack site`" in said
+    assert "`./hpc state adopt --stack site`" in said
 
 
 def deployed(name: str, namespace: str, image: str, **annotations: str) -> dict[str, Any]:

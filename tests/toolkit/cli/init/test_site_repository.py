@@ -113,10 +113,11 @@ def test_its_targets_are_the_products(name: str) -> None:
 def test_its_commands_exist(name: str) -> None:
     """Every command of a workflow or of the page is one of `./hpc`, with its options."""
     group: Any = get_group(app)
-    found = re.findall(r"^[^#\n]*?\./hpc ([a-z]+)([^#|\n]*)", texts("lab")[name], re.MULTILINE)
+    found = re.findall(r"^[^#\n]*?\./hpc (?:(ci|sim) )?([a-z-]+)([^#|\n]*)", texts("lab")[name], re.MULTILINE)
     assert found
-    for command, rest in found:
-        options = {option for each in group.get_command(None, command).params for option in each.opts}
+    for inside, command, rest in found:
+        of = group.get_command(None, inside) if inside else group
+        options = {option for each in of.get_command(None, command).params for option in each.opts}
         assert {word for word in rest.split() if re.match(r"--?[a-z]", word)} <= options
 
 

@@ -22,7 +22,6 @@ from toolkit.cli.shared.stack import read
         (["import", "--file", "x.json"], "require"),
         (["-C", "up", "-v", "9", "refresh"], "look"),
         (["destroy", "--yes"], "look"),
-        (["pre"], "look"),
         (["stack", "import", "--file", "x.json"], None),
         (["stack", "ls"], None),
         (["config", "set", "up", "x"], None),

@@ -161,13 +161,13 @@ def test_one_client_queries_clusters() -> None:
     )
     users = {str(file.relative_to(CLI)) for file in CLI.rglob("*.py") if clients.search(file.read_text())}
     assert users == {
-        *("shared/cluster_client.py", "shared/cluster_writes.py", "comment/hosts.py"),
-        *("machine/job_writer.py", "verify/node_marks.py"),
-        *("data/discover.py", "data/scale_gui.py", "verify/alertmanager.py"),
+        *("shared/cluster_client.py", "shared/cluster_writes.py", "ci/comment/hosts.py"),
+        *("hardware/job_writer.py", "nodes/node_marks.py"),
+        *("data/discover.py", "data/scale_gui.py", "suite/alertmanager.py"),
     }
-    assert _importers("cluster_writes") == {"machine/job_writer.py", "verify/node_marks.py"}
-    assert _importers("job_writer") == {"machine/node_run.py"}
-    assert _importers("node_marks") == {"verify/node_fitness.py"}
+    assert _importers("cluster_writes") == {"hardware/job_writer.py", "nodes/node_marks.py"}
+    assert _importers("job_writer") == {"hardware/node_run.py"}
+    assert _importers("node_marks") == {"nodes/node_fitness.py"}
 
 
 def _importers(module: str) -> set[str]:

@@ -20,7 +20,7 @@ from toolkit.cli.verify import log_files
         (["--profile", "dgx9", "-f", "x.log"], "Known:"),
         (["-f", "gone.log"], "gone.log"),
         (["--stack", "none"], "no settings for stack"),
-        (["--sharp"], "is for the logs of a job"),
+        (["--sharp"], "--sharp is for logs in files"),
         ([], "error: the simulated cluster default is absent"),
     ],
 )
@@ -59,4 +59,4 @@ def test_what_was_judged_keeps_its_status(tmp_path: Path) -> None:
 
 def test_other_commands_keep_theirs() -> None:
     """Other commands have the usual statuses."""
-    assert exit_status("parse", "--unknown") == 2
+    assert exit_status("report", "--unknown") == 2

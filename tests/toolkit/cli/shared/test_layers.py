@@ -15,7 +15,7 @@ from toolkit.cli.shared import layers, settings_copy, state_checks
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.policy_configuration import settled
 from toolkit.cli.shared.stack import Stack, read
-from toolkit.cli.split import moves
+from toolkit.cli.state.split import moves
 
 PLATFORM, TENANTS = "two-layers", "two-layers-tenants"
 SOMETHING = [{"urn": "urn:pulumi:s::hpc::kubernetes:core/v1:Namespace::a", "type": "kubernetes:core/v1:Namespace"}]
@@ -57,7 +57,7 @@ def test_a_platform_stays_while_tenants_are_on_it(stacks: Callable[[str], Stack]
     platform = stacks(PLATFORM)
     layers.require_no_tenants(platform)
     write_state(platform, TENANTS, SOMETHING)
-    with pytest.raises(Problem, match=r"platform of stack two-layers-tenants[\s\S]*down --stack two-layers-tenants"):
+    with pytest.raises(Problem, match=r"platform of stack two-layers-tenants[\s\S]*destroy --stack two-layers-tenants"):
         layers.require_no_tenants(platform)
     layers.require_no_tenants(stacks(TENANTS))
 
@@ -68,7 +68,7 @@ def test_tenants_are_moved_before_the_platform_is_updated_alone(stacks: Callable
     urn = "urn:pulumi:two-layers::hpc::hpc:tenants:Tenant::adas"
     write_state(platform, PLATFORM, [{"urn": urn, "type": "hpc:tenants:Tenant"}])
     with pytest.raises(
-        Problem, match=r"has tenants \(adas\)[\s\S]*`\./hpc split --stack two-layers-tenants --name lab`"
+        Problem, match=r"has tenants \(adas\)[\s\S]*`\./hpc state split --stack two-layers-tenants --name lab`"
     ):
         layers.require_split(platform)
     layers.require_split(stacks(TENANTS))

@@ -67,7 +67,7 @@ def test_another_passphrase_than_the_clusters_is_named(lab: Stack) -> None:
 
 
 def test_what_an_earlier_env_exported_is_not_the_users(lab: Stack, tmp_path: Path) -> None:
-    """A passphrase file that an earlier `./hpc env` exported is not taken for the user's."""
+    """A passphrase file that an earlier `./hpc pulumi --print-env` exported is not taken for the user's."""
     exported = {FILE: str(lab.own_passphrase_file)}
     (tmp_path / "Pulumi.dev.yaml").write_text((tmp_path / "Pulumi.lab.yaml").read_text())
     other = Stack("dev", lab.settings, "other")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.commands import finished
 from tests.support.recorded import OURS
-from toolkit.cli import preview
+from toolkit.cli.pulumi import command as pulumi
 from toolkit.cli.shared import placements, tables
 from toolkit.cli.shared.console import new_console
 from toolkit.cli.shared.engine import Engine
@@ -49,7 +49,7 @@ def test_every_job_of_every_stack_is_reported(stack: str, printed: io.StringIO) 
 
 @pytest.mark.usefixtures("sim_home")
 def test_a_preview_for_a_program_is_the_engines_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """`./hpc preview --json` prints the engine's JSON and nothing else."""
+    """`./hpc pulumi preview --json` prints the engine's JSON and nothing else."""
     monkeypatch.setattr("toolkit.cli.shared.session.prepare", lambda *_: None)
     monkeypatch.setattr("toolkit.cli.shared.identity.require_unless_unreachable", lambda *_: None)
     monkeypatch.setattr("toolkit.engine.tools.find", lambda _name, **_: tmp_path / "pulumi")
@@ -57,7 +57,7 @@ def test_a_preview_for_a_program_is_the_engines_alone(monkeypatch: pytest.Monkey
     printed: list[object] = []
     monkeypatch.setattr("toolkit.cli.shared.placements.show", printed.append)
     monkeypatch.setattr("toolkit.cli.shared.session.print_plugins", printed.append)
-    assert finished(preview.command, "--stack", "dev", "--json")[0] == 0
+    assert finished(pulumi.command, "preview", "--stack", "dev", "--json")[0] == 0
     assert printed == []
-    assert finished(preview.command, "--stack", "dev", "--diff")[0] == 0
+    assert finished(pulumi.command, "preview", "--stack", "dev", "--diff")[0] == 0
     assert len(printed) == 2

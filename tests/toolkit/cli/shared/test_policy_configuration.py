@@ -18,7 +18,8 @@ from tests.support.commands import finished
 from tests.support.recorded import OURS, ROOT
 from tests.support.stack_settings import changed, data
 from tests.support.states import on_real_cluster
-from toolkit.cli import policy_config, preview
+from toolkit.cli.ci import policy_config
+from toolkit.cli.pulumi import command as pulumi
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
@@ -186,8 +187,9 @@ def test_preview_of_a_real_cluster_that_does_not_answer(monkeypatch: pytest.Monk
 
     def run_interactively(_: Engine, *arguments: str) -> int:
         given.extend(arguments)
-        settings = json.loads(Path(arguments[arguments.index("--policy-pack-config") + 1]).read_text())
-        assert settings["gpu-limit"]["maximum"] == 2
+        if "--policy-pack-config" in arguments:
+            written = Path(arguments[arguments.index("--policy-pack-config") + 1]).read_text()
+            assert json.loads(written) == configuration(real.settings)
         return 0
 
     def silent(_: Cluster, _path: str) -> None:
@@ -200,11 +202,13 @@ def test_preview_of_a_real_cluster_that_does_not_answer(monkeypatch: pytest.Monk
     monkeypatch.setattr(Cluster, "get", silent)
     monkeypatch.setattr("toolkit.engine.tools.find", lambda _name, **_: tmp_path / "pulumi")
     monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "x")
-    file = _file(tmp_path, {"gpu-limit": {"maximum": 2}})
-    status, output = finished(preview.command, "--stack", "prod", "--config", str(file))
+    status, output = finished(pulumi.command, "--stack", "prod", "preview", "--diff")
     assert status == 0, output
-    assert given[:3] == ["preview", "--stack", "prod"]
+    assert given[:3] == ["preview", "--diff", "--policy-pack"]
     assert "warning: the API server does not answer" in output
+    given.clear()
+    assert finished(pulumi.command, "--stack", "prod", "preview", "--policy-pack", "own")[0] == 0
+    assert given == ["preview", "--policy-pack", "own"], "a pack among the arguments replaces the policies"
 
 
 def test_priorities_of_queues_that_the_stack_declares() -> None:

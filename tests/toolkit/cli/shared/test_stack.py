@@ -171,7 +171,7 @@ def test_a_cluster_takes_one_stack(dev: Stack) -> None:
     for name, resources in (("prod", [{"urn": "a"}]), ("empty", []), ("dev", [{"urn": "a"}])):
         write_state(dev, name, resources)
     with pytest.raises(
-        Problem, match=r"default has stack prod on it[\s\S]*--name[\s\S]*down --stack prod --name default"
+        Problem, match=r"default has stack prod on it[\s\S]*--name[\s\S]*destroy --stack prod --name default"
     ):
         state_checks.require_own_cluster(dev)
     backend = dev.backend

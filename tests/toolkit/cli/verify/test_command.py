@@ -110,7 +110,7 @@ def test_nodes_are_looked_for_in_the_scale_cluster(tmp_path: Path) -> None:
         return str(next(one["status"] for one in found if one["criterion"] == "scale-members"))
 
     assert (status("dgx02.ocp4.scale.ibm.com"), status("dgx09.ocp4.scale.ibm.com")) == ("pass", "missing")
-    with pytest.raises(Problem, match="--node is for the logs of a job"):
+    with pytest.raises(Problem, match="--node is for logs in files"):
         _run("--node", "dgx02")
 
 

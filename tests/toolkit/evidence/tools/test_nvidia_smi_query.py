@@ -1,4 +1,4 @@
-"""`nvidia-smi -q` of two H100, one of them busy; the XML form is in tests/toolkit/cli/machine."""
+"""`nvidia-smi -q` of two H100, one of them busy; the XML form is in tests/toolkit/cli/hardware."""
 
 import re
 from pathlib import Path

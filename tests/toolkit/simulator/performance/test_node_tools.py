@@ -1,4 +1,4 @@
-"""What tools print of a simulated node; tests/toolkit/cli/machine/test_node_machine.py reads its machine from that."""
+"""What tools print of a simulated node; tests/toolkit/cli/hardware/test_node_machine.py reads its machine from that."""
 
 from dataclasses import replace
 

@@ -60,7 +60,7 @@ def fit(
 ) -> Restored:
     """Return an older deployment, fitted to the cluster; `present` is empty where nothing is known of it.
 
-    What `others` have does not come back: it went to them since (`./hpc split`), or has only the same name.
+    What `others` have does not come back: it went to them since (`./hpc state split`), or has only the same name.
     """
     known = {resource["urn"]: resource for resource in _resources(present) if not resource.get("delete")}
     result: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Reads the text form of `nvidia-smi -q`: sections by their indentation. The XML form is read by cli/machine."""
+"""Reads the text form of `nvidia-smi -q`: sections by their indentation. The XML form is read by cli/hardware."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -134,7 +134,7 @@ def test_a_stranger_of_the_same_name_does_not_come_back() -> None:
 
 
 def test_what_went_to_another_stack_does_not_come_back() -> None:
-    """Objects that went to another stack by `./hpc split` are not restored, nor their empty components."""
+    """Objects that went to another stack by `./hpc state split` are not restored, nor their empty components."""
     group = {"urn": f"{_STACK}$hpc:x:Group::group", "type": "hpc:x:Group", "custom": False, "parent": _STACK}
     old = _state(group, _thing("a", parent=group["urn"]))
     found = fit(old, _state(), _cluster(a="uid-a"), _neighbours("uid-a"))

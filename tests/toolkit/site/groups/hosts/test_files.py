@@ -117,7 +117,7 @@ def test_an_operator_sets_roces_class_on_coreos() -> None:
 
 @pytest.mark.parametrize("ca_type", ["MT4129", "MT4135"])
 def test_the_class_is_for_an_adapter_with_a_ca_type(ca_type: str) -> None:
-    """A machine file whose adapter is a CA type, as `machine from-logs` writes one, names its adapters by it."""
+    """A machine file whose adapter is a CA type, as `hardware from-logs` writes one, names its adapters by it."""
     ports = PROFILES["dgx-h100"].ports.model_copy(update={"adapter": ca_type})
     spec = yaml_text.read(kit.files(_of_machine({"ports": ports}))["nic-configuration.yaml"])["spec"]
     assert spec["nicSelector"]["nicType"] == f"{int(ca_type.removeprefix('MT')):x}"

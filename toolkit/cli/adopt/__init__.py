@@ -1,1 +1,0 @@
-"""`./hpc adopt`: import objects that exist on the cluster, so that a stack has them as if it had created them."""

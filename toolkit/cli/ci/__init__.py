@@ -1,0 +1,1 @@
+"""`./hpc ci`: what a pipeline needs beside the commands of a stack."""

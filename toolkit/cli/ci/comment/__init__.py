@@ -1,0 +1,1 @@
+"""`./hpc ci comment`: put a review onto a pull request."""

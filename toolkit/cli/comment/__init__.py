@@ -1,1 +1,0 @@
-"""`./hpc comment`: put a review onto a pull request."""

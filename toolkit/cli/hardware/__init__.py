@@ -1,0 +1,1 @@
+"""`./hpc hardware`: machines, what they need, and nodes compared with them."""

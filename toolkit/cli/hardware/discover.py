@@ -1,0 +1,85 @@
+"""`./hpc hardware discover`: a machine file from a node of a cluster."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import yaml
+
+from toolkit.cli.hardware.from_logs import require_new, write
+from toolkit.cli.hardware.node_machine import machine_of
+from toolkit.cli.hardware.node_outputs import (
+    DEFAULT_NAMESPACE,
+    DEFAULT_SECONDS,
+    AccountOption,
+    GpusOption,
+    HostNetworkOption,
+    ImageOption,
+    NamespaceOption,
+    Options,
+    TimeoutOption,
+    cluster_of,
+    collect,
+    job_of,
+    node_of,
+)
+from toolkit.cli.shared.console import print_notice
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.options import OtherName
+from toolkit.cli.shared.output import file_option, write_text
+
+StackChoice = Annotated[str | None, typer.Option("--stack", "-s", help="Stack whose cluster has the node.")]
+KubeconfigOption = Annotated[Path | None, typer.Option(help="Kubeconfig of the cluster, in place of a stack.")]
+ContextOption = Annotated[str | None, typer.Option(help="Context in it; needed unless it has only one.")]
+NodeOption = Annotated[str, typer.Option(help="Node of the cluster.")]
+OutputOption = Annotated[Path | None, file_option("Machine file to write")]
+LogOption = Annotated[Path | None, typer.Option("--log", help="File for the tools' output.")]
+ManifestOption = Annotated[
+    bool, typer.Option("--manifest", help="Print the Job, and create nothing: for a user who may not create Jobs.")
+]
+
+
+def command(
+    *,
+    node: NodeOption,
+    output: OutputOption = None,
+    stack: StackChoice = None,
+    name: OtherName = None,
+    kubeconfig: KubeconfigOption = None,
+    context: ContextOption = None,
+    namespace: NamespaceOption = DEFAULT_NAMESPACE,
+    image: ImageOption = None,
+    gpus: GpusOption = None,
+    account: AccountOption = "",
+    host_network: HostNetworkOption = False,
+    timeout: TimeoutOption = DEFAULT_SECONDS,
+    log: LogOption = None,
+    manifest: ManifestOption = False,
+) -> None:
+    """Write a machine file from a node of a cluster.
+
+    Creates a Job on the node, whose pod prints what nvidia-smi, lscpu, numactl, lspci, ibstat and others show, without
+    privileges; reads its log, and removes it, also after Ctrl-C. --manifest prints the Job for users who prefer to
+    create it themselves and pass its log to from-logs.
+
+    What the pod cannot see is reported, and is missing from the file.
+    """
+    from toolkit.cli.shared import stack as stacks  # noqa: PLC0415 - half a second, and from-logs, beside it, does without
+
+    wanted = stacks.read(stack, name) if stack is not None else None
+    options = Options(namespace, image, gpus, account, host_network, timeout)
+    cluster = cluster_of(wanted, kubeconfig, context)
+    if manifest:
+        text = yaml.safe_dump(job_of(node_of(cluster, node), options, wanted), sort_keys=False)
+        print(text, end="")  # noqa: T201 - for a program
+        return
+    if output is None:
+        raise Problem("there is no file to write", "Name it: -o machines/NAME.yaml.")
+    require_new(output)
+    outputs = collect(cluster, node, options, wanted)
+    if log is not None:
+        write_text(log, outputs.printed)
+    for each in outputs.unseen:
+        print_notice(f"not seen: {each.command}: {each.reason}")
+    made = machine_of(node, outputs.labels, outputs.printed)
+    write(made.text, made.found, output)

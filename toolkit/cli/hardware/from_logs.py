@@ -1,0 +1,137 @@
+"""`./hpc hardware from-logs`: a machine file from what a node prints."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from core import field_errors
+from core.hardware.profiles import Profile
+from toolkit.cli.hardware import contradictions, machine_file
+from toolkit.cli.hardware.assembly import assemble
+from toolkit.cli.hardware.facts import Facts
+from toolkit.cli.hardware.machine_fields import Found
+from toolkit.cli.hardware.tool_facts import PARSERS, gather
+from toolkit.cli.shared.console import print_notice, print_text
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.output import STANDARD_OUTPUT, file_option, write_text
+from toolkit.evidence.model import Reading, Unknown
+from toolkit.evidence.reader import read
+
+_SHOWN = 3
+"""Lines of a file that could not be read, that are shown."""
+
+_CONTRADICTIONS = 8
+"""Contradictions that are shown."""
+
+Files = Annotated[
+    list[str],
+    typer.Argument(metavar="FILE...", help="Outputs of one node, in one file or several; - is standard input."),
+]
+OutputOption = Annotated[Path | None, file_option("Machine file to write; default: standard output")]
+
+
+def command(files: Files, output: OutputOption = None) -> None:
+    """Write a machine file from what a node prints.
+
+    Reads nvidia-smi, nvidia-smi -L, nvidia-smi -q (also -x), nvidia-smi topo -m, lscpu, ibdev2netdev, rdma link,
+    ibstat, ibstatus, ibv_devinfo, ls -l /sys/class/infiniband, lspci -nn, numactl -H, /proc/meminfo and labels of the
+    node. The file lists what none of them gives.
+
+    Exit status 1 where they contradict each other, which leaves that field open, or show a fault of the node, such as
+    lost NVLinks.
+    """
+    require_new(output)
+    readings = read_files(files)
+    found = found_in(readings)
+    write(machine_file.text(found, machine_file.sources(readings), "from-logs"), found, output)
+
+
+def require_new(output: Path | None) -> None:
+    """Raise Problem for a file that exists."""
+    if output is not None and output != STANDARD_OUTPUT and output.exists():
+        raise Problem(f"{output} exists, and may have been completed manually", "Remove it, or write another file.")
+
+
+def write(text: str, found: Found, output: Path | None) -> None:
+    """Write a machine file, or print it, and report what is missing in it.
+
+    Exits with status 1 where outputs contradict each other, or the node has a fault.
+    """
+    write_text(output or STANDARD_OUTPUT, text)
+    if output not in (None, STANDARD_OUTPUT):
+        print_text(f"{output}: written" + ("" if found.missing else "; nothing is missing"))
+    for name, why in found.missing.items():
+        print_notice(f"to complete: {name}: {why}")
+    for lines in found.contradictions[:_CONTRADICTIONS]:
+        print_notice(f"the outputs contradict each other: {lines}")
+    if (more := len(found.contradictions) - _CONTRADICTIONS) > 0:
+        print_notice(f"the outputs contradict each other: and {more} more")
+    for fault in found.faults:
+        print_notice(f"fault of the node: {fault}")
+    if not found.is_sound:
+        raise typer.Exit(1)
+
+
+def read_files(files: Sequence[str]) -> list[Reading]:
+    """Return what files hold; raise Problem for one that holds nothing known."""
+    return [reading for name in files for reading in _read(name)]
+
+
+def require_one_node(facts: Facts) -> None:
+    """Raise Problem where the outputs are of several nodes."""
+    if lines := contradictions.of_other_nodes(facts.contradictions.values()):
+        more = [f"and {len(lines) - _CONTRADICTIONS} more"] * (len(lines) > _CONTRADICTIONS)
+        raise Problem(
+            "\n".join(("the outputs are of several nodes:", *lines[:_CONTRADICTIONS], *more)),
+            "Give outputs of one node only, printed since its last change.",
+        )
+
+
+def found_in(readings: Sequence[Reading]) -> Found:
+    """Return what is known of the machine; what the outputs do not agree about is left open."""
+    facts = gather(readings)
+    found = assemble(facts)
+    found.remarks += [
+        f"simulated, not measured: {file}" for file in sorted({one.file for one in readings if one.simulated})
+    ]
+    found.remarks += [f"incomplete output of {text}" for text in facts.incomplete]
+    try:
+        Profile.model_validate({**found.fields, "name": "-", "source": "-"})
+    except ValidationError as wrong:
+        for error in wrong.errors():
+            if error["type"] != "missing":
+                _leave_open(found, error["loc"], field_errors.problem(error), error["input"])
+    return found
+
+
+def _leave_open(found: Found, place: Sequence[str | int], problem: str, value: object) -> None:
+    """Remove a field that no machine can have, or name what does not fit together."""
+    if not place:
+        found.contradictions.append(problem.removeprefix("-: "))
+        return
+    text = f"{'.'.join(map(str, place))}: {problem} (value: {value!r})"
+    found.contradictions.append(text)
+    found.fields.pop(str(place[0]), None)
+    found.missing[str(place[0])] = text
+
+
+def _read(name: str) -> tuple[Reading, ...]:
+    """Return what a file holds, and report the lines of no known tool; raise Problem where it has no other."""
+    try:
+        readings = read(Path(name), PARSERS)
+    except OSError as error:
+        raise Problem(f"{name}: {error.strerror or error}", "Correct the path.") from None
+    lines = [f"{name}:{line.line}: {line.text}" for one in readings for line in one.unread]
+    total = sum(one.unread_total for one in readings)
+    if all(isinstance(one, Unknown) for one in readings):
+        why = readings[0].incomplete or "no known output"
+        shown = "".join(f"\n{line}" for line in lines[:_SHOWN])
+        raise Problem(f"{name}: {why}{shown}", "`./hpc hardware from-logs --help` lists the tools that are read.")
+    for line in lines[:_SHOWN]:
+        print_notice(f"not read: {line}")
+    if total > _SHOWN:
+        print_notice(f"not read: {name}: {total - _SHOWN} more lines")
+    return readings

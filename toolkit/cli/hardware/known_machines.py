@@ -1,0 +1,51 @@
+"""Machines that are known, by their GPUs: what a node with the same GPUs is compared with."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from core.data_files import SUFFIX
+from core.hardware.gpus import Gpu, resolve_gpu
+from core.hardware.profiles.catalogue import INCOMPLETE, PROFILES, incomplete_fields
+from toolkit.cli.hardware.machine_fields import Found
+
+
+class KnownMachine(NamedTuple):
+    """A known machine."""
+
+    gpu: Gpu
+    gpus: int
+    links: tuple[tuple[int, ...], ...]
+
+
+def with_gpu(gpu: Any) -> list[KnownMachine]:
+    """Return the known machines with a GPU, by its name in `architectures`."""
+    return [machine for machine in _known() if isinstance(gpu, str) and machine.gpu == resolve_gpu(gpu)]
+
+
+@cache
+def _known() -> tuple[KnownMachine, ...]:
+    whole = (KnownMachine(one.gpu, one.gpus, one.nvlink.links) for one in PROFILES.values())
+    others = (incomplete_fields(path.stem) for path in sorted(INCOMPLETE.glob(f"*{SUFFIX}")))
+    return (
+        *whole,
+        *(
+            KnownMachine(resolve_gpu(one["gpu"]), one["gpus"], tuple(map(tuple, one["nvlink"].get("links", ()))))
+            for one in others
+        ),
+    )
+
+
+def lost_gpus(found: Found) -> str | None:
+    """Return that the node has fewer GPUs than its machine, by known machines with the same ones; None if not.
+
+    A part of a machine's GPUs that divides their number is what virtual machines have.
+    """
+    gpus = found.fields.get("gpus")
+    known = {machine.gpus for machine in with_gpu(found.fields.get("gpu"))}
+    if not gpus or not known or any(gpus >= count or count % gpus == 0 for count in known):
+        return None
+    counts = " or ".join(map(str, sorted(known)))
+    return (
+        f"{gpus} GPUs, and known machines with these have {counts}: one may have left the bus: see "
+        "`lspci -d 10de:` and Xid errors (`dmesg | grep -i xid`), reset or replace it, and read the node again"
+    )

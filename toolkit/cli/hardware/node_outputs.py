@@ -1,0 +1,134 @@
+"""What a node's tools print, by a Job on it: options of the commands that need it, and the cluster that they mean."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from core.apis.kinds import NODE
+from core.apis.names import GPU_RESOURCE
+from core.apis.quantity import whole
+from policies.values import entries
+from policies.values import read as value
+from toolkit.cli.hardware.node_job import Unseen, manifest, unseen
+from toolkit.cli.shared import contexts
+from toolkit.cli.shared.cluster_client import Cluster
+from toolkit.cli.shared.errors import Problem
+
+if TYPE_CHECKING:
+    from toolkit.cli.shared.stack import Stack
+
+NamespaceOption = Annotated[
+    str, typer.Option(help="Namespace of the Job; in a tenant's namespace, its quota and queues apply.")
+]
+ImageOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Image with the tools, e.g. of util-linux, pciutils, infiniband-diags. Default: that of the stack's jobs."
+    ),
+]
+GpusOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0, help="GPUs to request: all of the node (default), or 0 while jobs use them; the Job then sees none."
+    ),
+]
+AccountOption = Annotated[str, typer.Option("--service-account", help="Service account of the pod.")]
+HostNetworkOption = Annotated[
+    bool,
+    typer.Option(
+        "--host-network",
+        help="Run in the host network, to see interface names. The account must be allowed to use an SCC for it, such "
+        "as hostnetwork-v2; in namespace default no SCC is evaluated.",
+    ),
+]
+TimeoutOption = Annotated[int, typer.Option(min=1, help="Seconds until the Job must have finished.")]
+
+DEFAULT_NAMESPACE = "default"
+DEFAULT_SECONDS = 600  # images with CUDA are large
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the Job of a node is run."""
+
+    namespace: str = DEFAULT_NAMESPACE
+    image: str | None = None
+    gpus: int | None = None
+    account: str = ""
+    host_network: bool = False
+    seconds: int = DEFAULT_SECONDS
+
+
+@dataclass(frozen=True)
+class NodeOutputs:
+    """What a node shows."""
+
+    printed: str
+    labels: Mapping[str, str]
+    unseen: tuple[Unseen, ...]
+
+
+def cluster_of(stack: "Stack | None", kubeconfig: Path | None, context: str | None) -> Cluster:
+    """Return the cluster of a stack or of a kubeconfig; raise Problem unless it is exactly one of them."""
+    if stack is not None and kubeconfig is None and context is None:
+        from toolkit.cli.shared import session  # noqa: PLC0415 - as `stacks`: from-logs, beside it, does without
+
+        return session.cluster(stack)
+    if kubeconfig is None or stack is not None:
+        raise Problem("which cluster is meant is not clear", "Give either --stack, or --kubeconfig with --context.")
+    return Cluster(kubeconfig.absolute(), contexts.chosen(kubeconfig, context))
+
+
+def job_of(node: Mapping[str, Any], options: Options, stack: "Stack | None") -> dict[str, Any]:
+    """Return the Job of a node of the API; raise Problem for GPUs that it does not have, or without an image."""
+    name = node["metadata"]["name"]
+    offered = whole(value(node, "status", "allocatable", GPU_RESOURCE)) or 0
+    if options.gpus not in (None, 0, offered):
+        raise Problem(
+            f"--gpus {options.gpus}: node {name} offers {offered}, and fewer would look like a node with fewer",
+            "Omit --gpus, or give 0.",
+        )
+    image = options.image or (_image(stack) if stack is not None else None)
+    if image is None:
+        raise Problem(
+            "there is no image to run", "Name one with --image, e.g. that of a job, which has most of the tools."
+        )
+    return manifest(
+        name,
+        image=image,
+        namespace=options.namespace,
+        gpus=offered if options.gpus is None else options.gpus,
+        seconds=options.seconds,
+        account=options.account,
+        host_network=options.host_network,
+        taints=entries(node, "spec", "taints"),
+    )
+
+
+def node_of(cluster: Cluster, name: str) -> dict[str, Any]:
+    """Return a node; raise Problem, with the names of all, where it is not there."""
+    if (found := cluster.read(NODE, "", name)) is not None:
+        return found
+    known = ", ".join(each["metadata"]["name"] for each in cluster.list(NODE))
+    raise Problem(f"the cluster of context {cluster.context!r} has no node {name}", f"Its nodes: {known}.")
+
+
+def collect(cluster: Cluster, name: str, options: Options, stack: "Stack | None") -> NodeOutputs:
+    """Run the Job of a node, and return what it shows; raise Problem where it does not end in time."""
+    from toolkit.cli.hardware.node_run import printed  # noqa: PLC0415 - as `session`
+
+    node = node_of(cluster, name)
+    log = printed(cluster, job_of(node, options, stack), options.seconds)
+    return NodeOutputs(log, value(node, "metadata", "labels") or {}, tuple(unseen(log)))
+
+
+def _image(stack: "Stack") -> str | None:
+    """Return the image of the stack's first job; of one that a tenant builds, and others may not pull, its base."""
+    from stacks.resolved import jobs  # noqa: PLC0415
+
+    programs = (job for job in jobs.every(stack.settings) if isinstance(job, jobs.ProgramJob))
+    images = (job.build.base if job.build else job.image for job in programs)
+    return next((image for image in images if image), None)

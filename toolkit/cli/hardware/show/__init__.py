@@ -1,0 +1,1 @@
+"""`./hpc hardware show`: what a stack's machines need beyond the cluster."""

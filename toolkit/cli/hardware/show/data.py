@@ -1,0 +1,90 @@
+"""The data sets of a stack: how much they have, how long it takes to bring them near, and which classes are in them."""
+
+from collections.abc import Iterator
+
+from core.apis.quantity import parsed
+from core.datasets.lock import Lock
+from stacks.resolved.locked_data import Locked
+from stacks.settings.data_sets import DataSetSettings
+from stacks.settings.platform import Settings
+from stacks.settings.tenants import TenantSettings
+from toolkit.cli.hardware.show.section import Row, Section
+from toolkit.review import data_set_changes
+
+_BITS, _GBPS = 8, 10**9
+_EXAMPLES = (1, 10, 100)
+"""Gb/s of links whose time is shown where the settings name none."""
+
+
+def data(settings: Settings, locks: Locked) -> tuple[Section, ...]:
+    """Return what each set has, and the frames of each class; nothing for a stack without data sets."""
+    chosen = [
+        (tenant, each, locks[tenant.namespace, each.name]) for tenant in settings.tenants for each in tenant.data_sets
+    ]
+    if not chosen:
+        return ()
+    notes = [*_notes([lock for _, _, lock in chosen]), *_slow([(each, lock) for _, each, lock in chosen])]
+    return (
+        Section("Data sets", tuple(_row(*each) for each in chosen), tuple(notes), source="R-5.1-2, R-5.4-6"),
+        Section("Frames by class", tuple(_classes([lock for _, _, lock in chosen])), source="R-5.3-6"),
+    )
+
+
+def _row(tenant: TenantSettings, wanted: DataSetSettings, lock: Lock) -> Row:
+    volume = tenant.all_volumes[wanted.volume]
+    speeds = (wanted.link_gbps,) if wanted.link_gbps else _EXAMPLES
+    return {
+        "data set": wanted.name,
+        "tenant": tenant.namespace,
+        "frames": lock.frames,
+        "files": lock.files,
+        "size": data_set_changes.size(lock.bytes),
+        "volume": wanted.volume,
+        "capacity": volume.capacity,
+        "part of it, %": f"{100 * lock.bytes / parsed(volume.capacity):.1f}",
+        "to bring it near, s": ", ".join(f"{seconds(lock.bytes, each):,.0f} at {each:g} Gb/s" for each in speeds),
+        "catalogue of": f"{lock.as_of:%Y-%m-%d %H:%M}",
+    }
+
+
+def seconds(number: int, gbps: float) -> float:
+    """Return the least time for a number of bytes over a link, without what protocols add."""
+    return number * _BITS / (gbps * _GBPS)
+
+
+def _notes(locks: list[Lock]) -> Iterator[str]:
+    yield (
+        "times are the least that the link allows, and a cache reads through its gateway node; "
+        "`link_gbps` of a data set names the slowest link between its source and the volume"
+    )
+    for lock in locks:
+        shares = [
+            f"{name} {part.frames:,} ({100 * part.frames / lock.frames:.0f} %)" for name, part in lock.splits.items()
+        ]
+        if shares:
+            yield f"{lock.name} is split: {', '.join(shares)} frames"
+        if missing := [name for name, frames in lock.frames_by_class.items() if not frames]:
+            yield f"{lock.name} has no frame with {', '.join(missing)}"
+
+
+def _slow(chosen: list[tuple[DataSetSettings, Lock]]) -> Iterator[str]:
+    """Yield the sets that it takes longer to bring near than to train with."""
+    for wanted, lock in chosen:
+        if wanted.link_gbps is None or wanted.training_minutes is None:
+            continue
+        needed, training = seconds(lock.bytes, wanted.link_gbps), 60 * wanted.training_minutes
+        if needed > training:
+            yield (
+                f"warning: to bring {lock.name} near takes {needed:,.0f} s at {wanted.link_gbps:g} Gb/s, longer than "
+                f"its training of {training:,.0f} s: use a faster link, or train several times with what is near"
+            )
+
+
+def _classes(locks: list[Lock]) -> Iterator[Row]:
+    """Yield a row for each class of any set, and a column for each set and split."""
+    for each in dict.fromkeys(name for lock in locks for name in lock.frames_by_class):
+        row: dict[str, int | str | None] = {"class": each}
+        for lock in locks:
+            row[lock.name] = lock.frames_by_class.get(each)
+            row |= {f"{lock.name}/{name}": part.frames_by_class.get(each) for name, part in lock.splits.items()}
+        yield row

@@ -1,0 +1,73 @@
+"""What the machines need of the room, and the parts that a document lists for them."""
+
+from stacks.settings.resolved_pool import Pool
+from toolkit.cli.hardware.show import bom
+from toolkit.cli.hardware.show.room import Rack, room
+from toolkit.cli.hardware.show.section import Row, Section
+from toolkit.cli.shared.errors import Problem
+
+
+def space(pool: Pool, rack: Rack | None) -> Section:
+    """Return power and height of the machines and, with a rack, how many racks; raise Problem if none fits."""
+    profile, machines = pool.machine, len(pool.nodes)
+    watts, units = profile.power_watts, profile.rack_units
+    row: dict[str, int | str | None] = {
+        "W of each machine": watts,
+        "W of all": watts * machines if watts is not None else None,
+        "rack units of each machine": units,
+        "rack units of all": units * machines if units is not None else None,
+    }
+    notes = ["GPU nodes alone, at the most that they draw; switches, storage and cooling come on top"]
+    if watts is None or units is None:
+        missing = " and ".join(name for name, value in (("power", watts), ("height", units)) if value is None)
+        notes = [
+            f"no document gives the {missing} of {profile.name}, so that racks cannot be counted; a "
+            "machine file of your own may give power_watts and rack_units (`machines`)"
+        ]
+    elif rack is None:
+        notes.append("racks: describe one with --rack-units and --rack-watts; no document does")
+    else:
+        try:
+            planned = room(profile, machines, rack)
+        except ValueError as error:
+            raise Problem(str(error), "Give a rack with more, by --rack-units and --rack-watts.") from None
+        row |= {"machines in a rack": planned.nodes_per_rack, "racks": planned.racks}
+    return Section("Room", (row,), tuple(notes), source="D-3.9")
+
+
+def parts(pool: Pool) -> tuple[Section, ...]:
+    """Return the nodes of a reference design's list of parts for its own machines; nothing for others."""
+    bill = bom.BILLS.get(pool.machine.reference_design or "")
+    if bill is None:
+        return ()
+    rows: tuple[Row, ...] = tuple(
+        {
+            "role": role,
+            "nodes": count,
+            **_node(bill.nodes.get(role)),
+        }
+        for role, count in bill.roles.items()
+    )
+    total, listed, wanted = bom.total(bill), bill.roles["gpu"], len(pool.nodes)
+    notes = [
+        f"{total.nodes} nodes with parts: {total.cores} cores, {total.memory_gib} GiB, drives of {total.raw_gb} GB, "
+        f"{total.gpus} GPUs, and {total.ports_25} ports of 25 Gb/s that switches must have",
+        *([f"switches: {'; '.join(map(str, bill.switches))}"] if bill.switches else []),
+        *(f"the list does not agree with itself: {text}" for text in bom.differences(bill)),
+        *bom.against(bill.nodes["gpu"], pool.machine),
+    ]
+    if listed != wanted:
+        notes.append(f"the list has {listed} GPU nodes, the stack {wanted}")
+    return (Section("List of parts", rows, tuple(notes), source=bill.source),)
+
+
+def _node(node: bom.Node | None) -> Row:
+    if node is None:
+        return dict.fromkeys(("cores", "memory, GiB", "drives, GB", "GPUs", "25 Gb/s ports"))
+    return {
+        "cores": node.cpus.count * node.cpus.cores,
+        "memory, GiB": node.memory.gib,
+        "drives, GB": sum(drives.raw_gb for drives in node.drives),
+        "GPUs": node.gpus,
+        "25 Gb/s ports": node.ports(25),
+    }

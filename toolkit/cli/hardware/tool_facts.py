@@ -1,0 +1,283 @@
+"""What each tool's output says of a node, as facts."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from core.apis.names import CPU_ARCHITECTURES
+from core.hardware import cpus
+from core.hardware.gpus import product, unbranded
+from toolkit.cli.hardware.device_lists import LIST_PARSERS, IbvDevInfo, NvidiaSmiList
+from toolkit.cli.hardware.facts import MOST_CPUS, NODE, Facts
+from toolkit.cli.hardware.gpu_query import QUERY_PARSERS
+from toolkit.cli.hardware.node_tools import (
+    NODE_PARSERS,
+    IbDev2NetDev,
+    MemInfo,
+    NodeLabels,
+    Numactl,
+    RdmaLink,
+    SysfsDevices,
+)
+from toolkit.evidence.host_parser import HostReading
+from toolkit.evidence.model import Reading
+from toolkit.evidence.tools.ibstat import IbStat, IbStatParser
+from toolkit.evidence.tools.ibstatus import IbStatus, IbStatusParser
+from toolkit.evidence.tools.lscpu import LsCpu, LsCpuParser
+from toolkit.evidence.tools.lspci import LsPci, LsPciParser
+from toolkit.evidence.tools.nvidia_smi.model import NvidiaSmi
+from toolkit.evidence.tools.nvidia_smi.parser import NvidiaSmiParser
+from toolkit.evidence.tools.nvidia_smi_query.model import NvidiaSmiQuery
+from toolkit.evidence.tools.nvidia_smi_topo import NvidiaSmiTopo, NvidiaSmiTopoParser
+
+PARSERS = (
+    NvidiaSmiTopoParser,
+    *QUERY_PARSERS,
+    NvidiaSmiParser,
+    LsCpuParser,
+    LsPciParser,
+    IbStatParser,
+    IbStatusParser,
+    *NODE_PARSERS,
+    *LIST_PARSERS,
+)
+_MOST_GPUS = 64
+_PATHS = {name: name for name in ("PIX", "PXB", "PHB", "NODE", "SYS")} | {"SOC": "SYS"}
+"""As topo -m prints them -> as a machine file has them; SOC is what old drivers print."""
+_CHIP = re.compile(r"((?:ConnectX|BlueField)-\d\w*(?: [DLE]x)?)[^\[]*\[15b3:([0-9a-f]{4})\]")
+_ARCHITECTURES = {name: own for own, name in CPU_ARCHITECTURES.items()}
+
+
+def gather(readings: Iterable[Reading]) -> Facts:
+    """Return the facts of all readings."""
+    facts = Facts()
+    for one in readings:
+        take = _TAKERS.get(type(one))
+        if take is None:
+            continue
+        if one.incomplete not in (None, "no legend"):
+            facts.incomplete.append(f"{one.tool} ({one.file}:{one.first_line}): {one.incomplete}")
+        if isinstance(one, HostReading):
+            facts.add(NODE, "pod or host that prints", one.source or None, f"{one.file}:{one.first_line}")
+        take(facts, one)
+    return facts
+
+
+def _topo(facts: Facts, found: NvidiaSmiTopo) -> None:
+    names = {device: found.nics.get(device, None if device.startswith("NIC") else device) for device in found.devices}
+    if found.devices and not found.shortened:
+        count = sum(device.startswith("GPU") for device in found.devices)
+        facts.add(NODE, "number of GPUs", count, f"{found.file}:{found.first_line}")
+    lines = {row.name: row.line for row in found.rows}
+    for device, name in names.items():
+        if name is not None and not device.startswith("GPU"):
+            facts.add(name, "column of the matrix", device, f"{found.file}:{lines.get(device, found.first_line)}")
+    for row in found.rows:
+        place = f"{found.file}:{row.line}"
+        name = names[row.name]
+        if row.name.startswith("GPU"):
+            facts.add(row.name, "CPU affinity", _cpu_list(row.cpu_affinity), place)
+            facts.add(row.name, "NUMA affinity", _cpu_list(row.numa_affinity), place)
+        for column, path in row.links.items():
+            one, other = sorted((name or row.name, names[column] or column), key=lambda text: (len(text), text))
+            between_gpus = row.name.startswith("GPU") and column.startswith("GPU")
+            if row.name != column and not (between_gpus and found.pcie_alone):
+                facts.add(one, f"path to {other}", _PATHS.get(path, path), place)
+    if found.pcie_alone:
+        facts.add(NODE, "matrix of PCIe alone", True, f"{found.file}:{found.first_line}")
+    unnamed = [device for device, name in names.items() if name is None]
+    if unnamed or found.shortened:
+        facts.add(NODE, "unnamed columns", ", ".join(unnamed) or "...", f"{found.file}:{found.first_line}")
+
+
+def _smi(facts: Facts, found: NvidiaSmi) -> None:
+    if found.complete and not found.queries:
+        facts.add(NODE, "number of GPUs", len(found.rows), f"{found.file}:{found.first_line}")
+    for row in found.rows:
+        if row.index is not None:
+            short = row.name is not None and row.name.endswith("...")
+            if short:
+                facts.add(NODE, "shortened model of the GPUs", row.name, f"{found.file}:{row.line}")
+            name = None if short else row.name
+            _gpu(facts, f"GPU{row.index}", f"{found.file}:{row.line}", name, row.bus, row.uuid, row.memory_mib)
+
+
+def _smi_query(facts: Facts, found: NvidiaSmiQuery) -> None:
+    place = f"{found.file}:{found.first_line}"
+    if found.attached is not None and found.attached <= _MOST_GPUS:
+        facts.add(NODE, "number of GPUs", found.attached, place)
+    for index, row in enumerate(found.rows):
+        place = f"{found.file}:{row.line}"
+        facts.add(NODE, "architecture of the GPUs", row.architecture, place)
+        # With -i one GPU is shown, whose index is not printed.
+        subject = f"GPU{index}" if found.attached in (None, len(found.rows)) else f"GPU at {row.bus}"
+        _gpu(facts, subject, place, row.name, row.bus, row.uuid, row.memory_mib)
+
+
+def _gpu(  # noqa: PLR0917 - the columns of a GPU
+    facts: Facts, subject: str, place: str, name: str | None, bus: str | None, uuid: str | None, memory: int | None
+) -> None:
+    facts.add(NODE, "model of the GPUs", name, place)
+    facts.add(NODE, "product of the GPUs", unbranded(name).replace(" ", "-") if name else None, place)
+    facts.add(NODE, "memory of a GPU, MiB", memory, place)
+    facts.add(subject, "PCI address", bus.lower() if bus else None, place)
+    facts.add(subject, "UUID", uuid, place)
+
+
+def _smi_list(facts: Facts, found: NvidiaSmiList) -> None:
+    if found.whole and found.rows:
+        facts.add(NODE, "number of GPUs", len(found.rows), f"{found.file}:{found.first_line}")
+    for row in found.rows:
+        _gpu(facts, f"GPU{row.index}", f"{found.file}:{row.line}", row.name, None, row.uuid, None)
+
+
+def _lscpu(facts: Facts, found: LsCpu) -> None:
+    place = f"{found.file}:{found.first_line}"
+    for what, value in (
+        ("CPU architecture", found.architecture),
+        ("CPU model", found.model),
+        ("logical CPUs", found.cpus),
+        ("sockets", found.sockets),
+        ("cores of a socket", found.cores_per_socket),
+        ("threads of a core", found.threads_per_core),
+    ):
+        facts.add(NODE, what, value, place)
+    for row in found.rows:
+        facts.add(f"NUMA node {row.node}", "CPUs", _cpu_list(row.cpus), f"{found.file}:{row.line}")
+
+
+def _numactl(facts: Facts, found: Numactl) -> None:
+    for row in found.rows:
+        place = f"{found.file}:{row.line}"
+        facts.add(f"NUMA node {row.node}", "CPUs", _cpu_list(row.cpus), place)
+        facts.add(f"NUMA node {row.node}", "memory, MiB", row.size_mib, place)
+
+
+def _meminfo(facts: Facts, found: MemInfo) -> None:
+    facts.add(NODE, "MemTotal, KiB", found.total_kib, f"{found.file}:{found.first_line}")
+
+
+def _lspci(facts: Facts, found: LsPci) -> None:
+    gpus = 0
+    for row in found.rows:
+        if row.address is None or row.name is None:
+            continue
+        place = f"{found.file}:{row.line}"
+        address = row.address if row.address.count(":") > 1 else f"0000:{row.address}"
+        facts.add(f"PCI {address}", "device", row.name, place)
+        facts.add(f"PCI {address}", "NUMA node", row.numa_node, place)
+        gpus += (row.kind or "").startswith("3D controller") and "[10de:" in row.name
+        if (chip := _CHIP.search(row.name)) is not None:
+            # The CA type that ibstat prints is the PCI device id as a decimal number.
+            facts.add(f"MT{int(chip[2], 16)}", "adapter", chip[1], place)
+            facts.add(NODE, "PCI devices of the adapters", True, place)
+    if gpus:
+        facts.add(NODE, "number of GPUs", gpus, f"{found.file}:{found.first_line}")
+
+
+def _ibdev2netdev(facts: Facts, found: IbDev2NetDev) -> None:
+    if found.rows:
+        # What it does not list has none; `rdma link` lists ports of InfiniBand without IPoIB as well.
+        facts.add(NODE, "interfaces of all ports", True, f"{found.file}:{found.first_line}")
+    for row in found.rows:
+        if row.port == 1:
+            place = f"{found.file}:{row.line}"
+            facts.add(row.device, "interface", row.interface, place)
+            facts.add(row.device, "PCI address", row.pci, place)
+            facts.add(row.device, "CA type", row.ca_type, place)
+
+
+def _rdma_link(facts: Facts, found: RdmaLink) -> None:
+    for row in found.rows:
+        if row.port == 1:
+            place = f"{found.file}:{row.line}"
+            facts.add(row.device, "interface", row.interface, place)
+            facts.add(row.device, "link layer", "InfiniBand" if row.subnet else None, place)
+
+
+def _sysfs(facts: Facts, found: SysfsDevices) -> None:
+    for row in found.rows:
+        facts.add(row.device, "PCI address", row.pci, f"{found.file}:{row.line}")
+
+
+def _ibstat(facts: Facts, found: IbStat) -> None:
+    for adapter in found.adapters:
+        facts.add(adapter.device, "CA type", adapter.kind, f"{found.file}:{adapter.line}")
+    for row in found.rows:
+        if row.port == 1:
+            place = f"{found.file}:{row.line}"
+            facts.add(row.device, "port GUID", row.guid, place)
+            facts.add(row.device, "link layer", row.link_layer, place)
+            facts.add(row.device, "rate, Gb/s", int(row.rate_gbps) or None if row.up else None, place)
+
+
+def _ibstatus(facts: Facts, found: IbStatus) -> None:
+    for row in found.rows:
+        if row.port == 1:
+            place = f"{found.file}:{row.line}"
+            facts.add(row.device, "link layer", row.link_layer, place)
+            facts.add(row.device, "rate, Gb/s", int(row.rate_gbps) or None if row.up else None, place)
+
+
+def _devinfo(facts: Facts, found: IbvDevInfo) -> None:
+    for row in found.rows:
+        place = f"{found.file}:{row.line}"
+        facts.add(row.device, "CA type", row.ca_type, place)
+        facts.add(row.device, "link layer", row.link_layer, place)
+
+
+def _labels(facts: Facts, found: NodeLabels) -> None:
+    labels = {row.key: row for row in found.rows}
+    # With MIG, instances may be counted in place of GPUs.
+    divided = any("-MIG-" in row.value for row in found.rows)
+    for key, what, convert in _LABELS:
+        if (row := labels.get(key)) is not None and not (divided and what == "number of GPUs"):
+            facts.add(NODE, what, convert(row.value), f"{found.file}:{row.line}")
+    for row in found.rows:
+        vendor = re.fullmatch(r"feature\.node\.kubernetes\.io/pci-(?:[0-9a-f]{4}_)?([0-9a-f]{4})\.present", row.key)
+        if vendor is not None and row.value == "true":
+            facts.add(f"PCI vendor {vendor[1]}", "present", True, f"{found.file}:{row.line}")
+
+
+def _count(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"[0-9]{1,2}", text) else None
+
+
+_LABELS: tuple[tuple[str, str, Callable[[str], Any]], ...] = (
+    ("kubernetes.io/hostname", "name", lambda text: text or None),
+    ("kubernetes.io/arch", "CPU architecture", _ARCHITECTURES.get),
+    ("nvidia.com/gpu.product", "product of the GPUs", lambda text: product(text) or None),
+    ("nvidia.com/gpu.count", "number of GPUs", _count),
+    ("nvidia.com/gpu.machine", "machine", lambda text: text or None),
+)
+
+
+def _cpu_list(text: str | None) -> str | None:
+    """Return a list of numbers in its shortest form; None for none, and for one that no machine has."""
+    if text is None or not text:
+        return text
+    if any(int(number[:9]) >= MOST_CPUS for number in re.findall(r"\d+", text)):
+        return None
+    try:
+        return cpus.write(cpus.parse(text))
+    except ValueError:
+        return None
+
+
+_TAKERS: dict[type[Reading], Callable[[Facts, Any], None]] = {
+    NvidiaSmiTopo: _topo,
+    NvidiaSmi: _smi,
+    NvidiaSmiQuery: _smi_query,
+    NvidiaSmiList: _smi_list,
+    LsCpu: _lscpu,
+    Numactl: _numactl,
+    MemInfo: _meminfo,
+    LsPci: _lspci,
+    IbDev2NetDev: _ibdev2netdev,
+    RdmaLink: _rdma_link,
+    SysfsDevices: _sysfs,
+    IbStat: _ibstat,
+    IbStatus: _ibstatus,
+    IbvDevInfo: _devinfo,
+    NodeLabels: _labels,
+}

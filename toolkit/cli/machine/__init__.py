@@ -1,1 +1,0 @@
-"""`./hpc machine`: machine files from what nodes print."""

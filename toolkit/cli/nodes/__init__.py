@@ -1,0 +1,1 @@
+"""`./hpc nodes`: which nodes are fit for jobs."""

@@ -1,0 +1,123 @@
+"""`./hpc nodes`: which nodes are fit for jobs, and the label of those that are not."""
+
+from collections.abc import Sequence
+
+from core.apis import kinds, names
+from stacks.settings.platform import Settings
+from toolkit.cli.nodes import node_marks
+from toolkit.cli.shared import session
+from toolkit.cli.shared.console import confirmed, console, print_text, print_warning, styled
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.output import print_json
+from toolkit.cli.shared.stack import Stack
+from toolkit.cli.shared.tables import show_rows
+from toolkit.cli.verify.expectations import requests
+from toolkit.cli.verify.stack_jobs import gather
+from toolkit.cli.verify.verdict_tables import explain
+from toolkit.evidence.criterion import readings_of
+from toolkit.evidence.fitness import Fitness, Fitnesses, fitness, is_node_test, spans
+from toolkit.evidence.judge import judge
+from toolkit.evidence.tools.preflight.parser import Preflight
+from toolkit.evidence.verdict import Job
+
+_COLOURS = {Fitness.FIT: "green", Fitness.UNFIT: "red", Fitness.SUSPECT: "yellow", Fitness.UNKNOWN: "magenta"}
+PROGRAM = "preflight"
+
+
+def of_stack(stack: Stack, *, wait: float | None, plain: bool, cordon: bool, yes: bool) -> int:
+    """Judge the nodes of a stack, with `cordon` label them after a question, and return the exit status."""
+    wanted = [one for one in requests(stack.settings, stack.locks) if is_node_test(one) or spans(one)]
+    if not any(is_node_test(one) for one in wanted):
+        raise Problem(f"stack {stack.name} has no test of a node", f"Add a stage such as\n{stage(stack.settings)}")
+    jobs = gather(stack, [one.job for one in wanted], wait=wait, silent=plain)
+    found = fitness([node.name for node in stack.settings.gpu_nodes], jobs, judge(jobs))
+    show(found, jobs, plain=plain)
+    if not plain and found.next:
+        print_text(next_test(found, stack.settings))
+    if cordon:
+        _mark(stack, found, yes=yes, plain=plain)
+    return found.status
+
+
+def of_logs(jobs: Sequence[Job], *, plain: bool) -> int:
+    """Judge logs of tests of nodes, each of the node that it names, and return the exit status."""
+    own = []
+    for job in jobs:
+        (run, *_) = [*readings_of(job, Preflight), None]
+        if run is None:
+            raise Problem(
+                f"{job.request.job} is not a log of the program {PROGRAM}",
+                f"Name logs of it. docs/guide/gpus.md has how {PROGRAM} is run.",
+            )
+        of_node = {"nodes": (run.node,), "program": PROGRAM, "prints": (run.tool,)}
+        own.append(job.model_copy(update={"request": job.request.model_copy(update=of_node)}))
+    found = fitness(list(dict.fromkeys(node for job in own for node in job.request.nodes)), own, judge(own))
+    show(found, own, plain=plain)
+    return found.status
+
+
+def show(found: Fitnesses, jobs: Sequence[Job], *, plain: bool) -> None:
+    """Print the verdict on each node, and below the table the lines and causes of those that are not fit."""
+    simulated = any(reading.simulated for job in jobs for reading in job.readings)
+    if plain:
+        content = {"exit_status": found.status, "simulated": simulated, **found.model_dump(mode="json")}
+        print_json(content)
+        return
+    by_node = {
+        node: run.figures().partition(": ")[2]
+        for job in jobs
+        for run in readings_of(job, Preflight)
+        for node in job.request.nodes
+    }
+    rows = (
+        (one.node, styled(one.fitness, _COLOURS[one.fitness]), by_node.get(one.node, ""), one.why)
+        for one in found.nodes
+    )
+    show_rows("Nodes (simulated)" if simulated else "Nodes", ("node", "verdict", "figures", "why"), rows)
+    for one in found.nodes:
+        if one.fitness is not Fitness.FIT and one.verdicts:
+            console.print(styled(one.node, "bold"))
+            explain(one.verdicts)
+
+
+def next_test(found: Fitnesses, settings: Settings) -> str:
+    """Return which test would find more, as a workload where settings can have it."""
+    text = f"to find the bad node, test together next: {', '.join(found.next)}"
+    pool = settings.pool_with(found.next[0]) if len(found.next) == 2 else None  # noqa: PLR2004 - the RDMA test's
+    if pool is None or not pool.hcas:
+        return text
+    one, other = found.next
+    hca, tenant = pool.hcas[0].name, settings.tenants[0].namespace
+    return (
+        f"{text}; as a workload (with the `image` of your RDMA test):\n"
+        f"  - {{kind: rdma-test, name: pair-test, tenant: {tenant}, client_node: {one}, server_node: {other}, "
+        f"hca: {hca}}}"
+    )
+
+
+def stage(settings: Settings) -> str:
+    """Return a stage that tests every node of a stack, as YAML."""
+    nodes = ", ".join(node.name for node in settings.gpu_nodes)
+    return (
+        "  - name: nodes\n    workloads:  # one for each of "
+        f"{nodes}; a range such as gpu[01-04] is several\n"
+        f"      - {{kind: job, tenant: {settings.tenants[0].namespace}, name: {PROGRAM}, program: {PROGRAM}, "
+        f"gpus: {settings.gpu_nodes[0].machine.gpus}, node: {settings.gpu_nodes[0].name}, image: ...}}"
+    )
+
+
+def _mark(stack: Stack, found: Fitnesses, *, yes: bool, plain: bool) -> None:
+    cluster = session.cluster(stack)
+    marks = node_marks.changes(found.nodes, cluster.list(kinds.NODE))
+    if not marks:
+        if not plain:
+            print_text(f"no label {names.UNFIT} has to change")
+        return
+    what = node_marks.sentence(marks)
+    if not confirmed(f"{what[0].upper()}{what[1:]}?", yes=yes):
+        return
+    node_marks.write(cluster, marks)
+    if not plain:
+        print_text(f"done: {what} (label {names.UNFIT})")
+    if not any(one.fit_nodes for one in stack.settings.stages):
+        print_warning("no stage of this stack has `fit_nodes: true`, so its jobs start on marked nodes all the same")

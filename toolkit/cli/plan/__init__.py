@@ -1,1 +1,0 @@
-"""`./hpc plan`: what a stack's machines need beyond the cluster."""

@@ -1,1 +1,0 @@
-"""`./hpc programs`: files of users' own programs."""

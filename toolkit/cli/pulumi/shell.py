@@ -1,0 +1,33 @@
+"""`./hpc pulumi --print-env`: the environment in which plain `pulumi` and `kubectl` work on a stack."""
+
+import os
+import shlex
+
+from toolkit.cli.shared import environment, passphrases, session
+from toolkit.cli.shared.backends import choice
+from toolkit.cli.shared.console import Reporter, print_notice
+from toolkit.cli.shared.stack import Stack
+from toolkit.engine import tools
+from toolkit.simulator.processes import Processes
+
+
+def print_variables(wanted: Stack) -> None:
+    """Print the environment for plain `pulumi` and `kubectl`, as a shell reads it."""
+    if wanted.simulated and not wanted.kubeconfig.is_file():
+        text = f"there is no simulated cluster {wanted.cluster_name} yet: `./hpc up {wanted.options}` creates it"
+        print_notice(text)
+    wanted.require_served()
+    wanted.renew_copy()
+    passphrases.make(wanted, os.environ)
+    if wanted.copied:
+        kept = ", and keeps its secrets" if wanted.keeps_secrets else ""
+        print_notice(
+            f"pulumi reads {wanted.copy}, a copy of {wanted.file.name} for cluster {wanted.cluster_name} "
+            f"({environment.SETTINGS}).\nChange {wanted.file.name} itself: each ./hpc command makes the copy follow it"
+            f"{kept}.",
+        )
+    if wanted.simulated and Processes(wanted.home).running() and not choice.of_cluster(wanted.home).has(wanted.name):
+        session.prepare(wanted, session.engine(wanted))  # the first plain `pulumi up` would find no stack
+    pulumi = tools.find("pulumi", progress=Reporter())
+    for key, value in environment.variables(wanted, pulumi, os.environ).items():
+        print(f"export {key}={shlex.quote(value)}")  # noqa: T201 - for a shell

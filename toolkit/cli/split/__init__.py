@@ -1,1 +1,0 @@
-"""`./hpc split`: from one stack to a platform and its tenants."""

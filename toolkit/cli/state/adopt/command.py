@@ -1,0 +1,115 @@
+"""`./hpc state adopt`: import existing objects."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolkit.cli.shared import cluster_checks, identity, operand_states, session, simulated_release, state_checks
+from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.checkpoints import state_repair
+from toolkit.cli.shared.console import print_text
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
+from toolkit.cli.shared.output import file_option, write_text
+from toolkit.cli.shared.stack import Stack
+from toolkit.cli.state.adopt import adoption, candidates, declared, import_file, presentation, settings_file
+from toolkit.cli.state.adopt.adoption import Work
+from toolkit.cli.state.adopt.candidates import Candidate
+
+CommentOption = Annotated[Path | None, file_option("File for the findings, in Markdown")]
+ImportOption = Annotated[Path | None, typer.Option("--import-file", help="File for `pulumi import --file`, JSON.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Adopt all that can be adopted, without asking.")]
+
+
+def command(
+    stack: StackOption = DEFAULT_STACK,
+    name: OtherName = None,
+    output: CommentOption = None,
+    import_to: ImportOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Import objects of a stack that exist on the cluster.
+
+    Shows first how they differ from the program.
+    """
+    wanted = stacks.read(stack, name)
+    with session.exclusive(wanted):
+        work = _begin(wanted)
+        cluster_checks.show(operand_states.sentences(work.cluster.list))
+        found = candidates.search(work.program.objects, work.known(), work.cluster.find, work.cluster.dry_run)
+        started = adoption.unfinished(work.program, work.known(), wanted.settings.adopted, work.cluster)
+        chosen = [each for each in found if each.adoptable]
+        _print(work, found, started)
+        _write(work, found, output, import_to)
+        if (chosen or started) and (yes or _confirmed(len(chosen) + len(started))):
+            _take(work, chosen, started)
+
+
+def _begin(wanted: Stack) -> Work:
+    """Return all that the command works with; refuse another cluster than the stack's before anything of it is read."""
+    state_checks.require_own_cluster(wanted)
+    simulated_release.require_fitting(wanted)
+    running, cluster = session.engine(wanted), session.cluster(wanted)
+    match = identity.require(wanted, cluster, wanted.backend, running)
+    session.print_plugins(running.program)
+    session.prepare(wanted, running)
+    return Work(wanted, running, cluster, declared.program(wanted), match)
+
+
+def _print(work: Work, found: list[Candidate], started: list[Candidate]) -> None:
+    wanted = work.stack
+    presentation.tables(found)
+    labels = {one.label for one in work.program.objects}
+    for name in sorted(set(wanted.settings.adopted) - labels):
+        text = f"warning: {wanted.file.name} names {name} (adopted), which the stack does not declare"
+        print_text(text)
+    if started:
+        names = ", ".join(each.declared.label for each in started)
+        print_text(f"started and not completed: {names}")
+    if not found and not started:
+        text = f"nothing to adopt: the state of stack {wanted.name} knows every object of it that the cluster has"
+        print_text(text)
+    addition = settings_file.addition([each for each in found if each.adoptable], wanted.settings)
+    if {*addition.adopted} - {*wanted.settings.adopted}:
+        print_text(
+            f"For {wanted.file.name}, under hpc:platform (--yes writes it): what is adopted is never deleted, and "
+            "keeps the fields under extra; remove a line there, and the next update changes that field.\n"
+            + addition.lines()
+        )
+
+
+def _write(work: Work, found: list[Candidate], output: Path | None, import_to: Path | None) -> None:
+    if import_to is not None:
+        content = import_file.content(work.program, [each for each in found if each.adoptable], work.known())
+        write_text(import_to, json.dumps(content, indent=4) + "\n")
+    if output is not None:
+        # Half of the platform's rules come with it.
+        from toolkit.cli.diff import comment_file, settings_facts  # noqa: PLC0415
+
+        review = presentation.review(work.stack.name, found, settings_facts.of(work.stack.settings))
+        comment_file.write(output, review)
+
+
+def _confirmed(number: int) -> bool:
+    return sys.stdin.isatty() and typer.confirm(f"Adopt what can be adopted ({number})?")
+
+
+def _take(work: Work, chosen: list[Candidate], started: list[Candidate]) -> None:
+    state_repair.settle(work.stack, work.engine, work.cluster)
+    if settings_file.add(work.stack.file, settings_file.addition(chosen, work.stack.settings)):
+        print_text(f"{work.stack.file.name} names them now (adopted, extra)")
+        work.stack.renew_copy()
+    adoption.bring_in(work, chosen)
+    taken = [*chosen, *started]
+    adoption.complete(work, taken)
+    identity.record(work.stack, work.engine, work.match)
+    lost = [each.declared.label for each in taken if not adoption.is_complete(work.known(), each)]
+    if lost:
+        raise Problem(f"not adopted: {', '.join(lost)}", "Run the same command again; it continues from there.")
+    print_text(f"adopted: {len(taken)}; adopted objects are not deleted with the stack")
+    for name in adoption.not_ready(work.exported(), taken):
+        print_text(f"{name} is not ready yet: the next update waits for it")
+    print_text(f"`./hpc pulumi preview {work.stack.options}` shows what the next update changes in them.")

@@ -1,0 +1,1 @@
+"""`./hpc state split`: from one stack to a platform and its tenants."""

@@ -1,0 +1,53 @@
+"""`./hpc state split`: from one stack to a platform and its tenants, without a change on the cluster."""
+
+from typing import Annotated
+
+import typer
+
+from toolkit.cli.shared import identity, layers, session
+from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.console import print_text
+from toolkit.cli.shared.options import OtherName
+from toolkit.cli.state.split import moves
+from toolkit.review.titles import short
+
+TenantsOption = Annotated[str, typer.Option("--stack", "-s", help="Stack of tenants, whose file names the platform.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Move; without it, only show what would be moved.")]
+
+
+def command(stack: TenantsOption, name: OtherName = None, *, yes: YesOption = False) -> None:
+    """Move tenants from one stack into their own.
+
+    What the tenants' stack declares moves out of the state of its platform, which was one stack of all layers before.
+    Nothing is created, changed or deleted on the cluster. docs/guide/several-stacks.md has the steps before and after.
+    """
+    wanted = stacks.read(stack, name)
+    platform = moves.platform_of(wanted)
+    with session.exclusive(wanted):
+        layers.require_platform(wanted)
+        running = session.engine(wanted)
+        settled = session.engine(platform)
+        cluster = session.cluster(platform)
+        match = identity.require(platform, cluster, platform.backend, settled)
+        theirs = identity.require(wanted, cluster, wanted.backend, running)
+        urns = moves.to_move(wanted, platform, settled)
+        if not urns:
+            print_text(f"the state of stack {platform.name} has nothing of stack {stack}")
+            return
+        for urn in urns:
+            print_text(f"    {short(urn)}")
+        if not yes:
+            print_text(f"{len(urns)} to move from stack {platform.name} to {stack}; --yes does it")
+            return
+        moves.share_passphrase(wanted, platform)
+        session.prepare(wanted, running)
+        # The engine moves no tags; noted before, no state with objects is ever without its cluster.
+        identity.record(platform, settled, match)
+        identity.record(wanted, running, theirs)
+        kept = [moves.back_up(each, engine) for each, engine in ((platform, settled), (wanted, running))]
+        moves.move(wanted, platform, running, urns)
+    print_text(f"the states before are in {' and '.join(map(str, kept))}")
+    print_text(
+        f"moved {len(urns)} from stack {platform.name} to {stack}; now `./hpc up {platform.options}`, then "
+        f"`./hpc up {wanted.options}`"
+    )

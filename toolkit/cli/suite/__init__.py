@@ -1,0 +1,1 @@
+"""`./hpc suite`: the rounds of a stack's suite."""

@@ -1,0 +1,30 @@
+"""Options that `./hpc verify`, `nodes` and `suite` share."""
+
+from typing import Annotated, Literal
+
+import typer
+
+OF_FILES = "With files"
+OF_A_STACK = "Without files"
+
+Files = Annotated[
+    list[str] | None, typer.Option("--file", "-f", help="Log of the job; repeatable. - is standard input.")
+]
+MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="LOG", help="Further logs, without -f.")]
+ProfileOption = Annotated[
+    str | None,
+    typer.Option(help="Hardware profile of the nodes: a file of core/hardware/machines.", rich_help_panel=OF_FILES),
+]
+WaitOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="Seconds to wait for running jobs; default 0, on a simulated cluster 30.",
+        rich_help_panel=OF_A_STACK,
+    ),
+]
+FabricOption = Annotated[
+    Literal["infiniband", "roce", "ethernet"] | None,
+    typer.Option(help="Kind of fabric. Default: that of the profile's ports.", rich_help_panel=OF_FILES),
+]
+AllOption = Annotated[bool, typer.Option("--all", help="Also show the criteria that passed.")]
