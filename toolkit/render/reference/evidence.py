@@ -33,9 +33,9 @@ def _schema() -> str:
 `./hpc verify --figures FILE... --json` prints an array with one object for each run of a tool that the files hold, in
 their order. The tool is recognised by its output, not by the file's name; prefixes of launchers, kubectl, loggers and
 terminals are removed first. Figures are those that were printed; figures that are computed from them, to check them,
-have fields of their own. Lines that could not be read are in `unread`. A figure that was not printed is `null`. `line` is
-the number of the line, from 1, that a row was read from; a field without a description has the tool's own name. This page
-is generated from the code by `make docs`.
+have fields of their own. Lines that could not be read are in `unread`. A figure that was not printed is `null`. `line`
+is the number of the line, from 1, that a row was read from; a field without a description has the tool's own name. This
+page is generated from the code by `make docs`.
 
 ## Every reading
 
