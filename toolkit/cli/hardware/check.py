@@ -14,17 +14,10 @@ from toolkit.cli.hardware.findings import Difference, NotCompared
 from toolkit.cli.hardware.from_logs import read_files, require_one_node
 from toolkit.cli.hardware.node_machine import readings_of
 from toolkit.cli.hardware.node_outputs import (
-    DEFAULT_NAMESPACE,
-    DEFAULT_SECONDS,
-    AccountOption,
-    GpusOption,
-    HostNetworkOption,
-    ImageOption,
-    NamespaceOption,
     Options,
-    TimeoutOption,
     cluster_of,
     collect,
+    with_options,
 )
 from toolkit.cli.hardware.tool_facts import gather
 from toolkit.cli.shared.console import print_notice, print_text
@@ -49,18 +42,14 @@ FilesOption = Annotated[
 ]
 
 
+@with_options
 def command(
     *,
     stack: StackOption = DEFAULT_STACK,
     name: OtherName = None,
     node: NodesOption = None,
     file: FilesOption = None,
-    namespace: NamespaceOption = DEFAULT_NAMESPACE,
-    image: ImageOption = None,
-    gpus: GpusOption = None,
-    account: AccountOption = "",
-    host_network: HostNetworkOption = False,
-    timeout: TimeoutOption = DEFAULT_SECONDS,
+    options: Options,
 ) -> None:
     """Compare nodes with their machine file.
 
@@ -83,7 +72,6 @@ def command(
         label = node[0] if node else "the node of the files"
         raise typer.Exit(_report({label: compared(wanted.settings, machines[0], read_files(file))}))
     cluster = cluster_of(wanted, None, None)
-    options = Options(namespace, image, gpus, account, host_network, timeout)
     found: dict[str, Comparison | Problem] = {}
     for each in machines:
         try:

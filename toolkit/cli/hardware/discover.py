@@ -9,19 +9,12 @@ import yaml
 from toolkit.cli.hardware.from_logs import require_new, write
 from toolkit.cli.hardware.node_machine import machine_of
 from toolkit.cli.hardware.node_outputs import (
-    DEFAULT_NAMESPACE,
-    DEFAULT_SECONDS,
-    AccountOption,
-    GpusOption,
-    HostNetworkOption,
-    ImageOption,
-    NamespaceOption,
     Options,
-    TimeoutOption,
     cluster_of,
     collect,
     job_of,
     node_of,
+    with_options,
 )
 from toolkit.cli.shared.console import print_notice
 from toolkit.cli.shared.errors import Problem
@@ -39,6 +32,7 @@ ManifestOption = Annotated[
 ]
 
 
+@with_options
 def command(
     *,
     node: NodeOption,
@@ -47,12 +41,7 @@ def command(
     name: OtherName = None,
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
-    namespace: NamespaceOption = DEFAULT_NAMESPACE,
-    image: ImageOption = None,
-    gpus: GpusOption = None,
-    account: AccountOption = "",
-    host_network: HostNetworkOption = False,
-    timeout: TimeoutOption = DEFAULT_SECONDS,
+    options: Options,
     log: LogOption = None,
     manifest: ManifestOption = False,
 ) -> None:
@@ -67,7 +56,6 @@ def command(
     from toolkit.cli.shared import stack as stacks  # noqa: PLC0415 - half a second, and from-logs, beside it, does without
 
     wanted = stacks.read(stack, name) if stack is not None else None
-    options = Options(namespace, image, gpus, account, host_network, timeout)
     cluster = cluster_of(wanted, kubeconfig, context)
     if manifest:
         text = yaml.safe_dump(job_of(node_of(cluster, node), options, wanted), sort_keys=False)

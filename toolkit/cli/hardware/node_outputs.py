@@ -1,9 +1,11 @@
 """What a node's tools print, by a Job on it: options of the commands that need it, and the cluster that they mean."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -20,46 +22,62 @@ from toolkit.cli.shared.errors import Problem
 if TYPE_CHECKING:
     from toolkit.cli.shared.stack import Stack
 
-NamespaceOption = Annotated[
-    str, typer.Option(help="Namespace of the Job; in a tenant's namespace, its quota and queues apply.")
-]
-ImageOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Image with the tools, e.g. of util-linux, pciutils, infiniband-diags. Default: that of the stack's jobs."
-    ),
-]
-GpusOption = Annotated[
-    int | None,
-    typer.Option(
-        min=0, help="GPUs to request: all of the node (default), or 0 while jobs use them; the Job then sees none."
-    ),
-]
-AccountOption = Annotated[str, typer.Option("--service-account", help="Service account of the pod.")]
-HostNetworkOption = Annotated[
-    bool,
-    typer.Option(
-        "--host-network",
-        help="Run in the host network, to see interface names. The account must be allowed to use an SCC for it, such "
-        "as hostnetwork-v2; in namespace default no SCC is evaluated.",
-    ),
-]
-TimeoutOption = Annotated[int, typer.Option(min=1, help="Seconds until the Job must have finished.")]
-
-DEFAULT_NAMESPACE = "default"
 DEFAULT_SECONDS = 600  # images with CUDA are large
 
 
 @dataclass(frozen=True)
 class Options:
-    """How the Job of a node is run."""
+    """How the Job of a node is run; each field is an option of the commands that need it."""
 
-    namespace: str = DEFAULT_NAMESPACE
-    image: str | None = None
-    gpus: int | None = None
-    account: str = ""
-    host_network: bool = False
-    seconds: int = DEFAULT_SECONDS
+    namespace: Annotated[
+        str, typer.Option(help="Namespace of the Job; in a tenant's namespace, its quota and queues apply.")
+    ] = "default"
+    image: Annotated[
+        str | None,
+        typer.Option(
+            help="Image with the tools, e.g. of util-linux, pciutils, infiniband-diags. Default: that of the stack's "
+            "jobs."
+        ),
+    ] = None
+    gpus: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="GPUs to request: all of the node (default), or 0 while jobs use them; the Job then sees none."
+        ),
+    ] = None
+    account: Annotated[str, typer.Option("--service-account", help="Service account of the pod.")] = ""
+    host_network: Annotated[
+        bool,
+        typer.Option(
+            "--host-network",
+            help="Run in the host network, to see interface names. The account must be allowed to use an SCC for it, "
+            "such as hostnetwork-v2; in namespace default no SCC is evaluated.",
+        ),
+    ] = False
+    seconds: Annotated[int, typer.Option("--timeout", min=1, help="Seconds until the Job must have finished.")] = (
+        DEFAULT_SECONDS
+    )
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command, in place of its parameter `options`, an option for each field of Options."""
+    own = inspect.signature(command, eval_str=True)
+    kept = [parameter for name, parameter in own.parameters.items() if name != "options"]
+    names, hints = [field.name for field in fields(Options)], get_type_hints(Options, include_extras=True)
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(Options, name), annotation=hints[name])
+        for name in names
+    ]
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        options = Options(**{name: values.pop(name) for name in names})
+        command(**values, options=options)
+
+    signature = own.replace(parameters=[*kept, *added])
+    run.__dict__["__signature__"] = signature
+    run.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+    return run
 
 
 @dataclass(frozen=True)
