@@ -1,13 +1,15 @@
 """`./hpc hardware check`: nodes compared with their machine file."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from core.hardware.gpus import labelled
 from core.hardware.profiles import PROFILES, Profile
 from core.wording import plural
+from stacks.settings.fabric import Roce
+from stacks.settings.platform import Settings
 from toolkit.cli.hardware.comparison import Comparison, compare
 from toolkit.cli.hardware.facts import NODE, Facts
 from toolkit.cli.hardware.findings import Difference, NotCompared
@@ -20,15 +22,13 @@ from toolkit.cli.hardware.node_outputs import (
     with_options,
 )
 from toolkit.cli.hardware.tool_facts import gather
+from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_notice, print_text
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.exit_status import Judging
 from toolkit.cli.shared.options import DEFAULT_STACK, OtherName, StackOption
+from toolkit.cli.shared.stack import Stack
 from toolkit.evidence.model import Reading
-
-if TYPE_CHECKING:
-    from stacks.settings.platform import Settings
-    from toolkit.cli.shared.stack import Stack
 
 KIND = Judging
 SAME, DIFFERS, UNDECIDED = 0, 1, 2
@@ -62,8 +62,6 @@ def command(
     Exit status 0: no difference; 1: differences; 2: not everything could
     be compared; 3: nothing compared.
     """
-    from toolkit.cli.shared import stack as stacks  # noqa: PLC0415 - half a second, and from-logs, beside it, does without
-
     wanted = stacks.read(stack, name)
     machines = _machines(wanted, node or ())
     if file:
@@ -82,7 +80,7 @@ def command(
     raise typer.Exit(_report(found))
 
 
-def _machines(stack: "Stack", names: Sequence[str]) -> list[str]:
+def _machines(stack: Stack, names: Sequence[str]) -> list[str]:
     """Return the nodes to check; raise Problem for one that has no machine file."""
     known = [node.name for node in stack.settings.gpu_nodes]
     if unknown := [name for name in names if name not in known]:
@@ -95,7 +93,7 @@ def _machines(stack: "Stack", names: Sequence[str]) -> list[str]:
     return [*names] or known
 
 
-def compared(settings: "Settings", node: str, readings: Sequence[Reading]) -> Comparison:
+def compared(settings: Settings, node: str, readings: Sequence[Reading]) -> Comparison:
     """Compare what a GPU node of a stack prints with the machine that it is to be, that of its pool."""
     facts = gather(readings)
     require_one_node(facts)
@@ -106,7 +104,7 @@ def compared(settings: "Settings", node: str, readings: Sequence[Reading]) -> Co
     )
 
 
-def _swapped(settings: "Settings", node: str, facts: Facts) -> Iterator[Difference]:
+def _swapped(settings: Settings, node: str, facts: Facts) -> Iterator[Difference]:
     """Yield that a node has the GPUs of another machine than its pool, and of which."""
     pool, gpus = settings.pool_with(node), (facts.get(NODE, "product of the GPUs"), facts.get(NODE, "number of GPUs"))
     if pool is None or not pool.declared or gpus[0] in (None, labelled(pool.machine.gpu)):
@@ -124,10 +122,8 @@ def _swapped(settings: "Settings", node: str, facts: Facts) -> Iterator[Differen
     )
 
 
-def expected(settings: "Settings", node: str) -> Profile:
+def expected(settings: Settings, node: str) -> Profile:
     """Return the machine that a GPU node is to be: with RoCE its ports speak Ethernet, whoever named them."""
-    from stacks.settings.fabric import Roce  # noqa: PLC0415 - as the stack
-
     pool = settings.pool_with(node)
     assert pool  # noqa: S101 - the callers have it from the stack's GPU nodes
     roce = isinstance(pool.fabric, Roce)

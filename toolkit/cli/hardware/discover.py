@@ -16,6 +16,7 @@ from toolkit.cli.hardware.node_outputs import (
     node_of,
     with_options,
 )
+from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_notice
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.options import OtherName
@@ -53,8 +54,6 @@ def command(
 
     What the pod cannot see is reported, and is missing from the file.
     """
-    from toolkit.cli.shared import stack as stacks  # noqa: PLC0415 - half a second, and from-logs, beside it, does without
-
     wanted = stacks.read(stack, name) if stack is not None else None
     cluster = cluster_of(wanted, kubeconfig, context)
     if manifest:

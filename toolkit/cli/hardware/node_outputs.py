@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -14,13 +14,13 @@ from core.apis.names import GPU_RESOURCE
 from core.apis.quantity import whole
 from policies.values import entries
 from policies.values import read as value
+from stacks.resolved import jobs
 from toolkit.cli.hardware.node_job import Unseen, manifest, unseen
-from toolkit.cli.shared import contexts
+from toolkit.cli.hardware.node_run import printed
+from toolkit.cli.shared import contexts, session
 from toolkit.cli.shared.cluster_client import Cluster
 from toolkit.cli.shared.errors import Problem
-
-if TYPE_CHECKING:
-    from toolkit.cli.shared.stack import Stack
+from toolkit.cli.shared.stack import Stack
 
 DEFAULT_SECONDS = 600  # images with CUDA are large
 
@@ -89,18 +89,16 @@ class NodeOutputs:
     unseen: tuple[Unseen, ...]
 
 
-def cluster_of(stack: "Stack | None", kubeconfig: Path | None, context: str | None) -> Cluster:
+def cluster_of(stack: Stack | None, kubeconfig: Path | None, context: str | None) -> Cluster:
     """Return the cluster of a stack or of a kubeconfig; raise Problem unless it is exactly one of them."""
     if stack is not None and kubeconfig is None and context is None:
-        from toolkit.cli.shared import session  # noqa: PLC0415 - as `stacks`: from-logs, beside it, does without
-
         return session.cluster(stack)
     if kubeconfig is None or stack is not None:
         raise Problem("which cluster is meant is not clear", "Give either --stack, or --kubeconfig with --context.")
     return Cluster(kubeconfig.absolute(), contexts.chosen(kubeconfig, context))
 
 
-def job_of(node: Mapping[str, Any], options: Options, stack: "Stack | None") -> dict[str, Any]:
+def job_of(node: Mapping[str, Any], options: Options, stack: Stack | None) -> dict[str, Any]:
     """Return the Job of a node of the API; raise Problem for GPUs that it does not have, or without an image."""
     name = node["metadata"]["name"]
     offered = whole(value(node, "status", "allocatable", GPU_RESOURCE)) or 0
@@ -134,19 +132,15 @@ def node_of(cluster: Cluster, name: str) -> dict[str, Any]:
     raise Problem(f"the cluster of context {cluster.context!r} has no node {name}", f"Its nodes: {known}.")
 
 
-def collect(cluster: Cluster, name: str, options: Options, stack: "Stack | None") -> NodeOutputs:
+def collect(cluster: Cluster, name: str, options: Options, stack: Stack | None) -> NodeOutputs:
     """Run the Job of a node, and return what it shows; raise Problem where it does not end in time."""
-    from toolkit.cli.hardware.node_run import printed  # noqa: PLC0415 - as `session`
-
     node = node_of(cluster, name)
     log = printed(cluster, job_of(node, options, stack), options.seconds)
     return NodeOutputs(log, value(node, "metadata", "labels") or {}, tuple(unseen(log)))
 
 
-def _image(stack: "Stack") -> str | None:
+def _image(stack: Stack) -> str | None:
     """Return the image of the stack's first job; of one that a tenant builds, and others may not pull, its base."""
-    from stacks.resolved import jobs  # noqa: PLC0415
-
     programs = (job for job in jobs.every(stack.settings) if isinstance(job, jobs.ProgramJob))
     images = (job.build.base if job.build else job.image for job in programs)
     return next((image for image in images if image), None)
