@@ -10,7 +10,16 @@ from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.exit_status import Judging
 from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption
 from toolkit.cli.verify import log_files
-from toolkit.cli.verify.options import OF_A_STACK, OF_FILES, FabricOption, Files, MoreFiles, ProfileOption, WaitOption
+from toolkit.cli.verify.options import (
+    OF_A_STACK,
+    OF_FILES,
+    FabricOption,
+    Files,
+    MoreFiles,
+    ProfileOption,
+    WaitOption,
+    refuse,
+)
 
 KIND = Judging
 
@@ -53,14 +62,10 @@ def command(
     if yes and not cordon:
         raise Problem("--yes answers --cordon", "Add --cordon, or omit --yes.")
     if names := [*(file or ()), *(more or ())]:
-        if cordon or wait is not None:
-            option = "--cordon" if cordon else "--wait"
-            raise Problem(f"{option} is for the nodes of a stack, and these are files", f"Omit {option}.")
+        refuse({"cordon": cordon, "wait": wait}, "is for the nodes of a stack, and these are files")
         layout = f"1x{gpus}" if gpus else None
         request = log_files.request(names, profile=profile, fabric=fabric, layout=layout)
         own = [log_files.job([file], request.model_copy(update={"job": file})) for file in names]
         raise typer.Exit(node_fitness.of_logs(own, plain=plain))
-    for option, value in {"profile": profile, "fabric": fabric, "gpus": gpus}.items():
-        if value is not None:
-            raise Problem(f"--{option} is for logs in files, and none is named", f"Name logs, or omit --{option}.")
+    refuse({"profile": profile, "fabric": fabric, "gpus": gpus}, "is for logs in files, and none is named")
     raise typer.Exit(node_fitness.of_stack(stacks.read(stack, name), wait=wait, plain=plain, cordon=cordon, yes=yes))

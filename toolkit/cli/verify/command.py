@@ -11,7 +11,7 @@ from stacks.settings.error import SettingsError
 from toolkit.cli.shared import results
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text, print_warning
-from toolkit.cli.shared.errors import Problem, explain
+from toolkit.cli.shared.errors import explain
 from toolkit.cli.shared.exit_status import Judging
 from toolkit.cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption
 from toolkit.cli.shared.stack import Stack
@@ -25,6 +25,7 @@ from toolkit.cli.verify.options import (
     MoreFiles,
     ProfileOption,
     WaitOption,
+    refuse,
 )
 from toolkit.cli.verify.stack_jobs import gather, store
 from toolkit.cli.verify.verdict_tables import conclude, show
@@ -103,14 +104,14 @@ def command(
         "fabric": fabric,
         "program": program,
         "node": node or None,
-        "sharp": sharp or None,
+        "sharp": sharp,
     }
     if names:
-        _refuse({"job": job, "wait": wait}, "is for the jobs of a stack, and these are files")
+        refuse({"job": job, "wait": wait}, "is for the jobs of a stack, and these are files")
     else:
-        _refuse({**expectations, "figures": only_figures or None}, "is for logs in files, and none is named")
+        refuse({**expectations, "figures": only_figures}, "is for logs in files, and none is named")
     if only_figures:
-        _refuse(expectations, "says what is judged, and --figures judges nothing")
+        refuse(expectations, "says what is judged, and --figures judges nothing")
         raise typer.Exit(figures.print_of(names, plain=plain))
     if names:
         request = log_files.request(
@@ -126,13 +127,6 @@ def command(
         )
         raise typer.Exit(conclude([log_files.job(names, request)], plain=plain))
     raise typer.Exit(of_stack(stacks.read(stack, name), job, wait=wait, everything=everything, plain=plain))
-
-
-def _refuse(options: Mapping[str, object], why: str) -> None:
-    """Raise Problem for the first option that has a value."""
-    for option, value in options.items():
-        if value is not None:
-            raise Problem(f"--{option} {why}", f"Omit --{option}.")
 
 
 def _programs(stack: str, name: str | None) -> Mapping[str, Program]:

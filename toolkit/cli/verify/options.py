@@ -1,8 +1,11 @@
 """Options that `./hpc verify`, `nodes` and `suite` share."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import typer
+
+from toolkit.cli.shared.errors import Problem
 
 OF_FILES = "With files"
 OF_A_STACK = "Without files"
@@ -28,3 +31,10 @@ FabricOption = Annotated[
     typer.Option(help="Kind of fabric. Default: that of the profile's ports.", rich_help_panel=OF_FILES),
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="Also show the criteria that passed.")]
+
+
+def refuse(options: Mapping[str, object], why: str) -> None:
+    """Raise Problem for the first option that has a value, neither None nor false."""
+    for option, value in options.items():
+        if value is not None and value is not False:
+            raise Problem(f"--{option} {why}", f"Omit --{option}.")

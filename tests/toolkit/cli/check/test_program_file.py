@@ -60,6 +60,15 @@ def test_what_is_wrong_is_named(tmp_path: Path, program: str, log: str, expected
     assert expected in printed
 
 
+@pytest.mark.parametrize(
+    "arguments", [("--log", "x.log"), ("--program", "p.yaml", "--stack", "dev"), ("--program", "p.yaml", "x")]
+)
+def test_a_program_is_checked_alone(arguments: tuple[str, ...]) -> None:
+    """A program's file is no manifest, and no part of a stack; a log needs its program."""
+    done = CliRunner().invoke(app, ["check", *arguments])
+    assert "--program, with --log, is a check of its own" in f"{done.output}{done.exception}"
+
+
 def test_a_pattern_that_never_matches_is_shown_with_a_line(tmp_path: Path) -> None:
     """The line is one to compare the pattern with."""
     status, printed = check(tmp_path, log="Throughput: 8517 images/s\n")

@@ -8,6 +8,7 @@ from tests.support.commands import finished
 from toolkit.cli.pulumi import command
 from toolkit.cli.shared import session
 from toolkit.cli.shared.backends.backend import Backend
+from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
 from toolkit.simulator.processes import Processes
 
@@ -26,3 +27,9 @@ def test_the_first_plain_pulumi_finds_the_stack(
     status, output = finished(command.command, "--print-env", "--name", dev.cluster_name)
     assert (status, calls) == (0, ["dev"] * prepared)
     assert "export PULUMI_STACK=dev" in output
+
+
+def test_the_environment_is_printed_in_place_of_a_command() -> None:
+    """What follows --print-env would not run, and is refused."""
+    with pytest.raises(Problem, match=r"--print-env runs no command\nOmit it, or omit stack ls"):
+        finished(command.command, "--print-env", "stack", "ls")

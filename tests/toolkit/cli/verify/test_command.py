@@ -137,6 +137,22 @@ def test_what_cannot_be_meant_is_refused_by_name(tmp_path: Path, arguments: tupl
         _run("-f", _log(tmp_path, TABLE), *arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "refused"),
+    [
+        (("-f", "x.log", "--job", "nccl"), "--job is for the jobs of a stack"),
+        (("-f", "x.log", "--wait", "0"), "--wait is for the jobs of a stack"),
+        (("--layout", "02x08"), "--layout is for logs in files"),
+        (("--figures",), "--figures is for logs in files"),
+        (("--figures", "-f", "x.log", "--profile", "dgx-h100"), "--profile says what is judged"),
+    ],
+)
+def test_options_of_files_and_of_a_stack_exclude_each_other(arguments: tuple[str, ...], refused: str) -> None:
+    """An option that would change nothing is refused by name."""
+    with pytest.raises(Problem, match=refused):
+        _run(*arguments)
+
+
 def test_a_program_of_a_stack_is_known_by_its_name(dev: Stack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """--program names a program of the settings of --stack, whose metrics the log must have."""
     rate = {"name": "rate", "pattern": r"rate (\S+)", "at_least": 100}
