@@ -29,6 +29,11 @@ class ClusterSettings(Model):
     context: str = Field(min_length=1, description="context in the kubeconfig")
     identifier: DnsName = Field(description="identity of the cluster; fixed as long as the stack has objects")
     simulated: bool = Field(default=False, description="whether `./hpc up` starts a simulated cluster for it")
+    offline_provider: bool = Field(
+        default=False,
+        description="whether this project's offline stand-in may write a cluster that is not simulated where Pulumi's "
+        "official Kubernetes provider is not installed; updates and reviews report it. false: they are refused",
+    )
     hosted: bool = Field(
         default=False,
         description="the control plane is hosted (HyperShift): NodePools of the management cluster configure the "

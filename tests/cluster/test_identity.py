@@ -105,8 +105,8 @@ class Desk:
         """Let the settings name a cluster."""
 
         def edit(settings: dict[str, Any]) -> None:
-            named = {"kubeconfig": str(cluster.kubeconfig), "context": cluster.context, "simulated": False, "uid": uid}
-            settings["cluster"] |= named
+            named = {"kubeconfig": str(cluster.kubeconfig), "context": cluster.context, "uid": uid}
+            settings["cluster"] |= named | {"simulated": False, "offline_provider": True}
 
         self._change(edit)
 

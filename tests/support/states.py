@@ -11,8 +11,8 @@ from toolkit.cli.shared.stack import Stack
 
 
 def on_real_cluster(stack: Stack, **settings: Any) -> Stack:
-    """Return a stack that is on a real cluster, with other settings of it."""
-    return with_cluster(stack, simulated=False, **settings)
+    """Return a stack that is on a real cluster, which the offline provider may write, with other settings of it."""
+    return with_cluster(stack, **{"simulated": False, "offline_provider": True, **settings})
 
 
 def with_cluster(stack: Stack, **settings: Any) -> Stack:

@@ -19,7 +19,7 @@ from toolkit.cli.diff import (
     removed_fields,
     stack_status,
 )
-from toolkit.cli.shared import cluster_checks, constraints, session, simulated_release, state_checks
+from toolkit.cli.shared import cluster_checks, constraints, offline_provider, session, simulated_release, state_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
@@ -85,7 +85,8 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
     if unanswered and plan is not None:
         raise unanswered  # a plan depends on the cluster's state
     facts = () if unanswered else cluster_checks.require(wanted, session.cluster(wanted)).sentences
-    session.print_plugins(running.program)
+    chosen = session.print_plugins(wanted, running.program)
+    before = tuple(filter(None, [offline_provider.caution(wanted, chosen)]))
     session.prepare(wanted, running)
     update = stack_status.last_update(wanted)
     if plan is None:
@@ -93,7 +94,7 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
             engine_reviews.preview(wanted, running, policies),
             None if unanswered else engine_reviews.drift_if_up(wanted, running),
         )
-        return _with_context(wanted, review, update, unanswered, facts)
+        return _with_context(wanted, replace(review, cautions=before), update, unanswered, facts)
     with plans.fresh() as made:
         # Before the preview: what changes meanwhile makes the plan unfit, and is not missed.
         drifted = engine_reviews.drift(wanted, running)
@@ -104,7 +105,7 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
             plans.store(made, ground, plan)
         elif not presentation.refused(review):
             raise Problem("the engine wrote no plan", "Run it again without --plan to see its output.")
-    return _with_context(wanted, review, update, facts=facts)
+    return _with_context(wanted, replace(review, cautions=before), update, facts=facts)
 
 
 def _with_context(
@@ -115,7 +116,8 @@ def _with_context(
     facts: tuple[str, ...] = (),
 ) -> Review:
     """Return the review with what to know before all else; `facts`: sentences about the cluster as it is."""
-    known = replace(review, cautions=tuple(update.cautions(wanted.options)), unsettled=update.unsettled)
+    cautions = (*review.cautions, *update.cautions(wanted.options))
+    known = replace(review, cautions=cautions, unsettled=update.unsettled)
     if unanswered:
         return replace(known, cluster_queried=False, unanswered=str(unanswered))
     if review.failed:

@@ -17,6 +17,7 @@ from core import project
 from core.yaml import text as yaml_text
 from stacks.loading import settings as stack_settings
 from toolkit.cli.diff import isolation, policy_findings, rendering_child, settings_facts
+from toolkit.cli.shared import offline_provider
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.policy_configuration import settled
@@ -113,8 +114,9 @@ def _review(stack: str, before: Side, after: Side, config: Path | None) -> Revie
     policies = settled(settings, config)
     day = _day(after.name)
     facts = settings_facts.of(settings, after.root)
+    cautions = tuple(filter(None, [offline_provider.permission(settings.cluster)]))
     findings = policy_findings.judged((each.resource for each in after.resources), policies, day)
-    return policy_findings.compared(replace(whole, findings=findings, facts=facts), policies, day)
+    return policy_findings.compared(replace(whole, findings=findings, facts=facts, cautions=cautions), policies, day)
 
 
 def _day(name: str) -> date | None:

@@ -74,6 +74,7 @@ def _looked(wanted: Stack) -> Review:
     wanted.require_served()
     state_checks.require_own_cluster(wanted)
     running = session.engine(wanted)
+    session.require_provider(wanted, running.program)
     cluster = session.cluster(wanted)
     identity.require(wanted, cluster, wanted.backend, running)
     session.prepare(wanted, running)

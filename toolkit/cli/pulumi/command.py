@@ -75,7 +75,11 @@ def command(
             passphrases.make(wanted, running.environment)
             passphrases.require(wanted, running.environment)
     engine_options.require_same(wanted, running.environment, context.args, Path.cwd())
-    match = _checked(wanted, running, _name(context.args)) if _HELP.isdisjoint(context.args) else None
+    match = None
+    if _HELP.isdisjoint(context.args):
+        if _name(context.args) in _CHANGING | _LOOKING:
+            session.require_provider(wanted, running.program)
+        match = _checked(wanted, running, _name(context.args))
     status = running.run_interactively(*context.args)
     if status == 0 and match and _name(context.args) in _CHANGING:
         identity.record(wanted, running, match)

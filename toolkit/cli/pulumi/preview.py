@@ -30,7 +30,9 @@ def run(wanted: Stack, arguments: Sequence[str]) -> int:
         cluster_checks.require(wanted, session.cluster(wanted)).show()
     plain = _JSON.isdisjoint(arguments)  # output for a program has nothing beside the engine's
     if plain:
-        session.print_plugins(running.program)
+        session.print_plugins(wanted, running.program)
+    else:
+        session.require_provider(wanted, running.program)
     session.prepare(wanted, running)
     if plain:
         placements.show(wanted.settings)

@@ -2,12 +2,14 @@
 
 import os
 import shlex
+from pathlib import Path
 
-from toolkit.cli.shared import environment, passphrases, session
+from toolkit.cli.shared import environment, offline_provider, passphrases, session
 from toolkit.cli.shared.backends import choice
-from toolkit.cli.shared.console import Reporter, print_notice
+from toolkit.cli.shared.console import Reporter, print_notice, print_warning
 from toolkit.cli.shared.stack import Stack
 from toolkit.engine import tools
+from toolkit.engine.plugins.locate import PROVIDER
 from toolkit.simulator.processes import Processes
 
 
@@ -29,5 +31,16 @@ def print_variables(wanted: Stack) -> None:
     if wanted.simulated and Processes(wanted.home).running() and not choice.of_cluster(wanted.home).has(wanted.name):
         session.prepare(wanted, session.engine(wanted))  # the first plain `pulumi up` would find no stack
     pulumi = tools.find("pulumi", progress=Reporter())
+    _warn_of_provider(wanted, pulumi)
     for key, value in environment.variables(wanted, pulumi, os.environ).items():
         print(f"export {key}={shlex.quote(value)}")  # noqa: T201 - for a shell
+
+
+def _warn_of_provider(wanted: Stack, pulumi: Path) -> None:
+    """Print that plain `pulumi` gets no provider from here, or the stand-in on a real cluster."""
+    chosen = environment.plugins(wanted, pulumi, os.environ)
+    if PROVIDER in chosen.missing:
+        print_warning(f"{offline_provider.refusal(wanted)}: plain `pulumi` downloads it, or fails.")
+        print_notice(offline_provider.remedy(wanted))
+    elif text := offline_provider.caution(wanted, chosen):
+        print_warning(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 from toolkit.cli.shared import passphrases
 from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.stack import Stack
-from toolkit.engine.plugins.locate import PluginChoice, plugin_choice
+from toolkit.engine.plugins.locate import LANGUAGE, PROVIDER, PluginChoice, plugin_choice
 
 SETTINGS = "PULUMI_OPTION_CONFIG_FILE"
 """The engine takes it for --config-file of every command that has this option."""
@@ -23,7 +23,7 @@ def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str,
     and nothing is set that the user has set.
     """
     result = {
-        "PATH": plugins(pulumi, outer).path,
+        "PATH": plugins(stack, pulumi, outer).path,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         # Empty as well: what an earlier `./hpc pulumi --print-env` exported would lead to another stack's cluster.
         "PULUMI_STACK": stack.name,
@@ -50,11 +50,14 @@ def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str,
     return result
 
 
-def plugins(pulumi: Path, outer: Mapping[str, str]) -> PluginChoice:
-    """Return the plugins that the engine gets, and the PATH on which it finds them.
+def plugins(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> PluginChoice:
+    """Return the plugins that the engine gets for a stack, and the PATH on which it finds them.
 
-    A simulated cluster has a PULUMI_HOME of its own, so PATH leads to the plugins in the user's.
+    A simulated cluster has a PULUMI_HOME of its own, so PATH leads to the plugins in the user's. On a real cluster the
+    stand-in of the provider is for settings that allow it.
     """
     path = outer.get("PATH", os.defpath)
     ahead = [] if shutil.which("pulumi", path=path) == str(pulumi) else [str(pulumi.parent)]
-    return plugin_choice({**outer, "PATH": os.pathsep.join([*ahead, path])})
+    allowed = stack.simulated or stack.settings.cluster.offline_provider
+    stand_ins = (LANGUAGE, PROVIDER) if allowed else (LANGUAGE,)
+    return plugin_choice({**outer, "PATH": os.pathsep.join([*ahead, path])}, stand_ins)

@@ -9,17 +9,18 @@ from functools import partial
 from pathlib import Path
 
 from core.files import locked
-from toolkit.cli.shared import environment, passphrases
+from toolkit.cli.shared import environment, offline_provider, passphrases
 from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.backends.store import FolderStore
 from toolkit.cli.shared.cluster_client import Cluster
-from toolkit.cli.shared.console import Reporter, print_text
+from toolkit.cli.shared.console import Reporter, print_text, print_warning
 from toolkit.cli.shared.engine import Engine, inherited
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
 from toolkit.engine import tools
 from toolkit.engine.plugins.announcement import announcement
+from toolkit.engine.plugins.locate import PluginChoice
 from toolkit.simulator import cluster as simulated
 from toolkit.simulator.home import TEMPORARY
 
@@ -85,9 +86,23 @@ def _prevent_logs(stack: Stack) -> None:
         logs.touch()
 
 
-def print_plugins(program: Path) -> None:
-    """Print in one line which plugins are in use."""
-    print_text(announcement(environment.plugins(program, os.environ)))
+def print_plugins(stack: Stack, program: Path) -> PluginChoice:
+    """Print in one line which plugins are in use, and return them; raise Problem, and warn, as `require_provider`."""
+    chosen = require_provider(stack, program)
+    print_text(announcement(chosen))
+    return chosen
+
+
+def require_provider(stack: Stack, program: Path) -> PluginChoice:
+    """Return the plugins of a command whose engine calls the provider; warn of the stand-in on a real cluster.
+
+    Raises Problem where the official provider is not installed and the settings do not allow the stand-in.
+    """
+    chosen = environment.plugins(stack, program, os.environ)
+    offline_provider.require(stack, chosen)
+    if text := offline_provider.caution(stack, chosen):
+        print_warning(text)
+    return chosen
 
 
 def prepare(stack: Stack, running: Engine) -> None:

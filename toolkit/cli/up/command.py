@@ -121,7 +121,7 @@ def _tools(wanted: Stack, timings: Timings) -> None:
         if reused:
             print_text(f"reusing {', '.join(reused)}")
         tools.ensure(names, Reporter())
-        session.print_plugins(tools.find("pulumi"))
+        session.print_plugins(wanted, tools.find("pulumi"))
 
 
 def _cluster(wanted: Stack, timings: Timings) -> tuple[Engine, identity.ClusterMatch]:

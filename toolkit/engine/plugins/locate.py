@@ -1,8 +1,8 @@
-"""Which plugins the engine gets: official ones wherever they are installed, else the stand-ins, and the PATH for it."""
+"""Which plugins the engine gets: official ones wherever they are installed, else stand-ins, and the PATH for it."""
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -32,23 +32,31 @@ class Plugin:
 
 @dataclass(frozen=True)
 class PluginChoice:
-    """The two plugins, and the PATH on which the engine finds them first."""
+    """The plugins, and the PATH on which the engine finds them first."""
 
     path: str
-    plugins: tuple[Plugin, Plugin]
+    plugins: tuple[Plugin, ...]
+    """The language host and the provider; without the one that is not installed and has no stand-in here."""
 
     @property
     def offline(self) -> tuple[str, ...]:
         """Names of the plugins that are stand-ins."""
         return tuple(plugin.name for plugin in self.plugins if not plugin.official)
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Names of the plugins that are not installed, and whose stand-ins may not be used."""
+        return tuple(name for name in _BINARIES if all(plugin.name != name for plugin in self.plugins))
+
     def find(self, name: str) -> Plugin:
         """Return the plugin `name`, LANGUAGE or PROVIDER."""
         return next(plugin for plugin in self.plugins if plugin.name == name)
 
 
-def plugin_choice(environment: Mapping[str, str] = os.environ) -> PluginChoice:
-    """Return the official plugins that are installed, stand-ins for the others, and PATH with both.
+def plugin_choice(
+    environment: Mapping[str, str] = os.environ, stand_ins: Collection[str] = (LANGUAGE, PROVIDER)
+) -> PluginChoice:
+    """Return the official plugins that are installed, those of `stand_ins` for others, and PATH with all of them.
 
     Searched in this order: the folder that HPC_PLUGINS names, PATH, the folder of the `pulumi` on PATH, and the
     engine's own plugin folder (PULUMI_HOME, else ~/.pulumi), there the version of the SDK before the newest other one.
@@ -56,21 +64,23 @@ def plugin_choice(environment: Mapping[str, str] = os.environ) -> PluginChoice:
     for a folder in HPC_PLUGINS that has none.
     """
     path = _without_offline(environment.get("PATH", ""))
-    plugins = tuple(_plugin(name, path, environment) for name in _BINARIES)
+    plugins = tuple(plugin for name in _BINARIES for plugin in _plugin(name, path, environment, stand_ins))
     official = [str(plugin.binary.parent) for plugin in plugins if plugin.official]
     ahead = [folder for folder in dict.fromkeys(official) if not _is_first(folder, path, plugins)]
-    missing = [plugin.name for plugin in plugins if not plugin.official]
+    offline = [plugin.name for plugin in plugins if not plugin.official]
     # A folder on PATH comes before the engine's own plugin folder, so it may hold only what is missing.
-    behind = [str(OFFLINE_FOLDER if len(missing) == len(_BINARIES) else OFFLINE_FOLDER / name) for name in missing[:1]]
-    language, provider = plugins
-    return PluginChoice(os.pathsep.join(filter(None, (*ahead, path, *behind))), (language, provider))
+    behind = [str(OFFLINE_FOLDER if len(offline) == len(_BINARIES) else OFFLINE_FOLDER / name) for name in offline[:1]]
+    return PluginChoice(os.pathsep.join(filter(None, (*ahead, path, *behind))), plugins)
 
 
-def _plugin(name: str, path: str, environment: Mapping[str, str]) -> Plugin:
+def _plugin(name: str, path: str, environment: Mapping[str, str], stand_ins: Collection[str]) -> Iterator[Plugin]:
+    """Yield the plugin that the engine gets: one, or none."""
     for binary, place in _candidates(name, path, environment):
         if binary.is_file():
-            return Plugin(name, binary, place)
-    return Plugin(name, OFFLINE_FOLDER / name / _BINARIES[name])
+            yield Plugin(name, binary, place)
+            return
+    if name in stand_ins:
+        yield Plugin(name, OFFLINE_FOLDER / name / _BINARIES[name])
 
 
 def _candidates(name: str, path: str, environment: Mapping[str, str]) -> Iterator[tuple[Path, str]]:

@@ -48,15 +48,15 @@ def test_missing_passphrase_is_named(dev: Stack) -> None:
     passphrases.require(dev, {"PULUMI_CONFIG_PASSPHRASE_FILE": "somewhere"})
 
 
-def test_downloaded_provider_stays_in_use(tmp_path: Path) -> None:
+def test_downloaded_provider_stays_in_use(dev: Stack, tmp_path: Path) -> None:
     """An installed official provider is used, also where PULUMI_HOME is another folder."""
     own = tmp_path / "own"
     pulumi = _program(tmp_path / "bin" / "pulumi")
     _program(tmp_path / "bin" / "pulumi-language-python")
     outer = {"PATH": str(tmp_path / "bin"), "PULUMI_HOME": str(own), "HOME": str(tmp_path)}
-    assert environment.plugins(pulumi, outer).offline == ("resource-kubernetes",)
+    assert environment.plugins(dev, pulumi, outer).offline == ("resource-kubernetes",)
     _program(own / "plugins" / "resource-kubernetes-v4.34.2" / "pulumi-resource-kubernetes")
-    chosen = environment.plugins(pulumi, outer)
+    chosen = environment.plugins(dev, pulumi, outer)
     assert chosen.offline == ()
     assert str(own / "plugins" / "resource-kubernetes-v4.34.2") in chosen.path.split(":")
 

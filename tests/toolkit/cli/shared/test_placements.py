@@ -56,7 +56,7 @@ def test_a_preview_for_a_program_is_the_engines_alone(monkeypatch: pytest.Monkey
     monkeypatch.setattr(Engine, "run_interactively", lambda *_: 0)
     printed: list[object] = []
     monkeypatch.setattr("toolkit.cli.shared.placements.show", printed.append)
-    monkeypatch.setattr("toolkit.cli.shared.session.print_plugins", printed.append)
+    monkeypatch.setattr("toolkit.cli.shared.session.print_plugins", lambda *_: printed.append("plugins"))
     assert finished(pulumi.command, "preview", "--stack", "dev", "--json")[0] == 0
     assert printed == []
     assert finished(pulumi.command, "preview", "--stack", "dev", "--diff")[0] == 0

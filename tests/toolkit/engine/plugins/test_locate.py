@@ -45,6 +45,16 @@ def test_only_the_missing_plugin_is_a_stand_in(home: dict[str, str], tmp_path: P
     assert [path.name for path in folder.iterdir()] == ["pulumi-resource-kubernetes"]
 
 
+def test_a_stand_in_that_may_not_be_used_is_missing(home: dict[str, str], tmp_path: Path) -> None:
+    """PATH leads to no stand-in but those that may be used, whatever an earlier PATH had; an official one is taken."""
+    choice = plugin_choice({**home, "PATH": plugin_choice(home).path}, (LANGUAGE,))
+    assert choice.path == f"{home['PATH']}:{OFFLINE_FOLDER / LANGUAGE}"
+    assert (choice.offline, choice.missing) == ((LANGUAGE,), (PROVIDER,))
+    _executable(tmp_path / "bin" / "pulumi-resource-kubernetes")
+    choice = plugin_choice(home, (LANGUAGE,))
+    assert (choice.offline, choice.missing) == ((LANGUAGE,), ())
+
+
 def test_a_downloaded_plugin_is_put_on_path(home: dict[str, str], tmp_path: Path) -> None:
     """The user's own plugin folder serves, though the engine of a simulated cluster has another PULUMI_HOME."""
     plugins = tmp_path / ".pulumi" / "plugins"

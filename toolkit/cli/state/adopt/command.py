@@ -54,7 +54,7 @@ def _begin(wanted: Stack) -> Work:
     simulated_release.require_fitting(wanted)
     running, cluster = session.engine(wanted), session.cluster(wanted)
     match = identity.require(wanted, cluster, wanted.backend, running)
-    session.print_plugins(running.program)
+    session.print_plugins(wanted, running.program)
     session.prepare(wanted, running)
     return Work(wanted, running, cluster, declared.program(wanted), match)
 
