@@ -17,10 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.verdicts import judge, print_machine
-from toolkit.cli.shared import simulated_spec
 from toolkit.cli.shared.console import Reporter, console
-from toolkit.cli.shared.memory import MIB, Peak
 from toolkit.cli.shared.paths import ROOT
+from toolkit.cli.shared.simulated import spec as simulated_spec
+from toolkit.cli.shared.simulated.memory import MIB, Peak
 from toolkit.cli.shared.stack import read
 from toolkit.engine import tools
 from toolkit.simulator import cluster

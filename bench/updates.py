@@ -10,11 +10,11 @@ from typing import Any
 
 from bench import projects
 from bench.scaled import platform
-from toolkit.cli.shared import simulated_spec
-from toolkit.cli.shared.memory import MIB, Peak
+from core.simulated import context_name
+from toolkit.cli.shared.simulated import spec as simulated_spec
+from toolkit.cli.shared.simulated.memory import MIB, Peak
 from toolkit.cli.shared.stack import Stack as HpcStack
 from toolkit.simulator import cluster
-from toolkit.simulator.kubeconfigs import context_name
 
 NAME = "scale"
 

@@ -11,8 +11,8 @@ from tests.support.clusters import require_tools
 from tests.support.lab import Lab, checkout
 from tests.support.page_blocks import blocks, walked
 from tests.support.recorded import ROOT
-from toolkit.cli.shared import simulated_spec
 from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.simulated import spec as simulated_spec
 
 pytestmark = pytest.mark.cluster
 

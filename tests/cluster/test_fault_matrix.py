@@ -28,7 +28,8 @@ from tests.support.metrics_pages import page
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import changed
 from tests.support.user import User
-from toolkit.cli.shared import cluster_client, simulated_spec
+from toolkit.cli.shared import cluster_client
+from toolkit.cli.shared.simulated import spec as simulated_spec
 from toolkit.render.manifests import manifests
 from toolkit.render.reference import faults
 from toolkit.simulator import cluster, names

@@ -20,7 +20,8 @@ from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import data
 from tests.support.user import User
 from toolkit.cli.nodes import node_marks
-from toolkit.cli.shared import cluster_client, simulated_spec
+from toolkit.cli.shared import cluster_client
+from toolkit.cli.shared.simulated import spec as simulated_spec
 from toolkit.cli.verify.expectations import requests
 from toolkit.cli.verify.job_logs import collect
 from toolkit.evidence.fitness import Fitness, Fitnesses, fitness, is_node_test

@@ -13,8 +13,9 @@ from tests.support.field import Field, Manifest, edited, named, refusals
 from tests.support.matrix import JOB, check, healthy, judged
 from tests.support.recorded import environment
 from tests.support.user import User
-from toolkit.cli.shared import cluster_client, simulated_spec
+from toolkit.cli.shared import cluster_client
 from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.simulated import spec as simulated_spec
 from toolkit.evidence.verdict import Status
 from toolkit.render.manifests import manifests
 from toolkit.render.reference import faults

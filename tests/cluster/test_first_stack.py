@@ -9,8 +9,8 @@ from tests.support import checkouts
 from tests.support.clusters import require_tools
 from tests.support.page_blocks import blocks, walked
 from tests.support.recorded import ROOT
-from toolkit.cli.shared import simulated_spec
 from toolkit.cli.shared import stack as stacks
+from toolkit.cli.shared.simulated import spec as simulated_spec
 from toolkit.simulator import cluster
 
 pytestmark = pytest.mark.cluster

@@ -14,8 +14,8 @@ from core.apis import kinds
 from core.apis.kinds import Kind
 from tests.support.clusters import FULL, require_tools
 from tests.support.lab import Lab, checkout, plain
-from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.backends.tags import UID
+from toolkit.cli.shared.simulated import backend as simulated_backend
 from toolkit.simulator.actors.api import Api, Server
 
 pytestmark = pytest.mark.cluster
@@ -86,7 +86,7 @@ def test_one_stack_becomes_two_and_nothing_is_made_or_deleted(lab: Lab) -> None:
     assert f"`./hpc state split --stack {TENANTS}`" in lab.fails("up", "-s", PLATFORM)
     assert "--yes does it" in lab.works("state", "split", "-s", TENANTS)
     lab.works("state", "split", "-s", TENANTS, "--yes")
-    backend = choice.of_cluster(lab.root / ".sim" / PLATFORM)
+    backend = simulated_backend.of_cluster(lab.root / ".sim" / PLATFORM)
     noted = backend.tags(PLATFORM)
     assert backend.tags(TENANTS) == noted, "objects, and no cluster: an update against another is not refused"
     assert noted.get(UID)

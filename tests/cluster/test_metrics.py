@@ -22,7 +22,8 @@ from tests.support.prometheus import FIRING, Prometheus
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import data
 from tests.support.user import User
-from toolkit.cli.shared import cluster_client, simulated_spec
+from toolkit.cli.shared import cluster_client
+from toolkit.cli.shared.simulated import spec as simulated_spec
 from toolkit.render.manifests import manifests
 from toolkit.simulator import cluster, names
 from toolkit.simulator.cluster import ClusterSpec

@@ -131,3 +131,37 @@ def test_no_test_module_imports_another() -> None:
         for name in re.findall(r"\btest_\w+", " ".join((*found[0].split("."), *found[1:])))
     ]
     assert wrong == []
+
+
+COMMAND_LINE, SIMULATED = "toolkit/cli", "toolkit/cli/shared/simulated"
+
+
+def test_one_folder_of_the_command_line_knows_the_simulator() -> None:
+    """Beside `./hpc sim` itself only one folder of the command line imports the simulator, even in functions."""
+    imports = {file for file, _ in imported(COMMAND_LINE, {"toolkit/simulator"})}
+    assert {file for file in imports if not file.startswith(f"{SIMULATED}/")} == {f"{COMMAND_LINE}/sim.py"}
+
+
+def test_that_folder_is_imported_when_a_function_needs_it() -> None:
+    """No module imports that folder when it is imported itself: on a real cluster nothing of the simulator is."""
+    wrong = [
+        str(file.relative_to(ROOT))
+        for file in sorted((ROOT / COMMAND_LINE).rglob("*.py"))
+        if not file.is_relative_to(ROOT / SIMULATED) and file != ROOT / COMMAND_LINE / "sim.py"
+        for name in _imported_at_once(ast.parse(file.read_text()).body)
+        if f"{name}.".startswith("toolkit.cli.shared.simulated.")
+    ]
+    assert wrong == []
+
+
+def _imported_at_once(statements: list[ast.stmt]) -> Iterator[str]:
+    """Yield what statements import when their module is imported, not in functions or for type checkers alone."""
+    for statement in statements:
+        if isinstance(statement, ast.ImportFrom):
+            yield from (f"{statement.module}.{alias.name}" for alias in statement.names)
+        elif isinstance(statement, ast.Import):
+            yield from (alias.name for alias in statement.names)
+        elif not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            checked = isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING"
+            inner = [] if checked else [node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.stmt)]
+            yield from _imported_at_once(inner)

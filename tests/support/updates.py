@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.clusters import homes
-from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.backends.backend import Backend
 from toolkit.cli.shared.paths import ROOT
+from toolkit.cli.shared.simulated import backend as simulated_backend
 from toolkit.engine import tools
 from toolkit.engine.errors import SimulatorError
 from toolkit.simulator import cluster
@@ -34,7 +34,7 @@ class ClusterFolder:
     @property
     def backend(self) -> Backend:
         """The stack's state."""
-        return choice.of_cluster(self.home)
+        return simulated_backend.of_cluster(self.home)
 
     def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
         """Start ./hpc, with more variables in its environment."""

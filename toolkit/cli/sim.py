@@ -6,17 +6,19 @@ from typing import Annotated
 
 import typer
 
-from toolkit.cli.shared import simulated_release, state_checks
+from core import simulated
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.backends import choice
+from toolkit.cli.shared import state_checks
 from toolkit.cli.shared.console import Reporter, print_text
 from toolkit.cli.shared.errors import Problem
-from toolkit.cli.shared.memory import MIB
 from toolkit.cli.shared.options import DEFAULT_NAME, DEFAULT_STACK, AnyStack, OtherName, StackOption
+from toolkit.cli.shared.simulated import backend, release
+from toolkit.cli.shared.simulated.memory import MIB
 from toolkit.cli.shared.tables import show_rows
 from toolkit.engine import tools
 from toolkit.engine.tools.table import DATA, MODULES
-from toolkit.simulator import cluster, home
+from toolkit.simulator import cluster
+from toolkit.simulator.home import Layout
 from toolkit.simulator.status import ProcessStatus
 
 AllOption = Annotated[bool, typer.Option("--all", help="All simulated clusters.")]
@@ -42,16 +44,16 @@ def up(stack: StackOption = DEFAULT_STACK, name: OtherName = None, *, upwards: R
         )
     state_checks.require_own_cluster(wanted)
     if upwards:
-        spec, line = simulated_release.raised(wanted)
+        spec, line = release.raised(wanted)
         print_text(line)
     else:
-        spec = simulated_release.fitting(wanted)
+        spec = release.fitting(wanted)
     started = cluster.up(spec, progress=Reporter())
-    choice.make_store(wanted.home)
+    backend.make_store(wanted.home)
     name = wanted.cluster_name
     word = "runs already" if started.reused else f"started ({', '.join(started.started)})"
     print_text(f"simulated cluster {name} {word}: {started.server}, context {started.context}")
-    if differs := simulated_release.kubernetes(wanted):
+    if differs := release.kubernetes(wanted):
         print_text(differs)
     print_text(f"export KUBECONFIG={started.kubeconfig}")
 
@@ -60,7 +62,7 @@ def up(stack: StackOption = DEFAULT_STACK, name: OtherName = None, *, upwards: R
 def down(stack: AnyStack = None, name: OtherName = None) -> None:
     """Stop the cluster's processes; its data and state stay."""
     name = _chosen(stack, name)
-    stopped = cluster.down(home.of(name))
+    stopped = cluster.down(simulated.home(name))
     print_text(f"simulated cluster {name}: {_stopped(stopped)}")
 
 
@@ -69,9 +71,9 @@ def clean(
     stack: AnyStack = None, name: OtherName = None, *, everything: AllOption = False, built: BuiltOption = False
 ) -> None:
     """Stop and remove the cluster, with its Pulumi state."""
-    found = sorted(path.name for path in home.root().glob("*/")) if everything else [_chosen(stack, name)]
+    found = sorted(path.name for path in simulated.root().glob("*/")) if everything else [_chosen(stack, name)]
     for one in found:
-        stopped = cluster.clean(home.of(one))
+        stopped = cluster.clean(simulated.home(one))
         print_text(f"simulated cluster {one}: {_stopped(stopped)}, removed")
     if built:
         for folder in built_folders():
@@ -89,7 +91,7 @@ def built_folders() -> list[Path]:
 def kubeconfig(stack: AnyStack = None, name: OtherName = None) -> None:
     """Print the path of the kubeconfig."""
     name = _chosen(stack, name)
-    path = home.Layout(home.of(name)).kubeconfig
+    path = Layout(simulated.home(name)).kubeconfig
     if not path.is_file():
         raise Problem(f"there is no simulated cluster {name}", f"Start it: `./hpc sim up --name {name}`.")
     print_text(str(path))
@@ -101,7 +103,7 @@ def status(stack: AnyStack = None, name: OtherName = None) -> None:
 
     Exit status 1 unless all processes run.
     """
-    found = cluster.status(home.of(_chosen(stack, name)))
+    found = cluster.status(simulated.home(_chosen(stack, name)))
     print_text(f"simulated cluster {found.name}: {found.state}, {found.server or 'no server'}")
     if found.problem:
         print_text(found.problem)
@@ -113,7 +115,7 @@ def status(stack: AnyStack = None, name: OtherName = None) -> None:
                 f"`./hpc pulumi --print-env --stack STACK --name {found.name}` gives its keys"
             )
         if found.discover:
-            print_text(f"simulated Spectrum Discover: {found.discover}, over {home.Layout(Path(found.home)).catalogue}")
+            print_text(f"simulated Spectrum Discover: {found.discover}, over {Layout(Path(found.home)).catalogue}")
         if found.scale_gui:
             print_text(f"simulated GUI of Storage Scale: {found.scale_gui}")
         if found.metrics:

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from core import simulated
 from core.files import locked
 from core.progress import SILENT, Progress
 from toolkit.engine.errors import SimulatorError
-from toolkit.simulator import home as homes
 from toolkit.simulator.home import Layout
-from toolkit.simulator.kubeconfigs import context_name
 from toolkit.simulator.processes import Processes
 from toolkit.simulator.spec import ClusterSpec, NodeSpec
 from toolkit.simulator.start import start
@@ -41,7 +40,7 @@ class Cluster:
     @property
     def context(self) -> str:
         """The kubeconfig's one context."""
-        return context_name(self.name)
+        return simulated.context_name(self.name)
 
     @property
     def reused(self) -> bool:
@@ -101,7 +100,7 @@ def status(home: Path) -> ClusterStatus:
 
 
 def _layout(home: Path | None, name: str) -> Layout:
-    return Layout((home or homes.of(name)).absolute())
+    return Layout((home or simulated.home(name)).absolute())
 
 
 def _require_space(layout: Layout) -> None:

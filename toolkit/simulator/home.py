@@ -1,34 +1,16 @@
 """Where a simulated cluster stores its files: everything below one folder, by default .sim/<name> of the project."""
 
-import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from core import project
-from toolkit.engine.errors import SimulatorError
+from core.simulated import STATE_FILE
 
 REPOSITORY = project.PRODUCT
 TEMPORARY = "tmp"
 """Folder below the home where everything that works for the cluster has its temporary files: they go with it."""
 SERVICE_SOCKET = "services.sock"
 """Below the home, in which the processes run: the path of a socket may have no more than 107 bytes."""
-NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
-
-
-def root() -> Path:
-    """Folder of all simulated clusters: $HPC_SIM_HOME, else .sim of the project."""
-    chosen = os.environ.get("HPC_SIM_HOME")
-    return Path(chosen).expanduser().absolute() if chosen else project.FOLDER / ".sim"
-
-
-def of(name: str) -> Path:
-    """Home of the cluster called `name`; raise SimulatorError for a name that cannot be a folder or a context."""
-    if not NAME.fullmatch(name):
-        raise SimulatorError(
-            f"cluster name {name!r}: use at most 40 lower-case letters, digits and inner dashes, e.g. `default`."
-        )
-    return root() / name
 
 
 @dataclass(frozen=True)
@@ -40,7 +22,7 @@ class Layout:
     @property
     def state(self) -> Path:
         """Ports, tools and specification of the cluster."""
-        return self.home / "cluster.json"
+        return self.home / STATE_FILE
 
     @property
     def backend(self) -> Path:

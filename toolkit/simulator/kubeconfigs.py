@@ -6,6 +6,7 @@ from pathlib import Path
 
 import yaml
 
+from core.simulated import context_name
 from core.yaml import text as yaml_text
 
 
@@ -17,11 +18,6 @@ class Kubeconfig:
     ca: str
     """In PEM."""
     token: str
-
-
-def context_name(cluster: str) -> str:
-    """Return the name of the user's kubeconfig context on the cluster called `cluster`."""
-    return f"hpc-sim-{cluster}"
 
 
 def text(*, cluster: str, server: str, ca: bytes, user: str, token: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-from toolkit.simulator import names
+from core.simulated import SIMULATED_BY
 
 Manifest = dict[str, Any]
 
@@ -28,7 +28,7 @@ def manifest(
 
 def simulated_by(by: str) -> dict[str, str]:
     """Return the annotation that says that an object's maker is simulated."""
-    return {names.SIMULATED_BY: f"toolkit.simulator.actors: {by}"}
+    return {SIMULATED_BY: f"toolkit.simulator.actors: {by}"}
 
 
 def owner_reference(owner: Manifest, *, controller: bool = True) -> Manifest:

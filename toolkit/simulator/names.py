@@ -1,9 +1,9 @@
 """Annotations of the simulated cluster: what is simulated, and what the runtime passes to kwok's stages."""
 
-PREFIX = "hpc.sim/"
+from core.simulated import MARKS
 
-SIMULATED_BY = PREFIX + "simulated-by"
-"""On nodes and pods: the part of the simulator that simulates it."""
+PREFIX = MARKS
+
 PROFILE = PREFIX + "profile"
 """On nodes: name of the hardware profile; a node without one has no GPUs and no adapters."""
 MEMLOCK = PREFIX + "memlock"

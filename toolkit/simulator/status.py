@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from core.apis.names import NODE_ROLE
+from core.simulated import context_name
 from toolkit.engine.errors import SimulatorError
 from toolkit.simulator import state as states
 from toolkit.simulator.access import identities
@@ -11,7 +12,6 @@ from toolkit.simulator.access.pki import Pki
 from toolkit.simulator.actors.pods import annotations, condition, labels
 from toolkit.simulator.api import Api
 from toolkit.simulator.home import Layout
-from toolkit.simulator.kubeconfigs import context_name
 from toolkit.simulator.names import PROFILE
 from toolkit.simulator.processes import Processes, procfs
 from toolkit.simulator.state import LISTENERS, State

@@ -8,8 +8,8 @@ import pytest
 
 from core.apis import kinds
 from tests.support.lab import Lab
-from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.backends.backend import Backend
+from toolkit.cli.shared.simulated import backend as simulated_backend
 from toolkit.simulator import cluster
 from toolkit.simulator.actors.api import ApiError
 from toolkit.simulator.home import Layout
@@ -27,7 +27,7 @@ def home(lab: Lab) -> Path:
 @pytest.fixture
 def backend(home: Path) -> Backend:
     """Give the stack's state."""
-    return choice.of_cluster(home)
+    return simulated_backend.of_cluster(home)
 
 
 def test_state_is_in_the_bucket(lab: Lab, home: Path, backend: Backend) -> None:
@@ -48,7 +48,7 @@ def test_killed_store_is_named_and_comes_back_with_all_of_it(lab: Lab, home: Pat
     for command in (["pulumi", "stack", "ls"], ["pulumi", "preview"], ["destroy"]):
         assert "the simulated object store of cluster default does not run" in lab.fails(*command)
     lab.works("sim", "down")
-    assert choice.of_cluster(home).read("dev") == kept
+    assert simulated_backend.of_cluster(home).read("dev") == kept
     last = lab.works("up", "--backend", "s3").splitlines()[-1]
     assert "unchanged" in last
     assert "created" not in last
@@ -74,7 +74,7 @@ def test_nothing_is_left(lab: Lab, home: Path) -> None:
     """`destroy` removes all objects, namespaces and labels on nodes; `sim clean` the cluster with store and data."""
     assert ours(lab)
     lab.works("destroy")
-    assert not choice.of_cluster(home).checkpoint("dev").get("resources")
+    assert not simulated_backend.of_cluster(home).checkpoint("dev").get("resources")
     assert ours(lab) == []
     assert not [
         node["metadata"]["name"] for node in lab.api.list(kinds.NODE)["items"] if "scale" in node["metadata"]["labels"]

@@ -18,12 +18,12 @@ import urllib3
 
 from core.apis.builtin import BUILTIN
 from core.apis.kinds import KINDS
+from core.simulated import context_name
 from toolkit.engine import tools
 from toolkit.engine.tools.table import KUBERNETES
 from toolkit.simulator.access import identities, pki
 from toolkit.simulator.access.identities import USER
 from toolkit.simulator.home import Layout
-from toolkit.simulator.kubeconfigs import context_name
 from toolkit.simulator.processes import Processes
 from toolkit.simulator.processes.command_lines import Plan
 from toolkit.simulator.processes.ports import free

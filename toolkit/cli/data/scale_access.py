@@ -11,7 +11,6 @@ from core.apis.names import SCALE_CSI_DRIVER
 from policies.views import volumes
 from stacks.settings.platform import Settings
 from stacks.settings.storage import AnyVolume, ClaimData, ContainerNativeStorage, DirectoryData, HostClientStorage
-from toolkit.cli.data import simulated
 from toolkit.cli.data.scale_gui import ScaleGui
 from toolkit.cli.shared import session
 from toolkit.cli.shared.cluster_client import Cluster
@@ -92,7 +91,11 @@ def _handle(cluster: Cluster, namespace: str, claim: str) -> volumes.Handle:
 
 def _simulated(stack: Stack) -> ScaleGui | None:
     """Return the GUI of a simulated cluster; None for a real one, and for one without."""
-    found = simulated.server(stack, lambda known: known.scale_gui, lambda layout: layout.scale_account)
+    if not stack.simulated:
+        return None
+    from toolkit.cli.shared.simulated import servers  # noqa: PLC0415 - for simulated clusters alone
+
+    found = servers.server(stack, lambda known: known.scale_gui, lambda layout: layout.scale_account)
     return found and ScaleGui(found.host, found.account.user, found.account.password, str(found.ca))
 
 

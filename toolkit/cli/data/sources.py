@@ -5,7 +5,6 @@ from pathlib import Path
 
 from core.datasets.catalogue import Catalogue
 from core.datasets.source import AnySource, DiscoverSource, SqliteSource
-from toolkit.cli.data import simulated
 from toolkit.cli.data.discover import Discover
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
@@ -60,7 +59,11 @@ def _require_current(source: SqliteCatalogue, name: Path) -> None:
 
 def _simulated(stack: Stack) -> Discover | None:
     """Return the console of a simulated cluster; None for a real one, and for one without."""
-    found = simulated.server(stack, lambda known: known.discover, lambda layout: layout.catalogue_account)
+    if not stack.simulated:
+        return None
+    from toolkit.cli.shared.simulated import servers  # noqa: PLC0415 - for simulated clusters alone
+
+    found = servers.server(stack, lambda known: known.discover, lambda layout: layout.catalogue_account)
     return found and Discover(found.host, found.account.user, found.account.password, found.ca)
 
 

@@ -19,7 +19,7 @@ from toolkit.cli.diff import (
     removed_fields,
     stack_status,
 )
-from toolkit.cli.shared import cluster_checks, constraints, offline_provider, session, simulated_release, state_checks
+from toolkit.cli.shared import cluster_checks, constraints, offline_provider, session, state_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.errors import Problem
@@ -78,7 +78,7 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
     wanted.require_served()
     wanted.require_passable()
     state_checks.require_own_cluster(wanted)
-    simulated_release.require_fitting(wanted)
+    state_checks.require_fitting(wanted)
     policies = settled(wanted.settings, config)
     running = session.engine(wanted)
     unanswered = engine_reviews.unanswered(wanted, running)

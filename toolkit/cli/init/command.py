@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from core import simulated
 from core.wording import some
 from core.yaml import nodes as yaml_nodes
 from stacks.loading.settings import KEY, PROJECT
@@ -22,7 +23,6 @@ from toolkit.cli.shared import cluster_checks, cluster_client, contexts
 from toolkit.cli.shared.console import print_text, print_warning
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
-from toolkit.simulator import home, kubeconfigs
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 
@@ -250,10 +250,10 @@ def _file(name: str) -> Path:
 
 def _written(kubeconfig: Path, context: str, cluster: Cluster) -> str:
     """Return the path as the settings have it: from the project's folder, or from the user's home."""
-    simulated = home.root() / context.removeprefix(kubeconfigs.context_name(""))
-    if cluster.simulated and (simulated / "kubeconfig").is_file():
+    folder = simulated.root() / context.removeprefix(simulated.context_name(""))
+    if cluster.simulated and (folder / "kubeconfig").is_file():
         # As in the examples: the folder that has them all may be another one (HPC_SIM_HOME).
-        return f".sim/{simulated.name}/kubeconfig"
+        return f".sim/{folder.name}/kubeconfig"
     whole = kubeconfig.absolute()
     if whole.is_relative_to(ROOT):
         return str(whole.relative_to(ROOT))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from core import project
+from core.simulated import context_name
 from core.wording import plural, some
 from core.yaml import nodes as yaml_nodes
 from stacks.loading.settings import KEY, PROJECT
@@ -12,7 +13,6 @@ from toolkit.cli.init.composition import Composition
 from toolkit.cli.init.decision import MARK, REVIEW, Decision
 from toolkit.cli.init.examples import Example
 from toolkit.cli.init.facts import Cluster
-from toolkit.simulator.kubeconfigs import context_name
 
 _SCHEMA = "yaml-language-server: $schema=docs/schemas/settings.json"
 _MARKS = (

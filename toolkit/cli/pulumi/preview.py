@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from toolkit.cli.pulumi import engine_options
-from toolkit.cli.shared import cluster_checks, identity, layers, placements, session, simulated_release, state_checks
+from toolkit.cli.shared import cluster_checks, identity, layers, placements, session, state_checks
 from toolkit.cli.shared.policy_configuration import policy_arguments, settled
 from toolkit.cli.shared.stack import Stack
 
@@ -21,7 +21,7 @@ def run(wanted: Stack, arguments: Sequence[str]) -> int:
     state_checks.require_own_cluster(wanted)
     layers.require_platform(wanted)
     layers.warn_of_refused(wanted)
-    simulated_release.require_fitting(wanted)
+    state_checks.require_fitting(wanted)
     has_pack = any(argument.partition("=")[0] == _PACK for argument in arguments)
     policies = nullcontext(()) if has_pack else policy_arguments(settled(wanted.settings, None))
     running = session.engine(wanted)

@@ -5,12 +5,10 @@ import shlex
 from pathlib import Path
 
 from toolkit.cli.shared import environment, offline_provider, passphrases, session
-from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.console import Reporter, print_notice, print_warning
 from toolkit.cli.shared.stack import Stack
 from toolkit.engine import tools
 from toolkit.engine.plugins.locate import PROVIDER
-from toolkit.simulator.processes import Processes
 
 
 def print_variables(wanted: Stack) -> None:
@@ -28,12 +26,21 @@ def print_variables(wanted: Stack) -> None:
             f"({environment.SETTINGS}).\nChange {wanted.file.name} itself: each ./hpc command makes the copy follow it"
             f"{kept}.",
         )
-    if wanted.simulated and Processes(wanted.home).running() and not choice.of_cluster(wanted.home).has(wanted.name):
+    if _is_new(wanted):
         session.prepare(wanted, session.engine(wanted))  # the first plain `pulumi up` would find no stack
     pulumi = tools.find("pulumi", progress=Reporter())
     _warn_of_provider(wanted, pulumi)
     for key, value in environment.variables(wanted, pulumi, os.environ).items():
         print(f"export {key}={shlex.quote(value)}")  # noqa: T201 - for a shell
+
+
+def _is_new(wanted: Stack) -> bool:
+    """Whether the stack has no state on its simulated cluster, which runs."""
+    if not wanted.simulated:
+        return False
+    from toolkit.cli.shared.simulated import backend, cluster  # noqa: PLC0415 - for simulated clusters alone
+
+    return cluster.runs(wanted.home) and not backend.of_cluster(wanted.home).has(wanted.name)
 
 
 def _warn_of_provider(wanted: Stack, pulumi: Path) -> None:

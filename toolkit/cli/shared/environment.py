@@ -33,13 +33,15 @@ def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str,
         "PULUMI_OPTION_CWD": "",
     }
     if stack.simulated:
+        from toolkit.cli.shared.simulated import backend  # noqa: PLC0415 - for simulated clusters alone
+
         result |= {
             "KUBECONFIG": str(stack.kubeconfig),
-            choice.URL: choice.of_cluster(stack.home).url,
+            choice.URL: backend.of_cluster(stack.home).url,
             "PULUMI_HOME": str(stack.pulumi_home),
         }
-        if choice.recorded(stack.home) == choice.SIMULATED:
-            result |= choice.keys(stack.home)
+        if backend.recorded(stack.home) == backend.SIMULATED:
+            result |= backend.keys(stack.home)
     elif stack.settings.state and stack.settings.state.backend:
         result[choice.URL] = stack.backend_url or ""
     if result.get(choice.URL, outer.get(choice.URL, "")).startswith("s3:"):

@@ -4,7 +4,6 @@ from core.wording import some
 from stacks.loading import settings as stack_settings
 from stacks.loading.settings import SettingsError, tenants_of
 from stacks.settings.layers import PlatformLayer, TenantsLayer
-from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.backends.backend import Backend
 from toolkit.cli.shared.console import print_warning
 from toolkit.cli.shared.errors import Problem
@@ -82,7 +81,7 @@ def require_no_tenants(stack: Stack) -> None:
 
 def _backend(stack: Stack) -> Backend | None:
     """Return where the state of all of them is."""
-    return choice.of_cluster(stack.home) if stack.simulated else stack.backend
+    return stack.backend
 
 
 def _named(stack: Stack, other: str) -> str:

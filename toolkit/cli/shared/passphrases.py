@@ -6,12 +6,11 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from core import simulated
 from toolkit.cli.shared import settings_copy
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
-from toolkit.simulator import home
-from toolkit.simulator.home import Layout
 
 PASSPHRASE, FILE = "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"
 _BYTES = 32
@@ -84,5 +83,5 @@ def _readable(environment: Mapping[str, str]) -> bool:
 
 def _ours(path: Path) -> bool:
     folder = path.parent
-    found = folder in (ROOT / "stacks", home.root() / folder.name) or Layout(folder).state.is_file()
+    found = folder in (ROOT / "stacks", simulated.root() / folder.name) or (folder / simulated.STATE_FILE).is_file()
     return found and path.suffix == ".passphrase"

@@ -21,8 +21,6 @@ from toolkit.cli.shared.stack import Stack
 from toolkit.engine import tools
 from toolkit.engine.plugins.announcement import announcement
 from toolkit.engine.plugins.locate import PluginChoice
-from toolkit.simulator import cluster as simulated
-from toolkit.simulator.home import TEMPORARY
 
 
 def choose_backend(stack: Stack, wanted: str | None) -> None:
@@ -34,21 +32,9 @@ def choose_backend(stack: Stack, wanted: str | None) -> None:
             f"stack {stack.name} is on a real cluster, and --backend is for simulated ones",
             f"Name its backend in {stack.platform_file.name} (`state.backend`), or in {choice.URL}.",
         )
-    value, now = choice.checked(wanted), choice.recorded(stack.home)
-    if value == now:
-        return
-    there = choice.of_cluster(stack.home)
-    kept = there.stacks() if choice.within(stack.home) else [stack.name] * there.has(stack.name)
-    if kept:
-        raise Problem(
-            f"simulated cluster {stack.cluster_name} has the state of {', '.join(kept)} in {now or 'its folder'}, and "
-            f"--backend is {value}",
-            f"Omit --backend; or `./hpc sim clean --name {stack.cluster_name}` and start again; or use another "
-            "cluster (`--name`).",
-        )
-    if value != choice.SIMULATED:
-        choice.require(choice.readable(value))  # before it is noted: a wrong one would be in the way of the right one
-    choice.record(stack.home, value)
+    from toolkit.cli.shared.simulated import cluster as simulated  # noqa: PLC0415 - for simulated clusters alone
+
+    simulated.choose_backend(stack, wanted)
 
 
 def engine(stack: Stack) -> Engine:
@@ -59,6 +45,10 @@ def engine(stack: Stack) -> Engine:
     """
     stack.require_served()
     if (backend := stack.backend) is not None:
+        if stack.simulated:
+            from toolkit.cli.shared.simulated import backend as simulated  # noqa: PLC0415 - for simulated clusters alone
+
+            simulated.require_running(backend)
         choice.require(backend)
         backend.remove_unreadable_attributes(stack.name)
     pulumi = tools.find("pulumi", progress=Reporter())
@@ -71,8 +61,9 @@ def _temporary(stack: Stack) -> dict[str, str]:
     """Return where the engine and its plugins have temporary files: the official provider leaves kubeconfigs there."""
     if not stack.simulated or not stack.home.is_dir():
         return {}
-    folder = stack.home / TEMPORARY
-    folder.mkdir(mode=0o700, exist_ok=True)
+    from toolkit.cli.shared.simulated import cluster as simulated  # noqa: PLC0415 - for simulated clusters alone
+
+    folder = simulated.temporary(stack.home)
     return {"TMPDIR": str(folder)}
 
 
@@ -142,12 +133,10 @@ def _make(stack: Stack, running: Engine) -> None:
 def cluster(stack: Stack) -> Cluster:
     """Return the way to the stack's cluster; raise Problem for a simulated one that does not run."""
     stack.require_served()
-    if stack.simulated and (state := simulated.status(stack.home).state) in ("absent", "stopped"):
-        raise Problem(
-            f"the simulated cluster {stack.cluster_name} is {state}",
-            f"`./hpc up {stack.options}` starts it and brings the stack up; `./hpc sim up {stack.options}` "
-            "only starts it.",
-        )
+    if stack.simulated:
+        from toolkit.cli.shared.simulated import cluster as simulated  # noqa: PLC0415 - for simulated clusters alone
+
+        simulated.require_started(stack)
     shown_by = f"`./hpc sim status --name {stack.cluster_name}`" if stack.simulated else ""
     return Cluster(stack.kubeconfig, stack.context, shown_by)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from core import simulated
 from stacks.loading import locks
 from stacks.loading import settings as stack_settings
 from stacks.resolved.locked_data import Locked
@@ -16,8 +17,6 @@ from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.backends.backend import Backend
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT, own_files
-from toolkit.simulator import home
-from toolkit.simulator.kubeconfigs import context_name
 
 _LONGEST = 128 * 1024  # bytes of one string of an environment, with its end: MAX_ARG_STRLEN
 
@@ -53,7 +52,7 @@ class Stack:
     @property
     def home(self) -> Path:
         """Folder of the simulated cluster."""
-        return home.of(self.cluster_name)
+        return simulated.home(self.cluster_name)
 
     @property
     def backend(self) -> Backend | None:
@@ -61,7 +60,11 @@ class Stack:
 
         Raises Problem when the settings name another one than the user does.
         """
-        return choice.of_cluster(self.home) if self.simulated else choice.of_url(self.backend_url)
+        if not self.simulated:
+            return choice.of_url(self.backend_url)
+        from toolkit.cli.shared.simulated import backend  # noqa: PLC0415 - for simulated clusters alone
+
+        return backend.of_cluster(self.home)
 
     @property
     def backend_url(self) -> str | None:
@@ -91,7 +94,7 @@ class Stack:
     @property
     def context(self) -> str:
         """Context in the kubeconfig."""
-        return context_name(self.cluster_name) if self.simulated else self.settings.cluster.context
+        return simulated.context_name(self.cluster_name) if self.simulated else self.settings.cluster.context
 
     @property
     def kubectl(self) -> str:

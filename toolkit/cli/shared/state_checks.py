@@ -1,32 +1,31 @@
-"""Whether the state of a stack fits its cluster, and may be deleted."""
+"""Whether a stack fits its simulated cluster, and may be deleted; a stack on a real cluster passes."""
 
-from pathlib import Path
 from typing import Any
 
 from core.wording import some
 from toolkit.cli.shared import layers
-from toolkit.cli.shared.backends import choice
-from toolkit.cli.shared.backends.backend import Backend
-from toolkit.cli.shared.backends.tags import SERVER
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
 from toolkit.review.titles import short
-from toolkit.simulator import state as states
-from toolkit.simulator.home import Layout
 
 _SHOWN = 3  # objects that a message names
 
 
 def require_cluster_of_state(stack: Stack) -> None:
     """Raise Problem when the state has objects and the data of the cluster that had them is gone."""
-    if not stack.simulated or Layout(stack.home).etcd.is_dir() or not _resources(stack):
+    if not stack.simulated:
+        return
+    from toolkit.cli.shared.simulated import backend, cluster  # noqa: PLC0415 - for simulated clusters alone
+
+    data = cluster.data(stack.home)
+    if data.is_dir() or not _resources(stack):
         return
     raise Problem(
-        f"the state of stack {stack.name} has objects of a cluster whose data is gone ({Layout(stack.home).etcd})",
+        f"the state of stack {stack.name} has objects of a cluster whose data is gone ({data})",
         f"`./hpc sim clean --name {stack.cluster_name}` removes both, and the next "
         f"`./hpc up {stack.options}` starts again."
-        if choice.within(stack.home)
-        else f"It is in {choice.recorded(stack.home)}: `./hpc pulumi {stack.options} stack rm {stack.name} --force` "
+        if backend.within(stack.home)
+        else f"It is in {backend.recorded(stack.home)}: `./hpc pulumi {stack.options} stack rm {stack.name} --force` "
         f"removes it, and the next `./hpc up {stack.options}` starts again.",
     )
 
@@ -38,9 +37,10 @@ def require_own_cluster(stack: Stack) -> None:
     """
     if not stack.simulated and stack.chosen is None:
         return
-    backend = choice.of_cluster(stack.home)
-    for other in backend.stacks():
-        if other in layers.sharing_cluster(stack) or not _is_on(stack.home, backend, other):
+    from toolkit.cli.shared.simulated import cluster  # noqa: PLC0415 - for simulated clusters alone
+
+    for other in cluster.stacks(stack.home):
+        if other in layers.sharing_cluster(stack):
             continue
         name = stack.cluster_name
         raise Problem(
@@ -49,6 +49,14 @@ def require_own_cluster(stack: Stack) -> None:
             f"`./hpc destroy --stack {other} --name {name}`, or `./hpc sim clean --name {name}` with the cluster. "
             f"If you mean {other}, pass `--stack {other}`.",
         )
+
+
+def require_fitting(stack: Stack) -> None:
+    """Raise Problem when the stack's simulated cluster is there and was created for another release."""
+    if stack.simulated:
+        from toolkit.cli.shared.simulated import release  # noqa: PLC0415 - for simulated clusters alone
+
+        release.fitting(stack)
 
 
 def require_unprotected(stack: Stack) -> None:
@@ -65,12 +73,3 @@ def require_unprotected(stack: Stack) -> None:
 def _resources(stack: Stack) -> list[dict[str, Any]]:
     backend = stack.backend
     return backend.resources(stack.name) if backend else []
-
-
-def _is_on(home: Path, backend: Backend, other: str) -> bool:
-    """Whether a stack has objects on a cluster; a backend outside its home may have stacks of many clusters."""
-    if not choice.within(home):
-        known = states.load(Layout(home))
-        if known is None or backend.tags(other).get(SERVER) != known.server:
-            return False
-    return bool(backend.resources(other))

@@ -15,7 +15,6 @@ from toolkit.cli.shared.stack import Stack
 from toolkit.cli.status import tables
 from toolkit.cli.status.overview import OURS, POOLS, RDMA, Overview, overview
 from toolkit.cli.status.platform_parts import with_channels
-from toolkit.simulator import cluster
 
 
 def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
@@ -23,17 +22,11 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     wanted = stacks.read(stack, name)
     identity.warn_if_foreign(wanted, session.cluster(wanted))
     tables.show(look(wanted))
-    if wanted.simulated and (text := dead(cluster.status(wanted.home), wanted)):
-        print_notice(text)
+    if wanted.simulated:
+        from toolkit.cli.shared.simulated import cluster  # noqa: PLC0415 - for simulated clusters alone
 
-
-def dead(found: cluster.ClusterStatus, wanted: Stack) -> str:
-    """Say which processes of a simulated cluster have died, with what to do; nothing when all of them run."""
-    names = [process.name for process in found.processes if not process.alive]
-    if not names:
-        return ""
-    which = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} dead"
-    return f"simulated cluster {found.name}: {which}; `./hpc sim up {wanted.options}` starts what is missing"
+        if text := cluster.failure(wanted):
+            print_notice(text)
 
 
 def look(wanted: Stack) -> Overview:

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,17 +17,13 @@ from toolkit.cli.shared import (
     passphrases,
     placements,
     session,
-    simulated_release,
-    simulated_spec,
     state_checks,
 )
 from toolkit.cli.shared import stack as stacks
-from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.checkpoints import state_repair
 from toolkit.cli.shared.console import Reporter, Timings, print_notice, print_text
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.events import Account
-from toolkit.cli.shared.memory import Peak
 from toolkit.cli.shared.operator_channels import Examined
 from toolkit.cli.shared.options import DEFAULT_STACK, BackendOption, OtherName, PolicyOption, StackOption
 from toolkit.cli.shared.policy_configuration import policy_arguments, settled
@@ -41,8 +37,9 @@ from toolkit.cli.up.repetition import Repetition
 from toolkit.cli.up.waits.watcher import Watcher
 from toolkit.engine import tools
 from toolkit.review import events, summary
-from toolkit.simulator import cluster
-from toolkit.simulator.start import needed_tools
+
+if TYPE_CHECKING:
+    from toolkit.cli.shared.simulated.memory import Peak
 
 _SHOWN = 6
 """Errors that the last message repeats; all of them are above it."""
@@ -90,7 +87,7 @@ def command(
         layers.require_platform(wanted)
         layers.require_split(wanted)
         layers.warn_of_refused(wanted)
-        simulated_release.require_fitting(wanted)
+        state_checks.require_fitting(wanted)
         _tools(wanted, timings)
         running, match = _cluster(wanted, timings)
         checked = cluster_checks.require(wanted, session.cluster(wanted))
@@ -115,7 +112,7 @@ def command(
 
 def _tools(wanted: Stack, timings: Timings) -> None:
     with timings.step("tools"):
-        names = ("pulumi", *(needed_tools(simulated_spec.of(wanted)) if wanted.simulated else ()))
+        names = ("pulumi", *_tools_of_cluster(wanted))
         missing = tools.missing(names)
         reused = [tool for tool in names if tool not in missing]
         if reused:
@@ -127,11 +124,12 @@ def _tools(wanted: Stack, timings: Timings) -> None:
 def _cluster(wanted: Stack, timings: Timings) -> tuple[Engine, identity.ClusterMatch]:
     with timings.step("cluster"):
         if wanted.simulated:
+            from toolkit.cli.shared.simulated import cluster  # noqa: PLC0415 - for simulated clusters alone
+
             state_checks.require_cluster_of_state(wanted)
-            started = cluster.up(simulated_release.fitting(wanted), progress=Reporter())
+            started = cluster.start(wanted)
             if started.reused:
                 print_text(f"reusing simulated cluster {started.name} at {started.server}")
-            choice.make_store(wanted.home)
         running = session.engine(wanted)  # not before: an object store has its port when it has been started
         return running, identity.require(wanted, session.cluster(wanted), wanted.backend, running)
 
@@ -178,8 +176,20 @@ def _behind(wanted: Stack, account: Account, before: Sequence[Examined]) -> tupl
     return operators or former_drivers.kept(account, there, wanted.settings.timeouts.failed_after)
 
 
-def _peak(wanted: Stack) -> Peak | nullcontext[None]:
-    return Peak(wanted.home) if wanted.simulated else nullcontext()
+def _tools_of_cluster(wanted: Stack) -> tuple[str, ...]:
+    if not wanted.simulated:
+        return ()
+    from toolkit.cli.shared.simulated import cluster  # noqa: PLC0415 - for simulated clusters alone
+
+    return cluster.needed_tools(wanted)
+
+
+def _peak(wanted: Stack) -> "AbstractContextManager[Peak | None]":
+    if not wanted.simulated:
+        return nullcontext()
+    from toolkit.cli.shared.simulated.memory import Peak  # noqa: PLC0415 - for simulated clusters alone
+
+    return Peak(wanted.home)
 
 
 def verdict(wanted: Stack, account: Account, failed: list[str], behind: Sequence[str] = ()) -> str:

@@ -8,6 +8,7 @@ import logging
 import time
 
 from core.apis import kinds
+from core.simulated import SIMULATED_BY
 from toolkit.simulator import names
 from toolkit.simulator.actors import devices, gates, images, launcher, multus, pods, pulls, volumes, workload
 from toolkit.simulator.actors.api import ApiError, Object
@@ -122,7 +123,7 @@ class Kubelet:
             return {}
         wanted: dict[str, str | None] = {
             names.VOLUMES: names.READY,
-            names.SIMULATED_BY: "kwok and toolkit.simulator.actors",
+            SIMULATED_BY: "kwok and toolkit.simulator.actors",
         }
         wanted |= _probed(pod)
         if have.get(names.VOLUMES) != names.READY:

@@ -4,11 +4,11 @@ import base64
 
 from core.apis.kinds import CLUSTER_ROLE, MUTATING_WEBHOOK_CONFIGURATION, POD
 from core.apis.names import NAMESPACE_NAME, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_DISABLED, SCC_EXEMPT_NAMESPACES
+from core.simulated import SIMULATED_BY
 from policies.scc import USABLE_BY_ALL, Release, default_sccs
 from policies.scc.subjects import AUTHENTICATED
 from toolkit.simulator.actors import rbac
 from toolkit.simulator.manifests import Manifest, manifest
-from toolkit.simulator.names import SIMULATED_BY
 from toolkit.simulator.processes.ports import LOOPBACK
 
 NAME = "scc-admission"

@@ -6,9 +6,10 @@ from core.apis import kinds
 from core.apis.names import CPU_ARCHITECTURES, NODE_ROLE
 from core.hardware.profiles import Profile
 from core.hardware.profiles.records import MEMORY_REPORTED
+from core.simulated import SIMULATED_BY
 from toolkit.simulator.actors import kubelet_settings
 from toolkit.simulator.manifests import Manifest, manifest
-from toolkit.simulator.names import HOST_DRIVER, MACHINE, PORTS, PROFILE, SIMULATED_BY
+from toolkit.simulator.names import HOST_DRIVER, MACHINE, PORTS, PROFILE
 from toolkit.simulator.processes.ports import LOOPBACK
 from toolkit.simulator.spec import NodeSpec
 

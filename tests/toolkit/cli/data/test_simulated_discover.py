@@ -9,7 +9,7 @@ from tests.support.commands import finished
 from tests.support.http_server import serving
 from tests.toolkit.cli.data.kit import Change
 from toolkit.cli.data import select, sources
-from toolkit.cli.shared import simulated_spec
+from toolkit.cli.shared.simulated import spec as simulated_spec
 from toolkit.cli.shared.stack import Stack, read
 from toolkit.simulator import state as states
 from toolkit.simulator.access import accounts

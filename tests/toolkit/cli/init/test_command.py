@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from core.apis import kinds
+from core.simulated import SIMULATED_BY
 from core.yaml import text as yaml_text
 from stacks.loading import settings
 from tests.support.commands import finished
@@ -18,7 +19,6 @@ from toolkit.cli.init import command as module
 from toolkit.cli.shared import cluster_client
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
-from toolkit.simulator.names import SIMULATED_BY
 
 Run = Callable[..., tuple[int, str]]
 

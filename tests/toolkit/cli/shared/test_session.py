@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from toolkit.cli.shared import session
-from toolkit.cli.shared.backends.choice import record as choose_folder
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.paths import ROOT
+from toolkit.cli.shared.simulated.backend import record as choose_folder
 from toolkit.cli.shared.stack import read
 
 

@@ -11,9 +11,9 @@ from toolkit.cli import sim
 from toolkit.cli.shared import console
 from toolkit.cli.shared import tables as shared_tables
 from toolkit.cli.shared.constraints import Constraint
+from toolkit.cli.shared.simulated.cluster import dead
 from toolkit.cli.shared.stack import read
 from toolkit.cli.status import tables
-from toolkit.cli.status.command import dead
 from toolkit.cli.status.jobs import Job
 from toolkit.cli.status.overview import Node, Overview, Queue, Tenant
 from toolkit.cli.status.platform_parts import Part

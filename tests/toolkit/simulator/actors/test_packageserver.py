@@ -1,8 +1,8 @@
 """What OperatorHub of a simulated cluster offers."""
 
+from core.simulated import SIMULATED_BY
 from toolkit.simulator.actors.packages import packages
 from toolkit.simulator.actors.packageserver import package_manifest
-from toolkit.simulator.names import SIMULATED_BY
 
 SOURCE = {"metadata": {"name": "redhat-operators", "namespace": "olm"}, "spec": {"displayName": "Red Hat Operators"}}
 

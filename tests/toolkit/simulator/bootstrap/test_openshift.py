@@ -1,8 +1,8 @@
 """What a simulated cluster says of itself."""
 
 from core.apis import kinds
+from core.simulated import SIMULATED_BY
 from toolkit.simulator.bootstrap import openshift
-from toolkit.simulator.names import SIMULATED_BY
 
 
 def test_the_version_is_that_of_the_release() -> None:

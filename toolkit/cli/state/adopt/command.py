@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from toolkit.cli.shared import cluster_checks, identity, operand_states, session, simulated_release, state_checks
+from toolkit.cli.shared import cluster_checks, identity, operand_states, session, state_checks
 from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.checkpoints import state_repair
 from toolkit.cli.shared.console import print_text
@@ -51,7 +51,7 @@ def command(
 def _begin(wanted: Stack) -> Work:
     """Return all that the command works with; refuse another cluster than the stack's before anything of it is read."""
     state_checks.require_own_cluster(wanted)
-    simulated_release.require_fitting(wanted)
+    state_checks.require_fitting(wanted)
     running, cluster = session.engine(wanted), session.cluster(wanted)
     match = identity.require(wanted, cluster, wanted.backend, running)
     session.print_plugins(wanted, running.program)

@@ -10,13 +10,15 @@ from pydantic import ValidationError
 
 from stacks.settings.state import StateSettings
 from tests.support.states import on_real_cluster, store, stored, write_state
-from toolkit.cli.shared import environment, session, simulated_spec, state_checks
+from toolkit.cli.shared import environment, session, state_checks
 from toolkit.cli.shared.backends import choice
 from toolkit.cli.shared.backends.backend import of_folder
 from toolkit.cli.shared.backends.bucket import BucketStore
 from toolkit.cli.shared.backends.store import FolderStore
 from toolkit.cli.shared.backends.tags import SERVER
 from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.simulated import backend as simulated_backend
+from toolkit.cli.shared.simulated import spec as simulated_spec
 from toolkit.cli.shared.stack import Stack
 from toolkit.simulator import state as states
 from toolkit.simulator.access import accounts
@@ -51,7 +53,7 @@ def test_a_cluster_has_the_folder_of_its_state(dev: Stack, tmp_path: Path, wante
     """The engine makes no folder: the first plain `pulumi up` finds the one that the cluster was started with."""
     if wanted:
         session.choose_backend(dev, wanted.format(tmp_path))
-    choice.make_store(dev.home)
+    simulated_backend.make_store(dev.home)
     assert dev.backend is not None
     assert isinstance(dev.backend.store, FolderStore)
     assert dev.backend.store.folder.is_dir()
@@ -59,16 +61,16 @@ def test_a_cluster_has_the_folder_of_its_state(dev: Stack, tmp_path: Path, wante
 
 def test_choice_is_remembered_and_the_cluster_gets_its_store(dev: Stack) -> None:
     """The backend of the first command is recorded, and later commands use it."""
-    assert choice.recorded(dev.home) == ""
+    assert simulated_backend.recorded(dev.home) == ""
     assert not simulated_spec.of(dev).object_store
     session.choose_backend(dev, "s3")
     session.choose_backend(dev, None)
     session.choose_backend(dev, "s3")
-    assert choice.recorded(dev.home) == "s3"
+    assert simulated_backend.recorded(dev.home) == "s3"
     assert simulated_spec.of(dev).object_store
     url = _url(dev)
     assert url is not None
-    assert url.startswith(f"s3://{choice.BUCKET}?endpoint=http://127.0.0.1:")
+    assert url.startswith(f"s3://{simulated_backend.BUCKET}?endpoint=http://127.0.0.1:")
 
 
 def test_state_in_one_backend_keeps_the_cluster_there(dev: Stack, tmp_path: Path) -> None:
@@ -89,7 +91,7 @@ def test_backend_of_a_wrong_form_is_refused(dev: Stack, value: str) -> None:
     with pytest.raises(Problem, match=r"\n") as refused:
         session.choose_backend(dev, value)
     assert "secret" not in str(refused.value)
-    assert choice.recorded(dev.home) == ""
+    assert simulated_backend.recorded(dev.home) == ""
 
 
 def test_option_is_for_simulated_clusters(dev: Stack) -> None:
@@ -161,20 +163,20 @@ def test_keys_go_to_the_engine_of_their_cluster_only(dev: Stack) -> None:
 def test_store_that_does_not_run_can_be_read_and_is_named(dev: Stack) -> None:
     """The state in a store that does not run can be read, and the engine is refused with the store's name."""
     session.choose_backend(dev, "s3")
-    backend = choice.of_cluster(dev.home)
+    backend = simulated_backend.of_cluster(dev.home)
     assert backend.stacks() == []
     files = Files(Layout(dev.home).objects)
     key = ".pulumi/stacks/hpc/dev.json"
     for number, content in enumerate((b"{}", b'{"checkpoint": {"latest": {"resources": [1]}}}')):
-        files.write(choice.BUCKET, Version(key, f"v{number}", number, float(number)), content)
+        files.write(simulated_backend.BUCKET, Version(key, f"v{number}", number, float(number)), content)
     assert backend.checkpoint("dev") == {"resources": [1]}
     assert backend.written("dev") == 1.0
     assert [(version.id, version.latest) for version in backend.store.versions(key)] == [("v1", True), ("v0", False)]
     assert backend.store.read_version(key, "v0") == b"{}"
-    files.write(choice.BUCKET, Version(key, "v2", 2, 2.0, deleted=True), b"")
+    files.write(simulated_backend.BUCKET, Version(key, "v2", 2, 2.0, deleted=True), b"")
     assert not backend.has("dev")
     with pytest.raises(Problem, match=r"hpc sim up --name default"):
-        choice.require(backend)
+        simulated_backend.require_running(backend)
     with pytest.raises(Problem, match=r"hpc sim up --name default"):
         backend.store.remove(key)
 
@@ -226,7 +228,7 @@ def test_the_region_of_a_bucket_is_the_engines(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.delenv(name, raising=False)
     for region in ("eu-central-1", "us-west-2"):
         monkeypatch.setenv("AWS_REGION", region)
-        store: Any = choice.readable("s3://bucket").store
+        store: Any = simulated_backend.readable("s3://bucket").store
         assert store.client.meta.region_name == region
 
 

@@ -1,7 +1,7 @@
 """Which release a stack's simulated cluster was created for, and how it gets to a later one."""
 
-from toolkit.cli.shared import simulated_spec
 from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.simulated import spec as specs
 from toolkit.cli.shared.stack import Stack
 from toolkit.engine.tools.table import KUBERNETES
 from toolkit.simulator import state as states
@@ -17,7 +17,7 @@ def fitting(stack: Stack) -> ClusterSpec:
     Raises Problem when the cluster is there and was created for another release: what admits its pods and runs its jobs
     would change under what is on it, and its API server.
     """
-    wanted, made = simulated_spec.of(stack), _made(stack)
+    wanted, made = specs.of(stack), _made(stack)
     if made is None:
         return wanted
     if _same_generation(made, kept := _kept(made, wanted)):
@@ -34,18 +34,12 @@ def fitting(stack: Stack) -> ClusterSpec:
     raise Problem(_difference(stack, made, wanted), remedy)
 
 
-def require_fitting(stack: Stack) -> None:
-    """Raise Problem as `fitting`; a stack on a real cluster passes, whose kubeconfig may be anywhere."""
-    if stack.simulated:
-        fitting(stack)
-
-
 def raised(stack: Stack) -> tuple[ClusterSpec, str]:
     """Return the stack's simulated cluster at the stack's release, and a line about what becomes of it.
 
     Raises Problem where there is no way up: no cluster, one of that release already, or one of a later release.
     """
-    wanted, made = simulated_spec.of(stack), _made(stack)
+    wanted, made = specs.of(stack), _made(stack)
     if made is None:
         raise Problem(
             f"there is no simulated cluster {stack.cluster_name} to raise",
@@ -67,7 +61,7 @@ def raised(stack: Stack) -> tuple[ClusterSpec, str]:
 
 def kubernetes(stack: Stack) -> str:
     """Return a line that names the simulated Kubernetes where that of the stack's release is another; else nothing."""
-    own, served = stack.settings.version.kubernetes, simulated_spec.of(stack).kubernetes
+    own, served = stack.settings.version.kubernetes, specs.of(stack).kubernetes
     if served == own:
         return ""
     return f"it serves Kubernetes {KUBERNETES[served]} and its APIs; OpenShift {stack.settings.release} has {own}"

@@ -7,7 +7,7 @@ from stacks.settings.cluster import NodeSettings
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
 from stacks.settings.trainer import UpstreamTrainer
-from toolkit.cli.shared.backends import choice
+from toolkit.cli.shared.simulated import backend
 from toolkit.cli.shared.stack import Stack
 from toolkit.simulator.cluster import ClusterSpec, NodeSpec
 from toolkit.simulator.spec import ScaleGui
@@ -33,7 +33,7 @@ def of(stack: Stack) -> ClusterSpec:
             "suite": settings.suite is not None,
             "scale_gui": _scale_gui(settings),
             "discover": _discover(settings),
-            "object_store": choice.recorded(stack.home) == choice.SIMULATED,
+            "object_store": backend.recorded(stack.home) == backend.SIMULATED,
             **({} if release.mpi_job is None else {"mpi": release.mpi_job.version}),
         }
     )

@@ -22,9 +22,7 @@ class Server(NamedTuple):
 
 
 def server(stack: Stack, host: Callable[[State], str | None], account: Callable[[Layout], Path]) -> Server | None:
-    """Return a server of a stack's simulated cluster; None for a real cluster, and for one without that server."""
-    if not stack.simulated:
-        return None
+    """Return a server of a stack's simulated cluster; None for one without that server."""
     layout = Layout(stack.home)
     known, found = state.load(layout), accounts.read(account(layout))
     place = host(known) if known else None

@@ -1,0 +1,128 @@
+"""Where the state of stacks on a simulated cluster is: with what the cluster was created."""
+
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote
+
+from core.files import write_atomically
+from toolkit.cli.shared.backends import choice
+from toolkit.cli.shared.backends.backend import Backend, of_folder
+from toolkit.cli.shared.backends.bucket_urls import parse
+from toolkit.cli.shared.backends.store import FolderStore
+from toolkit.cli.shared.errors import Problem
+from toolkit.cli.shared.simulated.stopped_store import StoppedStore
+from toolkit.simulator import state as states
+from toolkit.simulator.access import accounts
+from toolkit.simulator.home import Layout
+from toolkit.simulator.object_store import REGION
+from toolkit.simulator.object_store.files import Files
+from toolkit.simulator.processes import Processes
+
+SIMULATED = "s3"
+"""What stands for the simulated cluster's own object store."""
+BUCKET = "pulumi-state"
+_FOLDER = ""
+_FORMS = "`s3` (a simulated object store), s3://BUCKET?..., or file:///FOLDER"
+
+
+def recorded(home: Path) -> str:
+    """Return what a simulated cluster was created with: `s3`, a URL, or nothing for a folder in its home."""
+    try:
+        return Layout(home).backend.read_text().strip()
+    except FileNotFoundError:
+        return _FOLDER
+
+
+def within(home: Path) -> bool:
+    """Whether the state goes with the simulated cluster's home."""
+    return recorded(home) in (_FOLDER, SIMULATED)
+
+
+def record(home: Path, value: str) -> None:
+    """Note what a simulated cluster is created with."""
+    write_atomically(Layout(home).backend, f"{value}\n")
+
+
+def checked(value: str) -> str:
+    """Return a choice as it is noted; raise Problem for one that we cannot read, or that the engine would not take."""
+    scheme, separator, rest = value.partition("://")
+    if value == SIMULATED:
+        return value
+    if scheme == "s3" and separator:
+        parse(value)
+        return value
+    if scheme == "file" and separator and rest.startswith(("/", "~")):
+        path, _, query = rest.partition("?")
+        words = dict(parse_qsl(query, keep_blank_values=True))
+        # Without it a second file beside each state is not written in one piece: see of_folder.
+        extra = "" if "metadata" in words else f"{'&' if query else ''}metadata=skip"
+        folder = Path(unquote(path)).expanduser()
+        return f"{folder.as_uri()}?{query}{extra}"
+    shown = value if scheme in ("s3", "file") or not separator else f"{scheme}://..."
+    raise Problem(f"{shown} is not a backend of a simulated cluster", f"Write {_FORMS}.")
+
+
+def of_cluster(home: Path) -> Backend:
+    """Return the backend of a simulated cluster."""
+    recorded_url = recorded(home)
+    if recorded_url == _FOLDER:
+        return of_folder(home / "pulumi")
+    if recorded_url != SIMULATED:
+        return readable(recorded_url)
+    layout = Layout(home)
+    if "object-store" in Processes(home).running():
+        return Backend(url(home), choice.bucket(url(home), tuple(keys(home).items())), own=True)
+    return Backend(url(home), StoppedStore(Files(layout.objects), BUCKET, home.name), own=True)
+
+
+def require_running(backend: Backend) -> None:
+    """Raise Problem when the state is in a simulated object store that does not run."""
+    if isinstance(backend.store, StoppedStore):
+        raise Problem(
+            f"the simulated object store of cluster {backend.store.cluster} does not run, and the state is in it",
+            f"`./hpc sim up --name {backend.store.cluster}` starts what is missing; stored objects are retained.",
+        )
+
+
+def make_store(home: Path) -> None:
+    """Create where the state of a simulated cluster goes: its folder, which the engine does not make, or its bucket.
+
+    A bucket in the simulated object store gets all that `./hpc state check` asks of one; others are left.
+    """
+    if recorded(home) != SIMULATED:
+        if isinstance(store := of_cluster(home).store, FolderStore):
+            store.folder.mkdir(parents=True, exist_ok=True)
+        return
+    from toolkit.cli.shared.backends import bucket_parts, bucket_setup  # noqa: PLC0415 - imports boto3
+
+    bucket = choice.bucket(url(home), tuple(keys(home).items()))
+    if not bucket_setup.exists(bucket):
+        bucket_setup.make(bucket)
+        for part in bucket_parts.PARTS:
+            bucket_setup.repair(bucket, part, bucket_parts.Wanted())
+
+
+def url(home: Path) -> str:
+    """Return the URL of a simulated object store; its port stays as long as no one else takes it."""
+    state = states.load(Layout(home))
+    port = state.ports.objects if state else 0
+    return f"s3://{BUCKET}?endpoint=http://127.0.0.1:{port}&region={REGION}&s3ForcePathStyle=true"
+
+
+def keys(home: Path) -> dict[str, str]:
+    """Return the variables with which boto3 and the engine get into a simulated object store, and nowhere else."""
+    account = accounts.read(Layout(home).object_credentials)
+    return {
+        "AWS_ACCESS_KEY_ID": account.user if account else "",
+        "AWS_SECRET_ACCESS_KEY": account.password if account else "",
+        "AWS_SESSION_TOKEN": "",
+        "AWS_PROFILE": "",
+        "AWS_REGION": REGION,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+def readable(where: str) -> Backend:
+    """Return the backend behind a URL that `checked` has let through."""
+    found = choice.of_url(where)
+    assert found is not None  # noqa: S101 - a bucket, or a folder
+    return found
