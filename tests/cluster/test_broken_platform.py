@@ -12,7 +12,7 @@ import pytest
 
 from core.apis import kinds
 from tests.support.lab import Lab, eventually
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 
 pytestmark = pytest.mark.cluster
 

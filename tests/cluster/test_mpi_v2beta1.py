@@ -19,8 +19,7 @@ from tests.support.clusters import running
 from tests.support.recorded import component
 from tests.support.user import User
 from toolkit.render.manifests import manifests
-from toolkit.simulator import names
-from toolkit.simulator.actors import pods
+from toolkit.simulator import names, pods
 from toolkit.simulator.actors.api import ApiError
 from toolkit.simulator.cluster import Cluster, ClusterSpec, NodeSpec
 from toolkit.simulator.processes import Processes

@@ -13,7 +13,7 @@ from core.apis.kinds import Kind
 from tests.support.clusters import FULL, require_tools
 from tests.support.lab import Lab, checkout
 from toolkit.simulator.actors.api import Api, Server
-from toolkit.simulator.actors.pods import condition
+from toolkit.simulator.pods import condition
 
 pytestmark = pytest.mark.cluster
 

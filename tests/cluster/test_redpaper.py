@@ -11,7 +11,7 @@ from core.apis import kinds
 from core.data_files import read
 from tests.support.lab import Lab, eventually
 from tests.support.machines import DGX1_V100_16GB
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 
 pytestmark = pytest.mark.cluster
 

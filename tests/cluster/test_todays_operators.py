@@ -23,7 +23,8 @@ from tests.support.machines import A100_SXM4_40GB
 from tests.support.recorded import component
 from tests.support.user import User
 from toolkit.render.manifests import manifests
-from toolkit.simulator.actors import mig, multus, pods
+from toolkit.simulator import pods
+from toolkit.simulator.actors import mig, multus
 from toolkit.simulator.cluster import ClusterSpec, NodeSpec
 
 pytestmark = pytest.mark.cluster

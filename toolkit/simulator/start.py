@@ -12,11 +12,11 @@ from toolkit.engine.tools.table import JOB_CONTROLLERS, KUBERNETES_COMMANDS, MPI
 from toolkit.simulator import failed_start
 from toolkit.simulator import state as states
 from toolkit.simulator.access import identities, pki
-from toolkit.simulator.actors.pods import condition
 from toolkit.simulator.admission import manifests as admission
 from toolkit.simulator.api import Api, wait_until
 from toolkit.simulator.bootstrap import bootstrap, fingerprint
 from toolkit.simulator.home import Layout
+from toolkit.simulator.pods import condition
 from toolkit.simulator.processes import Command, Processes, ports, procfs
 from toolkit.simulator.processes.command_lines import Plan
 from toolkit.simulator.spec import ClusterSpec

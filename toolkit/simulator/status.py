@@ -9,10 +9,10 @@ from toolkit.engine.errors import SimulatorError
 from toolkit.simulator import state as states
 from toolkit.simulator.access import identities
 from toolkit.simulator.access.pki import Pki
-from toolkit.simulator.actors.pods import annotations, condition, labels
 from toolkit.simulator.api import Api
 from toolkit.simulator.home import Layout
 from toolkit.simulator.names import PROFILE
+from toolkit.simulator.pods import annotations, condition, labels
 from toolkit.simulator.processes import Processes, procfs
 from toolkit.simulator.state import LISTENERS, State
 

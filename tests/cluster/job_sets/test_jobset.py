@@ -8,7 +8,7 @@ from core.apis import kinds, names
 from tests.cluster.job_sets.site import ELSEWHERE, TENANT, Site
 from tests.support import platform
 from tests.support.queues import FLAVOR
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import ApiError
 
 pytestmark = pytest.mark.cluster

@@ -20,7 +20,7 @@ from tests.support.queues import queues_of
 from tests.support.user import User
 from toolkit.cli.status.jobs import Job, jobs
 from toolkit.simulator import names as simulated
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import ApiError
 from toolkit.simulator.cluster import ClusterSpec, NodeSpec
 

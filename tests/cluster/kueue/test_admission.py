@@ -9,7 +9,7 @@ from core.apis.kinds import Kind
 from tests.cluster.kueue.site import MPI, NODES, RDMA, TENANT, Site, mpi_job
 from tests.support import platform
 from tests.support.queues import queues_of
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 
 pytestmark = pytest.mark.cluster
 

@@ -20,7 +20,7 @@ from tests.cluster.kueue.cases import NODES, POOLS, Case, cases, stack
 from tests.cluster.kueue.site import ELSEWHERE, LEAF, Manifest, Site
 from tests.support import platform
 from toolkit.simulator import names as simulated
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 
 pytestmark = pytest.mark.cluster
 

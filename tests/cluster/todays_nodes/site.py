@@ -33,7 +33,7 @@ from tests.support.machines import DGX_A100
 from tests.support.queues import queues_of
 from tests.support.user import User
 from toolkit.simulator import names as simulated
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import ApiError
 from toolkit.simulator.cluster import ClusterSpec, NodeSpec
 

@@ -12,7 +12,7 @@ from tests.support.machines import DGX_A100
 from tests.support.recorded import component
 from toolkit.render.manifests import manifests
 from toolkit.simulator import names as simulated
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.bootstrap import agents
 
 pytestmark = pytest.mark.cluster

@@ -8,7 +8,7 @@ from tests.cluster.todays_nodes.site import JOB, NODES, POOL, RDMA, Manifest, Si
 from tests.support import platform
 from toolkit.engine.prediction.diff import difference
 from toolkit.engine.prediction.inputs import ObjectType
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import ApiError
 
 pytestmark = pytest.mark.cluster

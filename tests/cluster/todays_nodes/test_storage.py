@@ -5,7 +5,7 @@ import pytest
 from core.apis import kinds
 from tests.cluster.todays_nodes.site import CLUSTER, CSI, FORMER, NODES, Site
 from tests.support import platform
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import ApiError
 
 pytestmark = pytest.mark.cluster

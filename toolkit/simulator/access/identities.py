@@ -1,7 +1,7 @@
 """Who may talk to the API server: one static token and one kubeconfig for each identity of the cluster itself.
 
 Only the user is system:masters. What the others may do is what RBAC gives them: the built-in roles of the
-controller-manager and the scheduler, and the table of toolkit.simulator.actors.rbac for the rest.
+controller-manager and the scheduler, and the table of toolkit.simulator.access.rbac for the rest.
 """
 
 import csv
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from core.files import write_atomically
 from toolkit.simulator import kubeconfigs
+from toolkit.simulator.access import rbac
 from toolkit.simulator.access.pki import Pki
-from toolkit.simulator.actors import rbac
 from toolkit.simulator.home import Layout
 
 USER = "kube:admin"

@@ -10,8 +10,7 @@ import re
 from datetime import UTC, datetime
 
 from core.apis import kinds
-from toolkit.simulator import names
-from toolkit.simulator.actors import pods
+from toolkit.simulator import names, pods
 from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.conditions import now
 from toolkit.simulator.actors.informer import Informer, Key, Loop

@@ -1,7 +1,7 @@
 """The simulated catalogue: which version of which operator a Subscription gets."""
 
 from core.apis.operator_versions import is_later
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.packages import packages
 

@@ -4,8 +4,8 @@ import json
 import logging
 
 from core.apis import kinds
-from toolkit.simulator import names
-from toolkit.simulator.actors import devices, images, pods
+from toolkit.simulator import names, pods
+from toolkit.simulator.actors import devices, images
 from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.informer import Key, Loop
 from toolkit.simulator.actors.runtime import Runtime

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from core.apis import names as platform
 from core.hardware.profiles import Profile
-from toolkit.simulator import names
-from toolkit.simulator.actors import gpus, images, mig, pods
+from toolkit.simulator import names, pods
+from toolkit.simulator.actors import gpus, images, mig
 from toolkit.simulator.actors.api import Object
 
 MIG_STRATEGY = "MIG_STRATEGY"

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from toolkit.simulator.actors import gpu_exporter, gpus, images, launcher, pods, scale_core
+from toolkit.simulator import pods
+from toolkit.simulator.actors import gpu_exporter, gpus, images, launcher, scale_core
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.runtime import Runtime
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from toolkit.simulator.actors import gpu_operands, grants, pods
+from toolkit.simulator import pods
+from toolkit.simulator.actors import gpu_operands, grants
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.gpu_operands import DRIVER, SYSTEM

@@ -1,6 +1,7 @@
 """NVIDIA's exporter as a pod: the list that it reads, and why it exits at its start."""
 
-from toolkit.simulator.actors import gpus, images, mounts, pods
+from toolkit.simulator import pods
+from toolkit.simulator.actors import gpus, images, mounts
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.metrics import dcgm_exporter

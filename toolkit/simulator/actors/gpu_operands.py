@@ -10,7 +10,6 @@ from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.devices import MIG_STRATEGY
 from toolkit.simulator.actors.gpus import MODULE_TYPE
 from toolkit.simulator.actors.package import PRIVILEGED
-from toolkit.simulator.actors.rbac import READ, Rule
 from toolkit.simulator.manifests import daemon_set, manifest
 from toolkit.simulator.metrics.dcgm_exporter import COLLECTORS
 

@@ -5,8 +5,8 @@ from itertools import chain
 
 from core.apis import kinds
 from core.apis.names import GPU_DEPLOY, GPU_OPERANDS
-from toolkit.simulator import names
-from toolkit.simulator.actors import gpu_driver_objects, gpu_operands, pods
+from toolkit.simulator import names, pods
+from toolkit.simulator.actors import gpu_driver_objects, gpu_operands
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.features import PREFIX as FEATURE

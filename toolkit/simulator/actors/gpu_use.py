@@ -3,8 +3,8 @@
 import re
 
 from core.apis import names as platform
-from toolkit.simulator import names
-from toolkit.simulator.actors import job_inputs, launcher, pods
+from toolkit.simulator import names, pods
+from toolkit.simulator.actors import job_inputs, launcher
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.indexed_jobs import together
 from toolkit.simulator.actors.runtime import Runtime

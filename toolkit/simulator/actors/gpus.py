@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from core.apis.names import SIMULATED
 from core.hardware.gpus import ARCHITECTURES
 from core.hardware.profiles import Profile
-from toolkit.simulator import names
-from toolkit.simulator.actors import images, pods
+from toolkit.simulator import names, pods
+from toolkit.simulator.actors import images
 from toolkit.simulator.actors.api import Object
 
 MODULE_TYPE = "KERNEL_MODULE_TYPE"

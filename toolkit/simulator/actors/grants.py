@@ -2,9 +2,9 @@
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-from toolkit.simulator.actors import rbac
+from toolkit.simulator.access import rbac
+from toolkit.simulator.access.rbac import READ, Rule
 from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.rbac import READ, Rule
 from toolkit.simulator.manifests import manifest
 
 Grant = list[tuple[Kind, Object]]

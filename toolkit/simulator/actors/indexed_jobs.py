@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.apis import names
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.runtime import Runtime
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from core.apis import names as platform
 from core.apis.quantity import amount
 from core.hardware.profiles import Profile
-from toolkit.simulator import names
-from toolkit.simulator.actors import gpus, images, launcher, multus, pods
+from toolkit.simulator import names, pods
+from toolkit.simulator.actors import gpus, images, launcher, multus
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.indexed_jobs import together
 from toolkit.simulator.actors.runtime import Runtime

@@ -9,9 +9,9 @@ from typing import Any
 from core.apis import kinds
 from core.apis.kinds import Kind
 from core.yaml import text as yaml_text
+from toolkit.simulator.access.rbac import OWN, Rule
 from toolkit.simulator.actors import sim_kinds
 from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.rbac import OWN, Rule
 from toolkit.simulator.manifests import manifest
 from toolkit.simulator.processes.ports import LOOPBACK
 

@@ -7,12 +7,13 @@ from core.apis import kinds, names
 from core.apis.operators.jobset import JOB_SET_OPERATOR
 from core.files import write_atomically
 from toolkit.engine.tools.table import JOBSET
-from toolkit.simulator.actors import grants, job_manifests, pods
+from toolkit.simulator import pods
+from toolkit.simulator.access.rbac import Rule
+from toolkit.simulator.actors import grants, job_manifests
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.controllers import Controller
 from toolkit.simulator.actors.podactor import HERE, Operator
-from toolkit.simulator.actors.rbac import Rule
 from toolkit.simulator.manifests import deployment, manifest
 from toolkit.simulator.processes.ports import LOOPBACK
 

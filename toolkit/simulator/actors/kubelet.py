@@ -9,8 +9,8 @@ import time
 
 from core.apis import kinds
 from core.simulated import SIMULATED_BY
-from toolkit.simulator import names
-from toolkit.simulator.actors import devices, gates, images, launcher, multus, pods, pulls, volumes, workload
+from toolkit.simulator import names, pods
+from toolkit.simulator.actors import devices, gates, images, launcher, multus, pulls, volumes, workload
 from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.conditions import now
 from toolkit.simulator.actors.informer import Key, Loop, key_of

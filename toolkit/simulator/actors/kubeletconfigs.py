@@ -10,7 +10,8 @@ from urllib.parse import quote
 from core.apis import kinds
 from core.apis.names import MACHINE_CONFIG_ROLE
 from policies.label_selectors import selects
-from toolkit.simulator.actors import kubelet_settings, pods
+from toolkit.simulator import pods
+from toolkit.simulator.actors import kubelet_settings
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.informer import Informer, Key, Loop

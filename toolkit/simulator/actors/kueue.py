@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from core.apis import kinds
-from toolkit.simulator.actors import grants, job_manifests, kueue_settings, pods, sim_kinds
+from toolkit.simulator import pods
+from toolkit.simulator.access.rbac import OWN, READ, Rule
+from toolkit.simulator.actors import grants, job_manifests, kueue_settings, sim_kinds
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.podactor import HERE, Operator
-from toolkit.simulator.actors.rbac import OWN, READ, Rule
 from toolkit.simulator.manifests import deployment, manifest, simulated_by
 from toolkit.simulator.processes.ports import LOOPBACK
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from core.apis import names
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.runtime import Runtime
 

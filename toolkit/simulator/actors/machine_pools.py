@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from policies.label_selectors import selects
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 

@@ -4,7 +4,8 @@ import logging
 
 from core.apis import kinds
 from policies.label_selectors import selects
-from toolkit.simulator.actors import ignition, machine_pools, machine_state, pods, sim_kinds
+from toolkit.simulator import pods
+from toolkit.simulator.actors import ignition, machine_pools, machine_state, sim_kinds
 from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.informer import Informer, Key, Loop
 from toolkit.simulator.actors.machine_pools import CURRENT, DEGRADED, DESIRED, FINISHED, PREFIX, REASON, STATE, WORKING

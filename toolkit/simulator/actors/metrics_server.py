@@ -13,8 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from core.apis import kinds
 from core.apis.names import SIMULATED
-from toolkit.simulator import names
-from toolkit.simulator.actors import gpu_exporter, gpu_use, job_inputs, pods
+from toolkit.simulator import names, pods
+from toolkit.simulator.actors import gpu_exporter, gpu_use, job_inputs
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.informer import TROUBLE, Key
 from toolkit.simulator.actors.prometheus import RULES, Prometheus

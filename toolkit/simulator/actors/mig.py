@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from core.apis import kinds, names
 from core.hardware.profiles import Profile
 from toolkit.simulator import names as sim
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.informer import Key, Loop
 from toolkit.simulator.actors.podactor import PodActor

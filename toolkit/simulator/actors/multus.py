@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from core.apis import kinds
 from core.apis.names import NETWORKS
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.informer import Informer
 

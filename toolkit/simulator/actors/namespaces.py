@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from core.apis import kinds, names
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.informer import Informer, Key, Loop, key_of
 from toolkit.simulator.actors.runtime import Runtime

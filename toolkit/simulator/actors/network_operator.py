@@ -6,7 +6,8 @@ from itertools import chain
 from core.apis import kinds
 from core.apis.kinds import Kind
 from core.apis.names import MELLANOX_ADAPTER, OFED_WAIT
-from toolkit.simulator.actors import images, network_operands, nic_node_policies, pods
+from toolkit.simulator import pods
+from toolkit.simulator.actors import images, network_operands, nic_node_policies
 from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.informer import Informer, Key
 from toolkit.simulator.actors.network_operands import DRIVER, STATES, State

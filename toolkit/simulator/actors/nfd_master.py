@@ -1,12 +1,13 @@
 """Node Feature Discovery's master, which labels nodes for its workers: of 2020 and of today."""
 
 from core.apis import kinds
-from toolkit.simulator.actors import features, images, mig, pods
+from toolkit.simulator import pods
+from toolkit.simulator.access.rbac import Rule
+from toolkit.simulator.actors import features, images, mig
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.devices import MIG_STRATEGY
 from toolkit.simulator.actors.informer import Key, Loop
 from toolkit.simulator.actors.podactor import PodActor, nodes_where
-from toolkit.simulator.actors.rbac import Rule
 
 MASTER = "nfd-master"
 WORKER = "nfd-worker"

@@ -1,7 +1,8 @@
 """Node Feature Discovery of today (v1): the operator, whose workers detect what their configuration names."""
 
 from core.apis import kinds
-from toolkit.simulator.actors import grants, pods
+from toolkit.simulator import pods
+from toolkit.simulator.actors import grants
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.nfd_master import CONFIGURATION, MASTER, NODES, WORKER

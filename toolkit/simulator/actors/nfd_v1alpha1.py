@@ -3,7 +3,8 @@
 import json
 
 from core.apis import kinds
-from toolkit.simulator.actors import grants, rbac
+from toolkit.simulator.access import rbac
+from toolkit.simulator.actors import grants
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.nfd_master import CONFIGURATION, MASTER, NODES, WORKER

@@ -8,7 +8,7 @@ pkg/policyoverlap.
 
 from collections.abc import Sequence
 
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.network_operands import STATES
 

@@ -4,13 +4,12 @@ import json
 
 from core.apis import kinds
 from policies.label_selectors import selects
-from toolkit.simulator import names
-from toolkit.simulator.actors import grants, images, pods, rbac
+from toolkit.simulator import names, pods
+from toolkit.simulator.actors import grants, images, rbac
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.informer import Informer, Key, Loop
 from toolkit.simulator.actors.podactor import HERE, Operator, PodActor, nodes_where, ready
-from toolkit.simulator.actors.rbac import OWN, READ, Rule
 from toolkit.simulator.manifests import daemon_set, manifest, owner_reference, simulated_by
 
 ENACTMENT = kinds.NODE_NETWORK_CONFIGURATION_ENACTMENT

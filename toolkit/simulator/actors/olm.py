@@ -9,7 +9,8 @@ import logging
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-from toolkit.simulator.actors import catalogue, pods, versions
+from toolkit.simulator import pods
+from toolkit.simulator.actors import catalogue, versions
 from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.catalogue import NotInCatalogueError
 from toolkit.simulator.actors.conditions import now, stated

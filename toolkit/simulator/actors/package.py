@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from core.apis import kinds
 from core.apis.kinds import Kind
-from toolkit.simulator.actors import rbac
+from toolkit.simulator.access import rbac
+from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors.api import Object
-from toolkit.simulator.actors.rbac import OWN, READ, Rule
 from toolkit.simulator.manifests import manifest
 
 TEXT: Object = {"type": "string"}

@@ -7,7 +7,8 @@ catalogues have is listed once, from the first of them that is there.
 import logging
 
 from core.apis import kinds
-from toolkit.simulator.actors import catalogue, pods
+from toolkit.simulator import pods
+from toolkit.simulator.actors import catalogue
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.informer import Informer, Key, Loop
 from toolkit.simulator.actors.package import Bundle, Package

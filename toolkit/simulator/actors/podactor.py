@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from core.apis.kinds import Kind
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Api, ApiError, Object
 from toolkit.simulator.actors.informer import Informer, Key, Loop
 from toolkit.simulator.actors.podlogs import PodLogs

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from toolkit.simulator.actors import gpus, pods, sim_kinds, workload
+from toolkit.simulator import pods
+from toolkit.simulator.actors import gpus, sim_kinds, workload
 from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.informer import Key, Loop, key_of
 from toolkit.simulator.actors.runtime import Runtime

@@ -12,7 +12,8 @@ import yaml
 
 from core.apis import kinds
 from core.apis.names import CLUSTER_MONITORING
-from toolkit.simulator.actors import pods, sim_kinds
+from toolkit.simulator import pods
+from toolkit.simulator.actors import sim_kinds
 from toolkit.simulator.actors.api import Api, ApiError, Object
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.processes.ports import LOOPBACK

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 
 from core.apis import kinds
-from toolkit.simulator.actors import pods
+from toolkit.simulator import pods
 from toolkit.simulator.actors.api import Api, ApiError, Object
 from toolkit.simulator.manifests import manifest, simulated_by
 

@@ -7,8 +7,7 @@ import json
 from dataclasses import dataclass
 
 from core.apis import quantity
-from toolkit.simulator import names
-from toolkit.simulator.actors import pods
+from toolkit.simulator import names, pods
 from toolkit.simulator.actors.api import Object
 
 DEFAULT_REGISTRY = "docker.io"

@@ -2,7 +2,8 @@
 
 import logging
 
-from toolkit.simulator.actors import images, packages, pods
+from toolkit.simulator import pods
+from toolkit.simulator.actors import images, packages
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.informer import Key, Loop
 from toolkit.simulator.actors.packages import Factory

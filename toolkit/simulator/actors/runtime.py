@@ -13,8 +13,8 @@ from core.apis.names import NETWORK_CONFIG
 from core.hardware import profiles
 from core.hardware.profiles import Hca, Profile
 from policies.scc.shipped_sccs import Release
-from toolkit.simulator import kubeconfigs, names
-from toolkit.simulator.actors import images, pods
+from toolkit.simulator import kubeconfigs, names, pods
+from toolkit.simulator.actors import images
 from toolkit.simulator.actors.api import Api, Object, RenewedToken, Server
 from toolkit.simulator.actors.informer import Informer, Key
 from toolkit.simulator.performance.job import POD_MTU

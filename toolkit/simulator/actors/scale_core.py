@@ -2,8 +2,8 @@
 
 from core.apis import kinds
 from core.apis.names import KERNEL_DEVEL, OFED_WAIT, SCALE_NAMESPACE
-from toolkit.simulator import names
-from toolkit.simulator.actors import images, pods
+from toolkit.simulator import names, pods
+from toolkit.simulator.actors import images
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.runtime import Runtime
 from toolkit.simulator.manifests import manifest, simulated_by

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from core.apis import kinds
 from core.apis.kinds import Kind
 from core.apis.names import SCALE_CSI_DRIVER as DRIVER
-from toolkit.simulator.actors import grants, pods, scale_handles, scale_provisioner, sim_kinds
+from toolkit.simulator import pods
+from toolkit.simulator.actors import grants, scale_handles, scale_provisioner, sim_kinds
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.podactor import HERE, Operator, ready

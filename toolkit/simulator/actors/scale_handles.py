@@ -5,8 +5,7 @@ from collections.abc import Iterable
 
 from core.apis import names as platform
 from policies.views import volumes
-from toolkit.simulator import names
-from toolkit.simulator.actors import pods
+from toolkit.simulator import names, pods
 from toolkit.simulator.actors.api import Object
 
 SHORT, LONG = (3, 4), (3, 4, 7)

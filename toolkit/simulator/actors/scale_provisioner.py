@@ -6,12 +6,12 @@ from core.apis import kinds
 from core.apis import names as platform
 from core.apis.quantity import amount
 from policies.views import volumes
-from toolkit.simulator import names
-from toolkit.simulator.actors import images, pods, provisioning, scale_caches, scale_handles
+from toolkit.simulator import names, pods
+from toolkit.simulator.access.rbac import READ, Rule
+from toolkit.simulator.actors import images, provisioning, scale_caches, scale_handles
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.informer import Informer, Key
 from toolkit.simulator.actors.podactor import PodActor
-from toolkit.simulator.actors.rbac import READ, Rule
 from toolkit.simulator.scale_management import client
 from toolkit.simulator.scale_management.client import GuiError
 from toolkit.simulator.scale_management.state import file_system_uid

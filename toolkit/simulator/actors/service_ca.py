@@ -10,8 +10,9 @@ import logging
 from cryptography import x509
 
 from core.apis import kinds, names
+from toolkit.simulator import pods
 from toolkit.simulator.access.pki import Authority
-from toolkit.simulator.actors import pods, sim_kinds
+from toolkit.simulator.actors import sim_kinds
 from toolkit.simulator.actors.api import ApiError, Object
 from toolkit.simulator.actors.informer import Informer, Key, Loop
 from toolkit.simulator.actors.runtime import Runtime

@@ -1,7 +1,9 @@
 """Special Resource Operator of 2020 (v1alpha1): driver, device plugin and monitoring for the recipe nvidia-gpu."""
 
 from core.apis import kinds
-from toolkit.simulator.actors import grants, pods, rbac
+from toolkit.simulator import pods
+from toolkit.simulator.access import rbac
+from toolkit.simulator.actors import grants
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.podactor import HERE, Operator, ready
 from toolkit.simulator.manifests import daemon_set, manifest, simulated_by

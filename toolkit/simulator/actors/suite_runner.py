@@ -22,8 +22,8 @@ from pathlib import Path
 from core.apis import suite
 from core.apis.names import SIMULATED
 from core.project import PRODUCT
-from toolkit.simulator import kubeconfigs
-from toolkit.simulator.actors import mounts, pods
+from toolkit.simulator import kubeconfigs, pods
+from toolkit.simulator.actors import mounts
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.informer import Key, key_of
 from toolkit.simulator.actors.runtime import Runtime

@@ -7,7 +7,8 @@ from pathlib import Path
 from core.files import write_atomically
 from core.yaml import text as yaml_text
 from toolkit.engine.tools.table import TRAINER
-from toolkit.simulator.actors import mounts, pods
+from toolkit.simulator import pods
+from toolkit.simulator.actors import mounts
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.controllers import Controller
 from toolkit.simulator.processes import ports

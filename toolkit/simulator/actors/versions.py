@@ -1,10 +1,10 @@
 """ClusterServiceVersions: what OLM makes of a package, and of a version in turn, as pure functions."""
 
 from core.apis import kinds
+from toolkit.simulator.access.rbac import Rule
 from toolkit.simulator.actors import grants
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.package import Bundle, Package
-from toolkit.simulator.actors.rbac import Rule
 from toolkit.simulator.manifests import manifest, owner_reference, simulated_by
 
 BY = "operator lifecycle manager"

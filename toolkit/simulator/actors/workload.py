@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from core.apis.names import SIMULATED
-from toolkit.simulator import names
-from toolkit.simulator.actors import pods
+from toolkit.simulator import names, pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.performance import pod_commands
 from toolkit.simulator.performance.job import Launched

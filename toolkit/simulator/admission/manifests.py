@@ -7,7 +7,7 @@ from core.apis.names import NAMESPACE_NAME, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, S
 from core.simulated import SIMULATED_BY
 from policies.scc import USABLE_BY_ALL, Release, default_sccs
 from policies.scc.subjects import AUTHENTICATED
-from toolkit.simulator.actors import rbac
+from toolkit.simulator.access import rbac
 from toolkit.simulator.manifests import Manifest, manifest
 from toolkit.simulator.processes.ports import LOOPBACK
 

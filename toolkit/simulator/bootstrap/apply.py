@@ -10,11 +10,11 @@ from core.apis import kinds
 from core.progress import Step
 from toolkit.engine.errors import SimulatorError
 from toolkit.engine.tools.table import KUBERNETES
-from toolkit.simulator.actors.pods import condition
 from toolkit.simulator.admission import manifests as admission
 from toolkit.simulator.api import Api, wait_until
 from toolkit.simulator.bootstrap import agents, nodes, openshift
 from toolkit.simulator.manifests import Manifest
+from toolkit.simulator.pods import condition
 from toolkit.simulator.spec import ClusterSpec
 
 PARALLEL = 4

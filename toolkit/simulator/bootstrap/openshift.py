@@ -13,7 +13,7 @@ from core.apis.names import (
     NODE_ROLE,
 )
 from core.yaml import text as yaml_text
-from toolkit.simulator.actors import rbac
+from toolkit.simulator.access import rbac
 from toolkit.simulator.actors.package import TEXT, Definition, structure
 from toolkit.simulator.manifests import Manifest, manifest, simulated_by
 from toolkit.simulator.names import FILES_CLASS, FILES_PROVISIONER

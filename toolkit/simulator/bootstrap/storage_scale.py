@@ -7,10 +7,10 @@ monitoring, no webhooks.
 
 from core.apis import kinds
 from core.apis.names import SCALE_CSI_NAMESPACE, SCALE_NAMESPACE
+from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import grants, scale_core, sim_kinds
 from toolkit.simulator.actors.package import COMMON, FLAG, TEXT, Definition, list_of, operates, structure
 from toolkit.simulator.actors.packages.scale_csi import THREE
-from toolkit.simulator.actors.rbac import OWN, READ, Rule
 from toolkit.simulator.manifests import Manifest, deployment, manifest
 
 OPERATOR_NAMESPACE = "ibm-spectrum-scale-operator"

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from toolkit.simulator.actors import pods
-from toolkit.simulator.actors.api import Object
+from core.apis.client import Object
+from toolkit.simulator import pods
 from toolkit.simulator.metrics.gpu_fields import GpuState, values
 from toolkit.simulator.metrics.text import Family, Sample
 from toolkit.simulator.performance import buses, smi_query

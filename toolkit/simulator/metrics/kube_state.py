@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from core.apis.client import Object
 from core.apis.quantity import amount
-from toolkit.simulator.actors import pods
-from toolkit.simulator.actors.api import Object
+from toolkit.simulator import pods
 from toolkit.simulator.metrics.text import Family, Sample
 
 PHASES = ("Pending", "Running", "Succeeded", "Failed", "Unknown")

@@ -7,8 +7,7 @@ from pathlib import Path
 import yaml
 from cryptography import x509
 
-from toolkit.simulator.access import identities, pki
-from toolkit.simulator.actors import rbac
+from toolkit.simulator.access import identities, pki, rbac
 from toolkit.simulator.bootstrap import openshift
 from toolkit.simulator.home import Layout
 

@@ -11,8 +11,7 @@ import pytest
 from core.apis import kinds
 from tests.support.clusters import FULL
 from tests.support.user import User
-from toolkit.simulator import cluster
-from toolkit.simulator.actors import pods
+from toolkit.simulator import cluster, pods
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.cluster import Cluster
 from toolkit.simulator.manifests import manifest

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from core.apis.kinds import EVENT
-from toolkit.simulator.actors import launcher, mpi, podlogs, pods, scale_csi
+from toolkit.simulator import pods
+from toolkit.simulator.actors import launcher, mpi, podlogs, scale_csi
 from toolkit.simulator.actors.conditions import stated
 from toolkit.simulator.actors.sim_kinds import CSI_DRIVER
 

@@ -10,7 +10,8 @@ import pytest
 from policies.rbac import Rbac
 from policies.scc import Namespace, default_sccs
 from tests.support.json_patches import applied
-from toolkit.simulator.actors import grants, rbac
+from toolkit.simulator.access import rbac
+from toolkit.simulator.actors import grants
 from toolkit.simulator.admission.review import PREDICTED, Facts, answer, concerned
 
 SPACE = Namespace(

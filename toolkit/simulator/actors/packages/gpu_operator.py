@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from core.apis import kinds
+from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import images
 from toolkit.simulator.actors.gpu_operator import GpuOperator
 from toolkit.simulator.actors.mig import MigManager
@@ -17,7 +18,6 @@ from toolkit.simulator.actors.package import (
     operates,
     structure,
 )
-from toolkit.simulator.actors.rbac import OWN, READ, Rule
 
 SECTIONS = ("dcgm", "dcgmExporter", "devicePlugin", "gfd", "nodeStatusExporter", "operator", "toolkit")
 MODULE = {"type": "string", "enum": ["auto", "open", "proprietary"]}

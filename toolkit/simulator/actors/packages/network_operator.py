@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from core.apis import kinds
+from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import images
 from toolkit.simulator.actors.network_operator import NetworkOperator
 from toolkit.simulator.actors.package import (
@@ -16,7 +17,6 @@ from toolkit.simulator.actors.package import (
     operates,
     structure,
 )
-from toolkit.simulator.actors.rbac import OWN, READ, Rule
 
 OWNED = (kinds.NIC_CLUSTER_POLICY, kinds.NIC_NODE_POLICY, kinds.MACVLAN_NETWORK, kinds.HOST_DEVICE_NETWORK)
 _OPERAND = structure(dict.fromkeys(("image", "repository", "version"), TEXT), "image", "repository", "version")

@@ -1,12 +1,12 @@
 """Node Feature Discovery."""
 
 from core.apis import kinds
+from toolkit.simulator.access.rbac import OWN, Rule
 from toolkit.simulator.actors import images
 from toolkit.simulator.actors.nfd_master import MASTER, NODES, NfdMaster
 from toolkit.simulator.actors.nfd_v1 import NfdOperatorToday
 from toolkit.simulator.actors.nfd_v1alpha1 import NfdOperator
 from toolkit.simulator.actors.package import COMMON, PRIVILEGED, TEXT, Bundle, Definition, Package, operates, structure
-from toolkit.simulator.actors.rbac import OWN, Rule
 
 EARLY, TODAY = kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1, kinds.NODE_FEATURE_DISCOVERY_V1
 

@@ -1,6 +1,7 @@
 """IBM Spectrum Scale CSI."""
 
 from core.apis import kinds
+from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import images
 from toolkit.simulator.actors.package import (
     COMMON,
@@ -13,7 +14,6 @@ from toolkit.simulator.actors.package import (
     operates,
     structure,
 )
-from toolkit.simulator.actors.rbac import OWN, READ, Rule
 from toolkit.simulator.actors.scale_csi import SIDECAR_ACCOUNTS, ScaleCsiOperator
 from toolkit.simulator.actors.scale_provisioner import RULES, ScaleProvisioner
 

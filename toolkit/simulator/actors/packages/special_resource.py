@@ -1,9 +1,9 @@
 """Special Resource Operator, of 2020."""
 
 from core.apis import kinds
+from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import images
 from toolkit.simulator.actors.package import COMMON, PRIVILEGED, Bundle, Definition, Package, operates, structure
-from toolkit.simulator.actors.rbac import OWN, READ, Rule
 from toolkit.simulator.actors.sro import SpecialResourceOperator
 
 BUNDLE = Bundle(

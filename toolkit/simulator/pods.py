@@ -1,7 +1,7 @@
 """Questions about pods, as pure functions."""
 
+from core.apis.client import Object
 from toolkit.simulator import names
-from toolkit.simulator.actors.api import Object
 
 
 def basename(image: str) -> str:
