@@ -9,7 +9,7 @@ import pytest
 from components.operators.mpi_operator_generations import RULES_V1ALPHA2
 from components.operators.olm_operator import OlmOperator, OlmOperatorArgs, installed
 from tests.support.recorded import component, environment, only_object, spec
-from toolkit.engine.prediction.observations import Seen
+from toolkit.simulator.provider.observations import Seen
 from toolkit.simulator.provider.wait_annotation import wait_rule
 
 

@@ -8,10 +8,10 @@ from components.jobs.outcome import Wait, job_annotations
 from core.apis import kinds
 from stacks.loading.settings import known
 from tests.support.recorded import ROOT
-from toolkit.engine.prediction.observations import Seen
 from toolkit.render import manifests
 from toolkit.render.gitops.health import KindHealth, by_kind
 from toolkit.render.gitops.waves import waves
+from toolkit.simulator.provider.observations import Seen
 from toolkit.simulator.provider.wait_annotation import wait_rule
 
 Object = dict[str, Any]

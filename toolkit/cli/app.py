@@ -51,16 +51,22 @@ GROUPS = {
             "Check a stack, manifests or a program, without a cluster.",
             "docs/reference/policies/README.md",
         ),
-        "scc": _Entry("toolkit.cli.scc.command", "Predict which SCC admits a pod, and why.", "docs/reference/policies/README.md"),
+        "scc": _Entry(
+            "toolkit.cli.scc.command", "Predict which SCC admits a pod, and why.", "docs/reference/policies/README.md"
+        ),
         "render": _Entry("toolkit.cli.render", "Write the manifests of a stack, without its secrets."),
         "settings": _Entry(
-            "toolkit.cli.settings.command", "Print a stack's settings with those of its bases.", "docs/guide/several-stacks.md"
+            "toolkit.cli.settings.command",
+            "Print a stack's settings with those of its bases.",
+            "docs/guide/several-stacks.md",
         ),
     },
     "Jobs": {
         "job": _Entry("toolkit.cli.job.command", "Write the manifest of a job that a user starts."),
         "verify": _Entry(
-            "toolkit.cli.verify.command", "Judge by their logs whether jobs met their expectations.", "docs/guide/evidence.md"
+            "toolkit.cli.verify.command",
+            "Judge by their logs whether jobs met their expectations.",
+            "docs/guide/evidence.md",
         ),
         "nodes": _Entry("toolkit.cli.nodes.command", "Judge which nodes are fit for jobs.", "docs/guide/gpus.md"),
         "suite": _Entry(
@@ -103,7 +109,9 @@ _USAGE = """Usage: hpc COMMAND ...; `hpc COMMAND --help` explains a command.
 
 Multi-node GPU training on OpenShift: the platform, its policies, and a
 simulated cluster to try both."""
-_MORE = "--version prints the version. Start with docs/guide/first-stack.md; docs/reference/commands.md\nhas all commands."
+_MORE = (
+    "--version prints the version. Start with docs/guide/first-stack.md; docs/reference/commands.md\nhas all commands."
+)
 _EXTRA = re.compile(r"unexpected extra argument\(s\) \((\S+)\)")
 
 

@@ -1,145 +1,33 @@
-"""When an object is up, still coming, or will never be: from the object and what belongs to it (pure).
+"""Whether a Job is complete, and what an object shows about its readiness (pure)."""
 
-The rules are those of the official provider's awaiters, and of `kubectl wait` for what an annotation asks.
-"""
+from dataclasses import dataclass, field
 
-from collections.abc import Mapping
-from typing import Any
-
-from toolkit.engine.prediction.inputs import ObjectType, annotation
-from toolkit.engine.prediction.network_readiness import ingress, service
-from toolkit.engine.prediction.observations import Checker, Observation, Seen, spec_of, status_of
-from toolkit.engine.prediction.pod_readiness import pod_ready, pod_warnings
 from toolkit.engine.prediction.values import Properties
 
-REVISION = "deployment.kubernetes.io/revision"
-_NOT_READY = "'{name}' timed out waiting to be Ready"
-_POLLED = "Timeout occurred polling for '{name}'"
-_REPLICA_SETS = ObjectType("apps", "v1", "ReplicaSet")
-_PODS = ObjectType("", "v1", "Pod")
-_CLAIMS = ObjectType("", "v1", "PersistentVolumeClaim")
-_ENDPOINTS = ObjectType("", "v1", "Endpoints")
-_SERVICES = ObjectType("", "v1", "Service")
+
+@dataclass(frozen=True)
+class Observation:
+    """What one reading of an object shows. `failure` ends the wait, `error` is its text when the time is over."""
+
+    ready: bool
+    message: str = ""
+    reasons: list[str] = field(default_factory=list)
+    failure: str = ""
+    error: str = ""
+    ready_at_last: bool = False
+    """Whether it counts as ready when the time is over."""
+
+
+def status_of(live: Properties) -> Properties:
+    """Return `status`, empty where there is none."""
+    found = live.get("status")
+    return found if isinstance(found, dict) else {}
 
 
 def conditions(live: Properties) -> dict[str, Properties]:
     """`status.conditions` by type."""
     listed = (live.get("status") or {}).get("conditions") or []
     return {item.get("type", ""): item for item in listed if isinstance(item, dict)}
-
-
-def _is_true(live: Properties, condition: str) -> bool:
-    return bool(conditions(live).get(condition, {}).get("status") == "True")
-
-
-def owned(items: list[Properties], owner: Properties | None) -> list[Properties]:
-    """Return those of the objects that another one owns."""
-    uid = (owner or {}).get("metadata", {}).get("uid")
-    return [
-        item
-        for item in items
-        if uid and any(reference.get("uid") == uid for reference in item["metadata"].get("ownerReferences", []))
-    ]
-
-
-def _deployment(seen: Seen) -> Observation:
-    live, status = seen.live, status_of(seen.live)
-    revision = annotation(live, REVISION)
-    if seen.creating and status.get("observedGeneration") != live["metadata"].get("generation"):
-        return Observation(
-            ready=False,
-            message="its controller has not seen the change yet",
-            reasons=["Minimum number of live Pods was not attained"],
-        )
-    by_type = conditions(live) if revision else {}
-    wrong = [
-        _bracketed(by_type[name])
-        for name in ("Progressing", "Available")
-        if name in by_type and not _is_true(live, name)
-    ]
-    available = "Available" in by_type and _is_true(live, "Available")
-    progressed = (
-        _is_true(live, "Progressing") and by_type.get("Progressing", {}).get("reason") == "NewReplicaSetAvailable"
-    )
-    sets = {annotation(item, REVISION): item for item in owned(seen.related["ReplicaSet"], live)}
-    newest = sets.get(revision) if revision else None
-    rolled = _rolled_out(newest, live, seen.before)
-    unbound = _unbound_claims(seen)
-    if available and rolled and not unbound and (revision == "1" or progressed):
-        return Observation(ready=True)
-    reasons = [text for text in wrong if text]
-    if unbound:
-        reasons.append(f'Failed to bind PersistentVolumeClaim(s): "{",".join(unbound)}"')
-    if not available:
-        reasons.append("Minimum number of live Pods was not attained")
-    elif not (progressed or revision == "1") or (not rolled and revision == "1"):
-        reasons.append("Minimum number of Pods to consider the application live was not attained")
-    elif not rolled:
-        reasons.append("Attempted to roll forward to new ReplicaSet, but minimum number of Pods did not become live")
-    reasons += [text for pod in owned(seen.related["Pod"], newest) for text in pod_warnings(pod)]
-    ready, desired = status.get("readyReplicas", 0), spec_of(live).get("replicas", 1)
-    return Observation(ready=False, message=f"{ready} of {desired} replicas are ready", reasons=reasons)
-
-
-def _bracketed(condition: Properties) -> str:
-    reason, message = condition.get("reason"), condition.get("message")
-    return f"[{reason}] {message}" if reason and message else ""
-
-
-def _rolled_out(newest: Properties | None, live: Properties, before: Properties | None) -> bool:
-    if newest is None:
-        return False
-    desired, ready = spec_of(newest).get("replicas", 1), status_of(newest).get("readyReplicas")
-    enough = ready >= desired if ready is not None else desired == 0
-    last = annotation(before, REVISION) if before else ""
-    changed = before is None or annotation(live, REVISION) != last
-    return bool(enough and (not changed or last != annotation(newest, REVISION)))
-
-
-def _unbound_claims(seen: Seen) -> list[str]:
-    volumes = spec_of(spec_of(seen.live).get("template", {})).get("volumes", [])
-    names = {item["persistentVolumeClaim"].get("claimName") for item in volumes if "persistentVolumeClaim" in item}
-    claims = [item for item in seen.related["PersistentVolumeClaim"] if item["metadata"]["name"] in names]
-    return [item["metadata"]["name"] for item in claims if status_of(item).get("phase") != "Bound"]
-
-
-def _stateful_set(seen: Seen) -> Observation:
-    live, spec, status = seen.live, spec_of(seen.live), status_of(seen.live)
-    generation = live["metadata"].get("generation", 0)
-    observed = status.get("observedGeneration", -1) >= generation
-    desired = int(spec.get("replicas", 0)) if observed else 0
-    counts = {
-        name: int(status.get(name, 0)) for name in ("replicas", "readyReplicas", "currentReplicas", "updatedReplicas")
-    }
-    current, target = (str(status.get(name, "")) if observed else "" for name in ("currentRevision", "updateRevision"))
-    if generation > 1 and spec.get("updateStrategy", {}).get("type") == "OnDelete":
-        revised = observed
-        replicated = observed and desired == counts["replicas"] == counts["readyReplicas"]
-    else:
-        revised = bool(current) and current == target
-        replicated = observed and desired == counts["replicas"] == counts["readyReplicas"] == counts["currentReplicas"]
-    if replicated and revised:
-        return Observation(ready=True)
-    ready = counts["readyReplicas"] if revised else min(counts["readyReplicas"], counts["updatedReplicas"])
-    ready = ready if observed else 0
-    reasons = [] if replicated else [f"{ready} out of {desired} replicas succeeded readiness checks"]
-    if not revised:
-        reasons.append(f'StatefulSet controller failed to advance from revision "{current}" to revision "{target}"')
-    reasons += [text for pod in owned(seen.related["Pod"], live) for text in pod_warnings(pod)]
-    return Observation(ready=False, message=f"{ready} of {desired} replicas are ready", reasons=reasons)
-
-
-def _daemon_set(seen: Seen) -> Observation:
-    live, status = seen.live, status_of(seen.live)
-    desired = status.get("desiredNumberScheduled", -1)
-    names = ("currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady")
-    observed = status.get("observedGeneration") == live["metadata"].get("generation", 0)
-    settled = observed and not live["metadata"].get("deletionTimestamp") and desired >= 0
-    if settled and all(desired <= status.get(name, 0) for name in names):
-        return Observation(ready=True)
-    return Observation(
-        ready=False, message=f"pods are available on {status.get('numberAvailable', 0)} of {desired} nodes"
-    )
 
 
 def job(live: Properties) -> Observation:
@@ -154,72 +42,4 @@ def job(live: Properties) -> Observation:
         failure = f"Resource '{name}' was created but failed to initialize"
         return Observation(ready=False, reasons=[text], failure=failure)
     counts = (f"{status.get(name, 0)} {text}" for name, text in (("active", "pods active"), ("failed", "failed")))
-    return Observation(ready=_is_true(live, "Complete"), message=", ".join(counts))
-
-
-def _job(seen: Seen) -> Observation:
-    observed = job(seen.live)
-    if observed.ready:
-        return observed
-    warnings = [text for pod in owned(seen.related["Pod"], seen.live) for text in pod_warnings(pod)]
-    reasons = list(dict.fromkeys([*observed.reasons, *warnings]))
-    return Observation(ready=False, message=observed.message, reasons=reasons, failure=observed.failure)
-
-
-def _pod(seen: Seen) -> Observation:
-    if pod_ready(seen.live):
-        return Observation(ready=True)
-    phase = status_of(seen.live).get("phase", "Pending")
-    return Observation(ready=False, message=f"phase {phase}", reasons=pod_warnings(seen.live))
-
-
-def _volume(seen: Seen) -> Observation:
-    phase = status_of(seen.live).get("phase")
-    return Observation(ready=phase in ("Available", "Bound"), message=f"phase {phase or 'Pending'}")
-
-
-def _claim(seen: Seen) -> Observation:
-    phase = status_of(seen.live).get("phase")
-    if seen.before is not None and phase == "Bound":
-        return Observation(ready=True)
-    late = any(item.get("volumeBindingMode") == "WaitForFirstConsumer" for item in seen.related["StorageClass"])
-    return Observation(ready=phase == ("Pending" if late else "Bound"), message=f"phase {phase or 'Pending'}")
-
-
-def _replication_controller(seen: Seen) -> Observation:
-    desired, available = spec_of(seen.live).get("replicas"), status_of(seen.live).get("availableReplicas")
-    return Observation(
-        ready=desired is not None and desired == available, message=f"{available or 0} of {desired} are available"
-    )
-
-
-def _quota(seen: Seen) -> Observation:
-    hard, counted = spec_of(seen.live).get("hard"), status_of(seen.live).get("hard")
-    return Observation(ready=isinstance(hard, dict) and hard == counted, message="its status is not counted yet")
-
-
-def _token(seen: Seen) -> Observation:
-    ready = seen.live.get("type") != "kubernetes.io/service-account-token" or bool(seen.live.get("data"))
-    return Observation(ready=ready, message="it has no token yet")
-
-
-# By group and kind: the rules are the same in every version that is still served.
-CHECKERS: Mapping[tuple[str, str], Checker] = {
-    ("apps", "Deployment"): Checker(_deployment, _NOT_READY, (_REPLICA_SETS, _PODS, _CLAIMS), on_read=True),
-    ("apps", "StatefulSet"): Checker(_stateful_set, _NOT_READY, (_PODS,), on_read=True),
-    ("apps", "DaemonSet"): Checker(_daemon_set, on_read=True),
-    ("batch", "Job"): Checker(_job, _NOT_READY, (_PODS,), on_read=True),
-    ("", "Pod"): Checker(_pod, _NOT_READY, on_read=True),
-    ("", "PersistentVolume"): Checker(_volume, _POLLED, fixed_timeout=300),
-    ("", "PersistentVolumeClaim"): Checker(_claim, _POLLED, fixed_timeout=300, storage_class=True),
-    ("", "ReplicationController"): Checker(_replication_controller, _POLLED, fixed_timeout=600),
-    ("", "ResourceQuota"): Checker(_quota, _POLLED, fixed_timeout=60),
-    ("", "Secret"): Checker(_token, _POLLED, fixed_timeout=5),
-    ("", "Service"): Checker(service, _NOT_READY, (_ENDPOINTS,), on_read=True),
-    ("networking.k8s.io", "Ingress"): Checker(ingress, _NOT_READY, (_ENDPOINTS, _SERVICES), on_read=True),
-}
-
-
-def text_of(value: Any) -> str:
-    """Return a value of an object as an expression spells it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return Observation(ready=conditions(live).get("Complete", {}).get("status") == "True", message=", ".join(counts))

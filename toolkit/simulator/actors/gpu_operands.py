@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from core.apis import kinds
 from core.apis.names import GPU_DEPLOY, OFED_WAIT
+from toolkit.simulator.access.rbac import READ, Rule
 from toolkit.simulator.actors import grants, images, sim_kinds
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.devices import MIG_STRATEGY

@@ -5,6 +5,7 @@ import json
 from core.apis import kinds
 from policies.label_selectors import selects
 from toolkit.simulator import names, pods
+from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import grants, images, rbac
 from toolkit.simulator.actors.api import Object
 from toolkit.simulator.actors.conditions import stated

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from core.apis.names import SKIP_AWAIT
 from toolkit.engine.prediction.inputs import ObjectType, annotation
-from toolkit.engine.prediction.observations import Checker, Observation, Seen
-from toolkit.engine.prediction.readiness import CHECKERS
+from toolkit.engine.prediction.readiness import Observation
 from toolkit.engine.prediction.values import Properties
 from toolkit.simulator.provider.cluster_objects import Address, Objects
+from toolkit.simulator.provider.observations import Checker, Seen
+from toolkit.simulator.provider.readiness import CHECKERS
 from toolkit.simulator.provider.wait_annotation import wait_rule
 from toolkit.simulator.provider.wait_loops import EVENTS_PAUSE, FIRST_EVENTS, BlockingEvents, NotReadyError, Patience
 

@@ -7,10 +7,11 @@ import grpc
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
 from core.apis.client import ApiError
-from toolkit.engine.prediction.results import PartialError, RefusedError
-from toolkit.engine.prediction.values import encode
+from toolkit.engine.prediction.inputs import RefusedError
 from toolkit.simulator.provider.connection import UnreachableError
+from toolkit.simulator.provider.results import PartialError
 from toolkit.simulator.provider.settings import BadSettingsError
+from toolkit.simulator.provider.structs import encode
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """Texts of errors: the server's words in the official provider's sentences, and what to do (pure)."""
 
 from core.apis.client import ApiError
-from toolkit.engine.prediction.inputs import PATCH_FORCE, ObjectType
+from toolkit.engine.prediction.inputs import ObjectType
+from toolkit.simulator.provider.checks import PATCH_FORCE
 
 _REQUIRED = "FieldValueRequired"
 

@@ -5,27 +5,22 @@ from collections.abc import Callable
 
 from core.apis.client import FORBIDDEN, NOT_FOUND, ApiError
 from core.apis.names import SKIP_AWAIT
-from toolkit.engine.prediction import state
-from toolkit.engine.prediction.inputs import (
-    ObjectType,
-    annotation,
-    identifier,
-    manifest,
-    namespace_of,
-    split_identifier,
-    type_of_object,
-)
-from toolkit.engine.prediction.results import Found, PartialError, RefusedError
+from toolkit.engine.prediction.inputs import ObjectType, RefusedError, annotation, namespace_of
 from toolkit.engine.prediction.shapes import Path
+from toolkit.engine.prediction.state import FIELD_MANAGER, INPUTS
 from toolkit.engine.prediction.typed_form import normalized
-from toolkit.engine.prediction.values import Properties, has_unknown, mark_secrets
+from toolkit.engine.prediction.values import Properties, has_unknown
+from toolkit.simulator.provider import state
 from toolkit.simulator.provider.awaiters import state_on_read
+from toolkit.simulator.provider.checks import identifier, manifest, split_identifier, type_of_object
 from toolkit.simulator.provider.cluster_objects import Address, Objects, address_of
 from toolkit.simulator.provider.connection import Answer, Connection
 from toolkit.simulator.provider.discovery import UnknownKindError
 from toolkit.simulator.provider.engine_log import EngineLog
 from toolkit.simulator.provider.error_texts import explained, not_created, not_deleted
 from toolkit.simulator.provider.resource_waits import Resource, ResourceWaits
+from toolkit.simulator.provider.results import Found, PartialError
+from toolkit.simulator.provider.secrecy import mark_secrets
 from toolkit.simulator.provider.settings import ProviderSettings
 from toolkit.simulator.provider.wait_annotation import BadWaitError
 from toolkit.simulator.provider.wait_loops import NotGoneError, NotReadyError
@@ -148,7 +143,7 @@ class Lifecycle:
             raise self._not_updated(resource, old_live, record, error) from error
         finally:
             self._forget_kinds(address.kind, body)
-        former = old.get(state.FIELD_MANAGER)
+        former = old.get(FIELD_MANAGER)
         if not dry_run and isinstance(former, str) and former != noted.manager:
             self.objects.apply(address, state.identity(live), former)
         return state.recorded(body, live, inputs, noted)
@@ -225,7 +220,7 @@ class Lifecycle:
             self._log.warn_again(
                 resource.urn, f"finalizers might be preventing deletion ({', '.join(error.finalizers)})"
             )
-            marked = {key: value for key, value in old.items() if key.startswith("__") and key != state.INPUTS}
+            marked = {key: value for key, value in old.items() if key.startswith("__") and key != INPUTS}
             outputs = state.recorded({**live, **marked}, error.live, old, noted)
             raise PartialError(identifier(error.live), outputs, None, [str(error)]) from error
         except ApiError as error:

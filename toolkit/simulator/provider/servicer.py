@@ -6,28 +6,27 @@ from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 from typing_extensions import override
 
 from toolkit.engine.plugins.serving import engine_address, serve
-from toolkit.engine.prediction import state
 from toolkit.engine.prediction.diff import Change, difference, path_of_text, text_of_path
 from toolkit.engine.prediction.inputs import (
     AUTONAMED,
-    Naming,
     ObjectType,
+    RefusedError,
     annotation,
     annotations_of,
-    checked,
     name_of,
     namespace_of,
-    type_of_object,
-    type_of_urn,
     with_metadata,
 )
 from toolkit.engine.prediction.readiness import job
-from toolkit.engine.prediction.results import RefusedError
-from toolkit.engine.prediction.values import decode, encode, mark_secrets, plain
+from toolkit.engine.prediction.values import plain
+from toolkit.simulator.provider import state
+from toolkit.simulator.provider.checks import Naming, checked, type_of_object, type_of_urn
 from toolkit.simulator.provider.configuration import ConfigurationServicer
 from toolkit.simulator.provider.engine_errors import answers
 from toolkit.simulator.provider.lifecycle import Lifecycle
 from toolkit.simulator.provider.resource_waits import Resource
+from toolkit.simulator.provider.secrecy import mark_secrets
+from toolkit.simulator.provider.structs import decode, encode
 
 _REPLACE_UNREADY = "pulumi.com/replaceUnready"
 _KINDS = {

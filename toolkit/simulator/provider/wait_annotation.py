@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from core.apis.names import TIMEOUT_SECONDS, WAIT_FOR
 from toolkit.engine.prediction.inputs import annotation
-from toolkit.engine.prediction.observations import Observation, Seen
-from toolkit.engine.prediction.readiness import text_of
+from toolkit.engine.prediction.readiness import Observation
 from toolkit.engine.prediction.values import Properties
 from toolkit.simulator.provider.jsonpath import BadPathError, compile_path
+from toolkit.simulator.provider.observations import Seen
+from toolkit.simulator.provider.readiness import text_of
 
 Rule = Callable[[Seen], Observation]
 _WAIT = re.compile(

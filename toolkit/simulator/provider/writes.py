@@ -3,10 +3,11 @@
 import time
 
 from core.apis.client import NOT_FOUND, ApiError
-from toolkit.engine.prediction import state
-from toolkit.engine.prediction.inputs import PATCH_FORCE, annotation
+from toolkit.engine.prediction.inputs import annotation
 from toolkit.engine.prediction.shapes import Path
 from toolkit.engine.prediction.values import Properties
+from toolkit.simulator.provider import state
+from toolkit.simulator.provider.checks import PATCH_FORCE
 from toolkit.simulator.provider.cluster_objects import Address, Objects
 from toolkit.simulator.provider.connection import Answer
 from toolkit.simulator.provider.discovery import UnknownKindError

@@ -5,10 +5,6 @@ from dataclasses import dataclass
 from toolkit.engine.prediction.values import Properties
 
 
-class RefusedError(Exception):
-    """An operation failed; the text names the object and carries the server's message."""
-
-
 class PartialError(Exception):
     """The object exists and is recorded, but is not ready; the next update tries again."""
 

@@ -1,6 +1,7 @@
 """When services and ingresses are up (pure)."""
 
-from toolkit.engine.prediction.observations import Observation, Seen, spec_of, status_of
+from toolkit.engine.prediction.readiness import Observation, status_of
+from toolkit.simulator.provider.observations import Seen, spec_of
 
 
 def service(seen: Seen) -> Observation:

@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from toolkit.engine.prediction import state
 from toolkit.engine.prediction.values import Properties, Secret, plain
+from toolkit.simulator.provider import state
 from toolkit.simulator.provider.ownership import forced_in_preview, transferred
 from toolkit.simulator.provider.settings import BadSettingsError, kubeconfig_content, settings_difference, settings_of
 

@@ -1,23 +1,11 @@
-"""What an object shows about its readiness, and what is read to see it (pure)."""
+"""What is read to see whether an object is ready (pure)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from toolkit.engine.prediction.inputs import ObjectType
+from toolkit.engine.prediction.readiness import Observation
 from toolkit.engine.prediction.values import Properties
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What one reading of an object shows. `failure` ends the wait, `error` is its text when the time is over."""
-
-    ready: bool
-    message: str = ""
-    reasons: list[str] = field(default_factory=list)
-    failure: str = ""
-    error: str = ""
-    ready_at_last: bool = False
-    """Whether it counts as ready when the time is over."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +30,6 @@ class Checker:
     fixed_timeout: float = 0
     on_read: bool = False
     storage_class: bool = False
-
-
-def status_of(live: Properties) -> Properties:
-    """Return `status`, empty where there is none."""
-    status = live.get("status")
-    return status if isinstance(status, dict) else {}
 
 
 def spec_of(live: Properties) -> Properties:
