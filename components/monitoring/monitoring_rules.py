@@ -66,7 +66,7 @@ R = TypeVar("R", bound=Rule)
 @cache
 def rules() -> Rules:
     """Return the rules of the file, read once."""
-    return data_files.checked(Rules, data_files.read(FILE), FILE)
+    return data_files.validate(Rules, data_files.read(FILE), FILE)
 
 
 def alerts(machines: Sequence[Limits]) -> tuple[Alert, ...]:

@@ -39,7 +39,8 @@ def fit(settings: dict[str, Any], cluster: Cluster, example: str) -> list[Decisi
         return []
     text = (
         f"the cluster is in use, so what it does not have is not turned on: {'; '.join(gone)}. To turn a part on, add "
-        f"its setting here: `./hpc settings --stack {example}` prints the example's, docs/reference/settings.md describes it"
+        f"its setting here: `./hpc settings --stack {example}` prints the example's, "
+        "docs/reference/settings.md describes it"
     )
     return [Decision(("fabric",), text, mark=REVIEW)]
 

@@ -41,7 +41,7 @@ TransportOption = Annotated[
 ProgramOption = Annotated[
     str | None,
     typer.Option(
-        help="Program, as docs/reference/programs.md lists it, or rdma-test; one of `programs` of the stack, or a file.",
+        help="Program of docs/reference/programs.md, or rdma-test; one of `programs` of the stack, or a file.",
         rich_help_panel=OF_FILES,
     ),
 ]

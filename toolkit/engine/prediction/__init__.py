@@ -1,1 +1,1 @@
-"""What the Kubernetes provider makes of inputs and of the state of objects: differences, replacements, events that block."""
+"""What the Kubernetes provider makes of inputs and of objects: differences, replacements, events that block."""

@@ -64,7 +64,7 @@ class Cause(Model):
     )
     source: str = Field(
         default="",
-        description="where the line and its reason are from: a page without `https://`, or ids of docs/coverage/sources.md; "
+        description="source of the line and its reason: a page without `https://`, or ids of docs/coverage/sources.md; "
         "empty for a cause of this project's own, which its figures define",
     )
 
@@ -91,10 +91,10 @@ class _File(Model):
 
 
 def _read(path: Path) -> Iterator[Cause]:
-    file = data_files.checked(_File, data_files.read(path), path)
+    file = data_files.validate(_File, data_files.read(path), path)
     for name, fields in file.causes.items():
         shows = file.expression(fields.get("shows", ()))
-        yield data_files.checked(Cause, {**fields, "name": name, "shows": shows}, path)
+        yield data_files.validate(Cause, {**fields, "name": name, "shows": shows}, path)
 
 
 CAUSES: tuple[Cause, ...] = tuple(cause for name in _FILES for cause in _read(FOLDER / f"{name}.yaml"))
