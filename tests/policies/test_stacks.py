@@ -11,7 +11,7 @@ from policies.objects import objects
 from stacks.loading.settings import load
 from tests.support.recorded import A_DAY, OURS, ROOT, environment
 from toolkit.cli.shared.policy_configuration import configuration
-from toolkit.render.manifests import beside, manifests
+from toolkit.render.manifests import manifests, platform_registrations
 
 
 @pytest.mark.parametrize("stack", OURS)
@@ -20,7 +20,7 @@ def test_stack_keeps_the_policies(stack: str) -> None:
     settings = load(stack, ROOT)
     found = [each for manifest in manifests(environment(stack)) for each in objects(manifest)]
     assert any(each.kind in ("MPIJob", "Job") for each in found) == settings.has_tenants
-    others = [each for manifest in manifests(beside(stack, ROOT)) for each in objects(manifest)]
+    others = [each for manifest in manifests(platform_registrations(stack, ROOT)) for each in objects(manifest)]
     checker = Checker(configuration=Configuration(configuration(settings)))
     remain = waive(checker.check(found, Inventory([*found, *others], complete=True)), exceptions(), A_DAY)
     assert [str(finding) for finding in remain] == []

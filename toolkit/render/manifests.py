@@ -24,7 +24,7 @@ ROOT = project.FOLDER
 INDEX = ".rendered"
 """File that lists what a render wrote, so that the next one can remove it."""
 PATCH = "Patch"
-"""End of the types that set fields of an object of somebody else."""
+"""Suffix of the types that set fields of an object with another owner."""
 _WAITS = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.IMAGE_STREAM.kind, kinds.MACHINE_CONFIG_POOL.kind)
 """Kinds that the program waits on by a patch, which is not a manifest."""
 
@@ -39,29 +39,29 @@ def registrations(stack: str, root: Path = ROOT, *, first_preview: bool = False)
     In a `first_preview` the cluster has nothing yet, and what the program reads from it is unknown. Raises
     SettingsError for extra fields of an object that the stack does not declare.
     """
-    wanted = settings.load(stack, root)
+    platform = settings.load(stack, root)
     recorded = record(
-        lambda: environment.build(wanted, environment.placeholder_accounts(wanted, REDACTED), root),
+        lambda: environment.build(platform, environment.placeholder_accounts(platform, REDACTED), root),
         stack=stack,
         project=settings.PROJECT,
         first_preview=first_preview,
     )
     names = {transforms.name_of(item.type, item.inputs) for item in recorded}
-    if problems := [f"  {problem}" for problem in extra_fields.unused(wanted.extra, names)]:
+    if problems := [f"  {problem}" for problem in extra_fields.unused(platform.extra, names)]:
         raise wrong(settings.file(stack, root).name, problems)
     return recorded
 
 
-def beside(stack: str, root: Path = ROOT) -> tuple[Registration, ...]:
+def platform_registrations(stack: str, root: Path = ROOT) -> tuple[Registration, ...]:
     """Return the registrations of the platform that `stack` depends on, where that is a stack of its own."""
-    wanted = settings.load(stack, root)
-    return of_platform(wanted, root) if isinstance(wanted, TenantsLayer) else ()
+    layer = settings.load(stack, root)
+    return registrations_of_platform(layer, root) if isinstance(layer, TenantsLayer) else ()
 
 
-def of_platform(wanted: TenantsLayer, root: Path = ROOT) -> tuple[Registration, ...]:
+def registrations_of_platform(tenants: TenantsLayer, root: Path = ROOT) -> tuple[Registration, ...]:
     """Return the registrations of the platform of tenants; raise SettingsError for objects that both declare."""
-    recorded = registrations(wanted.platform, root)
-    own = own_objects.read(wanted.objects, root, wanted.places)
+    recorded = registrations(tenants.platform, root)
+    own = own_objects.read(tenants.objects, root, tenants.places)
     if problems := [*own_objects.of_platform(own, ((item.type, item.inputs) for item in recorded))]:
         raise wrong("objects", [f"  {problem}" for problem in problems])
     return recorded
@@ -72,22 +72,22 @@ def manifests(recorded: Iterable[Registration]) -> list[dict[str, Any]]:
 
     Several patches of one object, each with labels of its own, are one manifest.
     """
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for manifest in (_manifest(item) for item in recorded if item.is_kubernetes):
         if manifest:
             name = file_name(manifest)
-            found[name] = merged(found[name], manifest) if name in found else manifest
-    return [found[name] for name in sorted(found)]
+            by_name[name] = merged(by_name[name], manifest) if name in by_name else manifest
+    return [by_name[name] for name in sorted(by_name)]
 
 
-def merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def merged(manifest: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     """Return one manifest with the fields of both; where both have a value, the other's."""
     both = {
-        key: merged(one[key], other[key])
-        for key in one.keys() & other.keys()
-        if isinstance(one[key], Mapping) and isinstance(other[key], Mapping)
+        key: merged(manifest[key], other[key])
+        for key in manifest.keys() & other.keys()
+        if isinstance(manifest[key], Mapping) and isinstance(other[key], Mapping)
     }
-    return {**one, **other, **both}
+    return {**manifest, **other, **both}
 
 
 def write(recorded: Iterable[Registration], directory: Path) -> list[Path]:
@@ -95,8 +95,8 @@ def write(recorded: Iterable[Registration], directory: Path) -> list[Path]:
 
     Files of an earlier call are removed first; a folder with other files is refused with FolderError.
     """
-    found = {file_name(manifest): manifest for manifest in manifests(recorded)}
-    return write_files({name: yaml.safe_dump(manifest, width=120) for name, manifest in found.items()}, directory)
+    by_name = {file_name(manifest): manifest for manifest in manifests(recorded)}
+    return write_files({name: yaml.safe_dump(manifest, width=120) for name, manifest in by_name.items()}, directory)
 
 
 def write_files(rendered: Mapping[str, str], directory: Path) -> list[Path]:

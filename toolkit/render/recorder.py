@@ -161,7 +161,9 @@ def _registration(request: Any, response: Any) -> Registration:
         parent=request.parent,
         dependencies=tuple(sorted(request.dependencies)),
         property_dependencies={
-            key: tuple(sorted(found.urns)) for key, found in request.propertyDependencies.items() if found.urns
+            key: tuple(sorted(dependency.urns))
+            for key, dependency in request.propertyDependencies.items()
+            if dependency.urns
         },
         protect=request.protect,
         retain_on_delete=request.retainOnDelete,

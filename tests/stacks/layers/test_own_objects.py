@@ -167,7 +167,7 @@ def test_what_the_platform_declares_is_no_object_of_its_tenants(
     recorded = environment(tenants.platform)
     monkeypatch.setattr(manifests, "registrations", lambda *_: recorded)
     with pytest.raises(SettingsError) as caught:
-        manifests.of_platform(tenants, tmp_path)
+        manifests.registrations_of_platform(tenants, tmp_path)
     (problem,) = str(caught.value).splitlines()[1:]
     expect_message(problem, "own/both.yaml:1:1: Namespace/openshift-nfd … the stack of the platform declares; remove")
 

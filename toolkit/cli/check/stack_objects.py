@@ -37,10 +37,10 @@ def of_stack(name: str) -> StackObjects:
     from stacks.loading import settings  # noqa: PLC0415
     from toolkit.cli.shared.paths import ROOT  # noqa: PLC0415
     from toolkit.cli.shared.policy_configuration import configuration  # noqa: PLC0415
-    from toolkit.render.manifests import beside, manifests, registrations  # noqa: PLC0415
+    from toolkit.render.manifests import manifests, platform_registrations, registrations  # noqa: PLC0415
 
     wanted = settings.load(name, ROOT)
-    own, others = registrations(name, ROOT), beside(name, ROOT)
+    own, others = registrations(name, ROOT), platform_registrations(name, ROOT)
     declared, around, together = (
         [each for manifest in manifests(recorded) for each in objects(manifest)]
         for recorded in (own, others, (*others, *own))

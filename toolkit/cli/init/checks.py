@@ -12,7 +12,7 @@ from policies.inventory import Inventory
 from policies.objects import objects
 from stacks.loading import settings as stack_settings
 from toolkit.cli.shared.policy_configuration import configuration
-from toolkit.render.manifests import beside, manifests, registrations
+from toolkit.render.manifests import manifests, platform_registrations, registrations
 
 
 def faults(stack: str, root: Path) -> Iterator[str]:
@@ -20,7 +20,7 @@ def faults(stack: str, root: Path) -> Iterator[str]:
     try:
         wanted = stack_settings.load(stack, root)
         declared = manifests(registrations(stack, root))
-        others = manifests(beside(stack, root))
+        others = manifests(platform_registrations(stack, root))
     except UserError as error:
         yield from str(error).splitlines()
         return

@@ -57,7 +57,7 @@ def of_stack(name: str) -> tuple[list[dict[str, Any]], str]:
     from stacks.loading import settings  # noqa: PLC0415
     from toolkit.render import manifests  # noqa: PLC0415 - the engine takes half a second to import
 
-    recorded = (*manifests.beside(name), *manifests.registrations(name))
+    recorded = (*manifests.platform_registrations(name), *manifests.registrations(name))
     return manifests.manifests(recorded), settings.load(name, manifests.ROOT).release
 
 

@@ -117,9 +117,9 @@ def _beside(settings: Settings) -> dict[str, Any]:
     """
     if not isinstance(settings, TenantsLayer):
         return {}
-    from toolkit.render.manifests import manifests, of_platform  # noqa: PLC0415 - other stacks have no need of it
+    from toolkit.render.manifests import manifests, registrations_of_platform  # noqa: PLC0415 - other stacks have no need of it
 
-    return {WHOLE_STACK: {BESIDE: manifests(of_platform(settings, ROOT))}}
+    return {WHOLE_STACK: {BESIDE: manifests(registrations_of_platform(settings, ROOT))}}
 
 
 @contextmanager

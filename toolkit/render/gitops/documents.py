@@ -12,7 +12,7 @@ from toolkit.render.manifests import managed_by
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as blocks, and every value where it stands."""
+    """Writes texts of several lines as blocks, and every value in place, without aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the signature is PyYAML's
         return True
@@ -40,7 +40,7 @@ def manifest(member: Member, manager: str, annotations: Mapping[str, str]) -> di
 
 
 def _stays(member: Member, key: str) -> bool:
-    """Of an object of somebody else, what the stack waited for is the one field that the manifest has."""
+    """For an object with another owner, the manifest has only the field that the stack waited for."""
     return member.partial or key != names.AWAITED
 
 

@@ -156,8 +156,8 @@ def _joined(symbols: Iterator[str]) -> Test:
     """Return the test up to the closing parenthesis; `&&` binds closer than `||`."""
     groups: list[list[Test]] = [[]]
     for symbol in takewhile(lambda item: item != ")", symbols):
-        if found := _SEARCH.fullmatch(symbol):
-            groups[-1].append(Search(*found.groups()))
+        if match := _SEARCH.fullmatch(symbol):
+            groups[-1].append(Search(*match.groups()))
         elif symbol == "||":
             groups.append([])
         elif symbol == "(":

@@ -39,7 +39,7 @@ class Member:
     timeout: int = 0
     """Seconds after which an update gives the object up; 0 where the provider's own time holds."""
     partial: bool = True
-    """Whether the object is somebody else's, and the manifest has only the fields that the stack sets."""
+    """Whether the object has another owner, and the manifest has only the fields that the stack sets."""
     kept: bool = False
     """Whether the stack never deletes the object."""
     job: bool = False
@@ -143,7 +143,7 @@ def _joined(earlier: Member | None, later: Member) -> Member:
 
 
 def _files(item: Registration, by_urn: Mapping[str, Registration]) -> Iterator[str]:
-    """Yield the files of the objects that an object depends on; what is no object stands for what that depends on."""
+    """Yield the files of the objects that an object depends on; what is no object, by what that depends on."""
     owner = by_urn.get(item.parent)
     for urn in (*item.dependencies, *(owner.dependencies if owner else ())):
         needed = by_urn[urn]

@@ -14,7 +14,7 @@ import pulumi
 
 from components.base.component import Component
 from components.base.model import Model
-from toolkit.render.reference import declared, markdown, tables, type_text
+from toolkit.render.reference import declared_kinds, markdown, tables, type_text
 from toolkit.render.reference.coverage_data import rows
 
 ROOT = tables.ROOT
@@ -68,9 +68,9 @@ class Subject:
         return self.token.partition(":")[0]
 
     @property
-    def objects(self) -> tuple[declared.Row, ...]:
+    def objects(self) -> tuple[declared_kinds.Row, ...]:
         """Kinds of what it declares, with their API versions."""
-        return declared.kinds(self.name, self.module)
+        return declared_kinds.kinds(self.name, self.module)
 
     @property
     def about(self) -> tuple[str, str]:
@@ -88,25 +88,25 @@ class Subject:
 @cache
 def subjects() -> tuple[Subject, ...]:
     """Return all components, in the order of the index."""
-    found = []
+    components = []
     for file in sorted((ROOT / "components").glob("*/*.py")):
         module = importlib.import_module(f"components.{file.parent.name}.{file.stem}")
         for name, item in inspect.getmembers(module, inspect.isclass):
             if issubclass(item, Component) and item is not Component and item.__module__ == module.__name__:
                 args = inspect.get_annotations(item.__init__)["args"]
-                found.append(Subject(item, args, module, _token(module, name)))
-    areas = _areas(each.area for each in found)
-    return tuple(sorted(found, key=lambda each: (areas.index(each.area), each.name)))
+                components.append(Subject(item, args, module, _token(module, name)))
+    areas = _areas(subject.area for subject in components)
+    return tuple(sorted(components, key=lambda subject: (areas.index(subject.area), subject.name)))
 
 
-def _areas(found: Iterable[str]) -> list[str]:
+def _areas(areas: Iterable[str]) -> list[str]:
     """Return the areas in the order of the index; those without a title of their own come last."""
-    return [*AREAS, *sorted(set(found) - AREAS.keys())]
+    return [*AREAS, *sorted(set(areas) - AREAS.keys())]
 
 
 def pages() -> dict[Path, str]:
     """Return the text of every page and of the index, by file."""
-    return {FOLDER / "README.md": _index()} | {FOLDER / f"{each.name}.md": _page(each) for each in subjects()}
+    return {FOLDER / "README.md": _index()} | {FOLDER / f"{subject.name}.md": _page(subject) for subject in subjects()}
 
 
 def _page(subject: Subject) -> str:
@@ -132,12 +132,12 @@ def _page(subject: Subject) -> str:
 
 def _facts(subject: Subject) -> str:
     users = [f"[{name}](../../../{name})" for name in composers().get(subject.name, ())]
-    found = _sources(subject)
+    source_ids = _sources(subject)
     lines = [
         f"- Type: `hpc:{subject.token}`",
         f"- Code: [{subject.file}](../../../{subject.file})",
         f"- Composed by: {', '.join(users) or 'no stack'}",
-        f"- Source: {', '.join(found)}" if found else "",
+        f"- Source: {', '.join(source_ids)}" if source_ids else "",
     ]
     return "\n".join(line for line in lines if line)
 
@@ -161,7 +161,7 @@ def _outputs(subject: Subject) -> str:
 
 def _index() -> str:
     blocks = [INTRODUCTION.rstrip()]
-    for area in _areas(each.area for each in subjects()):
+    for area in _areas(subject.area for subject in subjects()):
         title = AREAS.get(area, area.capitalize())
         rows = [_entry(subject) for subject in subjects() if subject.area == area]
         if rows:
@@ -186,7 +186,7 @@ def _sources(subject: Subject) -> list[str]:
 
 def _token(module: ModuleType, name: str) -> str:
     """Return area and name of a component's type token, which is a constant in the constructor."""
-    for node in ast.walk(declared.definitions(module)[name]):
+    for node in ast.walk(declared_kinds.definitions(module)[name]):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "__init__":
             return str(ast.literal_eval(node.args[0]))
     raise LookupError(f"{name}: no token in its constructor; give it as a constant to super().__init__")
@@ -196,12 +196,12 @@ def _token(module: ModuleType, name: str) -> str:
 def composers() -> Mapping[str, tuple[str, ...]]:
     """Return the files of stacks/ that make each component, by the component's name."""
     names = {subject.name for subject in subjects()}
-    found: dict[str, list[str]] = {}
+    files_by_component: dict[str, list[str]] = {}
     for file in sorted((ROOT / "stacks").rglob("*.py")):
         calls = (node.func for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call))
         for name in sorted(names & {call.id for call in calls if isinstance(call, ast.Name)}):
-            found.setdefault(name, []).append(f"{file.relative_to(ROOT)}")
-    return {name: tuple(files) for name, files in found.items()}
+            files_by_component.setdefault(name, []).append(f"{file.relative_to(ROOT)}")
+    return {name: tuple(files) for name, files in files_by_component.items()}
 
 
 def _content(hint: Any) -> Any:

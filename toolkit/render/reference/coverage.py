@@ -61,14 +61,14 @@ def _summary() -> str:
     total: Counter[str] = Counter()
     lines = []
     for document in DOCUMENTS:
-        mine = counts(document)
-        total += mine
-        lines.append((f"[{document.title}]({document.name}.md)", *_numbers(mine)))
+        document_counts = counts(document)
+        total += document_counts
+        lines.append((f"[{document.title}]({document.name}.md)", *_numbers(document_counts)))
     return markdown.table(("document", "rows", *VERDICTS), (*lines, ("together", *_numbers(total))))
 
 
-def _numbers(found: Counter[str]) -> tuple[str, ...]:
-    return (str(found.total()), *(str(found[verdict]) for verdict in VERDICTS))
+def _numbers(counts: Counter[str]) -> tuple[str, ...]:
+    return (str(counts.total()), *(str(counts[verdict]) for verdict in VERDICTS))
 
 
 def _gaps() -> str:
@@ -86,9 +86,9 @@ def _page(document: Document) -> Iterator[str]:
 def _row(name: str, entry: Entry) -> tuple[str, ...]:
     judged = (*entry.criteria, *(f"[{rule}](../reference/policies/{rule}.md)" for rule in entry.rules))
     proved = (f"[{proof}](../../{(file := proof_file(proof))}) ({', '.join(_layers(file))})" for proof in entry.proof)
-    said = filter(None, (entry.missing, entry.why, entry.note))
+    notes = filter(None, (entry.missing, entry.why, entry.note))
     done = (f"[{file}](../../{file})" for file in entry.by)
-    return name, entry.asks, entry.verdict, ", ".join(done), ", ".join(judged), ", ".join(proved), "; ".join(said)
+    return name, entry.asks, entry.verdict, ", ".join(done), ", ".join(judged), ", ".join(proved), "; ".join(notes)
 
 
 @cache

@@ -21,7 +21,7 @@ _REQUIRED: Mapping[Verdict, tuple[str, ...]] = {
     "not": ("missing", "why"),
     "out": ("why",),
 }
-"""Fields without which a verdict says nothing."""
+"""Fields without which a verdict has no meaning."""
 _REFUSED: Mapping[Verdict, tuple[str, ...]] = {
     "done": ("missing", "why"),
     "partly": ("why",),
@@ -69,11 +69,11 @@ class Entry(Model):
     note: str = Field(default="", description="what a reader has to know of how it is done")
 
     @model_validator(mode="after")
-    def _says_what_its_verdict_needs(self) -> Self:
-        lacking = [field for field in _REQUIRED[self.verdict] if not getattr(self, field)]
+    def _require_verdict_fields(self) -> Self:
+        missing = [field for field in _REQUIRED[self.verdict] if not getattr(self, field)]
         refused = [field for field in _REFUSED[self.verdict] if getattr(self, field)]
-        if lacking:
-            raise ValueError(f"verdict {self.verdict} without {', '.join(lacking)}: add that, or give another verdict")
+        if missing:
+            raise ValueError(f"verdict {self.verdict} without {', '.join(missing)}: add that, or give another verdict")
         if refused:
             raise ValueError(f"verdict {self.verdict} with {', '.join(refused)}: remove that, or give another verdict")
         return self
@@ -92,7 +92,7 @@ def sections(document: str) -> Sections:
     """Return the rows of a document's file by title and id; raises ValueError naming file and row."""
     file = FOLDER / f"{document}.yaml"
     return {
-        title: {name: _entry(f"{file.name}: {name}", name, given) for name, given in rows.items()}
+        title: {name: _entry(f"{file.name}: {name}", name, fields) for name, fields in rows.items()}
         for title, rows in yaml_text.read(file.read_text()).items()
     }
 
@@ -104,9 +104,9 @@ def rows() -> Iterator[tuple[str, Entry]]:
             yield from section.items()
 
 
-def _entry(where: str, name: str, given: Mapping[str, object]) -> Entry:
+def _entry(where: str, name: str, fields: Mapping[str, object]) -> Entry:
     try:
-        entry = Entry.model_validate(given)
+        entry = Entry.model_validate(fields)
     except ValueError as error:
         raise ValueError(f"docs/coverage/{where}: {error}") from error
     judged = dict.fromkeys((*entry.criteria, *criteria_of(name)))
@@ -115,11 +115,11 @@ def _entry(where: str, name: str, given: Mapping[str, object]) -> Entry:
 
 @cache
 def _criteria_by_row() -> Mapping[str, Sequence[str]]:
-    found: dict[str, list[str]] = {}
-    for one in (*CRITERIA, *COMPARISONS):
-        for row in markdown.sources(one.source):
-            found.setdefault(row, []).append(one.name)
-    return found
+    criteria_by_row: dict[str, list[str]] = {}
+    for criterion in (*CRITERIA, *COMPARISONS):
+        for row in markdown.sources(criterion.source):
+            criteria_by_row.setdefault(row, []).append(criterion.name)
+    return criteria_by_row
 
 
 def criteria_of(name: str) -> Sequence[str]:

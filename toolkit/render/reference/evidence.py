@@ -95,6 +95,10 @@ _COMMON = frozenset(part.model for part in tables.parts(Reading))
 
 def _limits() -> str:
     heads = ("criterion", "meaning", "limit", "unit", "tolerance", "applies to", "needs", "source")
+    rows = [
+        (*_row(criterion), ", ".join(f"`{name}`" for name in criterion.needs), criterion.source)
+        for criterion in CRITERIA
+    ]
     return f"""# Criteria
 
 `./hpc verify` judges jobs by the criteria that apply to them. Limits come from the documents: where none gives a number
@@ -105,11 +109,11 @@ the code by `make docs`.
 
 ## Single jobs
 
-{markdown.table(heads, [(*_row(one), ", ".join(f"`{name}`" for name in one.needs), one.source) for one in CRITERIA])}
+{markdown.table(heads, rows)}
 
 ## Comparisons of jobs
 
-{markdown.table(heads, [(*_row(one), "", one.source) for one in COMPARISONS])}
+{markdown.table(heads, [(*_row(comparison), "", comparison.source) for comparison in COMPARISONS])}
 
 ## Known causes
 
@@ -134,18 +138,31 @@ Limits from public records, for comparison where no criterion has one. No job is
 """
 
 
-def _cause(one: Cause) -> tuple[str, ...]:
+def _cause(cause: Cause) -> tuple[str, ...]:
     meanings = {fact.name: fact.meaning for fact in FACTS}
-    ruled_out = "; ".join(meanings[name] for name in sorted(one.contradicted_by))
-    return (f"`{one.name}`{' *' if one.last_resort else ''}", one.why, one.remedy, ruled_out, one.source)
+    ruled_out = "; ".join(meanings[name] for name in sorted(cause.contradicted_by))
+    return (f"`{cause.name}`{' *' if cause.last_resort else ''}", cause.why, cause.remedy, ruled_out, cause.source)
 
 
-def _public(one: PublicLimit) -> tuple[str, ...]:
-    ports = f", {one.ports} ports of {one.rate_gbps} Gb/s" if one.ports else ""
-    number = f"{one.nodes}" if one.most_nodes == one.nodes else f"{one.nodes} to {one.most_nodes or 'any'}"
-    share = "" if one.share == 1 else f" ({one.share:g} x {one.gb_s:g})"
-    return (f"{one.gpus} x {one.gpu or 'any GPU'}{ports}", number, f"{one.mib}", f"{one.least:g}{share}", one.source)
+def _public(limit: PublicLimit) -> tuple[str, ...]:
+    ports = f", {limit.ports} ports of {limit.rate_gbps} Gb/s" if limit.ports else ""
+    number = f"{limit.nodes}" if limit.most_nodes == limit.nodes else f"{limit.nodes} to {limit.most_nodes or 'any'}"
+    share = "" if limit.share == 1 else f" ({limit.share:g} x {limit.gb_s:g})"
+    return (
+        f"{limit.gpus} x {limit.gpu or 'any GPU'}{ports}",
+        number,
+        f"{limit.mib}",
+        f"{limit.least:g}{share}",
+        limit.source,
+    )
 
 
-def _row(one: Criterion | Comparison) -> tuple[str, ...]:
-    return (f"`{one.name}`", one.title, one.limit, one.unit, one.tolerance, one.applies)
+def _row(criterion: Criterion | Comparison) -> tuple[str, ...]:
+    return (
+        f"`{criterion.name}`",
+        criterion.title,
+        criterion.limit,
+        criterion.unit,
+        criterion.tolerance,
+        criterion.applies,
+    )

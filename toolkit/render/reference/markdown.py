@@ -40,8 +40,8 @@ def anchor(heading: str) -> str:
 
 def sources(*texts: str) -> list[str]:
     """Return the ids of source rows in the texts, each once, in their natural order."""
-    found = {match.group() for text in texts for match in _SOURCE.finditer(text)}
-    return sorted(found, key=natural)
+    ids = {match.group() for text in texts for match in _SOURCE.finditer(text)}
+    return sorted(ids, key=natural)
 
 
 def natural(name: str) -> list[int | str]:

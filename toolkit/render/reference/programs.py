@@ -20,7 +20,7 @@ def _page() -> str:
         ("program", "kinds", "what it starts", "processes", "data", "needs", "images", "prints", "source"),
         [_row(name, program) for name, program in PROGRAMS.items()],
     )
-    known = markdown.table(
+    images = markdown.table(
         ("image", "CUDA", "NCCL", "sshd for v2beta1", "arm64", "source"),
         [
             (
@@ -50,7 +50,7 @@ reports missing evidence where a log lacks what its program prints.
 
 Known images ([stacks/resolved/images.py](../../stacks/resolved/images.py)); others are used unchecked.
 
-{known}
+{images}
 """
 
 

@@ -28,7 +28,7 @@ def pages() -> dict[Path, str]:
 
 def _page() -> str:
     drivers = gpu_drivers()
-    packages = {each.name: each.package for release in RELEASES.values() for each in release.operators}
+    packages = {operator.name: operator.package for release in RELEASES.values() for operator in release.operators}
     heads = ("release", *(f"{name} (`{package}`)" if package else name for name, package in packages.items()))
     return f"""# Releases
 
@@ -92,5 +92,5 @@ def _row(release: Release) -> tuple[str, ...]:
 
 
 def _versions(release: Release, operators: Iterable[str]) -> tuple[str, ...]:
-    listed = {each.name: ", ".join(each.versions) for each in release.operators}
+    listed = {operator.name: ", ".join(operator.versions) for operator in release.operators}
     return (release.name, *(listed.get(name, _NONE) for name in operators))

@@ -33,7 +33,7 @@ def settings() -> dict[str, Any]:
         del definitions[PlatformLayer.__name__]["properties"][name]
     forms = [definitions[model.__name__]["properties"] for model in (TenantsFile, PlatformLayer, Settings)]
     anything = definitions[Settings.__name__] | {
-        "properties": {key: each for form in forms for key, each in form.items()}
+        "properties": {key: schema for form in forms for key, schema in form.items()}
     }
     parts = {f"{_PART}{name}": _written(schema, part=True) for name, schema in {**definitions, "": anything}.items()}
     whole = {name: _written(schema) for name, schema in definitions.items()}
@@ -79,15 +79,15 @@ def _written(schema: Any, *, part: bool = False, names: bool = False) -> Any:
     keys are not keywords.
     """
     if isinstance(schema, list):
-        return [_written(each, part=part) for each in schema]
+        return [_written(entry, part=part) for entry in schema]
     if not isinstance(schema, dict):
         return schema
-    found: dict[str, Any] = {}
+    written: dict[str, Any] = {}
     for key, value in schema.items():
         if part and not names and key == "$ref":
-            found[key] = value.replace(_DEFINITIONS, f"{_DEFINITIONS}{_PART}")
+            written[key] = value.replace(_DEFINITIONS, f"{_DEFINITIONS}{_PART}")
         elif part and not names and key == "oneOf":
-            found["anyOf"] = _written(value, part=part)
+            written["anyOf"] = _written(value, part=part)
         elif names or key not in (*_OTHERS, *(["required"] if part else [])):
-            found[key] = _written(value, part=part, names=not names and key in _KEEP)
-    return found
+            written[key] = _written(value, part=part, names=not names and key in _KEEP)
+    return written

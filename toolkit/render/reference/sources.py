@@ -20,7 +20,7 @@ data of these two by `make docs`.
 
 
 class Document(NamedTuple):
-    """A source: its title, what it is, and what its ids ask for."""
+    """A source: its title, what it is, and what its ids require."""
 
     title: str
     about: str
@@ -31,13 +31,13 @@ def documents() -> list[Document]:
     """Return the sources with their ids in natural order, those of the coverage pages among them."""
     explained = from_coverage()
     return [
-        Document(one["title"], one["about"], _sorted(_of(letter, explained) | one["rows"]))
-        for letter, one in yaml_text.read(DATA.read_text()).items()
+        Document(document["title"], document["about"], _sorted(_of(letter, explained) | document["rows"]))
+        for letter, document in yaml_text.read(DATA.read_text()).items()
     ]
 
 
 def from_coverage() -> dict[str, str]:
-    """Return what the data of the coverage pages ask by id."""
+    """Return what the data of the coverage pages require, by id."""
     policies: dict[str, dict[str, str]] = yaml_text.read(POLICIES.read_text())
     return {name: entry.asks for name, entry in coverage_data.rows()} | {
         name: entry["asks"] for name, entry in policies.items()

@@ -35,16 +35,16 @@ def named() -> Mapping[int, ValueType]:
 
 def parts(model: type[BaseModel]) -> list[Part]:
     """Return a model and all models inside it, each once, in the order in which a reader meets them."""
-    found: dict[type[BaseModel], Part] = {}
+    by_model: dict[type[BaseModel], Part] = {}
 
     def visit(current: type[BaseModel], path: str, variant: str) -> None:
-        known = current in found
-        part = found.setdefault(current, Part(current))
+        is_repeated = current in by_model
+        part = by_model.setdefault(current, Part(current))
         if path and path not in part.paths:
             part.paths.append(path)
         if variant and variant not in part.variants:
             part.variants.append(variant)
-        if known:
+        if is_repeated:
             return
         for name, annotation in annotations(current).items():
             discriminator = current.model_fields[name].discriminator or _discriminator(annotation)
@@ -55,7 +55,7 @@ def parts(model: type[BaseModel]) -> list[Part]:
                 visit(inner, below, f"{by}: {value}" if value else "")
 
     visit(model, "", "")
-    return list(found.values())
+    return list(by_model.values())
 
 
 def annotations(model: type[BaseModel]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def annotations(model: type[BaseModel]) -> dict[str, Any]:
 
 def fields(model: type[BaseModel], link: type_text.Link, without: type[BaseModel] = BaseModel) -> str:
     """Return the table of a model's fields, but for those that it has from another."""
-    own = {name: each for name, each in annotations(model).items() if name not in without.model_fields}
+    own = {name: annotation for name, annotation in annotations(model).items() if name not in without.model_fields}
     return markdown.table(HEADS, (_row(model, name, annotation, link) for name, annotation in own.items()))
 
 
@@ -79,11 +79,11 @@ def link(model: type[BaseModel]) -> str:
 
 def document(model: type[BaseModel], *, level: int) -> str:
     """Return the table of `model` without a heading, and under headings of `level` those of the models inside."""
-    found = parts(model)
+    model_parts = parts(model)
     sections = [fields(model, link)]
-    for part in found[1:]:
+    for part in model_parts[1:]:
         sections.append(f"{'#' * level} {part.model.__name__}\n\n{_lead(part)}\n\n{fields(part.model, link)}")
-    values = _values([part.model for part in found])
+    values = _values([part.model for part in model_parts])
     if values:
         sections.append(f"{'#' * level} Values\n\n{values}")
     return "\n\n".join(sections)
@@ -114,7 +114,7 @@ def _lead(part: Part) -> str:
 def _row(model: type[BaseModel], name: str, annotation: Any, link: type_text.Link) -> tuple[str, ...]:
     info = model.model_fields[name]
     description = info.description or _about_the_only(type_text.models(annotation))
-    titles = {identity: each.title for identity, each in named().items()}
+    titles = {identity: value_type.title for identity, value_type in named().items()}
     by = info.discriminator if isinstance(info.discriminator, str) else None
     plain = type_text.plain(annotation, titles, link, by)
     unit = type_text.unit(name, annotation, description)
@@ -133,15 +133,15 @@ def _about_the_only(models: list[type[BaseModel]]) -> str:
 
 def _values(models: list[type[BaseModel]]) -> str:
     used = {
-        id(each): named()[id(each)]
+        id(inner): named()[id(inner)]
         for model in models
         for annotation in annotations(model).values()
-        for each in _inside(annotation)
-        if id(each) in named()
+        for inner in _inside(annotation)
+        if id(inner) in named()
     }
     rows = [
-        (each.title, each.text, f"`{each.pattern}`" if each.pattern else "")
-        for each in sorted(used.values(), key=lambda each: each.title.lower())
+        (value_type.title, value_type.text, f"`{value_type.pattern}`" if value_type.pattern else "")
+        for value_type in sorted(used.values(), key=lambda value_type: value_type.title.lower())
     ]
     return markdown.table(("type", "what it is", "pattern"), rows) if rows else ""
 
@@ -154,8 +154,8 @@ def _inside(annotation: Any) -> Iterator[Any]:
 
 
 def _discriminator(annotation: Any) -> Any:
-    found = (getattr(item, "discriminator", None) for item in _inside(annotation))
-    return next((item for item in found if item), None)
+    discriminators = (getattr(item, "discriminator", None) for item in _inside(annotation))
+    return next((item for item in discriminators if item), None)
 
 
 def _repeated(annotation: Any) -> str:

@@ -72,7 +72,7 @@ _WIDTH = 10_000
 
 
 def is_union(origin: Any) -> bool:
-    """Say whether the origin of a type is a union."""
+    """Return whether the origin of a type is a union."""
     return origin in (Union, types.UnionType)
 
 
@@ -144,14 +144,14 @@ def variant(model: type[BaseModel], discriminator: str | None) -> str:
 
 def bounds(field: FieldInfo) -> str:
     """Return the bounds of a number or of a list's length, in words; empty without any."""
-    known: dict[str, Any] = {}
+    constraints: dict[str, Any] = {}
     for item in field.metadata:
         for name in ("ge", "gt", "le", "lt", "min_length", "max_length"):
             if isinstance(item, annotated_types.BaseMetadata) and getattr(item, name, None) is not None:
-                known[name] = getattr(item, name)
-    low = known.get("ge", known["gt"] + 1 if "gt" in known else None)
-    high = known.get("le", known["lt"] - 1 if "lt" in known else None)
-    shortest, longest = known.get("min_length"), known.get("max_length")
+                constraints[name] = getattr(item, name)
+    low = constraints.get("ge", constraints["gt"] + 1 if "gt" in constraints else None)
+    high = constraints.get("le", constraints["lt"] - 1 if "lt" in constraints else None)
+    shortest, longest = constraints.get("min_length"), constraints.get("max_length")
     if shortest == 1 and longest is None:
         return "not empty"
     low, high = (shortest, longest) if low is None and high is None else (low, high)
@@ -201,7 +201,7 @@ def _plain(value: Any) -> Any:
 def _flat(annotation: Any) -> list[Any]:
     bare = unannotated(annotation)
     if is_union(get_origin(bare)):
-        return [part for each in get_args(bare) for part in _flat(each)]
+        return [part for argument in get_args(bare) for part in _flat(argument)]
     return [bare]
 
 

@@ -29,7 +29,7 @@ _SHORT = {
 
 @dataclass(frozen=True)
 class ValueType:
-    """One of them."""
+    """A named value type."""
 
     name: str
     annotation: Any
@@ -48,20 +48,20 @@ class ValueType:
             if isinstance(item, StringConstraints) and item.pattern is not None:
                 return str(item.pattern)
             if isinstance(item, FieldInfo):
-                found = [getattr(each, "pattern", None) for each in item.metadata]
-                return next((str(pattern) for pattern in found if pattern), "")
+                patterns = [getattr(metadata, "pattern", None) for metadata in item.metadata]
+                return next((str(pattern) for pattern in patterns if pattern), "")
         return ""
 
 
 @cache
-def known(package: Path) -> tuple[ValueType, ...]:
+def defined_in(package: Path) -> tuple[ValueType, ...]:
     """Return the value types that the modules of a package define, sub-packages included."""
-    return tuple(found for file in sorted(package.rglob("*.py")) for found in _defined(file, package))
+    return tuple(value_type for file in sorted(package.rglob("*.py")) for value_type in _defined(file, package))
 
 
 def by_identity(packages: Iterable[Path]) -> dict[int, ValueType]:
     """Return the value types of several packages, by the identity of their annotation."""
-    return {id(each.annotation): each for package in packages for each in known(package)}
+    return {id(value_type.annotation): value_type for package in packages for value_type in defined_in(package)}
 
 
 def _defined(file: Path, package: Path) -> Iterator[ValueType]:

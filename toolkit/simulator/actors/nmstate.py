@@ -5,6 +5,7 @@ import json
 from core.apis import kinds
 from policies.label_selectors import selects
 from toolkit.simulator import names, pods
+from toolkit.simulator.access import rbac
 from toolkit.simulator.access.rbac import OWN, READ, Rule
 from toolkit.simulator.actors import grants, images
 from toolkit.simulator.actors.api import Object
@@ -80,7 +81,7 @@ def operands(namespace: str, resource: Object) -> grants.Grant:
     agents["metadata"]["annotations"][POLICY_LABEL] = str(resource["metadata"]["generation"])
     return [
         grants.service_account(namespace, HANDLER),
-        *grants.cluster_wide(HANDLER, namespace, HANDLER, (*HANDLER_RULES.use_scc("privileged"))),
+        *grants.cluster_wide(HANDLER, namespace, HANDLER, (*HANDLER_RULES, rbac.use_scc("privileged"))),
         (kind, agents),
     ]
 

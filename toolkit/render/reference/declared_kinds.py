@@ -32,12 +32,12 @@ def kinds(component: str, module: ModuleType) -> tuple[Row, ...]:
     A kind that comes with the arguments is the one that the component is named after, in the versions of all releases;
     any kind where that is all.
     """
-    found = set(_calls(component, module, {}, set()))
-    if None in found:
-        found |= {(kind.kind, kind.api_version) for kind in _of_releases() if kind.kind.lower() == component.lower()}
-    if found == {None}:
+    rows = set(_calls(component, module, {}, set()))
+    if None in rows:
+        rows |= {(kind.kind, kind.api_version) for kind in _of_releases() if kind.kind.lower() == component.lower()}
+    if rows == {None}:
         return (_ANY,)
-    return tuple(sorted(row for row in found if row is not None))
+    return tuple(sorted(row for row in rows if row is not None))
 
 
 def _of_releases() -> Iterator[Kind]:
@@ -53,33 +53,36 @@ def definitions(module: ModuleType) -> Mapping[str, ast.stmt]:
 
 
 def _calls(
-    name: str, module: ModuleType, given: Mapping[str, Kind], seen: set[tuple[str, str, frozenset[tuple[str, Kind]]]]
+    name: str,
+    module: ModuleType,
+    argument_kinds: Mapping[str, Kind],
+    visited: set[tuple[str, str, frozenset[tuple[str, Kind]]]],
 ) -> Iterator[Row | None]:
-    """Yield what a class or function declares with the kinds that it is `given`; None for one of the arguments."""
-    seen.add((module.__name__, name, frozenset(given.items())))
+    """Yield what a class or function declares with `argument_kinds`; None for another argument's kind."""
+    visited.add((module.__name__, name, frozenset(argument_kinds.items())))
     code = definitions(module)[name]
-    scope = {**vars(module), **dict(_local_names(code, vars(module))), **given}
+    scope = {**vars(module), **dict(_local_names(code, vars(module))), **argument_kinds}
     for node in ast.walk(code):
         if not isinstance(node, ast.Call):
             continue
         called = _value(node.func, scope)
         if called is CustomObject:
-            known = _kinds(node.args[1], scope)
-            yield from ((kind.kind, kind.api_version) for kind in known)
-            if not known:
+            declared_kinds = _kinds(node.args[1], scope)
+            yield from ((kind.kind, kind.api_version) for kind in declared_kinds)
+            if not declared_kinds:
                 yield None
         elif inspect.isclass(called) and issubclass(called, pulumi.CustomResource):
             yield from _typed(called, node, scope)
         elif _is_ours(called):
             passed = _passed(called, node, scope)
-            if (called.__module__, called.__name__, frozenset(passed.items())) not in seen:
-                yield from _calls(called.__name__, sys.modules[called.__module__], passed, seen)
+            if (called.__module__, called.__name__, frozenset(passed.items())) not in visited:
+                yield from _calls(called.__name__, sys.modules[called.__module__], passed, visited)
 
 
 def _passed(called: FunctionType, node: ast.Call, scope: Mapping[str, Any]) -> dict[str, Kind]:
     """Return the kinds that a call passes, by parameter."""
     pairs = [*zip(inspect.signature(called).parameters, node.args, strict=False)]
-    pairs += [(each.arg, each.value) for each in node.keywords if each.arg]
+    pairs += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg]
     values = {name: _value(value, scope) for name, value in pairs}
     return {name: value for name, value in values.items() if isinstance(value, Kind)}
 
@@ -99,14 +102,14 @@ def _local_names(code: ast.stmt, scope: Mapping[str, Any]) -> Iterator[tuple[str
 
 def _typed(called: type[pulumi.CustomResource], node: ast.Call, scope: Mapping[str, Any]) -> Iterator[Row]:
     if called is k8s.apiextensions.CustomResourcePatch:
-        given = {each.arg: _value(each.value, scope) for each in node.keywords}
-        yield f"{given['kind']} (patch)", str(given["api_version"])
+        arguments = {keyword.arg: _value(keyword.value, scope) for keyword in node.keywords}
+        yield f"{arguments['kind']} (patch)", str(arguments["api_version"])
         return
     group, version = called.__module__.removeprefix("pulumi_kubernetes.").split(".")[:2]
-    known: Mapping[str, str] = {"core": version}
+    core_groups: Mapping[str, str] = {"core": version}
     name = called.__name__
     shown = f"{name.removesuffix(_PATCH)} (patch)" if name.endswith(_PATCH) else name
-    yield shown, known.get(group, f"{_GROUPS.get(group, group)}/{version}")
+    yield shown, core_groups.get(group, f"{_GROUPS.get(group, group)}/{version}")
 
 
 _GROUPS: Mapping[str, str] = {
@@ -124,7 +127,7 @@ def _kinds(node: ast.expr, scope: Mapping[str, Any]) -> list[Kind]:
     if isinstance(value, Kind):
         return [value]
     if isinstance(value, Mapping):
-        return [each for each in value.values() if isinstance(each, Kind)]
+        return [kind for kind in value.values() if isinstance(kind, Kind)]
     return []
 
 
