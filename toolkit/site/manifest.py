@@ -51,17 +51,17 @@ def from_text(text: str) -> Manifest:
 
 
 def stale(stored: Manifest, current: Manifest, present: Mapping[str, str]) -> dict[str, str]:
-    """Return what is wrong with each file that is not as it would be written now; `present` has digests by path."""
+    """Return the problem of each file that differs from what would be written now; `present` has digests by path."""
     problems = {}
     for path in sorted({*stored.files, *current.files}):
-        was, now, digest = stored.files.get(path), current.files.get(path), present.get(path)
+        old, now, digest = stored.files.get(path), current.files.get(path), present.get(path)
         if now is None:
             problems[path] = "the settings no longer need it"
-        elif was is None:
+        elif old is None:
             problems[path] = "missing: the settings need it now"
         elif digest is None:
             problems[path] = "missing: it was removed"
-        elif digest != was.sha256:
+        elif digest != old.sha256:
             problems[path] = "edited since it was written"
         elif digest != now.sha256:
             problems[path] = "stale: the settings changed"

@@ -44,7 +44,7 @@ class Group:
 
 
 def written(group: Group, site: Site) -> tuple[tuple[File, ...], tuple[Open, ...]]:
-    """Return the files of a group, and what is open; raise ValueError for a file outside of its folder or twice."""
+    """Return the files of a group, and what is open; raise ValueError for a path outside of its folder or repeated."""
     entries = tuple(group.render(site))
     files = tuple(entry for entry in entries if isinstance(entry, File))
     paths = [file.path for file in files]

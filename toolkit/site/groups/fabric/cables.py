@@ -81,7 +81,7 @@ def of(site: Site) -> Iterator[Cables | Open]:
     """Yield the cables of a site, and what is open; the ports of `site.switches` come before any plan."""
     switches = [switch for switch in site.given.switches if switch.dialect == "onyx-ib"]
     if any(switch.ports or switch.others or switch.uplinks for switch in switches):
-        yield from _given(site, switches)
+        yield from _from_settings(site, switches)
     elif site.one_switch is not None:
         numbered = enumerate(site.one_switch.cables, start=1)
         yield Cables(
@@ -96,7 +96,7 @@ def of(site: Site) -> Iterator[Cables | Open]:
         yield Open("the cables of the fabric", "name its switches with their ports in `site.switches`")
 
 
-def _given(site: Site, switches: Sequence[Switch]) -> Iterator[Cables | Open]:
+def _from_settings(site: Site, switches: Sequence[Switch]) -> Iterator[Cables | Open]:
     ports = {(host.short, hca.name): hca for host in site.gpu_hosts for hca in host.ports}
     links: list[Link] = []
     for switch in switches:
@@ -161,7 +161,7 @@ def _pod(site: Site) -> Iterator[Cables | Open]:
     planes = fabric.RAILS if size.core else 1
     up = [
         (leaf, f"spine-{_plane(leaf, planes) * (size.spine // planes) + turn % (size.spine // planes) + 1}")
-        for leaf, turn in _turns(leaves, planes)
+        for leaf, turn in _rounds(leaves, planes)
     ]
     spines = [f"spine-{number}" for number in range(1, size.spine + 1)]
     uplinks = size.core_cables // size.spine
@@ -199,19 +199,21 @@ def _storage(machines: tuple[Host, ...]) -> Iterator[Cables | Open]:
     for number in range(1, size.storage_ports + 1):
         used[leaf := min(leaves, key=used.__getitem__)] += 1
         links.append(Link(host=STORAGE, adapter=f"HCA-{number}", switch=leaf, port=str(used[leaf]), rate_gbps=rate))
-    yield Cables(name=STORAGE, links=tuple(links), trunks=tuple(_trunks(_up(leaves, spines, used, size), used, rate)))
+    yield Cables(
+        name=STORAGE, links=tuple(links), trunks=tuple(_trunks(_spine_cables(leaves, spines, used, size), used, rate))
+    )
 
 
-def _up(
+def _spine_cables(
     leaves: Sequence[str], spines: Sequence[str], used: Mapping[str, int], size: fabric.StorageFabric
 ) -> list[tuple[str, str]]:
     """Return cables from the leaves with most free ports to the spine switches that they have fewest to."""
-    taken, between = Counter(used), Counter[tuple[str, str]]()
+    used_ports, between = Counter(used), Counter[tuple[str, str]]()
     pairs = []
     for _ in range(size.spine_cables):
-        leaf = min(leaves, key=taken.__getitem__)
-        spine = min(spines, key=lambda switch: (between[leaf, switch], taken[switch]))
-        taken.update((leaf, spine))
+        leaf = min(leaves, key=used_ports.__getitem__)
+        spine = min(spines, key=lambda switch: (between[leaf, switch], used_ports[switch]))
+        used_ports.update((leaf, spine))
         between[leaf, spine] += 1
         pairs.append((leaf, spine))
     return pairs
@@ -232,7 +234,7 @@ def _plane(leaf: str, planes: int) -> int:
     return (int(leaf.removeprefix("leaf-")) - 1) % planes
 
 
-def _turns(leaves: list[str], planes: int) -> Iterator[tuple[str, int]]:
+def _rounds(leaves: list[str], planes: int) -> Iterator[tuple[str, int]]:
     """Yield one cable up for each down, with its number in its plane, so that each spine switch is next in turn."""
     turns = [count() for _ in range(planes)]
     for leaf in leaves:
@@ -241,9 +243,13 @@ def _turns(leaves: list[str], planes: int) -> Iterator[tuple[str, int]]:
 
 def _trunks(pairs: list[tuple[str, str]], used: Mapping[str, int], rate: int | None) -> Iterator[Trunk]:
     """Yield cables, each on the next free ports of its switches."""
-    taken = Counter(used)
+    used_ports = Counter(used)
     for lower, upper in pairs:
-        taken.update((lower, upper))
+        used_ports.update((lower, upper))
         yield Trunk(
-            lower=lower, lower_port=str(taken[lower]), upper=upper, upper_port=str(taken[upper]), rate_gbps=rate
+            lower=lower,
+            lower_port=str(used_ports[lower]),
+            upper=upper,
+            upper_port=str(used_ports[upper]),
+            rate_gbps=rate,
         )

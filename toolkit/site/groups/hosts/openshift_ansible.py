@@ -14,13 +14,13 @@ OWN_POOL = "worker"
 
 def files(site: Site, settings: RedHatHosts) -> Iterator[File]:
     """Yield the inventory."""
-    sections = _of_three(site, settings) if site.version[0] == min(PLAYBOOKS) else _of_four(site, settings)
+    sections = _sections_of_3(site, settings) if site.version[0] == min(PLAYBOOKS) else _sections_of_4(site, settings)
     text = "\n\n".join("\n".join((f"[{name}]", *lines)) for name, lines in sections)
     note = f"# Run from openshift-ansible's folder: ansible-playbook -i FILE {PLAYBOOKS[site.version[0]]}"
     yield File(PATH, f"{note}\n{text}\n", sources=("R-3.2.5-2", "B-2.5"))
 
 
-def _of_three(site: Site, settings: RedHatHosts) -> Iterator[tuple[str, list[str]]]:
+def _sections_of_3(site: Site, settings: RedHatHosts) -> Iterator[tuple[str, list[str]]]:
     masters = [host for host in site.hosts if "master" in host.roles]
     new = [host for host in site.gpu_hosts if host.name not in settings.joined]
     yield "OSEv3:children", ["masters", "nodes", "etcd", "new_nodes"]
@@ -40,7 +40,7 @@ def _node(site: Site, host: Host, settings: RedHatHosts) -> str:
     return f"{_line(site, host)} openshift_node_group_name='{settings.node_groups.get(host.name, default)}'"
 
 
-def _of_four(site: Site, settings: RedHatHosts) -> Iterator[tuple[str, list[str]]]:
+def _sections_of_4(site: Site, settings: RedHatHosts) -> Iterator[tuple[str, list[str]]]:
     pool = site.on_hosts.pool
     variables = ['openshift_kubeconfig_path="~/.kube/config"']
     variables += [f"openshift_node_machineconfigpool={pool}"] if pool != OWN_POOL else []

@@ -18,7 +18,7 @@ GROUP = "gpu_hosts"
 
 def files(site: Site, settings: RedHatHosts) -> Iterator[File | Open]:
     """Yield the inventory, a playbook for before and one for after the driver's container, and their roles."""
-    variables = roles.called_for(site, settings)
+    variables = roles.variables_by_role(site, settings)
     sources = tuple(dict.fromkeys(source for role in variables for source in role.sources))
     yield File(INVENTORY, _yaml(_inventory(site, settings, variables)), sources)
     before = [role for role in variables if not role.after_driver]

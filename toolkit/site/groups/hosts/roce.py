@@ -22,7 +22,7 @@ def dscp(traffic_class: int) -> int:
 
 
 def pause(traffic_class: int) -> str:
-    """Return for which priorities a port pauses its sender, as mlnx_qos takes it, e.g. 0,0,0,1,0,0,0,0."""
+    """Return the priorities for which a port pauses its sender, in mlnx_qos's form, e.g. 0,0,0,1,0,0,0,0."""
     own = priority(traffic_class)
     return ",".join("1" if number == own else "0" for number in range(PRIORITIES))
 

@@ -30,7 +30,7 @@ class Role:
     """It needs the driver of an operator's container, so it runs when the host is part of the cluster."""
 
 
-def called_for(site: Site, settings: RedHatHosts) -> dict[Role, dict[str, Any]]:
+def variables_by_role(site: Site, settings: RedHatHosts) -> dict[Role, dict[str, Any]]:
     """Return the roles in their order, each with its variables by full name."""
     by_role = {role: role.variables(site, settings) for role in ROLES}
     return {

@@ -71,7 +71,7 @@ def _join(site: Site, settings: RedHatHosts) -> Iterator[tuple[str, str]]:
     )
     if site.given.haproxy:
         yield "Load balancer", "Give `haproxy-ingress.cfg` to HAProxy, and reload it."
-    if any(role.after_driver for role in roles.called_for(site, settings)):
+    if any(role.after_driver for role in roles.variables_by_role(site, settings)):
         path = playbook.AFTER.removeprefix("hosts/")
         inventory = playbook.INVENTORY.removeprefix("hosts/")
         yield (

@@ -42,11 +42,11 @@ def text(switch: Comware, site: Site) -> str:
 
 def statements(switch: Comware, site: Site) -> Mapping[str, str]:
     """Return the statements of its running configuration."""
-    return keyed(in_views(line for section in _sections(switch, site) for line in section)).by_key
+    return parse(in_views(line for section in _sections(switch, site) for line in section)).by_key
 
 
 def missing(switch: Comware) -> Iterator[Open]:
-    """Yield what no source says of this dialect."""
+    """Yield what no source documents of this dialect."""
     yield Open(
         f"the MTU of {switch.mtu} bytes: no source prints Comware's command for it",
         "check what `display interface` prints as the maximum frame length",
@@ -65,7 +65,7 @@ def in_views(lines: Iterable[str]) -> Iterator[str]:
             yield f"{view}{IN_VIEW}{command}"
 
 
-def keyed(lines: Iterable[str]) -> Statements:
+def parse(lines: Iterable[str]) -> Statements:
     """Return the statements of lines, each with its section as `in_views` writes it; a section alone is none."""
     by_key: dict[str, str] = {}
     others: list[str] = []

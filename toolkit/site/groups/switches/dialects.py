@@ -39,24 +39,24 @@ DIALECTS: Mapping[type, Dialect] = {
         sources=("R-3.1-1", "R-3.1-2", "E-07", "E-08"),
         text=onyx_infiniband.text,
         statements=onyx_infiniband.statements,
-        running=onyx_statements.keyed,
+        running=onyx_statements.parse,
     ),
     OnyxEthernet: Dialect(
         "onyx",
         sources=("N-1.1", "N-1.2", "N-1.3", "E-45"),
         text=onyx_ethernet.text,
         statements=onyx_ethernet.statements,
-        running=onyx_statements.keyed,
+        running=onyx_statements.parse,
     ),
     Nvue: Dialect(
-        "nvue.yaml", sources=("N-1.4", "N-1.2", "N-1.3"), text=nvue.text, statements=nvue.statements, running=nvue.keyed
+        "nvue.yaml", sources=("N-1.4", "N-1.2", "N-1.3"), text=nvue.text, statements=nvue.statements, running=nvue.parse
     ),
     Comware: Dialect(
         "comware",
         sources=("B-2.2", "B-2.3"),
         text=comware.text,
         statements=comware.statements,
-        running=comware.keyed,
+        running=comware.parse,
         missing=comware.missing,
     ),
 }

@@ -27,7 +27,7 @@ _SWITCHED = re.compile(r"(qos\.roce)\.(?:enable|state)")
 
 
 class _WithoutAliases(yaml.SafeDumper):
-    """Writes what several ports have alike at each of them."""
+    """Writes what several ports have in common at each of them."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
         """Return that nothing is an alias."""
@@ -43,10 +43,10 @@ def text(switch: Nvue, site: Site) -> str:
 
 def statements(switch: Nvue, site: Site) -> Mapping[str, str]:
     """Return the leaves that its configuration has."""
-    return keyed(_leaves(tree(switch, site))).by_key
+    return parse(_leaves(tree(switch, site))).by_key
 
 
-def keyed(leaves: Iterable[str]) -> Statements:
+def parse(leaves: Iterable[str]) -> Statements:
     """Return leaves, each `path: value` or a path alone, as statements; ranges such as swp1-4 one by one."""
     by_key: dict[str, str] = {}
     others: list[str] = []
@@ -119,7 +119,7 @@ def _leaves(node: Any, path: str = "") -> Iterator[str]:
 _RANGES = re.compile(r"(?<=\.)(?:swp|bond)?\d+(?:-\d+)?(?:,(?:swp|bond)?\d+(?:-\d+)?)*(?=[.:]|$)")
 _PART = re.compile(r"(swp|bond)?(\d{1,4})(?:-(\d{1,4}))?$")
 _MOST = 4096
-"""Ports or VLANs that a leaf stands for; one of more is left as it is."""
+"""Ports or VLANs that a leaf may name; one that names more is left as it is."""
 
 
 def _single_leaves(leaf: str) -> Iterator[str]:
@@ -138,7 +138,7 @@ def _single_leaves(leaf: str) -> Iterator[str]:
 
 
 def _names(ranges: str) -> list[str]:
-    """Return the names that ranges stand for, e.g. of swp1-2,swp5; none where one of them cannot be read."""
+    """Return the names of ranges, e.g. of swp1-2,swp5; none where one of them cannot be read."""
     parts = [_PART.match(part) for part in ranges.split(",")]
     kind = parts[0][1] or "" if parts[0] else ""
     spans = [(int(part[2]), int(part[3] or part[2])) for part in parts if part]

@@ -7,7 +7,7 @@ from stacks.settings.site.switches import OnyxEthernet
 from stacks.site.site import Site
 from toolkit.site.groups.switches import onyx_script
 from toolkit.site.groups.switches.links import bundles, management, peers, single
-from toolkit.site.groups.switches.onyx_statements import keyed
+from toolkit.site.groups.switches.onyx_statements import parse
 
 
 def text(switch: OnyxEthernet, site: Site) -> str:
@@ -17,12 +17,12 @@ def text(switch: OnyxEthernet, site: Site) -> str:
 
 def statements(switch: OnyxEthernet, site: Site) -> Mapping[str, str]:
     """Return the statements of its running configuration."""
-    return keyed(_lines(switch, site)).by_key
+    return parse(_lines(switch, site)).by_key
 
 
 def _lines(switch: OnyxEthernet, site: Site) -> Iterator[str]:
     links = bundles(switch, site)
-    alone = single(peers(switch, site), links)
+    single_ports = single(peers(switch, site), links)
     yield from management(switch, site)
     if site.fabric == "roce":
         yield "roce"  # lossless; it may turn ports off and on
@@ -40,9 +40,9 @@ def _lines(switch: OnyxEthernet, site: Site) -> Iterator[str]:
             yield f"{channel} switchport access vlan {switch.vlan}"
         yield from _with_mtu(channel, switch.mtu)
     if switch.vlan:
-        for ports in _ranges([port for port in alone if port in switch.ports]):
+        for ports in _ranges([port for port in single_ports if port in switch.ports]):
             yield f"interface ethernet {ports} switchport access vlan {switch.vlan}"
-    for ports in _ranges(alone):
+    for ports in _ranges(single_ports):
         yield from _with_mtu(f"interface ethernet {ports}", switch.mtu)
 
 

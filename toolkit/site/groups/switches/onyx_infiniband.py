@@ -6,7 +6,7 @@ from stacks.settings.site.switches import OnyxInfiniBand
 from stacks.site.site import Site
 from toolkit.site.groups.switches import onyx_script
 from toolkit.site.groups.switches.links import full_name, management
-from toolkit.site.groups.switches.onyx_statements import keyed
+from toolkit.site.groups.switches.onyx_statements import parse
 
 
 def text(switch: OnyxInfiniBand, site: Site) -> str:
@@ -17,7 +17,7 @@ def text(switch: OnyxInfiniBand, site: Site) -> str:
 
 def statements(switch: OnyxInfiniBand, site: Site) -> Mapping[str, str]:
     """Return the statements of its running configuration."""
-    return keyed(_lines(switch, site)).by_key
+    return parse(_lines(switch, site)).by_key
 
 
 def _lines(switch: OnyxInfiniBand, site: Site) -> Iterator[str]:

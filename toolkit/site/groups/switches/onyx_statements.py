@@ -50,7 +50,7 @@ _DEFAULTS = frozenset({"vlan 1"})
 """What every switch has."""
 
 
-def keyed(lines: Iterable[str]) -> Statements:
+def parse(lines: Iterable[str]) -> Statements:
     """Return the statements of a script, or of a running configuration; later ones replace earlier ones.
 
     Commands of the session are none, and `no shutdown` is what a port is without a statement.

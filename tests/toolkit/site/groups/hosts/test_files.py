@@ -60,7 +60,7 @@ def test_variables_are_those_that_the_role_declares(stack: str) -> None:
     group = yaml_text.read(files["inventory.yml"])["all"]["children"]["gpu_hosts"]
     for host in group["hosts"].values():
         given = {**group["vars"], **host}
-        for role in roles.called_for(found, found.given.hosts):  # type: ignore[arg-type]  # an inventory is RHEL's
+        for role in roles.variables_by_role(found, found.given.hosts):  # type: ignore[arg-type]  # an inventory is RHEL's
             declared = _declared(role.name)
             own = {name for name in given if name.startswith(f"{role.name}_")}
             assert own <= declared.keys()

@@ -5,7 +5,7 @@ import yaml
 
 from tests.toolkit.site.groups.switches.kit import STACKS, facts, first
 from toolkit.site.groups.switches import GROUP, comware, dialects, nvue
-from toolkit.site.groups.switches.onyx_statements import keyed
+from toolkit.site.groups.switches.onyx_statements import parse
 from toolkit.site.output import written
 
 
@@ -115,7 +115,7 @@ def test_a_script_says_what_is_wanted(stack: str) -> None:
 
 def test_commands_of_onyx() -> None:
     """Ranges are taken apart, the last statement counts, and what no setting speaks of is apart."""
-    found = keyed(
+    found = parse(
         [
             "vlan 1",
             "vlan 10-11",
@@ -144,7 +144,7 @@ def test_commands_of_onyx() -> None:
 
 def test_leaves_of_nvue() -> None:
     """Ranges and lists in paths are taken apart, the two words for a switch of a feature are one setting."""
-    found = nvue.keyed(
+    found = nvue.parse(
         [
             "interface.swp1-2,5.link.mtu: 9216",
             "interface.bond1.bond.member.swp7-8",
@@ -168,7 +168,7 @@ def test_leaves_of_nvue() -> None:
 def test_lines_of_comware() -> None:
     """A line counts in its section, an unindented one ends it, and a section alone is not a statement."""
     lines = ["vlan 1", "vlan 100", "interface HundredGigE1/0/1", " port access vlan 100", " ip unreachables enable"]
-    found = comware.keyed(comware.in_views([*lines, " lldp enable", "interface NULL0", " sysname sw1"]))
+    found = comware.parse(comware.in_views([*lines, " lldp enable", "interface NULL0", " sysname sw1"]))
     assert found.by_key == {
         "vlan 100": "vlan 100",
         "interface HundredGigE1/0/1 / port access vlan": "interface HundredGigE1/0/1 / port access vlan 100",
