@@ -62,8 +62,8 @@ def whole(blocks: Mapping[str, Block], *needed: str) -> Iterator[Block]:
 def cut(blocks: Mapping[str, Block], *needed: str) -> Iterator[str]:
     """Yield what the others lack."""
     for name, block in blocks.items():
-        if lacks := block.lacks(*needed):
-            yield f"{name}: no {', '.join(lacks)}"
+        if absent := block.lacks(*needed):
+            yield f"{name}: no {', '.join(absent)}"
 
 
 class BlocksParser(HostParser):

@@ -152,6 +152,6 @@ def quoted_proofs(file: str, *lines: Unread | None) -> tuple[Proof, ...]:
     return tuple(Proof(file=file, line=line.line, text=line.text) for line in lines if line is not None)
 
 
-def passed(good: bool) -> Status:
+def passed(met: bool) -> Status:
     """Return PASS or FAIL."""
-    return Status.PASS if good else Status.FAIL
+    return Status.PASS if met else Status.FAIL

@@ -69,10 +69,10 @@ def fitness(nodes: Sequence[str], jobs: Iterable[Job], verdicts: Iterable[Verdic
     by_job: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         by_job.setdefault(verdict.job, []).append(verdict)
-    some = list(jobs)
-    by_node = {node: _of_tests(node, some, by_job) for node in nodes}
+    all_jobs = list(jobs)
+    by_node = {node: _of_tests(node, all_jobs, by_job) for node in nodes}
     unfit = [node for node, node_verdict in by_node.items() if node_verdict.fitness is Fitness.UNFIT]
-    failed = list(_between(nodes, some, by_job))
+    failed = list(_between(nodes, all_jobs, by_job))
     results: dict[Group, bool] = {}
     for group, failures in failed:
         results[group] = results.get(group, True) and not failures
@@ -125,16 +125,20 @@ def _between(
             yield group, failed_here
 
 
-def _with_groups(own: NodeVerdict, narrowed: Narrowed, failed: Iterable[Sequence[Verdict]]) -> NodeVerdict:
+def _with_groups(node_verdict: NodeVerdict, narrowed: Narrowed, failed: Iterable[Sequence[Verdict]]) -> NodeVerdict:
     """Return the verdict on a node with what jobs over several nodes add."""
-    failures = [verdict for some in failed for verdict in some]
-    if own.fitness is Fitness.UNFIT or not failures:
-        return own
+    failures = [verdict for group_verdicts in failed for verdict in group_verdicts]
+    if node_verdict.fitness is Fitness.UNFIT or not failures:
+        return node_verdict
     what = listed(dict.fromkeys(f"{verdict.job}: {verdict.criterion} {verdict.measured}" for verdict in failures))
     change: dict[str, object] = {}
-    if own.node in narrowed.bad:
+    if node_verdict.node in narrowed.bad:
         why = f"every failure between nodes is with it, and the others passed without it: {what}"
         change = {"fitness": Fitness.UNFIT, "reason": PAIR, "why": why}
-    elif own.node in narrowed.suspects:
-        change = {"fitness": Fitness.SUSPECT, "why": f"{own.why}; jobs with it failed between nodes: {what}"}
-    return own.model_copy(update={**change, "verdicts": (*own.verdicts, *failures)}) if change else own
+    elif node_verdict.node in narrowed.suspects:
+        change = {"fitness": Fitness.SUSPECT, "why": f"{node_verdict.why}; jobs with it failed between nodes: {what}"}
+    return (
+        node_verdict.model_copy(update={**change, "verdicts": (*node_verdict.verdicts, *failures)})
+        if change
+        else node_verdict
+    )

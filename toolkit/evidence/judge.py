@@ -97,6 +97,6 @@ def _explained(verdict: Verdict, job: Job, diagnoses: Sequence[Diagnosis]) -> Ve
     )
 
 
-def _unique(*some: Iterable[Proof]) -> tuple[Proof, ...]:
-    by_place = {(proof.file, proof.line): proof for proofs in some for proof in proofs}
+def _unique(*groups: Iterable[Proof]) -> tuple[Proof, ...]:
+    by_place = {(proof.file, proof.line): proof for proofs in groups for proof in proofs}
     return tuple(by_place.values())

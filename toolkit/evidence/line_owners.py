@@ -44,12 +44,12 @@ class LineOwners:
         self._parsers = parsers
         self._prefixes = prefixes
         self._owned: dict[ToolRun | None, OwnedShapes] = {}
-        self._seen: dict[bytes, int] = {}
+        self._shape_counts: dict[bytes, int] = {}
 
     def forget(self) -> None:
         """Forget what was decided: a run started or ended, or a prefix became known."""
         self._owned.clear()
-        self._seen.clear()
+        self._shape_counts.clear()
 
     def owned_shapes(self, line: bytes) -> OwnedShapes | None:
         """Return the owner of lines of this shape, with all of its shapes; None: undecided."""
@@ -59,9 +59,9 @@ class LineOwners:
     def decide(self, line: bytes, active: Sequence[ToolRun]) -> None:
         """Decide the owner of lines of this shape, if it is certain; `active` are the runs that may take some."""
         shape = shape_of(line)
-        times = self._seen[shape] = self._seen.get(shape, 0) + 1
-        if len(self._seen) > _REMEMBERED:
-            self._seen.clear()
+        times = self._shape_counts[shape] = self._shape_counts.get(shape, 0) + 1
+        if len(self._shape_counts) > _REMEMBERED:
+            self._shape_counts.clear()
         if times % _EVERY != _SECOND or len(shape) > _LONGEST or is_rewritten(shape) or b"NCCL " in shape:
             return
         if shape.startswith(b"std"):

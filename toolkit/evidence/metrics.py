@@ -120,7 +120,7 @@ class _Series:
     refused: Unread | None = None
     places: dict[bytes, slice | None] = field(default_factory=dict)
     """Shape of a line -> where its number is; None: it has none."""
-    seen: dict[bytes, int] = field(default_factory=dict)
+    shape_counts: dict[bytes, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pattern: Any = compiled(self.metric.pattern)
@@ -151,9 +151,9 @@ class _Series:
 
     def _decide(self, shape: bytes) -> None:
         """Remember where lines of a shape that comes the second time have their number, or that they have none."""
-        times = self.seen[shape] = self.seen.get(shape, 0) + 1
-        if len(self.seen) > _REMEMBERED:
-            self.seen.clear()
+        times = self.shape_counts[shape] = self.shape_counts.get(shape, 0) + 1
+        if len(self.shape_counts) > _REMEMBERED:
+            self.shape_counts.clear()
             self.places.clear()
         if times != _SECOND or len(shape) > LONGEST or is_rewritten(shape) or not shape.isascii():
             return

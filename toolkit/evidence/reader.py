@@ -146,8 +146,8 @@ class _Log:
 
     def _read_nccl(self, line: Line, raw: bytes) -> None:
         if self._nccl_run is None:
-            alone = len(self._runs) == 1 and self._runs[0].parser is None
-            self._nccl_run = self._runs[0] if alone else self._open(None, line)
+            is_only_run = len(self._runs) == 1 and self._runs[0].parser is None
+            self._nccl_run = self._runs[0] if is_only_run else self._open(None, line)
         run = self._nccl_run
         run.last = line.number
         if run.nccl.feed(line, raw) is Taken.DAMAGED:

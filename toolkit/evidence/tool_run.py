@@ -79,10 +79,10 @@ class ToolRun:
             return self.parser.reading(common)
         if self._log is not None:
             ready, ranks = self._log.initialised, self._log.nranks
-            lacks = (
+            reason = (
                 f"{ready} of {plural(ranks, 'rank')} print Init COMPLETE"
                 if ranks is not None and ready < ranks
                 else None
             )
-            return Unknown(**ending(lacks), **common)
+            return Unknown(**ending(reason), **common)
         return Unknown(**ending(missing), **common)

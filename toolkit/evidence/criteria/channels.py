@@ -24,8 +24,8 @@ def _every_run(job: Job) -> Outcome | None:
     runs = [reading for reading in job.readings if reading.tool in _PROGRAMS]
     silent = [reading for reading in runs if not _has_channels(reading)]
     # What ranks wrote into files of their own may be of any run.
-    apart = any(_has_channels(reading) for reading in job.readings if reading.tool not in _PROGRAMS)
-    if len(runs) <= 1 or len(silent) == len(runs) or apart:
+    has_other_channels = any(_has_channels(reading) for reading in job.readings if reading.tool not in _PROGRAMS)
+    if len(runs) <= 1 or len(silent) == len(runs) or has_other_channels:
         return None
     if silent:
         return Outcome(

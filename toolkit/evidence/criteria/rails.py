@@ -47,9 +47,9 @@ def _idle(job: Job, count: int) -> tuple[Status, str] | None:
     channels = sum(used.values())
     if not used or channels < count or len(used) >= _beside(job.request, count):
         return None
-    alone = len(used) == 1 and channels >= 2 * count
+    is_single = len(used) == 1 and channels >= 2 * count
     shown = ", ".join(f"{name}: {channels}" for name, channels in sorted(used.items()))
-    return Status.FAIL if alone else Status.WARN, f"all {count} named, and channels over {shown} alone"
+    return Status.FAIL if is_single else Status.WARN, f"all {count} named, and channels over {shown} alone"
 
 
 def _beside(request: Request, count: int) -> int:
@@ -74,22 +74,24 @@ def _equal_hosts(job: Job) -> Outcome | None:
     if len(names) < 2 or not any(names.values()):  # noqa: PLR2004 - one is compared with another
         return None
     fullest = max(names.values(), key=len)
-    short = [
-        f"{host} lacks {listed(sorted(fullest - mine))}"
-        if mine & fullest
-        else f"{host} has {len(mine)} of {len(fullest)}"
-        for host, mine in sorted(names.items())
-        if len(mine) < len(fullest)
+    incomplete = [
+        f"{host} lacks {listed(sorted(fullest - devices))}"
+        if devices & fullest
+        else f"{host} has {len(devices)} of {len(fullest)}"
+        for host, devices in sorted(names.items())
+        if len(devices) < len(fullest)
     ]
     # Virtual functions have names of their own in each pod; where hosts number their HCAs otherwise, some are equal.
-    other = [
-        f"{host} has {listed(sorted(mine - fullest))} for {listed(sorted(fullest - mine))}"
-        for host, mine in sorted(names.items())
-        if len(mine) == len(fullest) and mine != fullest and mine & fullest
+    renumbered = [
+        f"{host} has {listed(sorted(devices - fullest))} for {listed(sorted(fullest - devices))}"
+        for host, devices in sorted(names.items())
+        if len(devices) == len(fullest) and devices != fullest and devices & fullest
     ]
     proofs = first_lines(logs, "NET/IB : Using", "NET/IB : No device found")
-    measured = listed(short or other, 4) or f"{plural(len(fullest), 'HCA')} on each of {plural(len(names), 'host')}"
-    return Outcome(Status.FAIL if short else Status.WARN if other else Status.PASS, measured, proofs=proofs)
+    measured = (
+        listed(incomplete or renumbered, 4) or f"{plural(len(fullest), 'HCA')} on each of {plural(len(names), 'host')}"
+    )
+    return Outcome(Status.FAIL if incomplete else Status.WARN if renumbered else Status.PASS, measured, proofs=proofs)
 
 
 def _has_whole_nodes(request: Request) -> bool:

@@ -38,17 +38,17 @@ def is_over(route: str, network: str) -> bool:
     return route == network or route.startswith(f"{network}/") or (network == "NET/IB" and route.startswith(network))
 
 
-def _is_ambiguous(seen: str) -> bool:
+def _is_ambiguous(route: str) -> bool:
     """Return whether a plugin chooses its network at run time: UCX does, InfiniBand or TCP."""
-    return seen.startswith("NET/UCX")
+    return route.startswith("NET/UCX")
 
 
-def _is_nvlink(seen: str) -> bool:
-    return seen.startswith(_NVLINK)
+def _is_nvlink(route: str) -> bool:
+    return route.startswith(_NVLINK)
 
 
-def _description(seen: str) -> str:
-    return f"{seen} (libfabric: EFA, not InfiniBand)" if _LIBFABRIC.search(seen) else seen
+def _description(route: str) -> str:
+    return f"{route} (libfabric: EFA, not InfiniBand)" if _LIBFABRIC.search(route) else route
 
 
 def first_lines(logs: Iterable[tuple[str, NcclLog]], *kinds: str) -> tuple[Proof, ...]:
@@ -151,11 +151,11 @@ def _sharp(job: Job) -> Outcome | None:
     logs = [(file, log) for file, log in nccl_logs(job) if log.collnet is not None]
     if not logs:
         return Outcome(Status.FAIL, "NCCL prints nothing of CollNet")
-    good = all(log.collnet for _, log in logs)
+    in_use = all(log.collnet for _, log in logs)
     proofs = line_proofs(
         (file, line) for file, log in logs for kind, line in log.proofs.items() if "collnet" in kind.lower()
     )
-    return Outcome(passed(good), "CollNet in use" if good else "CollNet not in use", proofs=proofs)
+    return Outcome(passed(in_use), "CollNet in use" if in_use else "CollNet not in use", proofs=proofs)
 
 
 CRITERIA = (

@@ -58,8 +58,8 @@ def diagnose(job: Job) -> tuple[Diagnosis, ...]:
     return tuple(_of(cause, proofs_by_cause[cause.name]) for cause in CAUSES if cause.name in proofs_by_cause)
 
 
-def _of(cause: Cause, seen: Sequence[Proof]) -> Diagnosis:
-    return Diagnosis(cause, _firsts(seen), tuple((proof.file, proof.line) for proof in seen))
+def _of(cause: Cause, proofs: Sequence[Proof]) -> Diagnosis:
+    return Diagnosis(cause, _firsts(proofs), tuple((proof.file, proof.line) for proof in proofs))
 
 
 def _firsts(proofs: Sequence[Proof]) -> tuple[Proof, ...]:

@@ -47,8 +47,8 @@ def _hca_absent(job: Job) -> Iterator[Proof]:
         if 0 < files.counts.get("uverbs", 0) < len(hcas):
             yield from proofs_at(files.file, files.first_line)
     for file, log in nccl_logs(job) if job.request.uses_rdma else ():
-        lacks = [hcas - {*devices} for devices in log.devices_by_host.values() if devices]
-        if any(lacks):
+        absent = [hcas - {*devices} for devices in log.devices_by_host.values() if devices]
+        if any(absent):
             yield from quoted_proofs(file, log.proofs.get("NET/IB : Using"))
 
 

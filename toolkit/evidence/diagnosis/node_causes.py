@@ -16,9 +16,9 @@ EXPLAINED_CLOCKS = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
 """Reasons of lower clocks that say why: power cap, and slow-down by hardware, temperature and power brake."""
 
 
-def _rows(job: Job, what: str, bad: Callable[[Tested], bool]) -> Iterator[Proof]:
+def _rows(job: Job, kind: str, is_faulty: Callable[[Tested], bool]) -> Iterator[Proof]:
     runs = readings_of(job, Preflight)
-    yield from row_proofs((run.file, row) for run in runs for row in run.of_kind(what) if bad(row))
+    yield from row_proofs((run.file, row) for run in runs for row in run.of_kind(kind) if is_faulty(row))
 
 
 def _not_ready(job: Job) -> Iterator[Proof]:

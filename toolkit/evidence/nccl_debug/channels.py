@@ -155,18 +155,18 @@ class Channels:
         direct = direct_between = half = 0
         # Channels with equal ends are counted together.
         equal = Counter(self._channels.values())
-        apart = {ends: count if ends.between else 0 for ends, count in equal.items()}
-        sure = {ends for ends in equal if ends.between}
-        crossings = Counter(number(channel) for channel, ends in self._channels.items() if ends in sure)
+        between_by_ends = {ends: count if ends.between else 0 for ends, count in equal.items()}
+        certain = {ends for ends in equal if ends.between}
+        crossings = Counter(number(channel) for channel, ends in self._channels.items() if ends in certain)
         one_end: Counter[_Pair] = Counter()
         if any(ends.single for ends in equal):
-            apart |= self._apart({} if groups else {**hosts, **self._hosts()}, crossings, one_end)
+            between_by_ends |= self._apart({} if groups else {**hosts, **self._hosts()}, crossings, one_end)
         for ends, count in equal.items():
             transports[ends.transport] += count
-            between[ends.transport] += apart[ends]
+            between[ends.transport] += between_by_ends[ends]
             direct_ends = {place.kind.gpudirect for place in ends.places}
             if direct_ends == {True}:
-                direct, direct_between = direct + count, direct_between + apart[ends]
+                direct, direct_between = direct + count, direct_between + between_by_ends[ends]
             elif True in direct_ends:
                 half += count
             used.update(dict.fromkeys(ends.hcas(devices), count))

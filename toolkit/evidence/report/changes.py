@@ -39,7 +39,7 @@ class Change(NamedTuple):
         return Status.FAIL if self.regressed else Status.PASS
 
 
-class Turned(NamedTuple):
+class StatusChange(NamedTuple):
     """A criterion whose status changed."""
 
     job: str
@@ -60,11 +60,11 @@ class Comparison:
 
     name: str
     changes: tuple[Change, ...]
-    turned: tuple[Turned, ...]
+    status_changes: tuple[StatusChange, ...]
     notes: tuple[str, ...]
 
     @property
-    def beyond(self) -> tuple[Change, ...]:
+    def beyond_noise(self) -> tuple[Change, ...]:
         """Figures that differ by more than the noise, the regressions first."""
         return tuple(
             sorted(
@@ -74,40 +74,42 @@ class Comparison:
         )
 
     @property
-    def within(self) -> tuple[Change, ...]:
+    def within_noise(self) -> tuple[Change, ...]:
         """Figures that differ by no more."""
         return tuple(change for change in self.changes if abs(change.worse) <= change.noise)
 
     @property
     def regressions(self) -> int:
         """How many figures and criteria got worse."""
-        return sum(change.regressed for change in self.changes) + sum(change.regressed for change in self.turned)
+        return sum(change.regressed for change in self.changes) + sum(
+            change.regressed for change in self.status_changes
+        )
 
 
 def as_text(change: Change) -> tuple[str, ...]:
     """Return job, figure, before, now, difference, noise and result as text."""
-    whence = "assumed" if change.assumed else f"of {plural(change.repeats, 'repeat')}"
+    origin = "assumed" if change.assumed else f"of {plural(change.repeats, 'repeat')}"
     word = "worse" if change.worse > 0 else "better"
     if abs(change.worse) <= change.noise:
         result = "within the noise"
     else:
         result = "regression" if change.regressed else "improvement"
     before, after = (f"{figure(value)} {change.unit}" for value in (change.before, change.after))
-    difference, noise = f"{abs(change.worse):.1%} {word}", f"{change.noise:.1%}, {whence}"
+    difference, noise = f"{abs(change.worse):.1%} {word}", f"{change.noise:.1%}, {origin}"
     return change.job, change.what, before, after, difference, noise, result
 
 
 def assumptions(against: Comparison) -> tuple[str, ...]:
     """Return where assumed noise is from."""
-    whences = dict.fromkeys(change.assumed for change in against.changes if change.assumed)
-    if not whences:
+    origins = dict.fromkeys(change.assumed for change in against.changes if change.assumed)
+    if not origins:
         return ()
     return (
         f"Noise is assumed where a figure has fewer than {REPEATS} repeats.",
-        *(f"For {whence}." for whence in whences),
+        *(f"For {origin}." for origin in origins),
     )
 
 
-def earlier_word(turned: Turned) -> str:
+def earlier_status(change: StatusChange) -> str:
     """Return the earlier status of a criterion; its mark shows the new one."""
-    return f"was\u00a0{WORDS[turned.before]}"
+    return f"was\u00a0{WORDS[change.before]}"

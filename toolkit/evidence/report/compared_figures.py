@@ -45,13 +45,13 @@ _RATES = "rates and bandwidths: 2 %, by which a job's total may differ from the 
 
 
 class Figure(NamedTuple):
-    """A figure in its repeats; `least` is best for a time. `noise` is assumed, by `whence`, for too few repeats."""
+    """A figure in its repeats; `least` is best for a time. `noise` is assumed, by `noise_origin`, for few repeats."""
 
     values: tuple[float, ...]
     unit: str
     least: bool
     noise: float
-    whence: str
+    noise_origin: str
 
 
 def tables(jobs: Sequence[Job]) -> Mapping[str, list[Mapping[int, float]]]:
@@ -65,9 +65,9 @@ def tables(jobs: Sequence[Job]) -> Mapping[str, list[Mapping[int, float]]]:
     return tables_by_test
 
 
-def figure_of(band: Band, some: Sequence[Mapping[int, float]], sizes: Sequence[int]) -> Figure:
+def figure_of(band: Band, repeat_tables: Sequence[Mapping[int, float]], sizes: Sequence[int]) -> Figure:
     """Return the mean time of some sizes, of each table."""
-    values = tuple(geometric_mean([table[count] for count in sizes]) for table in some)
+    values = tuple(geometric_mean([table[count] for count in sizes]) for table in repeat_tables)
     return Figure(values, "µs", True, band.noise, _TABLES)
 
 

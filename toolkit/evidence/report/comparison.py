@@ -7,7 +7,7 @@ from statistics import median
 from core.wording import plural
 from toolkit.evidence.records import Kept, Run
 from toolkit.evidence.repeats import faster, spread
-from toolkit.evidence.report.changes import REPEATS, Change, Comparison, Turned
+from toolkit.evidence.report.changes import REPEATS, Change, Comparison, StatusChange
 from toolkit.evidence.report.compared_figures import BANDS, ROUNDING, Figure, figure_of, figures, name_of, tables
 from toolkit.evidence.report.run_summary import when
 from toolkit.evidence.verdict import Job, Status
@@ -56,7 +56,7 @@ def compare(run: Run, earlier: Sequence[Kept]) -> Comparison:
     if same:
         notes.append(f"The same logs as before, so nothing was measured again: {', '.join(same)}")
     notes += [f"{name} is missing now" for name in before_jobs if name not in _jobs([run])]
-    return Comparison(_name(earlier), tuple(changes), tuple(_turned(run, runs[-1])), tuple(notes))
+    return Comparison(_name(earlier), tuple(changes), tuple(_status_changes(run, runs[-1])), tuple(notes))
 
 
 def _name(earlier: Sequence[Kept]) -> str:
@@ -118,7 +118,7 @@ def _of_tables(
         sizes = sorted(count for count in common if band.first <= count <= band.last)
         if not sizes:
             continue
-        old, new = (figure_of(band, some, sizes) for some in (before, after))
+        old, new = (figure_of(band, repeat_tables, sizes) for repeat_tables in (before, after))
         yield _change(job, name_of(test, sizes), old, new)
 
 
@@ -129,19 +129,19 @@ def _change(job: str, what: str, before: Figure, after: Figure) -> Change:
     spread_measured = max(spread(before.values), spread(after.values) if new else 0, ROUNDING)
     count = max(len(before.values), len(after.values))
     measured = len(before.values) >= REPEATS or spread_measured > before.noise
-    noise, assumed = (spread_measured, None) if measured else (before.noise, before.whence)
+    noise, assumed = (spread_measured, None) if measured else (before.noise, before.noise_origin)
     return Change(job, what, before.unit, old, new, worse, noise, count, assumed)
 
 
-def _turned(run: Run, before: Run) -> Iterator[Turned]:
+def _status_changes(run: Run, before: Run) -> Iterator[StatusChange]:
     def by_key(of: Run) -> Mapping[_Key, tuple[Status, str]]:
         return {(verdict.job, verdict.criterion): (verdict.status, verdict.measured) for verdict in of.verdicts}
 
     old = by_key(before)
     for (job, criterion), (status, measured) in by_key(run).items():
         if (job, criterion) in old and old[job, criterion][0] is not status:
-            yield Turned(job, criterion, old[job, criterion][0], status, measured)
+            yield StatusChange(job, criterion, old[job, criterion][0], status, measured)
     new, run_jobs = by_key(run), {current.request.job for current in run.jobs}
     for (job, criterion), (status, _) in old.items():
         if (job, criterion) not in new and status is Status.PASS and job in run_jobs:
-            yield Turned(job, criterion, status, Status.MISSING, "no longer judged")
+            yield StatusChange(job, criterion, status, Status.MISSING, "no longer judged")

@@ -79,9 +79,9 @@ class Course(NamedTuple):
         if len(repeats) < REPEATS:
             return Noise(self.assumed, f"assumed for {plural(len(repeats), 'repeat')}", measured=False)
         level = median(repeats)
-        apart = median(abs(value - level) for value in repeats) * _SIGMA * _OUTLIER / abs(level)
+        deviation = median(abs(value - level) for value in repeats) * _SIGMA * _OUTLIER / abs(level)
         source = f"of {plural(len(repeats), 'repeat')} in {plural(len(before), 'round')}"
-        return Noise(max(apart, ROUNDING), source, measured=True)
+        return Noise(max(deviation, ROUNDING), source, measured=True)
 
 
 def courses(rounds: Sequence[Run]) -> tuple[Course, ...]:
@@ -95,21 +95,23 @@ def courses(rounds: Sequence[Run]) -> tuple[Course, ...]:
         run_versions = versions(run)
         for job, what, values in _figures(run):
             points[job, what].append((Point(run.time, values.values, run_versions), values))
-    newest = {key for key, some in points.items() if some[-1][0].time == same[-1].time} if same else set()
+    newest = {key for key, series in points.items() if series[-1][0].time == same[-1].time} if same else set()
     return tuple(
-        Course(job, what, some[-1][1].unit, some[-1][1].least, some[-1][1].noise, tuple(point for point, _ in some))
-        for (job, what), some in points.items()
+        Course(
+            job, what, series[-1][1].unit, series[-1][1].least, series[-1][1].noise, tuple(point for point, _ in series)
+        )
+        for (job, what), series in points.items()
         if (job, what) in newest
     )
 
 
 def _figures(run: Run) -> Iterator[tuple[str, str, Figure]]:
     for job in run.jobs:
-        for test, some in tables([job]).items():
-            common = set.intersection(*(set(table) for table in some))
+        for test, repeat_tables in tables([job]).items():
+            common = set.intersection(*(set(table) for table in repeat_tables))
             for band in BANDS:
                 if sizes := sorted(count for count in common if band.first <= count <= band.last):
-                    yield job.request.job, name_of(test, sizes), figure_of(band, some, sizes)
+                    yield job.request.job, name_of(test, sizes), figure_of(band, repeat_tables, sizes)
         for what, values in figures([job]).items():
             if min(values.values) > 0:
                 yield job.request.job, what, values

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from core import project
 from core.wording import plural, table
 from toolkit.evidence.records import Run
-from toolkit.evidence.report.changes import Comparison, as_text, assumptions, earlier_word
+from toolkit.evidence.report.changes import Comparison, as_text, assumptions, earlier_status
 from toolkit.evidence.report.job_figures import figures_by_job
 from toolkit.evidence.report.run_summary import (
     SIMULATED,
@@ -49,12 +49,12 @@ def _lines(run: Run, against: Comparison | None) -> Iterator[str]:
     if parts := versions(run):
         lines = _rows(("part", "version"), [*parts.items()])
         yield from ("", "<details><summary>Versions</summary>", *lines, "", "</details>")
-    lacks = list(gaps(run))
-    if lacks:
+    evidence_gaps = list(gaps(run))
+    if evidence_gaps:
         yield from ("", "## Missing evidence", "")
-        yield from (f"- {escaped(text)}" for text in lacks[:_MISSING_SHOWN])
-        if len(lacks) > _MISSING_SHOWN:
-            yield f"- and {len(lacks) - _MISSING_SHOWN} more on the page"
+        yield from (f"- {escaped(text)}" for text in evidence_gaps[:_MISSING_SHOWN])
+        if len(evidence_gaps) > _MISSING_SHOWN:
+            yield f"- and {len(evidence_gaps) - _MISSING_SHOWN} more on the page"
     if groups:
         yield from ("", project.located("docs/coverage/sources.md explains the source ids."))
 
@@ -77,15 +77,15 @@ def _verdicts(group: Sequence[Verdict]) -> Iterator[str]:
 def _changes(against: Comparison) -> Iterator[str]:
     yield from ("", "## Changes", "")
     yield f"{plural(against.regressions, 'regression')} against {escaped(against.name)}."
-    turned = [
-        [_MARKS[criterion.after], criterion.job, criterion.criterion, earlier_word(criterion)]
-        for criterion in against.turned
+    status_changes = [
+        [_MARKS[change.after], change.job, change.criterion, earlier_status(change)]
+        for change in against.status_changes
     ]
-    yield from _rows(("", "job", "criterion", "change"), turned)
-    rows = [[_MARKS[change.status], *as_text(change)] for change in against.beyond]
+    yield from _rows(("", "job", "criterion", "change"), status_changes)
+    rows = [[_MARKS[change.status], *as_text(change)] for change in against.beyond_noise]
     yield from _rows(("", "job", "figure", "before", "now", "difference", "noise", "result"), rows)
-    if against.within:
-        yield from ("", f"{plural(len(against.within), 'figure')} within the noise.")
+    if against.within_noise:
+        yield from ("", f"{plural(len(against.within_noise), 'figure')} within the noise.")
     notes = (" ".join(assumptions(against)), *against.notes)
     for note in filter(None, notes):
         yield from ("", escaped(note))

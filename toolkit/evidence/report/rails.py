@@ -23,7 +23,7 @@ class Rails:
     channels: Counter[str] = field(default_factory=Counter)
     by_job: dict[str, Mapping[str, int]] = field(default_factory=dict)
     failed: dict[str, list[str]] = field(default_factory=dict)
-    seen: bool = False
+    has_nccl: bool = False
     """Whether NCCL printed any channels."""
 
 
@@ -38,7 +38,7 @@ def rails(jobs: Iterable[Job]) -> tuple[Rails, ...]:
         used: Counter[str] = Counter()
         for reading in job.readings:
             if reading.nccl is not None:
-                rail_map.seen = True
+                rail_map.has_nccl = True
                 used.update(reading.nccl.used_devices)
                 for host, device in _absent(job, reading.nccl.devices_by_host):
                     _add(rail_map, device, f"not seen by NCCL on {host} ({job.request.job})")
@@ -131,7 +131,7 @@ def _state(of: Rails, device: str) -> str:
         return "✕ failed"
     if of.channels[device]:
         return plural(of.channels[device], "channel")
-    return "no channel" if of.seen else "unknown"
+    return "no channel" if of.has_nccl else "unknown"
 
 
 def _text(

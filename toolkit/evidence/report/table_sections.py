@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from core.wording import plural
 from toolkit.evidence.records import Run
-from toolkit.evidence.report.changes import Change, Comparison, as_text, assumptions, earlier_word
+from toolkit.evidence.report.changes import Change, Comparison, as_text, assumptions, earlier_status
 from toolkit.evidence.report.job_figures import figures_by_job
 from toolkit.evidence.report.markup import Markup, element, joined, quoted
 from toolkit.evidence.report.run_summary import (
@@ -27,28 +27,28 @@ def changes(against: Comparison | None) -> Markup | None:
     if against is None:
         return None
     pieces = [element("p", f"Compared with {against.name}.")]
-    if against.turned:
+    if against.status_changes:
         rows = [
             [
-                mark(criterion.after),
-                criterion.job,
-                criterion.criterion,
-                earlier_word(criterion),
-                criterion.measured or NONE,
+                mark(change.after),
+                change.job,
+                change.criterion,
+                earlier_status(change),
+                change.measured or NONE,
             ]
-            for criterion in sorted(against.turned, key=lambda criterion: not criterion.regressed)
+            for change in sorted(against.status_changes, key=lambda change: not change.regressed)
         ]
         pieces.append(stacked(("result", "job", "criterion", "change", "measured now"), rows, "turned", "Criteria"))
-    if against.beyond:
-        pieces.append(_figures(against.beyond))
-    if against.within:
-        name = element("summary", f"{plural(len(against.within), 'figure')} within the noise")
-        pieces.append(element("details", name, _figures(against.within)))
+    if against.beyond_noise:
+        pieces.append(_figures(against.beyond_noise))
+    if against.within_noise:
+        name = element("summary", f"{plural(len(against.within_noise), 'figure')} within the noise")
+        pieces.append(element("details", name, _figures(against.within_noise)))
     if not against.changes:
         pieces.append(element("p", "The runs have no figures in common."))
     notes = element("ul", *(element("li", note) for note in against.notes)) if against.notes else None
-    whence = element("p", " ".join(assumptions(against)), class_="muted")
-    return joined(*pieces, whence, notes)
+    noise_note = element("p", " ".join(assumptions(against)), class_="muted")
+    return joined(*pieces, noise_note, notes)
 
 
 def _figures(changes: Sequence[Change]) -> Markup:

@@ -78,10 +78,10 @@ def _ats_host(job: Job) -> Outcome | None:
     options = [(listing.file, option) for listing in listings if (option := listing.option("atsSupport")) is not None]
     if not options:
         return Outcome(Status.MISSING, "atsSupport is not listed", proofs=opening_proofs(listings))
-    good = all((option.configured, option.runtime) == ("TRUE", "TRUE") for _, option in options)
+    enabled = all((option.configured, option.runtime) == ("TRUE", "TRUE") for _, option in options)
     _, last = options[-1]
     proofs = row_proofs(options)
-    return Outcome(passed(good), f"configured {last.configured}, runtime {last.runtime}", proofs=proofs)
+    return Outcome(passed(enabled), f"configured {last.configured}, runtime {last.runtime}", proofs=proofs)
 
 
 CRITERIA = (

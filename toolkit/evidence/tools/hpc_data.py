@@ -114,12 +114,12 @@ def _expected_data(job: Job, rows: Sequence[tuple[str, DataLine]]) -> Data:
 
 def _refused(job: Job) -> Outcome | None:
     """Return the refusals of the reader, None where there is none."""
-    bad = [(log.file, failure) for log in readings_of(job, DataLog) for failure in log.failures]
-    if not bad:
+    failures = [(log.file, failure) for log in readings_of(job, DataLog) for failure in log.failures]
+    if not failures:
         return None
-    shown = listed((failure.text.removeprefix(f"{TOOL} error ") for _, failure in bad), 2)
+    shown = listed((failure.text.removeprefix(f"{TOOL} error ") for _, failure in failures), 2)
     return Outcome(
-        Status.FAIL, shown, proofs=tuple(proof for file, failure in bad for proof in quoted_proofs(file, failure))
+        Status.FAIL, shown, proofs=tuple(proof for file, failure in failures for proof in quoted_proofs(file, failure))
     )
 
 
@@ -159,8 +159,8 @@ def _parts(rows: Iterable[tuple[str, DataLine]], data_set: Data) -> str | None:
         return f"slices of {', '.join(map(str, sorted(counts, key=str)))}"
     (count,) = counts
     wholes = set(range(count or 0)) if data_set.slice is None else {data_set.slice}
-    if lacks := sorted(wholes - by_part.keys(), key=str):
-        return f"no slice {listed(map(str, lacks))} of {count}"
+    if absent := sorted(wholes - by_part.keys(), key=str):
+        return f"no slice {listed(map(str, absent))} of {count}"
     if data_set.slice is not None:
         return None
     sums = sum(row.files for row in by_part.values()), sum(row.bytes for row in by_part.values())
@@ -179,15 +179,19 @@ def _staged(job: Job) -> Outcome | None:
     if data is None:
         total = [sum(getattr(row, field) for _, row in rows) for field in ("files", "bytes")]
         data = Data(name=rows[0][1].name, digest=rows[0][1].digest, files=total[0], bytes=total[1], role="stages")
-    if bad := [(file, row) for file, row in rows if row.digest != data.digest]:
-        return Outcome(Status.FAIL, listed(_set(row.name, row.digest) for _, row in bad), proofs=row_proofs(bad))
+    if differing := [(file, row) for file, row in rows if row.digest != data.digest]:
+        return Outcome(
+            Status.FAIL, listed(_set(row.name, row.digest) for _, row in differing), proofs=row_proofs(differing)
+        )
     if why := _parts(rows, data):
         return Outcome(Status.FAIL, why, proofs=row_proofs(rows), short=True)
     cached = min(row.cached or 0.0 for _, row in rows)
     seconds = max(row.seconds or 0.0 for _, row in rows)
-    read = f"{plural(sum(row.files for _, row in rows), 'file')} read whole in {seconds:g} s, {cached:g} % cached then"
-    away = [(file, row) for file, row in rows if (row.cached or 0.0) < _WHOLE]
-    return Outcome(Status.WARN if away else Status.PASS, read, proofs=row_proofs(away))
+    measured = (
+        f"{plural(sum(row.files for _, row in rows), 'file')} read whole in {seconds:g} s, {cached:g} % cached then"
+    )
+    uncached = [(file, row) for file, row in rows if (row.cached or 0.0) < _WHOLE]
+    return Outcome(Status.WARN if uncached else Status.PASS, measured, proofs=row_proofs(uncached))
 
 
 def _sliced(job: Job) -> Outcome | None:
@@ -200,9 +204,11 @@ def _sliced(job: Job) -> Outcome | None:
     if reduced:
         whole = data or _expected_data(job, reduced)
         key = (whole.digest, whole.files, whole.bytes)
-        bad = [(file, row) for file, row in reduced if (row.digest, row.files, row.bytes) != key]
-        if bad:
-            return Outcome(Status.FAIL, listed(_set(row.name, row.digest) for _, row in bad), proofs=row_proofs(bad))
+        differing = [(file, row) for file, row in reduced if (row.digest, row.files, row.bytes) != key]
+        if differing:
+            return Outcome(
+                Status.FAIL, listed(_set(row.name, row.digest) for _, row in differing), proofs=row_proofs(differing)
+            )
         return Outcome(
             Status.PASS, f"{plural(reduced[-1][1].parts or 0, 'slice')} disjoint and complete by their digests"
         )

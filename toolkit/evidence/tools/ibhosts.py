@@ -107,13 +107,13 @@ def _consistent(job: Job) -> Outcome | None:
     sets = [frozenset(row.guid for row in view.rows) for view in views]
     everywhere = frozenset.intersection(*sets)
     differing = [view for view, guids in zip(views, sets, strict=True) if guids != frozenset.union(*sets)]
-    lacking = [f"{view.hca or 'one HCA'} sees {len(view.rows)}" for view in differing]
+    incomplete = [f"{view.hca or 'one HCA'} sees {len(view.rows)}" for view in differing]
     queried = sorted({view.hca for view in views if view.hca})
     missing = sorted(job.request.hcas - {*queried}) if queried else []
-    if missing and not lacking:
+    if missing and not incomplete:
         return Outcome(Status.MISSING, f"no list from {listed(missing)}", proofs=opening_proofs(views))
-    measured = listed(lacking) if lacking else f"{plural(len(everywhere), 'CA')} from each of {len(views)}"
-    return Outcome(passed(not lacking), measured, proofs=opening_proofs(differing or views), short=True)
+    measured = listed(incomplete) if incomplete else f"{plural(len(everywhere), 'CA')} from each of {len(views)}"
+    return Outcome(passed(not incomplete), measured, proofs=opening_proofs(differing or views), short=True)
 
 
 def _complete(job: Job) -> Outcome | None:

@@ -205,17 +205,19 @@ def _in_force(job: Job) -> Outcome | None:
     ]
     if not checked:
         return None
-    waits = [(output.file, row, f"{row.name}: from the next boot on") for output in checked for row in output.pending]
-    others = [
+    pending = [(output.file, row, f"{row.name}: from the next boot on") for output in checked for row in output.pending]
+    mismatches = [
         (output.file, row, f"{row.name}: {row.actual}, not {row.expected}")
         for output in checked
         for row in output.mismatches
     ]
-    bad: list[tuple[str, Row, str]] = [*waits, *others]
-    good = not bad and all(output.matches is not False for output in checked)
-    measured = listed((text for *_, text in bad), 4) or ("all" if good else "does not match")
+    differences: list[tuple[str, Row, str]] = [*pending, *mismatches]
+    in_force = not differences and all(output.matches is not False for output in checked)
+    measured = listed((text for *_, text in differences), 4) or ("all" if in_force else "does not match")
     return Outcome(
-        passed(good), measured, proofs=row_proofs((file, row) for file, row, _ in bad) or opening_proofs(checked)
+        passed(in_force),
+        measured,
+        proofs=row_proofs((file, row) for file, row, _ in differences) or opening_proofs(checked),
     )
 
 

@@ -206,16 +206,16 @@ def _differences(topo: NvidiaSmiTopo, profile: Profile) -> Iterator[tuple[int, s
 
 def _links(name: str, links: Mapping[str, str], profile: Profile, index: int) -> Iterator[str]:
     for other, count in enumerate(profile.nvlink.links[index] if profile.nvlink.links else ()):
-        seen = links.get(f"GPU{other}")
-        if other != index and seen is not None and seen != f"NV{count}" and (count or seen.startswith("NV")):
-            yield f"{name} to GPU{other}: {seen}"
+        link = links.get(f"GPU{other}")
+        if other != index and link is not None and link != f"NV{count}" and (count or link.startswith("NV")):
+            yield f"{name} to GPU{other}: {link}"
 
 
 def _paths(hca: Hca, links: Mapping[str, str]) -> Iterator[str]:
     for gpu in hca.gpus:
-        seen = links.get(f"GPU{gpu}")
-        if seen is not None and seen != hca.distance:
-            yield f"{hca.name} to GPU{gpu}: {seen}, not {hca.distance}"
+        distance = links.get(f"GPU{gpu}")
+        if distance is not None and distance != hca.distance:
+            yield f"{hca.name} to GPU{gpu}: {distance}, not {hca.distance}"
 
 
 CRITERIA = (

@@ -98,7 +98,7 @@ def _lossless(job: Job) -> Outcome | None:
     outputs = [output for output in readings_of(job, OnyxRoce) if output.mode is not None]
     if not outputs:
         return Outcome(Status.MISSING, "no RoCE mode")
-    good = [
+    lossless = [
         output.mode == "lossless"
         and output.priorities == (3,)
         and output.pfc == "enabled"
@@ -109,7 +109,7 @@ def _lossless(job: Job) -> Outcome | None:
         f"{output.mode}, PFC on {listed(map(str, output.priorities)) or 'none'}, trust {output.trust}"
         for output in outputs
     )
-    return Outcome(passed(all(good)), measured, proofs=opening_proofs(outputs))
+    return Outcome(passed(all(lossless)), measured, proofs=opening_proofs(outputs))
 
 
 CRITERIA = (

@@ -92,15 +92,15 @@ class SharedDataParser(Parser):
 
 def _shared(job: Job) -> Outcome | None:
     runs = readings_of(job, SharedData)
-    bad = [(run.file, row) for run in runs for row in run.rows if row.result != SAME]
-    if bad:
-        what = listed(f"rank {row.rank} read rank {row.other}: {row.result}" for _, row in bad)
-        return Outcome(Status.FAIL, what, proofs=row_proofs(bad))
+    differing = [(run.file, row) for run in runs for row in run.rows if row.result != SAME]
+    if differing:
+        what = listed(f"rank {row.rank} read rank {row.other}: {row.result}" for _, row in differing)
+        return Outcome(Status.FAIL, what, proofs=row_proofs(differing))
     if any(run.ranks < 2 or not run.complete for run in runs):  # noqa: PLR2004 - no other rank wrote
         return Outcome(Status.MISSING, listed(run.figures() for run in runs))
-    apart = len(job.request.nodes) != 1
-    where = "" if apart else ", all on one node"
-    return Outcome(Status.PASS if apart else Status.WARN, listed(f"{run.figures()}{where}" for run in runs))
+    spans_nodes = len(job.request.nodes) != 1
+    where = "" if spans_nodes else ", all on one node"
+    return Outcome(Status.PASS if spans_nodes else Status.WARN, listed(f"{run.figures()}{where}" for run in runs))
 
 
 CRITERIA = (

@@ -65,9 +65,9 @@ class UlimitParser(HostParser):
             return self._set_limit(match[2], 1 if match[1] == "bytes" else 1024, line.number)
         if (match := _LIMITS.match(text)) is not None:
             return self._set_limit(match[1], 1, line.number)
-        alone = _ALONE.match(text)
-        if alone is not None and (self._only or text == "unlimited") and self._limit is None:
-            return self._set_limit(alone[1], 1024, line.number)
+        match_alone = _ALONE.match(text)
+        if match_alone is not None and (self._only or text == "unlimited") and self._limit is None:
+            return self._set_limit(match_alone[1], 1024, line.number)
         if re.match(r"[mM]ax locked|-l: locked|locked memory\(", text):
             return Taken.DAMAGED
         if (_OTHER.match(text) or _PROC.match(text)) and not self._only:

@@ -31,7 +31,7 @@ def repeated(run: Run, factors: Sequence[float]) -> Run:
 def test_the_same_run_has_no_regressions() -> None:
     """The same run has no regressions, and every figure of every job is compared."""
     found = compare(samples.good(1), earlier(samples.good()))
-    assert (found.regressions, found.turned, found.notes) == (0, (), ())
+    assert (found.regressions, found.status_changes, found.notes) == (0, (), ())
     assert len(found.changes) == 3 * len(BANDS) + 2
     assert {as_text(one)[-1] for one in found.changes} == {"within the noise"}
 
@@ -124,7 +124,7 @@ def test_lost_passes_are_regressions() -> None:
     lost = after.verdicts[2].model_copy(update={"status": Status.FAIL})
     dropped = after.model_copy(update={"verdicts": (*after.verdicts[:2], lost, *after.verdicts[3:5])})
     found = compare(dropped, earlier(before))
-    assert [(one.criterion, one.after) for one in found.turned] == [
+    assert [(one.criterion, one.after) for one in found.status_changes] == [
         ("bus-bandwidth", Status.FAIL),
         ("images-per-second", Status.MISSING),
     ]

@@ -43,9 +43,9 @@ def event_of(form: str, rest: str) -> Event | None:
         if value is _BROKEN:
             return None
     metadata: Mapping[str, object] = {}
-    held = _mapping(value)
-    if form == "MLL" and "value" in held:
-        value, metadata = held["value"], _mapping(held.get("metadata"))
+    wrapped = _mapping(value)
+    if form == "MLL" and "value" in wrapped:
+        value, metadata = wrapped["value"], _mapping(wrapped.get("metadata"))
     return Event(match["key"], float(match["seconds"]), value, metadata, match["benchmark"])
 
 

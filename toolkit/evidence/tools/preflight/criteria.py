@@ -27,17 +27,17 @@ def _judged(faults: _Faults, healthy: str, *needs: str) -> Callable[[Job], Outco
 
     def judge(job: Job) -> Outcome | None:
         runs = readings_of(job, Preflight)
-        bad = [(run, row, why) for run in runs for row, why in faults(job.request, run)]
+        faulty = [(run, row, why) for run in runs for row, why in faults(job.request, run)]
         absent = [run for run in runs if any(len(run.of_kind(what)) < max(run.gpus, 1) for what in needs)]
-        if not bad and absent:
+        if not faulty and absent:
             what = f"not every GPU has its lines {', '.join(needs)}"
             return Outcome(
                 Status.MISSING, f"{listed(run.node for run in absent)}: {what}", proofs=opening_proofs(absent)
             )
-        if not bad:
+        if not faulty:
             return Outcome(Status.PASS, f"{listed(run.node for run in runs)}: {healthy}", proofs=opening_proofs(runs))
-        what = listed(f"{run.node}: {f'{row.name} ' if row.of else ''}{why}" for run, row, why in bad)
-        return Outcome(Status.FAIL, what, proofs=row_proofs((run.file, row) for run, row, _ in bad))
+        what = listed(f"{run.node}: {f'{row.name} ' if row.of else ''}{why}" for run, row, why in faulty)
+        return Outcome(Status.FAIL, what, proofs=row_proofs((run.file, row) for run, row, _ in faulty))
 
     return judge
 
@@ -154,8 +154,8 @@ def _hcas(request: Request, run: Preflight) -> Iterator[Fault]:
 
 
 def _adapters(job: Job) -> Outcome | None:
-    seen = [run for run in readings_of(job, Preflight) if run.of_kind("hca")]
-    return _judged(_hcas, "all HCAs of the profile")(job) if seen else None
+    runs = [run for run in readings_of(job, Preflight) if run.of_kind("hca")]
+    return _judged(_hcas, "all HCAs of the profile")(job) if runs else None
 
 
 def _devices(job: Job) -> Outcome | None:

@@ -73,9 +73,9 @@ def _silent(reading: TorchDistributed, shape: Shape | None) -> Iterator[tuple[st
 
 
 def _exit(row: Exit) -> str:
-    who = f"rank {row.rank}" if row.rank is not None else f"local rank {row.local_rank} of a pod"
+    subject = f"rank {row.rank}" if row.rank is not None else f"local rank {row.local_rank} of a pod"
     where = f" on {row.host}" if row.host else ""
-    return f"{who}{where} " + (f"was ended by {_signal(-row.code)}" if row.code < 0 else f"exited with {row.code}")
+    return f"{subject}{where} " + (f"was ended by {_signal(-row.code)}" if row.code < 0 else f"exited with {row.code}")
 
 
 def _signal(number: int) -> str:
