@@ -28,9 +28,9 @@ from bench.verdicts import judge, print_machine
 from core.datasets.naming import LABEL
 from tests.support.printed_queries import WINDOW
 from toolkit.cli.shared.console import console
-from toolkit.datasets import file_list, generated, indexing, labels, painting
+from toolkit.datasets import file_list, generated, generated_images, indexing, labels
 from toolkit.datasets.file_list import File
-from toolkit.datasets.frames import FileFacts, Frame, list_files, put_together
+from toolkit.datasets.frames import FileFacts, Frame, frames_of, list_files
 from toolkit.datasets.sqlite_reader import SqliteCatalogue
 
 TIMES_DECODING = 1.5
@@ -64,8 +64,8 @@ def main() -> int:
 def _index(folder: Path, pictures: int, runs: int) -> bool:
     data = folder / "data"
     for frame in generated.frames(max(generated.LEAST, pictures))[:pictures]:
-        painting.write(data, frame)
-    files = [data / frame.label for frame in put_together(list_files(data), CARD).frames]
+        generated_images.write(data, frame)
+    files = [data / frame.label for frame in frames_of(list_files(data), CARD).frames]
 
     def decode() -> None:
         for file in files:
@@ -74,7 +74,7 @@ def _index(folder: Path, pictures: int, runs: int) -> bool:
 
     def index() -> None:
         facts = list_files(data)
-        frames = put_together(facts, CARD).frames
+        frames = frames_of(facts, CARD).frames
         counted = ((frame, labels.pixels(data / frame.label, CARD)) for frame in frames)
         _write(folder / "small.db", counted, facts)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from core.datasets.card import Card
 from core.datasets.naming import LABEL
 from toolkit.datasets import generated, indexing
-from toolkit.datasets.frames import FileFacts, Frame, put_together
+from toolkit.datasets.frames import FileFacts, Frame, frames_of
 from toolkit.datasets.sqlite_reader import SqliteCatalogue
 
 TIME = datetime(2020, 9, 25, 20, 27, 37, tzinfo=UTC)
@@ -34,7 +34,7 @@ def catalogue_of(
     """Write a catalogue of images in a folder, by path, with the pixels of classes, and open it."""
     files = facts_of(pixels, card)
     counted: list[tuple[Frame, Mapping[str, int]]] = [
-        (frame, pixels[frame.image]) for frame in put_together(files, card).frames
+        (frame, pixels[frame.image]) for frame in frames_of(files, card).frames
     ]
     indexing.write(path, card, folder=folder, origin=origin, counted=counted, files=files, now=TIME)
     return SqliteCatalogue(path)

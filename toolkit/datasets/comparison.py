@@ -8,7 +8,7 @@ from core.datasets.lock import Chosen, Lock
 from core.model import Model
 
 
-class Moved(NamedTuple):
+class CountChange(NamedTuple):
     """A number before and after."""
 
     before: int
@@ -16,7 +16,7 @@ class Moved(NamedTuple):
 
     @property
     def by(self) -> int:
-        """What comes, or goes where it is less than 0."""
+        """The increase; negative for a decrease."""
         return self.after - self.before
 
     @property
@@ -28,42 +28,42 @@ class Moved(NamedTuple):
 class Difference(Model):
     """What differs between two choices; numbers that are the same are left out."""
 
-    frames: Moved
-    files: Moved
-    bytes: Moved
-    classes: dict[str, Moved]
+    frames: CountChange
+    files: CountChange
+    bytes: CountChange
+    classes: dict[str, CountChange]
     """Frames with a class, by class: those that change."""
     same_files: bool
     """Whether both are exactly the same files."""
 
     @property
-    def gained(self) -> Mapping[str, Moved]:
-        """Classes with more frames, those that gain the most for what they had first."""
-        found = sorted((-moved.factor, name) for name, moved in self.classes.items() if moved.by > 0)
-        return {name: self.classes[name] for _, name in found}
+    def gained(self) -> Mapping[str, CountChange]:
+        """Classes with more frames, the largest relative gain first."""
+        ranked = sorted((-change.factor, name) for name, change in self.classes.items() if change.by > 0)
+        return {name: self.classes[name] for _, name in ranked}
 
     @property
-    def lost(self) -> Mapping[str, Moved]:
-        """Classes with fewer frames, those that lose the most of what they had first."""
-        found = sorted((moved.factor, name) for name, moved in self.classes.items() if moved.by < 0)
-        return {name: self.classes[name] for _, name in found}
+    def lost(self) -> Mapping[str, CountChange]:
+        """Classes with fewer frames, the largest relative loss first."""
+        ranked = sorted((change.factor, name) for name, change in self.classes.items() if change.by < 0)
+        return {name: self.classes[name] for _, name in ranked}
 
     @property
     def vanished(self) -> tuple[str, ...]:
         """Classes of which no frame is left."""
-        return tuple(name for name, moved in self.lost.items() if moved.after == 0)
+        return tuple(name for name, change in self.lost.items() if change.after == 0)
 
 
 def difference(before: Chosen, after: Chosen) -> Difference:
     """Return what changes from one choice to another."""
     return Difference(
-        frames=Moved(before.frames, after.frames),
-        files=Moved(before.files, after.files),
-        bytes=Moved(before.bytes, after.bytes),
+        frames=CountChange(before.frames, after.frames),
+        files=CountChange(before.files, after.files),
+        bytes=CountChange(before.bytes, after.bytes),
         classes={
-            name: moved
+            name: change
             for name in sorted({*before.frames_by_class, *after.frames_by_class})
-            if (moved := Moved(before.frames_by_class.get(name, 0), after.frames_by_class.get(name, 0))).by
+            if (change := CountChange(before.frames_by_class.get(name, 0), after.frames_by_class.get(name, 0))).by
         },
         same_files=before.digest == after.digest,
     )

@@ -1,4 +1,4 @@
-"""A confusion matrix of an evaluation: what it says of the data that a network was trained on.
+"""A confusion matrix of an evaluation: what it shows of the data that a network was trained on.
 
 A row is a class as labelled, a column as recognised; a cell is the number of pixels, or objects. A class whose row is
 empty was not evaluated at all: there is no frame with it. The paper's network recognises well what has many pixels.
@@ -44,8 +44,8 @@ class Matrix:
 
     def weak(self, below: float) -> tuple[str, ...]:
         """Return the classes with a recall below a bound, the weakest first; empty ones are none."""
-        found = [(recall, name) for name, recall in self.recall.items() if recall < below]
-        return tuple(name for _, name in sorted(found))
+        weak_classes = [(recall, name) for name, recall in self.recall.items() if recall < below]
+        return tuple(name for _, name in sorted(weak_classes))
 
     @property
     def rank_correlation(self) -> float | None:
@@ -56,9 +56,9 @@ class Matrix:
         recall = self.recall
         if len(recall) <= _SAME:
             return None
-        one, other = _ranks([self.labelled[name] for name in recall]), _ranks([*recall.values()])
+        labelled, recalled = _ranks([self.labelled[name] for name in recall]), _ranks([*recall.values()])
         try:
-            return statistics.correlation(one, other)
+            return statistics.correlation(labelled, recalled)
         except statistics.StatisticsError:
             return None
 
@@ -108,16 +108,16 @@ def proposal(matrix: Matrix, frames: Mapping[str, int], *, below: float, least: 
     return {name: max(least, 2 * frames.get(name, 0)) for name in (*matrix.empty, *matrix.weak(below))}
 
 
-def renamed(matrix: Matrix, known: Mapping[str, str], source: str) -> Matrix:
-    """Return the matrix with the class names of a card; `known` has them by what evaluations may call them.
+def renamed(matrix: Matrix, canonical: Mapping[str, str], source: str) -> Matrix:
+    """Return the matrix with the class names of a card; `canonical` has them by the names that evaluations may use.
 
     Raises DataSetError for a class that the card does not have.
     """
-    if unknown := [name for name in matrix.classes if name not in known]:
+    if unknown := [name for name in matrix.classes if name not in canonical]:
         raise DataSetError(
-            f"{source}: {unknown[0]!r} is not a class of the card: {', '.join(_once(known.values()))}; correct it"
+            f"{source}: {unknown[0]!r} is not a class of the card: {', '.join(_once(canonical.values()))}; correct it"
         )
-    return Matrix(tuple(known[name] for name in matrix.classes), matrix.cells)
+    return Matrix(tuple(canonical[name] for name in matrix.classes), matrix.cells)
 
 
 def _once(names: Collection[str]) -> list[str]:

@@ -17,12 +17,12 @@ def shares(pixels: Mapping[str, int]) -> dict[str, float]:
     return {name: number / total for name, number in pixels.items()}
 
 
-def total_variation(one: Mapping[str, int], other: Mapping[str, int]) -> float:
+def total_variation(pixels: Mapping[str, int], other_pixels: Mapping[str, int]) -> float:
     """Return the distance of two distributions, given as pixels of each class."""
-    return sum(map(abs, differences(one, other).values())) / 2
+    return sum(map(abs, differences(pixels, other_pixels).values())) / 2
 
 
-def differences(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, float]:
-    """Return by class how much more of `one` it is than of `other`, as shares of all pixels, -1 to 1."""
-    first, second = shares(one), shares(other)
+def differences(pixels: Mapping[str, int], other_pixels: Mapping[str, int]) -> dict[str, float]:
+    """Return by class its share of all pixels less its share of the other pixels, -1 to 1."""
+    first, second = shares(pixels), shares(other_pixels)
     return {name: first.get(name, 0.0) - second.get(name, 0.0) for name in sorted({*first, *second})}

@@ -29,7 +29,7 @@ def text(files: Iterable[File]) -> bytes:
     lines = []
     last = None
     for key, path, size in sorted((path.encode("utf-8", "surrogateescape"), path, size) for path, size in files):
-        if not path or any(each in path for each in _SEPARATORS):
+        if not path or any(separator in path for separator in _SEPARATORS):
             raise DataSetError(
                 f"file {path!r}: a list has one line a file, and no path may be empty or have a tab or the end of a "
                 "line; rename the file, and index again"

@@ -40,7 +40,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Found:
+class FolderFrames:
     """The frames of a folder in the order of their images' names, and what is not part of one."""
 
     frames: tuple[Frame, ...]
@@ -54,7 +54,7 @@ def list_files(folder: Path) -> dict[str, FileFacts]:
     """
     if not folder.is_dir():
         raise FramesError(f"{str(folder)!r}: is not a folder; name the folder of the data set")
-    found: dict[str, FileFacts] = {}
+    facts_by_path: dict[str, FileFacts] = {}
     for above, _, names in os.walk(folder, onerror=_refuse):
         for name in names:
             file = os.path.join(above, name)  # noqa: PTH118 - a Path for each of 120,000 files takes a second
@@ -66,23 +66,23 @@ def list_files(folder: Path) -> dict[str, FileFacts]:
                 raise FramesError(f"{file!r}: cannot be read ({error.strerror}); repair or remove it") from None
             except UnicodeEncodeError:
                 raise FramesError(f"{file!r}: its name is not UTF-8; rename it") from None
-            found[path] = FileFacts(facts.st_size, facts.st_mtime_ns)
-    return found
+            facts_by_path[path] = FileFacts(facts.st_size, facts.st_mtime_ns)
+    return facts_by_path
 
 
 def _refuse(error: OSError) -> NoReturn:
     raise FramesError(f"{error.filename!r}: cannot be read ({error.strerror}); give yourself the right to")
 
 
-def put_together(files: Mapping[str, FileFacts], card: Card) -> Found:
+def frames_of(files: Mapping[str, FileFacts], card: Card) -> FolderFrames:
     """Return the frames of files that `list_files` found.
 
-    Raises FramesError where no file is called as the card's images, an image has no label, or a camera is not the
+    Raises FramesError where no file is named as the card's images, an image has no label, or a camera is not the
     card's.
     """
     frames: list[Frame] = []
-    lacking: list[str] = []
-    taken: set[str] = set()
+    unlabelled: list[str] = []
+    frame_files: set[str] = set()
     for path in sorted(files):
         name = card.naming.frame(path)
         if name is None:
@@ -95,16 +95,16 @@ def put_together(files: Mapping[str, FileFacts], card: Card) -> Found:
         companions = card.naming.companions(path)
         label = companions.pop(LABEL)
         if label not in files:
-            lacking.append(f"{path!r} (expected: {label!r})")
+            unlabelled.append(f"{path!r} (expected: {label!r})")
             continue
-        others = tuple(each for each in companions.values() if each in files)
+        others = tuple(companion for companion in companions.values() if companion in files)
         frames.append(Frame(path, label, name.scene, name.camera, others))
-        taken.update((path, label, *others))
-    if lacking:
-        more = f"\n  and {len(lacking) - _SHOWN} more" if len(lacking) > _SHOWN else ""
+        frame_files.update((path, label, *others))
+    if unlabelled:
+        more = f"\n  and {len(unlabelled) - _SHOWN} more" if len(unlabelled) > _SHOWN else ""
         raise FramesError(
-            f"{len(lacking)} images have no label; add the labels, or move the images away:\n  "
-            + "\n  ".join(lacking[:_SHOWN])
+            f"{len(unlabelled)} images have no label; add the labels, or move the images away:\n  "
+            + "\n  ".join(unlabelled[:_SHOWN])
             + more
         )
     if not frames:
@@ -112,4 +112,4 @@ def put_together(files: Mapping[str, FileFacts], card: Card) -> Found:
             f"no file is called as an image of {card.name} ({card.naming.files['image']}); name the folder that has "
             "them, or another card"
         )
-    return Found(tuple(frames), tuple(path for path in sorted(files) if path not in taken))
+    return FolderFrames(tuple(frames), tuple(path for path in sorted(files) if path not in frame_files))

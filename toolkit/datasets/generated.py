@@ -118,9 +118,9 @@ def _printed(position: int, camera: str, chance: random.Random) -> dict[str, int
 
 
 def _add_small(contents: list[dict[str, int]], chance: random.Random) -> None:
-    """Give every class that nothing else is said of to half of the frames, and to one at least."""
-    said = {*plan().window, *plan().shares, *plan().sides, plan().rest}
-    for position, tag in enumerate(tag for tag in card().class_tags if tag not in said):
+    """Give every class without a rule of its own to half of the frames, and to one at least."""
+    explicit = {*plan().window, *plan().shares, *plan().sides, plan().rest}
+    for position, tag in enumerate(tag for tag in card().class_tags if tag not in explicit):
         for at, content in enumerate(contents):
             if at == position % len(contents) or chance.random() < 1 / 2:
                 content[tag] = chance.randint(_FEW, _MANY)
@@ -129,12 +129,12 @@ def _add_small(contents: list[dict[str, int]], chance: random.Random) -> None:
 def _add_shares(contents: list[dict[str, int]], chance: random.Random) -> None:
     """Give classes their mean share of all pixels, as exactly as pixels allow."""
     for tag, percent in plan().shares.items():
-        having = contents[:: _ONE_IN if percent < _SMALL else 1]
+        holders = contents[:: _ONE_IN if percent < _SMALL else 1]
         total = round(percent / 100 * _frame_pixels() * len(contents))
-        weights = [chance.uniform(0.8, 1.2) for _ in having]
-        given = [int(total * weight / sum(weights)) for weight in weights]
-        given[-1] += total - sum(given)
-        for content, count in zip(having, given, strict=True):
+        weights = [chance.uniform(0.8, 1.2) for _ in holders]
+        pixels = [int(total * weight / sum(weights)) for weight in weights]
+        pixels[-1] += total - sum(pixels)
+        for content, count in zip(holders, pixels, strict=True):
             content[tag] = count
 
 

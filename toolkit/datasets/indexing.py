@@ -35,7 +35,7 @@ def write(
     """Write the catalogue of frames with the pixels of their classes; return the number of frames.
 
     `files` has the facts of all files of the frames; `now` is the time that the catalogue is of, and `folder` where
-    the files are. Raises CatalogueError where it cannot be written, and whatever `counted` raises; then nothing is.
+    the files are. Raises CatalogueError where it cannot be written, and what `counted` raises; then nothing is written.
     """
     frames = 0
     numbers = {name: number for number, name in enumerate(sorted(files), start=1)}

@@ -48,12 +48,12 @@ def _counted(picture: Image.Image, card: Card, shown: str) -> dict[str, int]:
             f"in naming.files.label of the card {card.name}"
         )
     # In C: half of the time that decoding takes, and no further copy of the pixels.
-    found = (picture if picture.mode == "RGB" else picture.convert("RGB")).getcolors(_MOST)
-    if found is None:
+    colours = (picture if picture.mode == "RGB" else picture.convert("RGB")).getcolors(_MOST)
+    if colours is None:
         raise LabelError(f"{shown}: has more than {_MOST} colours, so it is not a label; replace it by the label")
     counts = dict.fromkeys(card.class_tags, 0)
     unknown: list[str] = []
-    for count, bands in found:
+    for count, bands in colours:
         red, green, blue = cast("tuple[int, int, int]", bands)
         colour = red << 16 | green << 8 | blue
         if (tag := card.tag_of_colour.get(colour)) is None:

@@ -42,7 +42,7 @@ class ParquetCatalogue:
 
     def ask(self, sql: str) -> list[tuple[str, ...]]:
         """Return the rows that a SELECT finds, as text; raise CatalogueError for a query that DuckDB refuses."""
-        renamed = _INT.sub(lambda found: found[1] or "hpc_int(", without_isolation(sql))
+        renamed = _INT.sub(lambda match: match[1] or "hpc_int(", without_isolation(sql))
         return [tuple(map(_text, row)) for row in self._run(renamed)]
 
     def _create_views(self, time: str) -> None:

@@ -12,7 +12,7 @@ def read(lines: Iterable[str], source: str) -> dict[str, float]:
 
     Raises DataSetError, naming `source` and the line, for what is not a finite number, and for an image given twice.
     """
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for number, row in enumerate(csv.reader(lines), 1):
         path, score = row if len(row) == 2 else ("", "")  # noqa: PLR2004 - path and score
         try:
@@ -23,7 +23,7 @@ def read(lines: Iterable[str], source: str) -> dict[str, float]:
             value = math.nan
         if not path or not math.isfinite(value):
             raise DataSetError(f"{source}:{number}: {','.join(row)[:80]!r} is not `<path>,<score>`; correct it")
-        if path in found:
+        if path in scores:
             raise DataSetError(f"{source}:{number}: {path!r} is given twice; leave one out")
-        found[path] = value
-    return found
+        scores[path] = value
+    return scores

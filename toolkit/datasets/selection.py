@@ -65,8 +65,8 @@ def select(
     counted, listed = _counted(chosen, card)
     divided = dict(_divided(choice, card, chosen))
     missing = [*_missing("at_least", choice.at_least, counted)]
-    for part, wanted in choice.split.at_least.items() if choice.split else ():
-        missing += _missing(f"split.at_least.{part}", wanted, divided[part][0])
+    for part, at_least in choice.split.at_least.items() if choice.split else ():
+        missing += _missing(f"split.at_least.{part}", at_least, divided[part][0])
     if missing:
         raise DataSetError(f"data set {choice.name}: {'; '.join(missing)}; widen the windows, or lower it")
     lock = Lock(
@@ -83,9 +83,9 @@ def select(
 
 
 def _frames(choice: Choice, card: Card, rows: Iterable[Row], files: Iterable[Row]) -> list[Frame]:
-    """Return the frames by their paths, whose order decides nothing later."""
+    """Return the frames by their paths; their order has no effect later."""
     sizes = {(row[0], row[1], _name(choice, row)): row[4] for row in files}
-    found: dict[tuple[str, str, str], Frame] = {}
+    frames: dict[tuple[str, str, str], Frame] = {}
     for row in rows:
         if len(row) != len(query.FILE_COLUMNS) + len(card.class_tags):
             raise DataSetError(f"a record of the catalogue has {len(row)} values: {row[:4]}; ask it again")
@@ -97,7 +97,7 @@ def _frames(choice: Choice, card: Card, rows: Iterable[Row], files: Iterable[Row
                 f"file {name!r} of {platform}/{source} is not named as an image of card {card.name}; correct the "
                 "card, or the location's base"
             )
-        if (platform, source, name) in found:
+        if (platform, source, name) in frames:
             raise DataSetError(f"file {name!r} of {platform}/{source} is in the catalogue twice; index again")
         names = {name: size}
         for what, companion in card.naming.companions(name).items():
@@ -110,15 +110,15 @@ def _frames(choice: Choice, card: Card, rows: Iterable[Row], files: Iterable[Row
                     "again, or remove the frame"
                 )
         folder = _folder(choice, platform, source)
-        listed = tuple(File(folder + each, _number(text, each, "bytes")) for each, text in names.items())
+        listed = tuple(File(folder + path, _number(text, path, "bytes")) for path, text in names.items())
         pixels = tuple(
             _number(text, name, f"pixels of {tag}") for tag, text in zip(card.class_tags, row[5:], strict=True)
         )
-        found[platform, source, name] = Frame(folder + name, frame.scene, listed, pixels)
-    if not choice.locations and len(sources := sorted({key[:2] for key in found})) > 1:
-        one, other = ("/".join(each) for each in sources[:2])
-        raise DataSetError(f"frames are in {one} and in {other}, and locations are not given; give each its folder")
-    return sorted(found.values())
+        frames[platform, source, name] = Frame(folder + name, frame.scene, listed, pixels)
+    if not choice.locations and len(sources := sorted({key[:2] for key in frames})) > 1:
+        first, second = ("/".join(key) for key in sources[:2])
+        raise DataSetError(f"frames are in {first} and in {second}, and locations are not given; give each its folder")
+    return sorted(frames.values())
 
 
 def _name(choice: Choice, row: Row) -> str:
@@ -167,23 +167,23 @@ def _reduced(choice: Choice, card: Card, fitting: Sequence[Frame], scores: Mappi
                 "score them, or correct the paths, which are those on the volume"
             )
         order.sort(key=lambda frame: -scores[frame.path])
-    taken: dict[str, Frame] = {}
+    selected: dict[str, Frame] = {}
     index = {name: place for place, name in enumerate(card.class_tags)}
     holders = {name: [frame for frame in order if frame.pixels[index[name]]] for name in choice.at_least}
-    for name in sorted(holders, key=lambda each: (len(holders[each]), each)):
-        lacking = choice.at_least[name] - sum(bool(frame.pixels[index[name]]) for frame in taken.values())
-        others = (frame for frame in holders[name] if frame.path not in taken)
-        taken |= {frame.path: frame for _, frame in zip(range(lacking), others, strict=False)}
-    if len(taken) > most:
+    for name in sorted(holders, key=lambda tag: (len(holders[tag]), tag)):
+        missing = choice.at_least[name] - sum(bool(frame.pixels[index[name]]) for frame in selected.values())
+        others = (frame for frame in holders[name] if frame.path not in selected)
+        selected |= {frame.path: frame for _, frame in zip(range(missing), others, strict=False)}
+    if len(selected) > most:
         raise DataSetError(
-            f"data set {choice.name}: at_least needs {len(taken)} frames, and most_frames is {most}; raise it, or "
+            f"data set {choice.name}: at_least needs {len(selected)} frames, and most_frames is {most}; raise it, or "
             "lower at_least"
         )
     for frame in order:
-        if len(taken) == most:
+        if len(selected) == most:
             break
-        taken.setdefault(frame.path, frame)
-    return [*taken.values()]
+        selected.setdefault(frame.path, frame)
+    return [*selected.values()]
 
 
 def _counted(frames: Sequence[Frame], card: Card) -> tuple[Chosen, bytes]:
@@ -208,10 +208,10 @@ def _counted(frames: Sequence[Frame], card: Card) -> tuple[Chosen, bytes]:
     )
 
 
-def _missing(place: str, at_least: Mapping[str, int], found: Chosen) -> Iterator[str]:
-    for name, wanted in at_least.items():
-        if (frames := found.frames_by_class[name]) < wanted:
-            yield f"{place}.{name} {wanted}, and {plural(frames, 'frame has', 'frames have')} it"
+def _missing(place: str, at_least: Mapping[str, int], chosen: Chosen) -> Iterator[str]:
+    for name, least in at_least.items():
+        if (frames := chosen.frames_by_class[name]) < least:
+            yield f"{place}.{name} {least}, and {plural(frames, 'frame has', 'frames have')} it"
 
 
 def _divided(choice: Choice, card: Card, frames: Sequence[Frame]) -> Iterator[tuple[str, tuple[Chosen, bytes]]]:
@@ -220,18 +220,18 @@ def _divided(choice: Choice, card: Card, frames: Sequence[Frame]) -> Iterator[tu
     scenes: dict[str, list[Frame]] = {}
     for frame in frames:
         scenes.setdefault(frame.scene, []).append(frame)
-    part_of = split.parts({name: len(found) for name, found in scenes.items()}, choice.split.parts)
+    part_of = split.parts({name: len(members) for name, members in scenes.items()}, choice.split.parts)
     for part in choice.split.parts:
         yield (
             part,
-            _counted([frame for scene, found in scenes.items() if part_of[scene] == part for frame in found], card),
+            _counted([frame for scene, members in scenes.items() if part_of[scene] == part for frame in members], card),
         )
 
 
 def _time(text: str) -> datetime:
     """Return the catalogue's time, taken as UTC where it has no zone."""
     try:
-        found = datetime.fromisoformat(text.strip())
+        time = datetime.fromisoformat(text.strip())
     except ValueError:
         raise DataSetError(f"the catalogue's time {text!r} is none; index again") from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -38,7 +38,7 @@ def shares(catalogue: Catalogue, card: Card) -> tuple[Share, ...]:
     _require_all(rows, card)
     pixels = {tag: int(float(total or 0)) for tag, (_, _, total) in rows.items()}
     whole = sum(pixels.values())
-    found = (
+    class_shares = (
         Share(
             name=name,
             tag=tag,
@@ -48,17 +48,17 @@ def shares(catalogue: Catalogue, card: Card) -> tuple[Share, ...]:
         )
         for name, tag in card.tag_of_class.items()
     )
-    return tuple(sorted(found, key=lambda each: (-each.pixels, each.tag)))
+    return tuple(sorted(class_shares, key=lambda share: (-share.pixels, share.tag)))
 
 
-def rare(found: Iterable[Share], below: float) -> tuple[Share, ...]:
+def rare(class_shares: Iterable[Share], below: float) -> tuple[Share, ...]:
     """Return the classes with less than `below` percent of the pixels."""
-    return tuple(each for each in found if each.share < below)
+    return tuple(share for share in class_shares if share.share < below)
 
 
 def _require_all(rows: Mapping[str, Sequence[str]], card: Card) -> None:
-    if lacking := [tag for tag in card.class_tags if tag not in rows]:
-        raise CatalogueError(f"the catalogue has no answer for the classes {', '.join(lacking)}; correct the card")
+    if missing := [tag for tag in card.class_tags if tag not in rows]:
+        raise CatalogueError(f"the catalogue has no answer for the classes {', '.join(missing)}; correct the card")
     numbers = {tag: rows[tag][0] for tag in card.class_tags}
     if len(set(numbers.values())) > 1:
         most = max(numbers, key=lambda tag: int(numbers[tag]))

@@ -7,7 +7,7 @@ from core.errors import DataSetError
 
 
 def mixed(name: str) -> bytes:
-    """Return what names are ordered by where the order is to be random, and always the same."""
+    """Return the sort key of names in an order that is random, and always the same."""
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).digest()
 
 
@@ -18,18 +18,18 @@ def parts(frames_by_scene: Mapping[str, int], shares: Mapping[str, float]) -> di
     Raises DataSetError where a part gets none.
     """
     total = sum(frames_by_scene.values())
-    lacking = {name: shares[name] * total for name in sorted(shares)}
-    found: dict[str, str] = {}
+    remaining = {name: shares[name] * total for name in sorted(shares)}
+    part_of_scene: dict[str, str] = {}
     for scene in sorted(frames_by_scene, key=lambda name: (-frames_by_scene[name], mixed(name))):
-        part = max(lacking, key=lacking.__getitem__)
-        lacking[part] -= frames_by_scene[scene]
-        found[scene] = part
-    if empty := sorted(set(shares) - set(found.values())):
+        part = max(remaining, key=remaining.__getitem__)
+        remaining[part] -= frames_by_scene[scene]
+        part_of_scene[scene] = part
+    if empty := sorted(set(shares) - set(part_of_scene.values())):
         raise DataSetError(
             f"split.parts.{empty[0]} {shares[empty[0]]:g}: no scene is left for it, for there are "
             f"{_scenes(list(frames_by_scene))}; choose more frames, or fewer parts"
         )
-    return found
+    return part_of_scene
 
 
 def _scenes(names: Sequence[str]) -> str:

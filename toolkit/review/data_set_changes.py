@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from core.datasets.lock import Chosen, Lock
 from core.wording import plural
 from toolkit.datasets import comparison
-from toolkit.datasets.comparison import Difference, Moved
+from toolkit.datasets.comparison import CountChange, Difference
 from toolkit.review.section import Line
 from toolkit.review.sentences import name, names
 
@@ -31,13 +31,13 @@ def lines(what: str, before: Lock, after: Lock) -> Iterator[Line]:
         return
     for split, difference in comparison.differences(before, after):
         yield from _lines(f"{what}, split {name(split)}" if split else what, difference)
-    came, went = set(after.splits) - set(before.splits), set(before.splits) - set(after.splits)
-    if came or went:
-        moved = [
-            *(f"{name(split)} is new" for split in sorted(came)),
-            *(f"{name(split)} is gone" for split in sorted(went)),
+    added, removed = set(after.splits) - set(before.splits), set(before.splits) - set(after.splits)
+    if added or removed:
+        split_changes = [
+            *(f"{name(split)} is new" for split in sorted(added)),
+            *(f"{name(split)} is gone" for split in sorted(removed)),
         ]
-        yield Line(f"{what}: splits change: {', '.join(moved)}", alarm=bool(went))
+        yield Line(f"{what}: splits change: {', '.join(split_changes)}", alarm=bool(removed))
     if others := sorted(
         field for field in {*before.choice, *after.choice} if before.choice.get(field) != after.choice.get(field)
     ):
@@ -58,16 +58,16 @@ def _value(value: object) -> str:
 def _lines(what: str, difference: Difference) -> Iterator[Line]:
     if difference.same_files:
         return
-    details = tuple(_class(class_name, moved) for class_name, moved in {**difference.lost, **difference.gained}.items())
+    details = tuple(_class(class_name, count) for class_name, count in {**difference.lost, **difference.gained}.items())
     parts = ((difference.lost, "fewer"), (difference.gained, "more"))
     summary = [f"{words} of {plural(len(part), 'class', 'classes')}" for part, words in parts if part]
     classes = f"; {' and '.join(summary)}" if summary else "; as many of each class"
-    yield Line(f"{what} has {_moved(difference)}{classes}", details)
-    if gone := difference.vanished:
-        yield Line(f"{what} has no frame any more with {names(gone, _SHOWN)}", alarm=True)
+    yield Line(f"{what} has {_size_change(difference)}{classes}", details)
+    if vanished := difference.vanished:
+        yield Line(f"{what} has no frame any more with {names(vanished, _SHOWN)}", alarm=True)
 
 
-def _moved(difference: Difference) -> str:
+def _size_change(difference: Difference) -> str:
     if difference.frames.by or difference.bytes.by:
         frames, volume = difference.frames, difference.bytes
         return (
@@ -76,6 +76,6 @@ def _moved(difference: Difference) -> str:
     return f"other files, as many as before ({plural(difference.frames.after, 'frame')})"
 
 
-def _class(class_name: str, moved: Moved) -> str:
-    part = f", {moved.factor - 1:+.0%}" if moved.before and moved.after else ""
-    return f"{name(class_name)}: {moved.after:,} (was {moved.before:,}{part})"
+def _class(class_name: str, count: CountChange) -> str:
+    part = f", {count.factor - 1:+.0%}" if count.before and count.after else ""
+    return f"{name(class_name)}: {count.after:,} (was {count.before:,}{part})"

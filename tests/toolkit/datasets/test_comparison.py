@@ -5,7 +5,7 @@ import pytest
 from core.errors import DataSetError
 from tests.toolkit.datasets.kit import a_choice, image, row, selected
 from toolkit.datasets import comparison, distance
-from toolkit.datasets.comparison import Moved
+from toolkit.datasets.comparison import CountChange
 
 BEFORE = [row(image(1), {"car": 5}), row(image(2), {"car": 5, "bicycle": 1}), row(image(3), {"sky": 1})]
 AFTER = [row(image(1), {"car": 5}), row(image(4), {"sky": 9}), row(image(5), {"sky": 9}), row(image(6), {"sky": 9})]
@@ -14,9 +14,9 @@ AFTER = [row(image(1), {"car": 5}), row(image(4), {"sky": 9}), row(image(5), {"s
 def test_classes_that_gain_and_lose_are_named() -> None:
     """Frames of each class are compared; a class without a frame left is named apart."""
     found = comparison.difference(selected(a_choice(), BEFORE).lock, selected(a_choice(), AFTER).lock)
-    assert found.frames == Moved(3, 4)
+    assert found.frames == CountChange(3, 4)
     assert found.bytes.by == 120
-    assert found.gained == {"sky": Moved(1, 3)}
+    assert found.gained == {"sky": CountChange(1, 3)}
     assert list(found.lost) == ["bicycle", "car"]
     assert found.vanished == ("bicycle",)
     assert not found.same_files

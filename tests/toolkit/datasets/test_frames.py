@@ -6,7 +6,7 @@ import pytest
 
 from core.datasets.card import CARDS
 from tests.support.catalogues import facts_of
-from toolkit.datasets.frames import FileFacts, FramesError, list_files, put_together
+from toolkit.datasets.frames import FileFacts, FramesError, frames_of, list_files
 
 CARD = CARDS["a2d2"]
 _IMAGE = "20181107_133445/camera/cam_front_center/20181107133445_camera_frontcenter_{:09}.png"
@@ -17,7 +17,7 @@ FACTS = FileFacts(1, 1)
 def test_an_image_with_what_belongs_to_it() -> None:
     """Frames are in the order of names, with their label and the companions that exist; other files are listed."""
     files = facts_of(IMAGES, CARD) | {"a b.txt": FACTS, "new\nline": FACTS}
-    found = put_together(files, CARD)
+    found = frames_of(files, CARD)
     assert [frame.image for frame in found.frames] == sorted(IMAGES)
     assert found.others == ("a b.txt", "new\nline")
     first = found.frames[0]
@@ -29,7 +29,7 @@ def test_a_frame_without_its_label() -> None:
     """Images without a label are counted, some are named with the label that is missing, and nothing is left out."""
     files = facts_of(IMAGES, CARD) | {_IMAGE.format(number): FACTS for number in range(10, 16)}
     with pytest.raises(FramesError) as error:
-        put_together(files, CARD)
+        frames_of(files, CARD)
     expected = (
         "6 images have no label",
         "add the labels",
@@ -43,14 +43,14 @@ def test_a_frame_without_its_label() -> None:
 def test_no_frame_at_all() -> None:
     """A folder of another data set is refused, with what an image would be called."""
     with pytest.raises(FramesError, match=r"(?s)called as an image of a2d2 .*cam_\{camera\}.*another card"):
-        put_together({"leftImg8bit/a.png": FACTS}, CARD)
+        frames_of({"leftImg8bit/a.png": FACTS}, CARD)
 
 
 def test_a_camera_that_the_card_lacks() -> None:
     """A camera that is in a name and not on the card is refused, with the cameras that are."""
     card = CARD.model_copy(update={"cameras": {"rear_center": ("rear",)}})
     with pytest.raises(FramesError, match=r"no camera 'front_center'; known: rear_center; correct"):
-        put_together(facts_of(IMAGES, CARD), card)
+        frames_of(facts_of(IMAGES, CARD), card)
 
 
 def test_files_are_listed_with_their_sizes(tmp_path: Path) -> None:

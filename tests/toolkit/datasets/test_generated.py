@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from toolkit.datasets import generated, labels, painting
-from toolkit.datasets.frames import list_files, put_together
+from toolkit.datasets import generated, generated_images, labels
+from toolkit.datasets.frames import frames_of, list_files
 
 
 def test_the_same_seed_makes_the_same_frames() -> None:
@@ -39,8 +39,8 @@ def test_other_numbers_of_frames_are_refused(number: int) -> None:
 def test_pictures_have_the_planned_pixels(tmp_path: Path) -> None:
     """A painted frame is one of the card, with label and info, and its label has the pixels of the plan."""
     frame = generated.frames(generated.LEAST)[3]
-    painting.write(tmp_path, frame)
-    (found,) = put_together(list_files(tmp_path), generated.card()).frames
+    generated_images.write(tmp_path, frame)
+    (found,) = frames_of(list_files(tmp_path), generated.card()).frames
     assert (found.image, found.camera, len(found.others)) == (frame.image, frame.camera, 1)
     counted = labels.pixels(tmp_path / found.label, generated.card())
     assert {tag: count for tag, count in counted.items() if count} == frame.pixels
@@ -53,4 +53,4 @@ def test_pictures_have_the_planned_pixels(tmp_path: Path) -> None:
 def test_pixels_that_do_not_fill_a_frame() -> None:
     """A label is painted only of as many pixels as it has."""
     with pytest.raises(ValueError, match="5 pixels do not fill a frame of a2d2"):
-        painting.label({"car": 5}, generated.card())
+        generated_images.label({"car": 5}, generated.card())

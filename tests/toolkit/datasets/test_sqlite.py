@@ -10,7 +10,7 @@ from core.datasets.card import CARDS
 from core.datasets.catalogue import CatalogueError, as_of, file_name, without_isolation
 from tests.support.catalogues import COS, TIME, catalogue_of, facts_of
 from toolkit.datasets import indexing
-from toolkit.datasets.frames import Frame, put_together
+from toolkit.datasets.frames import Frame, frames_of
 from toolkit.datasets.sqlite_reader import SqliteCatalogue
 
 CARD = CARDS["a2d2"]
@@ -135,7 +135,7 @@ def test_a_failure_leaves_the_older_catalogue(tmp_path: Path) -> None:
     files = facts_of([IMAGE], CARD)
 
     def failing() -> Iterator[tuple[Frame, Mapping[str, int]]]:
-        yield put_together(files, CARD).frames[0], {"car": 1}
+        yield frames_of(files, CARD).frames[0], {"car": 1}
         raise RuntimeError("midway")
 
     with pytest.raises(RuntimeError, match="midway"):

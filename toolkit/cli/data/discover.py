@@ -16,7 +16,7 @@ import requests
 from requests.auth import AuthBase
 
 from core.datasets.catalogue import CatalogueError
-from toolkit.datasets import answers
+from toolkit.datasets import query_results
 
 TOKEN, QUERY, LONG_QUERY = "/auth/v1/token", "/db2whrest/v1/sql_query", "/db2whrest/v1/sql_query_async"
 _TOKEN_HEADER = "X-Auth-Token"  # noqa: S105 - its name
@@ -103,7 +103,7 @@ class Discover:
         answer.encoding = "utf-8"
         is_json = "json" in answer.headers.get("Content-Type", "") or answer.text.lstrip()[:1] in ("[", "{")
         try:
-            return answers.from_json(answer.text) if is_json else answers.from_csv(answer.text)
+            return query_results.from_json(answer.text) if is_json else query_results.from_csv(answer.text)
         except CatalogueError as error:
             raise CatalogueError(f"{self.host}: {self._hidden(str(error))}") from None
 

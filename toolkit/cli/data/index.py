@@ -18,7 +18,7 @@ from toolkit.cli.shared.console import Reporter, print_text, print_warning
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.output import path_option
 from toolkit.datasets import indexing, labels
-from toolkit.datasets.frames import Found, Frame, list_files, put_together
+from toolkit.datasets.frames import FolderFrames, Frame, frames_of, list_files
 
 _CHUNK = 16
 """Labels that a process is given at once: some tenths of a second of work."""
@@ -53,7 +53,7 @@ def command(
     now = datetime.now(UTC)  # before the files are listed: one that changes meanwhile is younger than its record
     with Reporter().step("listing files") as step:
         files = list_files(folder)
-        found = put_together(files, known)
+        found = frames_of(files, known)
         step.update(what=plural(len(found.frames), "frame"))
     with Reporter().step("counting pixels of classes") as step:
         frames = indexing.write(
@@ -72,7 +72,7 @@ def command(
 
 
 def _counted(
-    folder: Path, found: Found, card: Card, processes: int, step: Step
+    folder: Path, found: FolderFrames, card: Card, processes: int, step: Step
 ) -> Iterator[tuple[Frame, Mapping[str, int]]]:
     """Yield every frame with the pixels of its classes, in order."""
     total = len(found.frames)

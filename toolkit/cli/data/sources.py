@@ -9,8 +9,8 @@ from toolkit.cli.data.discover import Discover
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import ROOT
 from toolkit.cli.shared.stack import Stack
+from toolkit.datasets.catalogue_changes import changes
 from toolkit.datasets.frames import list_files
-from toolkit.datasets.freshness import changes
 from toolkit.datasets.sqlite_reader import SqliteCatalogue
 
 USER, PASSWORD = "HPC_DISCOVER_USER", "HPC_DISCOVER_PASSWORD"

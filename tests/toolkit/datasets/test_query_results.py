@@ -3,7 +3,7 @@
 import pytest
 
 from core.datasets.catalogue import CatalogueError
-from toolkit.datasets.answers import from_csv, from_json
+from toolkit.datasets.query_results import from_csv, from_json
 
 ROWS = [("IBM COS", "a2d2", "x/a.png"), ("NFS", "", "b c.png")]
 

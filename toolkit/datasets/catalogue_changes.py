@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.datasets.card import Card
 from core.datasets.catalogue import FILE_TABLE, Catalogue, file_name
-from toolkit.datasets.frames import FileFacts, put_together
+from toolkit.datasets.frames import FileFacts, frames_of
 from toolkit.datasets.indexing import timestamp
 
 _RECORDS = f"select platform, path, filename, size, mtime from {FILE_TABLE}"  # noqa: S608 - a constant
@@ -39,13 +39,13 @@ def changes(catalogue: Catalogue, card: Card, files: Mapping[str, FileFacts]) ->
         file_name(platform, path, name): (size, changed)
         for platform, path, name, size, changed in catalogue.ask(_RECORDS)
     }
-    found = {
+    present = {
         name: (str(files[name].size), timestamp(files[name].mtime_ns))
-        for frame in put_together(files, card).frames
+        for frame in frames_of(files, card).frames
         for name in (frame.image, frame.label, *frame.others)
     }
     return Changes(
-        added=tuple(sorted(found.keys() - recorded.keys())),
-        changed=tuple(sorted(name for name in found.keys() & recorded.keys() if found[name] != recorded[name])),
-        gone=tuple(sorted(recorded.keys() - found.keys())),
+        added=tuple(sorted(present.keys() - recorded.keys())),
+        changed=tuple(sorted(name for name in present.keys() & recorded.keys() if present[name] != recorded[name])),
+        gone=tuple(sorted(recorded.keys() - present.keys())),
     )
