@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from core.wording import plural
 from toolkit.review import markdown, summary, titles
-from toolkit.review.importance import importance, shown
+from toolkit.review.importance import described_changes, importance
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op, Review
 from toolkit.review.object_diff import difference
@@ -46,7 +46,7 @@ def write(review: Review, *, limit: int | None = 60_000) -> str:
     indexed = IndexedReview(review)
     head = "\n\n".join(_head(review, indexed))
     room = (sys.maxsize if limit is None else limit) - len(head) - _RESERVED
-    changed = shown(review)
+    changed = described_changes(review)
     body, cut = _sections(list(sections(indexed)), int(room * _SHARE) if changed else room)
     room -= len(body)
     reported = f"\n\n{body}" if body else ""
@@ -121,13 +121,13 @@ def _differences(
     text = "\n\n### Differences of single objects\n\n" if blocks else ""
     text += "\n\n".join(block for _, block in blocks)
     if left or cut:
-        text += f"\n\n{markdown.sentence(_left_out(indexed, left, cut))}"
+        text += f"\n\n{markdown.sentence(_omissions(indexed, left, cut))}"
     return text
 
 
 def _is_reported(indexed: IndexedReview, change: Change) -> bool:
     """Return whether a section has reported all of a change: a job that runs again by its number alone."""
-    return bool(change.op is Op.REPLACE and indexed.raised(change)) and not difference(change)
+    return bool(change.op is Op.REPLACE and indexed.run_change(change)) and not difference(change)
 
 
 def _difference(indexed: IndexedReview, change: Change, *, whole: bool) -> str:
@@ -138,19 +138,19 @@ def _difference(indexed: IndexedReview, change: Change, *, whole: bool) -> str:
             lines.append("… more lines differ")
             break
         lines.append(line)
-    title = f"{titles.title(change.resource)} {indexed.done(change)}"
+    title = f"{titles.title(change.resource)} {indexed.participle(change)}"
     body = markdown.fenced(lines, "diff") if lines else "Nothing of what is declared differs."
     return markdown.folded(title, body)
 
 
-def _left_out(indexed: IndexedReview, left: list[Change], cut: list[str]) -> str:
+def _omissions(indexed: IndexedReview, left: list[Change], cut: list[str]) -> str:
     """Return what was left out: of which sections, and the differences of which objects."""
     command = "drift" if indexed.review.drift else "diff"
     how = f"{name(f'./hpc {command} --stack {indexed.review.stack}')} shows all of it."
     lines = f"lines of {enumerated(cut)}" if cut else ""
     if not left:
         return f"Left out to keep this comment within its limit: {lines}; {how}"
-    kinds = Counter((change.resource.kind, indexed.done(change)) for change in left)
+    kinds = Counter((change.resource.kind, indexed.participle(change)) for change in left)
     ranked = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
     listed = enumerated([f"{number:,} {name(kind, 60)} {done}" for (kind, done), number in ranked], 5)
     what = f"the differences of {plural(len(left), 'object')} ({listed})"

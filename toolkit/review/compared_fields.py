@@ -17,7 +17,7 @@ SETS = frozenset(
     | {"subjects", "rules", "ports", "taints", "tolerations", "ingress", "egress", "from", "to", "matchExpressions"}
     | {"limits", "secrets", "imagePullSecrets"}
 )
-"""Lists whose order says nothing."""
+"""Lists whose order has no meaning."""
 QUANTITIES = frozenset(
     {"requests", "limits", "capacity", "hard", "default", "defaultRequest", "max", "min", "overhead", "storage"}
     | {"sizeLimit", "divisor", "nominalQuota", "borrowingLimit", "lendingLimit"}
@@ -31,7 +31,7 @@ _WHOLE: dict[str, frozenset[str]] = {
     "NetworkPolicy": frozenset({"ingress", "egress", "from", "to", "ipBlock"}),
     **dict.fromkeys(("Role", "ClusterRole"), frozenset({"rules"})),
 }
-"""Maps, and entries of lists, that are one value: a key more says something else. Under an empty name, of all kinds."""
+"""Maps, and entries of lists, that are one value: a further key changes it. Under an empty name, of all kinds."""
 _OWNED: dict[str, frozenset[Path]] = {
     "": frozenset({("status",), ("apiVersion",), ("kind",), ("metadata", "finalizers")}),
 }

@@ -38,11 +38,11 @@ def lines(indexed: IndexedReview) -> Iterator[Line]:
     volumes, claims, spaces = (list(find(indexed)) for find in (_volumes, _claims, _namespaces))
     if volumes:
         why = "a volume is deleted after its claim (pv-protection), and the claim stays"
-        yield _line(f"{_hanging(volumes, 'volume')}: {why}", volumes, _volume_first(volumes, indexed))
+        yield _line(f"{_timeout_warning(volumes, 'volume')}: {why}", volumes, _volume_first(volumes, indexed))
     if claims:
         why = "a claim is deleted when no pod mounts it any more (pvc-protection), and some do"
         remedy = "to unblock it: remove what mounts the claim first, in an update of its own"
-        yield _line(f"{_hanging(claims, 'claim')}: {why}", claims, remedy)
+        yield _line(f"{_timeout_warning(claims, 'claim')}: {why}", claims, remedy)
     if spaces:
         text = f"the deletion of {plural(len(spaces), 'namespace')} waits until finalizers in it are removed"
         yield _line(
@@ -50,7 +50,7 @@ def lines(indexed: IndexedReview) -> Iterator[Line]:
         )
 
 
-def _hanging(blockers: list[Blocker], noun: str) -> str:
+def _timeout_warning(blockers: list[Blocker], noun: str) -> str:
     return (
         f"the update will hang on {plural(len(blockers), noun)} until its timeout and leave what it deletes Terminating"
     )
@@ -79,8 +79,8 @@ def _volumes(indexed: IndexedReview) -> Iterator[Blocker]:
     ends = list(_ending(indexed, PERSISTENT_VOLUME))
     if not ends:
         return
-    gone = {resource.object_name for _, resource in _ending(indexed, NAMESPACE)}
-    going = {path(resource) for _, resource in _ending(indexed, PERSISTENT_VOLUME_CLAIM)}
+    deleted_namespaces = {resource.object_name for _, resource in _ending(indexed, NAMESPACE)}
+    deleted_claims = {path(resource) for _, resource in _ending(indexed, PERSISTENT_VOLUME_CLAIM)}
     claims: dict[str, list[str]] = defaultdict(list)
     pending = set()
     for claim in indexed.before.of(PERSISTENT_VOLUME_CLAIM):
@@ -90,15 +90,15 @@ def _volumes(indexed: IndexedReview) -> Iterator[Blocker]:
         if read(claim.live, "status", "phase") not in (None, "Bound"):
             pending.add(path(claim))
     for _, volume in ends:
-        for claim_path in claims[volume.object_name] or _referred(volume, indexed):
+        for claim_path in claims[volume.object_name] or _referenced_claims(volume, indexed):
             space, _, short = claim_path.partition("/")
-            if claim_path not in going and claim_path not in pending and space not in gone:
+            if claim_path not in deleted_claims and claim_path not in pending and space not in deleted_namespaces:
                 yield Blocker(volume, f"claim {name(claim_path)}", f"kubectl delete pvc {short} -n {space}")
                 break
 
 
-def _referred(volume: Resource, indexed: IndexedReview) -> Iterator[str]:
-    """Yield the claim that a volume names, where it is one of the stack's or the cluster says that it is bound."""
+def _referenced_claims(volume: Resource, indexed: IndexedReview) -> Iterator[str]:
+    """Yield the claim that a volume names, where it is one of the stack's or the cluster reports it as bound."""
     space, short = (read(volume.inputs, "spec", "claimRef", key) for key in ("namespace", "name"))
     if isinstance(space, str) and isinstance(short, str):
         declared = {path(claim) for claim in indexed.before.of(PERSISTENT_VOLUME_CLAIM)}
@@ -110,7 +110,7 @@ def _claims(indexed: IndexedReview) -> Iterator[Blocker]:
     ends = list(_ending(indexed, PERSISTENT_VOLUME_CLAIM))
     if not ends:
         return
-    gone = {resource.object_name for _, resource in _ending(indexed, NAMESPACE)}
+    deleted_namespaces = {resource.object_name for _, resource in _ending(indexed, NAMESPACE)}
     mounts: dict[tuple[str, str], list[str]] = defaultdict(list)
     for change in indexed.review.changes:
         # What is created has no pods yet, and what is deleted or replaced ends its own.
@@ -122,13 +122,13 @@ def _claims(indexed: IndexedReview) -> Iterator[Blocker]:
                 mounts[resource.namespace, mounted].append(title(resource))
     for _, claim in ends:
         users = mounts.get((claim.namespace, claim.object_name))
-        if users and claim.namespace not in gone:
+        if users and claim.namespace not in deleted_namespaces:
             yield Blocker(claim, f"pods of {enumerated(users, _SHOWN)}")
 
 
 def _mounted(indexed: IndexedReview, resource: Resource) -> set[str]:
     claims = set()
-    for pod in indexed.seen(resource).pods:
+    for pod in indexed.view(resource).pods:
         for volume in pod.entries("volumes"):
             claim = read(volume, "persistentVolumeClaim", "claimName")
             if isinstance(claim, str):

@@ -29,20 +29,20 @@ def read(log: Iterable[Mapping[str, Any]], stack: str, *, trouble: str = "") -> 
     ended = {step["urn"]: step for step in done if not events.is_of_leftover(step)}
     steps = [step for _, step in sorted(ended.items())]
     changes = tuple(change for step in steps if (change := _change(step)) is not None)
-    gone = {step["urn"] for step in steps if _is_gone(step)}
-    jobs = (change.resource for change in changes if change.resource.urn in gone and _is_job(change))
+    removed = {step["urn"] for step in steps if _is_gone(step)}
+    jobs = (change.resource for change in changes if change.resource.urn in removed and _is_job(change))
     notes = (_NOTE.format(job.kind, name(job)) for job in jobs)
     return replace(messages, drift=True, changes=changes, warnings=tuple(sorted({*messages.warnings, *notes})))
 
 
 def with_live(review: Review, drifted: Review) -> Review:
     """Return the review of a preview with what `drifted` has read from the cluster in place of what the state has."""
-    queried = {each.urn: each for each in drifted.objects(after=True) if each.queried}
+    queried = {resource.urn: resource for resource in drifted.objects(after=True) if resource.queried}
 
     def read_again(change: Change) -> Change:
-        if change.before is None or (seen := queried.get(change.before.urn)) is None:
+        if change.before is None or (read_resource := queried.get(change.before.urn)) is None:
             return change
-        return replace(change, before=replace(change.before, live=seen.live, queried=True))
+        return replace(change, before=replace(change.before, live=read_resource.live, queried=True))
 
     return replace(review, changes=tuple(map(read_again, review.changes)))
 
@@ -58,9 +58,9 @@ def _change(step: Mapping[str, Any]) -> Change | None:
     if not before.is_object or step["old"].get("external"):
         return Change(Op.SAME, before, before)
     if _is_gone(step):
-        return Change(Op.SAME, before, before) if _may_go(before) else Change(Op.DELETE, before, None)
-    seen = event_properties.resource(step["new"])
-    after = replace(before, inputs=live.as_live(replace(before, live=seen.live)), live=seen.live, queried=True)
+        return Change(Op.SAME, before, before) if _is_expected_removal(before) else Change(Op.DELETE, before, None)
+    state = event_properties.resource(step["new"])
+    after = replace(before, inputs=live.as_live(replace(before, live=state.live)), live=state.live, queried=True)
     after = events.marked(before, after, _secret_paths(before, step))
     return Change(Op.SAME if after.inputs == before.inputs else Op.UPDATE, before, after)
 
@@ -71,11 +71,11 @@ def _is_gone(step: Mapping[str, Any]) -> bool:
 
 def _is_job(change: Change) -> bool:
     """Whether a change is of a job that has ended, and was not declared to go then."""
-    return change.op is Op.SAME and change.resource.kind in kinds.JOBS and not _goes(change.resource)
+    return change.op is Op.SAME and change.resource.kind in kinds.JOBS and not _has_ttl(change.resource)
 
 
 def _secret_paths(resource: Resource, step: Mapping[str, Any]) -> list[str]:
-    """Return the paths into a Secret that the provider says differ; another type or label is compared here.
+    """Return the paths into a Secret that differ according to the provider; another type or label is compared here.
 
     It may name the cluster's field, `data`, where `stringData` is declared.
     """
@@ -91,8 +91,8 @@ def _secret_paths(resource: Resource, step: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _may_go(resource: Resource) -> bool:
-    """Whether an object that is gone is not missing: one that only waited, or a job that ended.
+def _is_expected_removal(resource: Resource) -> bool:
+    """Whether the removal of an object is no drift: one that only waited, or a job that ended.
 
     A finished job that was deleted has done its work; another number of its run runs it again.
     """
@@ -101,8 +101,8 @@ def _may_go(resource: Resource) -> bool:
     return resource.kind in kinds.JOBS and _ended(resource)
 
 
-def _goes(resource: Resource) -> bool:
-    """Whether a job was declared to go by itself when it has ended."""
+def _has_ttl(resource: Resource) -> bool:
+    """Whether a job was declared with a time to live after its end."""
     places = (("spec",), ("spec", "runPolicy"))
     return any(values.read(resource.inputs, *place, "ttlSecondsAfterFinished") is not None for place in places)
 

@@ -29,7 +29,7 @@ def resource(state: Mapping[str, Any], *, live: Mapping[str, Any] | None = None)
 
 
 def plain(value: Any) -> Any:
-    """Return a value of an event as JSON data, in which REDACTED and UNKNOWN stand for values."""
+    """Return a value of an event as JSON data, in which REDACTED and UNKNOWN replace values."""
     if isinstance(value, Mapping):
         if SIGNATURE in value:
             return REDACTED

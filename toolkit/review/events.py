@@ -10,7 +10,7 @@ from core.pulumi_values import REDACTED
 from policies.rules import RULES
 from toolkit.review import event_properties, paths
 from toolkit.review.model import CHANGED, Change, Finding, Op, Resource, Review
-from toolkit.review.titles import short
+from toolkit.review.titles import short_title
 
 CUT = "the engine stopped before it had processed the whole stack"
 
@@ -49,7 +49,7 @@ def read(events: Iterable[Mapping[str, Any]], stack: str, *, trouble: str = "") 
     """Return the review of a preview.
 
     `trouble` is what else is known of a preview that failed, e.g. the end of what the engine printed: it is used only
-    where the events do not say why.
+    where the events do not show why.
     """
     steps: dict[str, list[Mapping[str, Any]]] = {}
     messages = _Messages()
@@ -58,7 +58,7 @@ def read(events: Iterable[Mapping[str, Any]], stack: str, *, trouble: str = "") 
             if key in event:
                 metadata = event[key]["metadata"]
                 steps.setdefault(metadata["urn"], []).append(metadata)
-        messages.take(event)
+        messages.add(event)
     changes = (_change(metadata) for _, metadata in sorted(steps.items()))
     return Review(
         stack=stack,
@@ -133,7 +133,7 @@ def _change(steps: Sequence[Mapping[str, Any]]) -> Change | None:
 
 
 def differences(steps: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the paths that the engine says differ, with how (`update`, `add-replace`, ...)."""
+    """Return the paths that differ according to the engine, with the kind (`update`, `add-replace`, ...)."""
     kinds: dict[str, str] = {}
     for step in steps:
         kinds.update(dict.fromkeys(step.get("diffs") or (), "update"))
@@ -184,8 +184,8 @@ class _Messages:
         self._findings: set[Finding] = set()
         self._ended = False
 
-    def take(self, event: Mapping[str, Any]) -> None:
-        """Take one event in."""
+    def add(self, event: Mapping[str, Any]) -> None:
+        """Add an event of the engine."""
         if "diagnosticEvent" in event:
             self._diagnostic(event["diagnosticEvent"])
         elif "policyEvent" in event:
@@ -193,7 +193,7 @@ class _Messages:
         self._ended |= "summaryEvent" in event
 
     def findings(self) -> tuple[Finding, ...]:
-        """Return what the policies say: what ends the update first."""
+        """Return the findings of the policies: those that end the update first."""
         return tuple(sorted(self._findings, key=order))
 
     def failed(self, trouble: str) -> str:
@@ -201,7 +201,7 @@ class _Messages:
         if self._errors:
             return "\n".join(self._errors)
         if any(finding.mandatory for finding in self._findings):
-            return ""  # the findings say why
+            return ""  # the findings explain it
         return "" if self._ended and not trouble else trouble or CUT
 
     def _diagnostic(self, event: Mapping[str, Any]) -> None:
@@ -209,9 +209,9 @@ class _Messages:
         severity = str(event.get("severity") or "")
         if not text or event.get("ephemeral") or PLUGIN.match(text) or text in _SUMMARIES:
             return
-        where = f"{short(str(event['urn']))}: " if event.get("urn") else ""
+        where = f"{short_title(str(event['urn']))}: " if event.get("urn") else ""
         if severity.startswith("error") and _UNREACHABLE.search(text):
-            self._errors[UNREACHABLE] = None  # each object says so, and advises to forget it
+            self._errors[UNREACHABLE] = None  # each object reports it, and advises to forget it
         elif severity.startswith("error"):
             self._errors[where + text] = None
         elif severity.startswith("warning"):
@@ -219,12 +219,12 @@ class _Messages:
 
 
 def order(finding: Finding) -> tuple[bool, str, str]:
-    """Return what findings are sorted by: those that end the update first."""
+    """Return the sort key of findings: those that end the update first."""
     return not finding.mandatory, finding.policy, finding.message
 
 
 def finding(event: Mapping[str, Any]) -> Finding:
-    """Return what a policy says; the pack's text begins with the policy's name and ends with its remedy."""
+    """Return a policy's finding; the pack's text begins with the policy's name and ends with its remedy."""
     policy = str(event.get("policyName") or "")
     text = _COLOUR.sub("", str(event.get("message") or "")).strip().removeprefix(f"{policy}: ")
     remedy = _REMEDIES.get(policy, "")

@@ -11,7 +11,7 @@ _FEW = 3
 _CHUNK = 12
 _MOST_NAMES = 30
 _SEAT = "\ue002"
-"""Stands for the name in what similar lines have in common."""
+"""The placeholder of the name in what similar lines have in common."""
 
 
 def grouped(lines: list[Line]) -> list[Line]:
@@ -27,15 +27,15 @@ def grouped(lines: list[Line]) -> list[Line]:
         names = dict.fromkeys(part for marked, whole in parts(text) if marked for part in whole.split("/"))
         for key in list(names)[:_MOST_NAMES]:
             groups[line.alarm, _without(text, key)][index] = key
-    gone: set[int] = set()
+    grouped_indices: set[int] = set()
     grouped_lines = dict(enumerate(lines))
     for members in sorted(groups.values(), key=lambda group: (-len(group), min(group))):
-        left = {index: key for index, key in members.items() if index not in gone}
-        if len(left) <= _FEW or len(set(left.values())) < len(left):
+        ungrouped = {index: key for index, key in members.items() if index not in grouped_indices}
+        if len(ungrouped) <= _FEW or len(set(ungrouped.values())) < len(ungrouped):
             continue
-        gone |= left.keys()
-        first, *others = sorted(left)
-        grouped_lines[first] = _line(lines[first], [left[index] for index in others])
+        grouped_indices |= ungrouped.keys()
+        first, *others = sorted(ungrouped)
+        grouped_lines[first] = _line(lines[first], [ungrouped[index] for index in others])
         for index in others:
             del grouped_lines[index]
     return list(grouped_lines.values())

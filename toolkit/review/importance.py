@@ -24,7 +24,7 @@ _FIRST = {kind.kind: rank for rank, kinds in enumerate((_SECURITY, _DATA, _PLATF
 
 
 def importance(change: Change) -> tuple[bool, int, int, str]:
-    """Return what sorts differences, the most important first: by what is done to an object, by kind, by URN."""
+    """Return the sort key of differences, the most important first: by operation, kind and URN."""
     resource = change.resource
     return (
         not resource.is_object or resource.is_patch,
@@ -34,6 +34,6 @@ def importance(change: Change) -> tuple[bool, int, int, str]:
     )
 
 
-def shown(review: Review) -> list[Change]:
-    """Return the changes whose differences are shown: components only say again what their objects say."""
+def described_changes(review: Review) -> list[Change]:
+    """Return the changes whose differences are shown: components only repeat their objects."""
     return [change for change in review.changed if not change.resource.type.startswith("hpc:")]

@@ -14,7 +14,7 @@ from policies.values import Path, Unknown
 from toolkit.review import paths
 from toolkit.review.cluster_facts import Facts
 from toolkit.review.model import UNKNOWN, Change, Resource, Review
-from toolkit.review.titles import done
+from toolkit.review.titles import participle
 
 _FIRST_WITH_V2 = (4, 11)
 """The release since which new clusters let everybody use restricted-v2 instead of restricted."""
@@ -23,8 +23,8 @@ _FIRST_WITH_V2 = (4, 11)
 class Side:
     """The objects as they were, or as they will be; patches only add to objects of others and are not among them."""
 
-    def __init__(self, resources: Iterable[Resource], seen: Callable[[Resource], Obj]) -> None:
-        self._seen = seen
+    def __init__(self, resources: Iterable[Resource], view: Callable[[Resource], Obj]) -> None:
+        self._view = view
         self.objects: list[Resource] = []
         self._of: dict[tuple[str, str], list[Resource]] = defaultdict(list)
         self.components: dict[str, list[Resource]] = defaultdict(list)
@@ -41,7 +41,7 @@ class Side:
 
     def inventory(self, *kinds: Kind) -> Inventory:
         """Return the objects of some kinds as policies see them."""
-        return Inventory(map(self._seen, self.of(*kinds)))
+        return Inventory(map(self._view, self.of(*kinds)))
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class IndexedReview:
 
     review: Review
 
-    def done(self, change: Change) -> str:
-        """Return what becomes of an object, as a participle."""
-        return done(change.op, drift=self.review.drift)
+    def participle(self, change: Change) -> str:
+        """Return the participle of what is done to an object: created, replaced, ..."""
+        return participle(change.op, drift=self.review.drift)
 
-    def raised(self, change: Change) -> str:
+    def run_change(self, change: Change) -> str:
         """Return the number by which a job runs again, e.g. `run 1 to 2`; empty where it does so for another reason."""
         parent = self._by_urn.get(change.resource.parent)
         if parent is None or parent.before is None or parent.after is None:
@@ -73,15 +73,15 @@ class IndexedReview:
     def _by_urn(self) -> Mapping[str, Change]:
         return {change.resource.urn: change for change in self.review.changes}
 
-    def seen(self, resource: Resource) -> Obj:
+    def view(self, resource: Resource) -> Obj:
         """Return an object as policies see it, with its unknown values."""
-        view = self._seen.get(id(resource))
+        view = self._views.get(id(resource))
         if view is None:
-            view = self._seen[id(resource)] = _seen(resource)
+            view = self._views[id(resource)] = _view(resource)
         return view
 
     @cached_property
-    def _seen(self) -> dict[int, Obj]:
+    def _views(self) -> dict[int, Obj]:
         return {}
 
     @property
@@ -93,13 +93,13 @@ class IndexedReview:
     def before(self) -> Side:
         """The objects as they were."""
         resources = (change.before for change in self.review.changes)
-        return Side((resource for resource in resources if resource), self.seen)
+        return Side((resource for resource in resources if resource), self.view)
 
     @cached_property
     def after(self) -> Side:
         """The objects as they will be."""
         resources = (change.after for change in self.review.changes)
-        return Side((resource for resource in resources if resource), self.seen)
+        return Side((resource for resource in resources if resource), self.view)
 
     @property
     def release(self) -> Release:
@@ -128,15 +128,15 @@ def group(resource: Resource) -> str:
     return resource.api_version.rpartition("/")[0]
 
 
-def _seen(resource: Resource) -> Obj:
+def _view(resource: Resource) -> Obj:
     unknown: list[Unknown] = []
     tree = resource.manifest
-    if _holds_unknown(tree):
-        tree = _known(tree, (), unknown)
+    if _has_unknown(tree):
+        tree = _marked(tree, (), unknown)
     return Obj(tree, resource.urn, partial=resource.is_patch, unknown=tuple(unknown))
 
 
-def _holds_unknown(tree: Any) -> bool:
+def _has_unknown(tree: Any) -> bool:
     waiting = [tree]
     while waiting:
         value = waiting.pop()
@@ -150,12 +150,12 @@ def _holds_unknown(tree: Any) -> bool:
     return False
 
 
-def _known(tree: Any, path: Path, unknown: list[Unknown]) -> Any:
+def _marked(tree: Any, path: Path, unknown: list[Unknown]) -> Any:
     if tree == UNKNOWN:
         unknown.append(Unknown(path))
         return unknown[-1]
     if isinstance(tree, Mapping):
-        return {key: _known(value, (*path, key), unknown) for key, value in tree.items()}
+        return {key: _marked(value, (*path, key), unknown) for key, value in tree.items()}
     if isinstance(tree, list):
-        return [_known(value, (*path, index), unknown) for index, value in enumerate(tree)]
+        return [_marked(value, (*path, index), unknown) for index, value in enumerate(tree)]
     return tree

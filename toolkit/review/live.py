@@ -15,7 +15,7 @@ from toolkit.review.compared_fields import HINTS, QUANTITIES, SETS, Fields
 from toolkit.review.model import UNKNOWN, Resource
 from toolkit.review.paths import Path
 
-_NOTHING: tuple[Any, ...] = (None, False, 0, "", [], {})
+_EMPTY: tuple[Any, ...] = (None, False, 0, "", [], {})
 """Values that the server drops where a field is optional."""
 _HIDDEN = (UNKNOWN, REDACTED)
 _NAMESPACE = ("metadata", "namespace")
@@ -42,7 +42,7 @@ def as_live(resource: Resource) -> dict[str, Any]:
     rules = compared_fields.of(resource)
     content: Any = _live(dict(resource.inputs), dict(resource.live), (), rules)
     for path in _undeclared(resource.inputs, resource.live, rules):
-        content = _with(content, path, paths.value(resource.live, path))
+        content = _with_value(content, path, paths.value(resource.live, path))
     return content if isinstance(content, dict) else {}
 
 
@@ -56,15 +56,15 @@ def repaired(resource: Resource, content: Mapping[str, Any]) -> Repaired:
     repair = _Repair(rules)
     body: Any = repair.value(declared, dict(content), ())
     for path in _undeclared(declared, content, rules):
-        body = _with(body, path[:-1], {k: v for k, v in paths.value(body, path[:-1]).items() if k != path[-1]})
+        body = _with_value(body, path[:-1], {k: v for k, v in paths.value(body, path[:-1]).items() if k != path[-1]})
         repair.removed.append(path)
     return Repaired(body, tuple(repair.removed))
 
 
 def _undeclared(declared: Mapping[str, Any], live: Mapping[str, Any], rules: Fields) -> list[Path]:
     """Return the paths of fields that count although they are not declared, where they hold something."""
-    held = [path for path in rules.counted if not _nothing(paths.value(live, path))]
-    return [path for path in held if paths.value(declared, path) is None]
+    present = [path for path in rules.counted if not _is_empty(paths.value(live, path))]
+    return [path for path in present if paths.value(declared, path) is None]
 
 
 def _live(declared: Any, live: Any, path: Path, rules: Fields) -> Any:
@@ -74,7 +74,7 @@ def _live(declared: Any, live: Any, path: Path, rules: Fields) -> Any:
         return _map(declared, live, path, rules)
     if isinstance(declared, list) and isinstance(live, list):
         return _list(declared, live, path, rules)
-    return declared if same(declared, live, quantity=not QUANTITIES.isdisjoint(path)) else live
+    return declared if equivalent(declared, live, quantity=not QUANTITIES.isdisjoint(path)) else live
 
 
 def _map(declared: Mapping[str, Any], live: Mapping[str, Any], path: Path, rules: Fields) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def _map(declared: Mapping[str, Any], live: Mapping[str, Any], path: Path, rules
             result[key] = _live(value, live[key], own, rules)
         elif _may_be_absent(value, own, rules):
             result[key] = value
-    return result | {key: live[key] for key in _further(declared, live, path, rules)}
+    return result | {key: live[key] for key in _added_keys(declared, live, path, rules)}
 
 
 def _list(declared: list[Any], live: list[Any], path: Path, rules: Fields) -> list[Any]:
@@ -112,10 +112,10 @@ class _Repair:
             return self._map(declared, live, path)
         if isinstance(declared, list) and isinstance(live, list):
             return self._list(declared, live, path)
-        return live if same(declared, live, quantity=not QUANTITIES.isdisjoint(path)) else declared
+        return live if equivalent(declared, live, quantity=not QUANTITIES.isdisjoint(path)) else declared
 
     def _map(self, declared: Mapping[str, Any], live: Mapping[str, Any], path: Path) -> dict[str, Any]:
-        further = _further(declared, live, path, self._rules)
+        further = _added_keys(declared, live, path, self._rules)
         self.removed += [(*path, key) for key in further]
         result = {key: value for key, value in live.items() if key not in further}
         for key, value in declared.items():
@@ -155,7 +155,7 @@ def _may_be_absent(value: Any, path: Path, rules: Fields) -> bool:
         _is_hint(path)
         or _are_hints(value, path)
         or path in rules.owned
-        or _nothing(value)
+        or _is_empty(value)
         or path in (("stringData",), _NAMESPACE)
     )
 
@@ -169,11 +169,11 @@ def _is_beside(path: Path, rules: Fields) -> bool:
     return _name(path) in rules.beside or path in rules.owned
 
 
-def _further(declared: Mapping[str, Any], live: Mapping[str, Any], path: Path, rules: Fields) -> list[str]:
+def _added_keys(declared: Mapping[str, Any], live: Mapping[str, Any], path: Path, rules: Fields) -> list[str]:
     """Return the keys that others have added to a map that is one value."""
     if _name(path) not in rules.whole or _is_beside(path, rules):
         return []
-    return [key for key, value in live.items() if key not in declared and not _nothing(value)]
+    return [key for key, value in live.items() if key not in declared and not _is_empty(value)]
 
 
 def _partners(declared: list[Any], live: list[Any], path: Path, rules: Fields) -> list[int | None]:
@@ -200,7 +200,7 @@ def _partners(declared: list[Any], live: list[Any], path: Path, rules: Fields) -
 def _equal(declared: Any, live: Any, path: Path, rules: Fields) -> bool:
     if isinstance(declared, Mapping):
         return isinstance(live, Mapping) and bool(_live(declared, live, path, rules) == declared)
-    return same(declared, live)
+    return equivalent(declared, live)
 
 
 def _by_name(declared: list[Any], live: list[Any]) -> list[int | None] | None:
@@ -218,23 +218,23 @@ def _names(entries: list[Any]) -> dict[str, int] | None:
     return places if len(places) == len(entries) else None
 
 
-def _with(content: Any, path: Path, value: Any) -> Any:
-    """Return a copy of the content with a value at a path, which is made where it is not there."""
+def _with_value(content: Any, path: Path, value: Any) -> Any:
+    """Return a copy of the content with a value at a path, which is created where it is absent."""
     if not path:
         return value
     inner = content if isinstance(content, Mapping) else {}
-    return {**inner, path[0]: _with(inner.get(path[0]), path[1:], value)}
+    return {**inner, path[0]: _with_value(inner.get(path[0]), path[1:], value)}
 
 
-def same(declared: Any, live: Any, *, quantity: bool = False) -> bool:
-    """Whether two values mean the same to an API server: nothing as absent, and quantities by what they amount to."""
+def equivalent(declared: Any, live: Any, *, quantity: bool = False) -> bool:
+    """Whether two values mean the same to an API server: empty as absent, and quantities by their amount."""
     if isinstance(declared, bool) or isinstance(live, bool):
         return declared is live
-    if declared == live or (_nothing(declared) and _nothing(live)):
+    if declared == live or (_is_empty(declared) and _is_empty(live)):
         return True
     quantity_declared = amount(declared) if quantity else None
     return quantity_declared is not None and quantity_declared == amount(live) and isinstance(live, str)
 
 
-def _nothing(value: Any) -> bool:
-    return any(value is empty or (type(value) is type(empty) and value == empty) for empty in _NOTHING)
+def _is_empty(value: Any) -> bool:
+    return any(value is empty or (type(value) is type(empty) and value == empty) for empty in _EMPTY)

@@ -69,8 +69,8 @@ def written(section: Section, lines: int | None = None, details: int | None = No
     rest = len(section.lines) - len(shown)
     if rest:
         alarms = sum(line.alarm for line in section.lines[len(shown) :])
-        grave = f", {alarms:,} of them marked ⚠️" if alarms else ""
-        text.append(f"- … {plural(rest, 'more line')}{grave}")
+        alarm_count = f", {alarms:,} of them marked ⚠️" if alarms else ""
+        text.append(f"- … {plural(rest, 'more line')}{alarm_count}")
     return "\n".join(text)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from toolkit.review.cluster_facts import Facts
 
 CHANGED = "[another secret]"
-"""What stands for a secret's new value where only this is known, that it is another one."""
+"""The placeholder of a secret's new value where only this is known, that it is another one."""
 UNKNOWN = "[unknown until the update]"
-"""What stands for a value that only the update will bring."""
+"""The placeholder of a value that is unknown until the update."""
 
 
 class Op(StrEnum):
@@ -36,7 +36,7 @@ class Resource:
     type: str
     """Type token, e.g. `kubernetes:batch/v1:Job` or `hpc:tenants:Tenant`."""
     inputs: Mapping[str, Any]
-    """What is declared: plain JSON data, in which REDACTED and UNKNOWN stand for values."""
+    """What is declared: plain JSON data, in which REDACTED and UNKNOWN replace values."""
     parent: str = ""
     protect: bool = False
     retain_on_delete: bool = False
@@ -119,7 +119,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a policy found."""
+    """A finding of a policy."""
 
     policy: str
     mandatory: bool

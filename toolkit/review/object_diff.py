@@ -44,7 +44,7 @@ def difference(change: Change, most: int = 80, texts: int | None = None) -> list
 
 
 def is_counted(line: str) -> bool:
-    """Whether a line of a difference stands for a text that was too long."""
+    """Whether a line of a difference replaces a text that was too long."""
     return _COUNTED.search(line) is not None
 
 
@@ -86,14 +86,14 @@ class _Differ:
         if _same(before, after):
             return
         head = f"{_key(key)}:"
-        if depth < _DEEPEST and _alike(before, after, Mapping):
+        if depth < _DEEPEST and _both_are(before, after, Mapping):
             yield from self._under(head, self._mapping(before, after, depth + 1, at), depth, at)
-        elif depth < _DEEPEST and _alike(before, after, list):
+        elif depth < _DEEPEST and _both_are(before, after, list):
             yield from self._under(head, self._list(before, after, depth + 1, at), depth, at)
         elif (old := lines(before)) and (new := lines(after)):
             yield from self._text(head, list(_texts(old, new, depth + 1)), depth, at)
         else:
-            old, new = _apart(before, after)
+            old, new = _from_difference(before, after)
             yield from self._whole("-", key, old, depth, ())
             yield from self._whole("+", key, new, depth, at)
 
@@ -140,7 +140,7 @@ class _Differ:
         if before is not _ABSENT and after is not _ABSENT:
             if _same(before, after):
                 return
-            if depth < _DEEPEST and _alike(before, after, Mapping):
+            if depth < _DEEPEST and _both_are(before, after, Mapping):
                 name = f" {identity}: {scalar(before[identity])}" if identity else ""
                 yield _Line(" ", depth, f"-{name}{self._mark(at)}")
                 yield from self._mapping(before, after, depth + 1, at)
@@ -161,11 +161,11 @@ class _Differ:
             yield _Line(sign, depth, f"{_key(key)}: |{mark}")
             yield from (_Line(sign, depth + 1, line) for line in text)
         else:
-            yield _Line(sign, depth, f"{_key(key)}: {_short(value)}{mark}")
+            yield _Line(sign, depth, f"{_key(key)}: {_summary(value)}{mark}")
 
     def _tree(self, sign: str, value: Any, depth: int, at: paths.Path) -> Iterator[_Line]:
         if depth >= _DEEPEST or not isinstance(value, Mapping | list) or not value:
-            yield _Line(sign, depth, f"{_short(value)}{self._mark(at)}")
+            yield _Line(sign, depth, f"{_summary(value)}{self._mark(at)}")
         elif isinstance(value, Mapping):
             for key, item in _items(value):
                 yield from self._whole(sign, key, item, depth, (*at, key) if at else ())
@@ -191,7 +191,7 @@ def _texts(before: list[str], after: list[str], depth: int) -> Iterator[_Line]:
             yield _Line(line[0], depth, line[1:])
 
 
-def _apart(before: Any, after: Any) -> tuple[Any, Any]:
+def _from_difference(before: Any, after: Any) -> tuple[Any, Any]:
     """Return two long texts from where they begin to differ, so that shortening does not hide that."""
     if not (isinstance(before, str) and isinstance(after, str)) or max(len(before), len(after)) <= LONGEST:
         return before, after
@@ -207,7 +207,7 @@ def _apart(before: Any, after: Any) -> tuple[Any, Any]:
 
 
 def _declared(resource: Resource) -> Mapping[str, Any]:
-    """Return what is declared, without what says only again which object it is, and without secrets."""
+    """Return what is declared, without the fields that only identify the object, and without secrets."""
     shown = {key: value for key, value in resource.inputs.items() if key not in ("apiVersion", "kind")}
     for key in _SECRETS.get(resource.kind, ()):
         if key in shown:
@@ -235,11 +235,11 @@ def _key(key: Any) -> str:
     return shortened(visible(str(key)), LONGEST)
 
 
-def _short(value: Any) -> str:
+def _summary(value: Any) -> str:
     return empty(value) or (scalar(value) if not isinstance(value, Mapping | list) else "(deeper than is shown)")
 
 
-def _alike(before: Any, after: Any, kind: type) -> bool:
+def _both_are(before: Any, after: Any, kind: type) -> bool:
     return isinstance(before, kind) and isinstance(after, kind)
 
 

@@ -54,9 +54,9 @@ def compare(before: list[Rendered], after: list[Rendered], difference: Differenc
     for new in after:
         urn = next((former for former in _names(new) if former in old), None)
         changes.append(_change(old.pop(urn), new, difference) if urn else Change(Op.CREATE, None, new.resource))
-    for gone in old.values():
-        kept = gone.resource.retain_on_delete
-        changes.append(Change(Op.FORGET if kept else Op.DELETE, gone.resource, None))
+    for removed in old.values():
+        kept = removed.resource.retain_on_delete
+        changes.append(Change(Op.FORGET if kept else Op.DELETE, removed.resource, None))
     return tuple(sorted(changes, key=lambda change: change.resource.urn))
 
 

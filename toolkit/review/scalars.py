@@ -48,7 +48,7 @@ def _is_number(text: str) -> bool:
 
 
 def lines(value: Any) -> list[str]:
-    """Return the lines of a text that has several and says something to people; else nothing."""
+    """Return the lines of a text that has several and is readable; else nothing."""
     text = content(value)
     if not isinstance(text, str) or text.count("\n") < _FEW_LINES or _described(text):
         return []

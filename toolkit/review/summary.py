@@ -8,7 +8,7 @@ from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Ending, Op, Resource, Review
 from toolkit.review.sentences import enumerated, name, quoted
 from toolkit.review.stateful_objects import StatefulObjects
-from toolkit.review.titles import ORDER, done, title
+from toolkit.review.titles import ORDER, participle, title
 
 _COMMIT = 12
 FAILED = 1_500
@@ -59,7 +59,7 @@ def _sentences(lines: list[str]) -> str:
 
 
 def cautions(review: Review) -> Iterator[str]:
-    """Yield what to know before all else."""
+    """Yield what the reader must know first."""
     if review.unanswered:
         reason = quoted(_sentences(review.unanswered.splitlines())).rstrip(".")
         yield (
@@ -71,12 +71,12 @@ def cautions(review: Review) -> Iterator[str]:
         left = enumerated([title(resource) for resource in review.leftovers], _ENDING)
         yield f"An interrupted replacement left what the next update deletes: {left}."
     for ending in review.ending[:_ENDING]:
-        yield f"{name(ending.kind, 60)} {name(ending.path)} is being deleted{_awaited(ending)}."
+        yield f"{name(ending.kind, 60)} {name(ending.path)} is being deleted{_finalizers(ending)}."
     if rest := len(review.ending[_ENDING:]):
         yield f"{plural(rest, 'more object')} of the stack {'is' if rest == 1 else 'are'} being deleted."
 
 
-def _awaited(ending: Ending) -> str:
+def _finalizers(ending: Ending) -> str:
     if not ending.finalizers:
         return ""
     finalizers = enumerated([name(finalizer, 60) for finalizer in ending.finalizers], 3)
@@ -100,7 +100,7 @@ def counts(indexed: IndexedReview) -> str:
     objects = [change for change in review.changed if change.resource.is_object]
     if not objects and review.failed:
         return f"What {'drifted' if review.drift else 'changes'} could not be determined."
-    if not review.changed and any(map(_less_kept, review.changes)):
+    if not review.changed and any(map(_protection_changes, review.changes)):
         return "No object changes, but the protection of some does."
     if not review.changed:
         return _unchanged(review)
@@ -126,7 +126,7 @@ def counts(indexed: IndexedReview) -> str:
 
 def counted(number: Counter[Op]) -> str:
     """Return what became of the objects of a stack: `objects on the cluster: 2 created and 51 unchanged`."""
-    parts = [f"{number[op]:,} {done(op)}" for op in (*ORDER, Op.SAME) if number[op]]
+    parts = [f"{number[op]:,} {participle(op)}" for op in (*ORDER, Op.SAME) if number[op]]
     return f"objects on the cluster: {enumerated(parts, len(parts)) or 'none'}"
 
 
@@ -143,16 +143,16 @@ def _unchanged(review: Review) -> str:
     return "No drift: the cluster is as the last update left it."
 
 
-def _less_kept(change: Change) -> bool:
+def _protection_changes(change: Change) -> bool:
     """Return whether an object's protection changes, which the engine takes for no change."""
     before, after = change.before, change.after
-    return bool(before and after) and _kept(before) != _kept(after)
+    return bool(before and after) and _protection(before) != _protection(after)
 
 
-def _kept(resource: Resource | None) -> tuple[bool, bool] | None:
+def _protection(resource: Resource | None) -> tuple[bool, bool] | None:
     return (resource.protect, resource.retain_on_delete) if resource else None
 
 
 def _numbers(number: Counter[Op], *, drift: bool) -> str:
-    shown = [f"{number[op]:,} {done(op, drift=drift)}" for op in ORDER if number[op]]
+    shown = [f"{number[op]:,} {participle(op, drift=drift)}" for op in ORDER if number[op]]
     return enumerated(shown, len(ORDER))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from toolkit.review import summary, titles
-from toolkit.review.importance import importance, shown
+from toolkit.review.importance import described_changes, importance
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Review
 from toolkit.review.object_diff import difference, is_counted
@@ -41,9 +41,9 @@ def _lines(review: Review, *, differences: bool) -> Iterator[str]:
     for section in sections(indexed):
         yield from _section(section)
     shortened = False
-    for change in sorted(shown(review), key=importance) if differences else ():
+    for change in sorted(described_changes(review), key=importance) if differences else ():
         yield ""
-        yield f"{titles.title(change.resource)} {indexed.done(change)}"
+        yield f"{titles.title(change.resource)} {indexed.participle(change)}"
         lines = difference(change, _WHOLE, _TEXTS)
         shortened = shortened or any(map(is_counted, lines))
         yield from (f"  {line}" for line in lines)

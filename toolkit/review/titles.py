@@ -17,12 +17,12 @@ _DRIFTED = {Op.UPDATE: "changed", Op.DELETE: "gone"}
 ORDER = (Op.CREATE, Op.UPDATE, Op.REPLACE, Op.DELETE, Op.ADOPT, Op.FORGET)
 
 
-def done(op: Op, *, drift: bool = False) -> str:
-    """Return what becomes of an object, or what became of it without us."""
+def participle(op: Op, *, drift: bool = False) -> str:
+    """Return the participle of an operation, or of a change that was made out of band."""
     return _DRIFTED.get(op, _DONE[op]) if drift else _DONE[op]
 
 
-def short(urn: str) -> str:
+def short_title(urn: str) -> str:
     """Return type and name of the resource of a URN: `Job mofed-test-job`."""
     *_, types, logical = urn.split("::")
     return f"{types.rpartition('$')[2].rpartition(':')[2]} {logical}"

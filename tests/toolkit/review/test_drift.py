@@ -304,8 +304,8 @@ def test_a_job_that_was_cleaned_away_is_reported() -> None:
 )
 def test_values_that_mean_the_same(declared: Any, seen: Any, expected: bool) -> None:
     """Equal quantities in different notations are not drift."""
-    assert live.same(declared, seen, quantity=True) is expected
-    assert live.same("1000m", "1") is False
+    assert live.equivalent(declared, seen, quantity=True) is expected
+    assert live.equivalent("1000m", "1") is False
 
 
 def test_a_review_of_an_update_has_what_the_cluster_holds() -> None:

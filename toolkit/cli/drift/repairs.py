@@ -19,7 +19,7 @@ from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
-from toolkit.review import live, paths, removal
+from toolkit.review import live, paths, removal_commands
 from toolkit.review.model import Change, Op, Resource, Review
 from toolkit.review.titles import path
 
@@ -107,11 +107,13 @@ def sort_out(found: Review, refusal: Callable[[Resource], str], agreed: Collecti
             again.append(change)
             continue
         seen = change.after
-        extra = removal.added(change)
-        if extra and removal.only(change):
-            left.append(Left(seen, f"others added {_listed(extra)}", removal.command(change, found.kubectl)))
+        extra = removal_commands.added(change)
+        if extra and removal_commands.is_only_additions(change):
+            left.append(
+                Left(seen, f"others added {_listed(extra)}", removal_commands.patch_command(change, found.kubectl))
+            )
         elif label(seen) not in agreed and (why := refusal(change.before)):
-            deletion = removal.deletion(seen, found.kubectl)
+            deletion = removal_commands.deletion_command(seen, found.kubectl)
             left.append(Left(seen, f"the API server refuses: {why}", deletion, replaceable=True))
         else:
             again.append(change)

@@ -7,7 +7,7 @@ from typing import Any
 
 from policies.findings import Undetermined
 from toolkit.cli.shared.host_output import HostOutput
-from toolkit.review.titles import short
+from toolkit.review.titles import short_title
 
 VERBS = {
     "create": "created",
@@ -107,7 +107,7 @@ def _begin(account: Account, event: dict[str, Any], when: float) -> Iterator[Ope
         account.steps.setdefault(metadata["urn"], []).append(_step(metadata))
         if metadata["op"] not in _QUIET:
             account._started[_key(metadata)] = when
-            account.running[_key(metadata)] = short(metadata["urn"])
+            account.running[_key(metadata)] = short_title(metadata["urn"])
     yield from ()
 
 
@@ -120,13 +120,13 @@ def _end(account: Account, event: dict[str, Any], when: float) -> Iterator[Opera
 
 def _fail(account: Account, event: dict[str, Any], when: float) -> Iterator[Operation | Message]:
     metadata = event["metadata"]
-    account.failed.append(short(metadata["urn"]))
+    account.failed.append(short_title(metadata["urn"]))
     yield _ended(account, metadata, when, failed=True)
 
 
 def _ended(account: Account, metadata: dict[str, Any], when: float, *, failed: bool) -> Operation:
     account.done += 1
-    name = account.running.pop(_key(metadata), short(metadata["urn"]))
+    name = account.running.pop(_key(metadata), short_title(metadata["urn"]))
     # The log's clock has whole seconds.
     seconds = when - account._started.pop(_key(metadata), when)
     return Operation(_verb(metadata), name, seconds, failed)
@@ -184,7 +184,7 @@ def _policy(account: Account, event: dict[str, Any], _: float) -> Iterator[Opera
 
 def _report(account: Account, severity: str, text: str, urn: str | None, policy: str = "") -> Iterator[Message]:
     clean = _plain(text).strip()
-    message = Message(severity.removesuffix("#err"), clean, short(urn) if urn else "", policy)
+    message = Message(severity.removesuffix("#err"), clean, short_title(urn) if urn else "", policy)
     # The update repeats the messages of its preview.
     if clean and message not in account.messages:
         account.messages.append(message)

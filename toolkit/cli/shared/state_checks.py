@@ -6,7 +6,7 @@ from core.wording import some
 from toolkit.cli.shared import layers
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
-from toolkit.review.titles import short
+from toolkit.review.titles import short_title
 
 _SHOWN = 3  # objects that a message names
 
@@ -61,7 +61,7 @@ def require_fitting(stack: Stack) -> None:
 
 def require_unprotected(stack: Stack) -> None:
     """Raise Problem when the state has protected objects: the engine would list each, and delete none at all."""
-    kept = [short(resource["urn"]) for resource in _resources(stack) if resource.get("protect")]
+    kept = [short_title(resource["urn"]) for resource in _resources(stack) if resource.get("protect")]
     if kept:
         raise Problem(
             f"stack {stack.name} protects {some(kept, _SHOWN)}",

@@ -18,7 +18,7 @@ from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.paths import PROJECT
 from toolkit.cli.shared.stack import Stack
-from toolkit.review.titles import short
+from toolkit.review.titles import short_title
 
 _SHOWN = 12
 _VERSION = 3
@@ -142,7 +142,7 @@ def _group(title: str, urns: tuple[str, ...]) -> list[str]:
     if not urns:
         return []
     more = [f"  ... and {len(urns) - _SHOWN} more"] if len(urns) > _SHOWN else []
-    return [f"{title} ({len(urns)}):", *(f"  {short(urn)}" for urn in urns[:_SHOWN]), *more]
+    return [f"{title} ({len(urns)}):", *(f"  {short_title(urn)}" for urn in urns[:_SHOWN]), *more]
 
 
 def _owner(urn: str) -> tuple[str, str]:

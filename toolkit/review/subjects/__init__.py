@@ -9,7 +9,6 @@ from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.section import Section
 from toolkit.review.subjects import (
     access,
-    allowed,
     builds,
     capacity,
     cluster,
@@ -31,6 +30,7 @@ from toolkit.review.subjects import (
     secrets,
     storage,
     tenants,
+    unlisted_versions,
     warnings,
 )
 
@@ -53,7 +53,7 @@ SUBJECTS: tuple[Find, ...] = (
     placement.find,
     restarts.find,
     drivers.find,
-    allowed.find,
+    unlisted_versions.find,
     operators.find,
     jobs.find,
     schedules.find,
@@ -62,7 +62,7 @@ SUBJECTS: tuple[Find, ...] = (
     secrets.find,
     warnings.find,
 )
-"""Each says in a section what a change means for its subject; None where that is nothing."""
+"""Each reports in a section what a change means for its subject; None where that is nothing."""
 
 
 def refuse_unlisted(modules: Iterable[str], subjects: Iterable[Find] = SUBJECTS) -> None:
@@ -80,7 +80,7 @@ refuse_unlisted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def sections(indexed: IndexedReview) -> Iterator[Section]:
-    """Yield the sections that have something to say."""
+    """Yield the sections that are not empty."""
     for find in SUBJECTS:
         if (section := find(indexed)) is not None:
             yield replace(section, lines=tuple(grouping.grouped(list(section.lines))))

@@ -92,7 +92,12 @@ def find(indexed: IndexedReview) -> Section | None:
     old, new = (Access(side, indexed) for side in (indexed.before, indexed.after))
     accounts = {*old.existing, *new.existing, *_named(old), *_named(new)}
     moves = [move for account in sorted(accounts) if (move := _move(account, old, new)) is not None]
-    lines = [*_powers(moves), *_accounts(moves), *_others(old, new), *_doubts(new, moves, _gone(indexed))]
+    lines = [
+        *_powers(moves),
+        *_accounts(moves),
+        *_others(old, new),
+        *_undetermined(new, moves, _removed_grants(indexed)),
+    ]
     return section("Who may run which pods", lines, vital=True)
 
 
@@ -137,13 +142,13 @@ def _words(move: _Move) -> str:
     account = f"account {name('/'.join(move.account))}"
     parts = []
     if move.gained:
-        parts.append(f"may now use SCC {names(sorted(move.gained))} (was: {_only(move.before)})")
+        parts.append(f"may now use SCC {names(sorted(move.gained))} (was: {_only_names(move.before)})")
     if move.lost:
         parts.append(f"may no longer use SCC {names(sorted(move.lost))}")
     return f"{account} {' and '.join(parts)}" if parts else f"{account}, by an SCC that it may use already"
 
 
-def _only(before: frozenset[str]) -> str:
+def _only_names(before: frozenset[str]) -> str:
     return f"{names(sorted(before))} only" if before else "none"
 
 
@@ -167,24 +172,26 @@ def _matches(group: str, pattern: str) -> bool:
     return group.startswith(pattern[:-1]) if pattern.endswith("*") else group == pattern
 
 
-def _gone(indexed: IndexedReview) -> set[tuple[str, str]]:
-    """Return namespace and words of each role and SCC that is no longer there, and so gives nothing."""
-    ends = (change for change in indexed.changed(SECURITY_CONTEXT_CONSTRAINTS, ROLE, CLUSTER_ROLE) if not change.after)
+def _removed_grants(indexed: IndexedReview) -> set[tuple[str, str]]:
+    """Return namespace and name of each role and SCC that is removed, and so grants nothing."""
+    removed = (
+        change for change in indexed.changed(SECURITY_CONTEXT_CONSTRAINTS, ROLE, CLUSTER_ROLE) if not change.after
+    )
     return {
-        (each.resource.namespace, f"{each.resource.kind} {each.resource.object_name}")
-        for each in ends
-        if each.op is not Op.FORGET
+        (change.resource.namespace, f"{change.resource.kind} {change.resource.object_name}")
+        for change in removed
+        if change.op is not Op.FORGET
     }
 
 
-def _doubts(new: Access, moves: list[_Move], gone: set[tuple[str, str]]) -> Iterator[Line]:
+def _undetermined(new: Access, moves: list[_Move], removed_grants: set[tuple[str, str]]) -> Iterator[Line]:
     if new.accounts.uncertain:
         yield Line(
             "not all is known before the update: an SCC, a role or a binding has a value that only it will bring"
         )
     for move in moves:
         missing = new.accounts.undecided(*move.account)
-        if missing and gone.isdisjoint({("", missing), (move.account[0], missing)}):
+        if missing and removed_grants.isdisjoint({("", missing), (move.account[0], missing)}):
             yield Line(
                 f"account {name('/'.join(move.account))} is bound to {name(missing)}, which is not among the objects: "
                 "what that adds could not be determined"

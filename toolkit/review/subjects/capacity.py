@@ -31,7 +31,7 @@ def find(indexed: IndexedReview) -> Section | None:
 
 def claims(resource: Resource, indexed: IndexedReview) -> dict[str, int]:
     """Return how many of each device all pods of a job claim together."""
-    view = indexed.seen(resource)
+    view = indexed.view(resource)
     totals: dict[str, int] = {}
     for pod, demand in demands(view):
         number = copies(view, pod)
@@ -40,7 +40,7 @@ def claims(resource: Resource, indexed: IndexedReview) -> dict[str, int]:
     return totals
 
 
-def worded(totals: dict[str, int]) -> str:
+def described(totals: dict[str, int]) -> str:
     """Write claims: `16 GPUs and 8 of rdma/shared_ib0`, the many devices of a fabric together."""
     gpus = sum(number for device, number in totals.items() if not device.startswith(RDMA_PREFIX))
     rdma = {device: number for device, number in sorted(totals.items()) if device.startswith(RDMA_PREFIX)}
@@ -55,20 +55,20 @@ def worded(totals: dict[str, int]) -> str:
 
 
 def _job(change: Change, indexed: IndexedReview) -> Line | None:
-    was = claims(change.before, indexed) if change.before else {}
-    will = claims(change.after, indexed) if change.after else {}
-    if was == will:
+    old = claims(change.before, indexed) if change.before else {}
+    new = claims(change.after, indexed) if change.after else {}
+    if old == new:
         return None
     facts = indexed.facts
-    text = f"{title(change.resource)} claims {worded(will)}" + (f" (was {worded(was)})" if was else "")
+    text = f"{title(change.resource)} claims {described(new)}" + (f" (was {described(old)})" if old else "")
     faults = []
-    gpus = will.get(GPU_RESOURCE, 0)
+    gpus = new.get(GPU_RESOURCE, 0)
     if facts.nodes and gpus > facts.gpus:
         faults.append(f"the nodes have {facts.gpus:,}: it never starts")
-    missing = [device for device in will if device.startswith(RDMA_PREFIX) and device not in facts.rdma]
+    missing = [device for device in new if device.startswith(RDMA_PREFIX) and device not in facts.rdma]
     if facts.nodes and missing:
         faults.append(f"no node offers {names(sorted(missing), 4)}")
-    if not faults and not (was and will):
+    if not faults and not (old and new):
         return None  # what starts and ends is reported with the jobs
     return Line("; ".join([text, *faults]), alarm=bool(faults))
 
@@ -76,27 +76,29 @@ def _job(change: Change, indexed: IndexedReview) -> Line | None:
 def _quotas(indexed: IndexedReview) -> Iterator[Line]:
     if not indexed.changed(RESOURCE_QUOTA, CLUSTER_QUEUE):
         return
-    was, will = (_promised(side) for side in (indexed.before, indexed.after))
-    if was == will:
+    old, new = (_guarantees(side) for side in (indexed.before, indexed.after))
+    if old == new:
         return
-    total = sum(will.values())
-    have = indexed.facts.gpus
-    moved = [
-        f"{name(who)} {will.get(who, 0):,} (was {was.get(who, 0):,})"
-        for who in sorted({*was, *will})
-        if was.get(who) != will.get(who)
+    total = sum(new.values())
+    available = indexed.facts.gpus
+    details = [
+        f"{name(holder)} {new.get(holder, 0):,} (was {old.get(holder, 0):,})"
+        for holder in sorted({*old, *new})
+        if old.get(holder) != new.get(holder)
     ]
-    text = f"quotas promise {plural(total, 'GPU')} (was {sum(was.values()):,})"
-    if not have:
-        yield Line(text, tuple(moved))
-    elif total > have:
-        yield Line(f"{text} of {have:,} that the nodes have: not all can be had at once", tuple(moved), alarm=True)
+    text = f"quotas promise {plural(total, 'GPU')} (was {sum(old.values()):,})"
+    if not available:
+        yield Line(text, tuple(details))
+    elif total > available:
+        yield Line(
+            f"{text} of {available:,} that the nodes have: not all can be had at once", tuple(details), alarm=True
+        )
     else:
-        rest = f"; {have - total:,} are promised to no one" if have > total else ""
-        yield Line(f"{text} of {have:,} that the nodes have{rest}", tuple(moved))
+        rest = f"; {available - total:,} are promised to no one" if available > total else ""
+        yield Line(f"{text} of {available:,} that the nodes have{rest}", tuple(details))
 
 
-def _promised(side: Side) -> dict[str, int]:
+def _guarantees(side: Side) -> dict[str, int]:
     """Return the GPUs promised to each queue; without queues, to each namespace."""
     queues = {queue.object_name: queue_quota(queue) for queue in side.of(CLUSTER_QUEUE)}
     if queues:

@@ -31,7 +31,9 @@ def find(indexed: IndexedReview) -> Section | None:
     ends = [change for change in indexed.review.changed if change.op in _ENDS and change.resource.is_object]
     holdings = StatefulObjects(indexed) if ends else None
     lines = [
-        line for change in sorted(ends, key=_rank) if holdings and (line := _end(change, indexed, holdings)) is not None
+        line
+        for change in sorted(ends, key=_rank)
+        if holdings and (line := _removal(change, indexed, holdings)) is not None
     ]
     refused = sum(bool(change.before and change.before.protect) for change in ends)
     if refused and not indexed.review.drift:
@@ -40,17 +42,17 @@ def find(indexed: IndexedReview) -> Section | None:
             0,
             Line(f"the engine refuses to delete or replace {what} until the protection is removed", alarm=True),
         )
-    if bare := _losing("protect", indexed):
+    if bare := _unprotected("protect", indexed):
         what = f"{plural(len(bare), 'object')} no longer protected from deletion"
         lines.append(Line(f"{what}: {names(bare, _SHOWN)}", alarm=True))
-    if released := _losing("retain_on_delete", indexed):
+    if released := _unprotected("retain_on_delete", indexed):
         what = "No longer retained on the cluster when removed from the stack"
         lines.append(Line(f"{what}: {names(released, _SHOWN)}", alarm=True))
     lines += deletion_blockers.lines(indexed)
     return section("Data and protected objects", lines, vital=True)
 
 
-def _losing(option: str, indexed: IndexedReview) -> list[str]:
+def _unprotected(option: str, indexed: IndexedReview) -> list[str]:
     """Return the names of the resources that had an option of the engine and lose it."""
     both = ((change.before, change.after) for change in indexed.review.changes)
     return [
@@ -61,30 +63,30 @@ def _losing(option: str, indexed: IndexedReview) -> list[str]:
 
 
 def _rank(change: Change) -> tuple[int, str]:
-    kinds = list(_MEANINGS)
+    kinds = list(_CONSEQUENCES)
     kind = change.resource.kind
     return kinds.index(kind) if kind in kinds else len(kinds), change.resource.urn
 
 
-def _end(change: Change, indexed: IndexedReview, holdings: StatefulObjects) -> Line | None:
+def _removal(change: Change, indexed: IndexedReview, holdings: StatefulObjects) -> Line | None:
     resource = change.before
     if resource is None or not (holdings.of(resource) or resource.protect):
         return None
-    text = f"{'protected ' if resource.protect else ''}{title(resource)} is {indexed.done(change)}"
+    text = f"{'protected ' if resource.protect else ''}{title(resource)} is {indexed.participle(change)}"
     if change.replaced_for:
         text += f" (for {names(change.replaced_for, 3)})"
-    effects = [] if indexed.review.drift else _meaning(change, resource, holdings)
+    effects = [] if indexed.review.drift else _consequences(change, resource, holdings)
     alarm = change.op is not Op.FORGET or resource.namespace in holdings.ending
     return Line(f"{text}: {'; '.join(effects)}" if effects else text, alarm=alarm)
 
 
-def _meaning(change: Change, resource: Resource, holdings: StatefulObjects) -> list[str]:
+def _consequences(change: Change, resource: Resource, holdings: StatefulObjects) -> list[str]:
     kept = change.op is Op.FORGET or resource.retain_on_delete
     if kept and resource.namespace in holdings.ending:
         return ["it is set to stay on the cluster, and is deleted with its namespace nevertheless"]
     if kept:
         return ["it stays on the cluster, and the stack does not know it any more"]
-    meaning = _MEANINGS.get(resource.kind)
+    meaning = _CONSEQUENCES.get(resource.kind)
     return meaning(resource, holdings) if meaning else []
 
 
@@ -120,7 +122,7 @@ def _claim(resource: Resource, holdings: StatefulObjects) -> str:
     return f"the data stays, as {title(owner)} says {name(reclaim(owner))}, and is not bound again by itself"
 
 
-_MEANINGS: Mapping[str, Callable[[Resource, StatefulObjects], list[str]]] = {
+_CONSEQUENCES: Mapping[str, Callable[[Resource, StatefulObjects], list[str]]] = {
     NAMESPACE.kind: _namespace,
     PERSISTENT_VOLUME_CLAIM.kind: lambda claim, holdings: [_claim(claim, holdings)],
     PERSISTENT_VOLUME.kind: _volume,

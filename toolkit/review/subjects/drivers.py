@@ -57,15 +57,15 @@ def _lines(change: Change, indexed: IndexedReview) -> Iterator[Line]:
     paths = []
     for driver in _DRIVERS:
         if change.resource.kind == driver.kind.kind:
-            was, will = (_without_policy(read(side, *driver.path)) for side in (before, after))
+            old, new = (_without_policy(read(side, *driver.path)) for side in (before, after))
             paths += list(driver.path or (*mapping(before), *mapping(after)))
-            if was != will and read(will, _OBJECTS) is True:
+            if old != new and read(new, _OBJECTS) is True:
                 yield _from_objects(driver, "NVIDIADrivers")
-            elif was and not will and not driver.of_some and _new(NIC_NODE_POLICY, indexed):
+            elif old and not new and not driver.of_some and _new(NIC_NODE_POLICY, indexed):
                 yield _from_objects(driver, "NicNodePolicies")
-            elif was != will:
+            elif old != new:
                 on = f" of {title(change.resource)}" if driver.of_some else _nodes(indexed)
-                yield _driver(driver, was, will, read(after, *driver.path, _UPGRADE, "autoUpgrade") is True, on)
+                yield _driver(driver, old, new, read(after, *driver.path, _UPGRADE, "autoUpgrade") is True, on)
     others = sorted(
         key
         for key in {*mapping(before), *mapping(after)}

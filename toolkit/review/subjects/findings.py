@@ -22,7 +22,7 @@ _PLACE = re.compile(r"(?P<object>[A-Z]\w* (?:\S*\(no name\)|\S+?))(?:, .+)?")
 
 
 def find(indexed: IndexedReview) -> Section | None:
-    """Report what the policies found."""
+    """Report the findings of the policies."""
     groups: dict[tuple[bool, bool, str, str], list[str]] = defaultdict(list)
     for finding in indexed.review.findings:
         groups[not finding.mandatory, finding.new is False, finding.policy, finding.remedy].append(_message(finding))
@@ -66,7 +66,7 @@ def _by_message(messages: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _manifest(text: str, manifests: Manifests) -> str:
-    """Return where the manifest is of the object that a message begins with, to stand before it."""
+    """Return the place of the manifest of the object that a message begins with, as its prefix."""
     subject = _PLACE.fullmatch(text.partition(": ")[0])
     place = manifests.get(subject["object"]) if subject else None
     return f"{name(place)}: " if place else ""

@@ -16,28 +16,28 @@ from toolkit.review.titles import title
 
 def find(indexed: IndexedReview) -> Section | None:
     """Report which images change, each with what runs them."""
-    moved: Mapping[tuple[str, str], set[str]] = defaultdict(set)
+    users_by_change: Mapping[tuple[str, str], set[str]] = defaultdict(set)
     for change in indexed.review.changed:
         if not change.resource.is_object or change.after is None:
             continue
         for pair in _pairs(change, indexed):
-            moved[pair].add(title(change.resource))
-    if any(not was for was, _ in moved):
+            users_by_change[pair].add(title(change.resource))
+    if any(not old for old, _ in users_by_change):
         existing = _all(indexed.before.objects, indexed)
-        moved = {pair: users for pair, users in moved.items() if pair[0] or pair[1] not in existing}
-    lines = [_line(was, will, sorted(users)) for (was, will), users in sorted(moved.items())]
+        users_by_change = {pair: users for pair, users in users_by_change.items() if pair[0] or pair[1] not in existing}
+    lines = [_line(old, new, sorted(users)) for (old, new), users in sorted(users_by_change.items())]
     return section("Images", lines)
 
 
 def images(resource: Resource, indexed: IndexedReview) -> Mapping[str, str]:
-    """Return the images of an object, by where they stand."""
+    """Return the images of an object, by container."""
     if resource.is_patch:
         return {}
     if resource.kind == BUILD_CONFIG.kind:
         strategy = read(resource.inputs, "spec", "strategy", "dockerStrategy", "from", "name")
         return {"base": strategy} if isinstance(strategy, str) else {}
     references = {}
-    for pod in indexed.seen(resource).pods:
+    for pod in indexed.view(resource).pods:
         for container in pod.containers:
             image = container.text("image")
             if image and image != UNKNOWN:

@@ -9,7 +9,7 @@ from toolkit.review.job_status import finished, source
 from toolkit.review.model import Change, Op
 from toolkit.review.section import Line, Section, section
 from toolkit.review.sentences import enumerated, name, names, ranges
-from toolkit.review.subjects.capacity import JOBS, claims, worded
+from toolkit.review.subjects.capacity import JOBS, claims, described
 from toolkit.review.titles import title
 
 _SHOWN = 4
@@ -54,7 +54,11 @@ def find(indexed: IndexedReview) -> Section | None:
         if change.op in _WORDS:
             ended = finished(change.before) if change.before else None
             groups[change.resource.namespace, change.resource.kind, change.op, ended].append(change)
-    lines = [_kept(change, indexed) for change in indexed.review.changes if change.kept and _is_job(change)]
+    lines = [
+        _unchanged_specification(change, indexed)
+        for change in indexed.review.changes
+        if change.kept and _is_job(change)
+    ]
     for changes in groups.values():
         together = [changes] if len(changes) > _FEW else [[change] for change in changes]
         lines += [_line(members, indexed) for members in together]
@@ -65,8 +69,8 @@ def _is_job(change: Change) -> bool:
     return (group(change.resource), change.resource.kind) in {(kind.group, kind.kind) for kind in JOBS}
 
 
-def _kept(change: Change, indexed: IndexedReview) -> Line:
-    """Return what a job does not take: settings that change now, or fields that earlier changes are missing in."""
+def _unchanged_specification(change: Change, indexed: IndexedReview) -> Line:
+    """Report what a job keeps unchanged: settings that change now, or fields that lack earlier changes."""
     settings = [path for path in indexed.arguments(change) if path not in _BESIDE_SPEC]
     return Line(
         f"{title(change.resource)} keeps its specification ({name('on_change: keep')}), which differs from the "
@@ -90,7 +94,7 @@ def _line(changes: list[Change], indexed: IndexedReview) -> Line:
         which = ranges(change.resource.object_name for change in changes)
         text = f"{kind} in namespace {name(first.resource.namespace)} {happens}: {which}"
     if total and first.after:
-        text += f", with {worded(total)}{'' if single else ' in all'}"
+        text += f", with {described(total)}{'' if single else ' in all'}"
     if first.before is None or first.op is Op.FORGET:
         return Line(text)
     ended = finished(first.before)
@@ -101,7 +105,7 @@ def _line(changes: list[Change], indexed: IndexedReview) -> Line:
 
 def _why(changes: list[Change], indexed: IndexedReview) -> str:
     """Return why jobs run again: by their numbers, by what forces it, or both; the same reason once."""
-    raised = dict.fromkeys(reason for change in changes if (reason := indexed.raised(change)))
+    raised = dict.fromkeys(reason for change in changes if (reason := indexed.run_change(change)))
     text = f" ({enumerated(raised, _SHOWN)})" if raised else ""
     forced = dict.fromkeys(path for change in changes for path in change.replaced_for)
     return text + (f" (for {names(forced, _SHOWN)})" if forced else "")

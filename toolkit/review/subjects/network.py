@@ -20,7 +20,7 @@ _ANYBODY = "everywhere"
 def find(indexed: IndexedReview) -> Section | None:
     """Report which namespaces open or close."""
     kept = {resource.namespace for resource in indexed.after.of(NETWORK_POLICY)}
-    spaces = {resource.object_name for change in indexed.review.changes if (resource := _ending(change))}
+    spaces = {resource.object_name for change in indexed.review.changes if (resource := _deleted_namespace(change))}
     lines = [
         line
         for change in indexed.changed(NETWORK_POLICY)
@@ -30,8 +30,8 @@ def find(indexed: IndexedReview) -> Section | None:
     return section("Network", lines, vital=True)
 
 
-def _ending(change: Change) -> Resource | None:
-    """Return a namespace that ends: what it closed or opened is no question any more."""
+def _deleted_namespace(change: Change) -> Resource | None:
+    """Return a namespace that is deleted, with all of its policies."""
     resource = change.before
     return resource if change.op is Op.DELETE and resource and resource.type == "kubernetes:core/v1:Namespace" else None
 
@@ -50,11 +50,11 @@ def _lines(change: Change, kept: set[str]) -> Iterator[Line]:
     details = []
     wider = False
     for way, word in (("Ingress", "from"), ("Egress", "to")):
-        was, will = before.get(way), after.get(way)
-        if change.before is None and will is not None:
-            details.append(f"traffic {word}: {enumerated(sorted(will), 8) or 'nowhere'} only")
-        elif was != will and change.before is not None:
-            more, less = (_ALL if side is None else side for side in (will, was))
+        old, new = before.get(way), after.get(way)
+        if change.before is None and new is not None:
+            details.append(f"traffic {word}: {enumerated(sorted(new), 8) or 'nowhere'} only")
+        elif old != new and change.before is not None:
+            more, less = (_ALL if side is None else side for side in (new, old))
             details += [f"now also {word} {enumerated(sorted(more - less), 8)}"] if more - less else []
             details += [f"no longer {word} {enumerated(sorted(less - more), 8)}"] if less - more else []
             wider |= bool(more - less)
@@ -97,15 +97,15 @@ def _peer(peer: Any) -> str:
     if block is not None:
         return f"addresses {name(block)}"
     spaces, pods = read(peer, "namespaceSelector"), read(peer, "podSelector")
-    some = f"pods with {name(_compact(pods))}" if pods else "pods"
+    selected = f"pods with {name(_compact(pods))}" if pods else "pods"
     if spaces is None:
-        return f"{some} of its own namespace"
+        return f"{selected} of its own namespace"
     if not spaces:
-        return f"{some} of every namespace"
+        return f"{selected} of every namespace"
     label = read(spaces, "matchLabels", NAMESPACE_NAME)
     if label is not None and len(spaces) == 1:
-        return f"{some} of namespace {name(label)}"
-    return f"{some} of namespaces with {name(_compact(spaces))}"
+        return f"{selected} of namespace {name(label)}"
+    return f"{selected} of namespaces with {name(_compact(spaces))}"
 
 
 def _pods(policy: Resource) -> str:

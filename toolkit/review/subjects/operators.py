@@ -11,7 +11,7 @@ from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op, Resource
 from toolkit.review.section import Line, Section, section
 from toolkit.review.sentences import name
-from toolkit.review.subjects.restarts import hit
+from toolkit.review.subjects.restarts import interrupted_jobs
 
 _FIELDS = {
     "name": "package",
@@ -45,26 +45,26 @@ def _removed(indexed: IndexedReview) -> Iterator[Line]:
 
 def _line(change: Change, indexed: IndexedReview) -> Line | None:
     package = _text(change.resource, "name") or change.resource.object_name
-    who = f"{name(package)} in namespace {name(change.resource.namespace)}"
+    subject = f"{name(package)} in namespace {name(change.resource.namespace)}"
     if change.before is None and change.after:
         manual = ", updates wait for approval" if _text(change.after, "installPlanApproval") == "Manual" else ""
-        return Line(f"{who} is installed from channel {name(_text(change.after, 'channel'))}{manual}")
+        return Line(f"{subject} is installed from channel {name(_text(change.after, 'channel'))}{manual}")
     if change.op is Op.DELETE:
-        return Line(f"{who} is no longer subscribed to; what OLM installed stays until its version is deleted")
+        return Line(f"{subject} is no longer subscribed to; what OLM installed stays until its version is deleted")
     if change.before is None or change.after is None:
         return None
-    moved = []
+    field_changes = []
     for field, words in _FIELDS.items():
-        was, will = _text(change.before, field), _text(change.after, field)
-        if was != will:
-            moved.append(f"{words} {_shown(will)} (was {_shown(was)})")
+        old, new = _text(change.before, field), _text(change.after, field)
+        if old != new:
+            field_changes.append(f"{words} {_shown(new)} (was {_shown(old)})")
     if [field for field in _FIELDS if _text(change.before, field) != _text(change.after, field)] == ["startingCSV"]:
-        moved.append("which OLM reads at the first installation alone")
+        field_changes.append("which OLM reads at the first installation alone")
     again = ", and is subscribed to again" if change.op is Op.REPLACE else ""
-    if not moved:
+    if not field_changes:
         return None
     details = () if indexed.review.drift else tuple(_follows(change.before, change.after, package, indexed))
-    return Line(f"{who}: {', '.join(moved)}{again}", details, alarm=bool(details))
+    return Line(f"{subject}: {', '.join(field_changes)}{again}", details, alarm=bool(details))
 
 
 def _follows(before: Resource, after: Resource, package: str, indexed: IndexedReview) -> Iterator[str]:
@@ -85,15 +85,15 @@ def _follows(before: Resource, after: Resource, package: str, indexed: IndexedRe
         if operator.package == package:
             yield operator.upgrade.consequence.format(nodes=_nodes(operator.upgrade.nodes, indexed))
             if operator.upgrade.jobs:
-                yield hit(indexed)
+                yield interrupted_jobs(indexed)
 
 
 def _nodes(which: str, indexed: IndexedReview) -> str:
     nodes = indexed.facts.nodes
-    having = {"GPUs": [node for node in nodes if node.gpus], "RDMA devices": [node for node in nodes if node.rdma]}
-    if which not in having:
+    by_device = {"GPUs": [node for node in nodes if node.gpus], "RDMA devices": [node for node in nodes if node.rdma]}
+    if which not in by_device:
         return which
-    matching = having[which]
+    matching = by_device[which]
     return f"{plural(len(matching), 'node')} with {which}" if matching else f"every node with {which}"
 
 

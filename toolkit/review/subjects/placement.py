@@ -24,36 +24,36 @@ def find(indexed: IndexedReview) -> Section | None:
         if before[queue] != after[queue]
     ]
     labels = {*LABELS.values(), *(label for side in (before, after) for levels in side.values() for label in levels)}
-    lines += _moved(indexed.review.changed, labels)
+    lines += _node_moves(indexed.review.changed, labels)
     return section("Topology-aware placement", lines)
 
 
-def _queue(queue: str, was: Sequence[str], will: Sequence[str]) -> Line:
-    if not will:
-        text = f"jobs of {name(queue)} are admitted by quotas alone (was by {_shown(was)}), not by room on nodes"
+def _queue(queue: str, old: Sequence[str], new: Sequence[str]) -> Line:
+    if not new:
+        text = f"jobs of {name(queue)} are admitted by quotas alone (was by {_shown(old)}), not by room on nodes"
     else:
-        text = f"jobs of {name(queue)} are admitted when their pods fit on nodes, by {_shown(will)} ({_before(was)})"
+        text = f"jobs of {name(queue)} are admitted when their pods fit on nodes, by {_shown(new)} ({_before(old)})"
     return Line(text, ("the flavor is another one; jobs that run were admitted on the former",))
 
 
-def _before(was: Sequence[str]) -> str:
-    return f"was by {_shown(was)}" if was else "was by quotas alone"
+def _before(old: Sequence[str]) -> str:
+    return f"was by {_shown(old)}" if old else "was by quotas alone"
 
 
 def _shown(labels: Sequence[str]) -> str:
     return enumerated([name(label) for label in labels], _SHOWN)
 
 
-def _moved(changes: Sequence[Change], labels: set[str]) -> Iterator[Line]:
+def _node_moves(changes: Sequence[Change], labels: set[str]) -> Iterator[Line]:
     """Yield where nodes that had a place get another one, those with the same ones together."""
     moves: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for change in changes:
         if change.resource.kind != NODE.kind or not change.before or not change.after:
             continue
-        was, will = (mapping(resource.inputs, "metadata", "labels") for resource in (change.before, change.after))
-        for label in sorted(labels & was.keys()):
-            if was[label] != will.get(label):
-                moves[label, str(was[label]), str(will.get(label, "none"))].append(change.resource.object_name)
+        old, new = (mapping(resource.inputs, "metadata", "labels") for resource in (change.before, change.after))
+        for label in sorted(labels & old.keys()):
+            if old[label] != new.get(label):
+                moves[label, str(old[label]), str(new.get(label, "none"))].append(change.resource.object_name)
     for (label, before, after), nodes in sorted(moves.items()):
         text = f"{plural(len(nodes), 'node')} of {name(label)} {name(before)}: {name(after)} now"
         yield Line(text, (names(sorted(nodes), _SHOWN),))

@@ -25,7 +25,7 @@ def find(indexed: IndexedReview) -> Section | None:
             continue
         before, after = (_labels(resource) if resource else {} for resource in (change.before, change.after))
         new = change.before is None
-        demands = tuple(_new(after) if new else _moved(before, after))
+        demands = tuple(_new(after) if new else _level_changes(before, after))
         space = change.after.object_name
         exempt = without_scc(space, after) and not (change.before and without_scc(space, before))
         if exempt:
@@ -48,11 +48,11 @@ def _new(labels: Mapping[str, str]) -> Iterator[str]:
         yield f"is new and enforces {name(level)}{warned}"
 
 
-def _moved(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
+def _level_changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
     for mode in _MODES:
-        was, will = before.get(f"{POD_SECURITY}{mode}"), after.get(f"{POD_SECURITY}{mode}")
-        if was != will:
-            yield f"{mode}s {_level(will)} (was {_level(was)})"
+        old, new = before.get(f"{POD_SECURITY}{mode}"), after.get(f"{POD_SECURITY}{mode}")
+        if old != new:
+            yield f"{mode}s {_level(new)} (was {_level(old)})"
     if before.get(POD_SECURITY_SYNC) != after.get(POD_SECURITY_SYNC):
         off = after.get(POD_SECURITY_SYNC) == "false"
         yield f"{'no longer lets' if off else 'lets'} OpenShift set these labels by the SCCs of its accounts"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from toolkit.review import removal
+from toolkit.review import removal_commands
 from toolkit.review.indexed_review import IndexedReview
 from toolkit.review.model import Change, Op
 from toolkit.review.object_diff import difference
@@ -38,9 +38,9 @@ def _line(change: Change) -> Line:
 
 def _commands(changes: tuple[Change, ...], kubectl: str) -> Iterator[Line]:
     for change in changes:
-        if removal.added(change):
+        if removal_commands.added(change):
             text = (
                 f"{title(change.resource)} has additions that the program does not declare; a repair leaves them, "
                 "and this removes them:"
             )
-            yield Line(text, (name(removal.command(change, kubectl), _LONGEST),))
+            yield Line(text, (name(removal_commands.patch_command(change, kubectl), _LONGEST),))

@@ -25,19 +25,19 @@ _HOUR = 60
 def find(indexed: IndexedReview) -> Section | None:
     """Report which pools restart their nodes."""
     causes: dict[str, list[str]] = defaultdict(list)
-    some: dict[str, set[str]] = defaultdict(set)
+    nodes_of_pool: dict[str, set[str]] = defaultdict(set)
     for change in indexed.changed(MACHINE_CONFIG, KUBELET_CONFIG, MACHINE_CONFIG_POOL, TUNED):
         for pool in _pools(change, indexed):
-            causes[pool].append(f"{title(change.resource)} is {indexed.done(change)}")
-            some.pop(pool, None)
-    whole = set(causes)
+            causes[pool].append(f"{title(change.resource)} is {indexed.participle(change)}")
+            nodes_of_pool.pop(pool, None)
+    whole_pools = set(causes)
     for change in indexed.review.changed:
         for pool, words in _joins(change):
-            if pool not in whole:
+            if pool not in whole_pools:
                 causes[pool].append(words)
-                some[pool].add(change.resource.object_name)
-    lines = [_line(pool, causes[pool], some.get(pool), indexed) for pool in sorted(causes)]
-    lines += [line for change in indexed.changed(MACHINE_CONFIG_POOL) for line in _pace(change)]
+                nodes_of_pool[pool].add(change.resource.object_name)
+    lines = [_line(pool, causes[pool], nodes_of_pool.get(pool), indexed) for pool in sorted(causes)]
+    lines += [line for change in indexed.changed(MACHINE_CONFIG_POOL) for line in _rates(change)]
     return section("Nodes that restart", lines, vital=True)
 
 
@@ -58,12 +58,12 @@ def _line(pool: str, causes: list[str], only: set[str] | None, indexed: IndexedR
     else:
         text = f"pool {name(pool)}: its nodes drain and restart; how many it has is unknown"
     if any(node.gpus for node in nodes) or not nodes:
-        details.append(hit(indexed))
+        details.append(interrupted_jobs(indexed))
     return Line(text, tuple(details), alarm=True)
 
 
-def hit(indexed: IndexedReview) -> str:
-    """Report which jobs are at work on nodes with GPUs."""
+def interrupted_jobs(indexed: IndexedReview) -> str:
+    """Return which jobs on nodes with GPUs lose their pods."""
     now = indexed.after if indexed.review.drift else indexed.before
     jobs = [job for job in now.of(*JOBS) if claims(job, indexed)]
     running = [job for job in jobs if finished(job) is False]
@@ -148,14 +148,14 @@ def _joins(change: Change) -> Iterator[tuple[str, str]]:
         yield role, f"node {name(resource.object_name)} leaves"
 
 
-def _pace(change: Change) -> Iterator[Line]:
+def _rates(change: Change) -> Iterator[Line]:
     before, after = (_spec(resource, "maxUnavailable", "paused") for resource in (change.before, change.after))
     if change.before and change.after and before != after:
-        was, will = (
+        old, new = (
             f"{(side[0] if side[0] is not None else 1)} at a time{', paused' if side[1] else ''}"
             for side in (before, after)
         )
-        yield Line(f"pool {name(change.resource.object_name)} restarts nodes {name(will)} (was {name(was)})")
+        yield Line(f"pool {name(change.resource.object_name)} restarts nodes {name(new)} (was {name(old)})")
 
 
 def _paused(pool: str, indexed: IndexedReview) -> bool:

@@ -18,9 +18,9 @@ from toolkit.review.titles import title
 _ROLES = (ROLE, CLUSTER_ROLE)
 _BINDINGS = (ROLE_BINDING, CLUSTER_ROLE_BINDING)
 _MOST = 2_000
-"""Rights of one role that are looked at; who writes more than that means everything."""
+"""Rights of one role that are compared; a role with more than that means everything."""
 _WIDE = frozenset({"secrets", "pods/exec", "pods/attach", "nodes/proxy", "serviceaccounts/token", EVERY})
-_GRAVE = frozenset({"escalate", "bind", "impersonate", EVERY})
+_SENSITIVE = frozenset({"escalate", "bind", "impersonate", EVERY})
 
 Right = tuple[str, str, str]
 """Verb, resource with its group, and the object's name, empty for all of them."""
@@ -28,7 +28,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class _Bound:
+class _Binding:
     """A binding as far as rights go."""
 
     subjects: tuple[Subject, ...]
@@ -40,16 +40,16 @@ class Rights:
     """The roles and bindings of one side."""
 
     def __init__(self, side: Side, indexed: IndexedReview) -> None:
-        self.roles = {_key(role): _rules(indexed.seen(role).tree) for role in side.of(*_ROLES)}
+        self.roles = {_key(role): _rules(indexed.view(role).tree) for role in side.of(*_ROLES)}
         for change in indexed.changed(*_ROLES):
             # A role that comes or goes allows nothing without being there, whoever is bound to it.
             role, stands = change.resource, change.op in (Op.ADOPT, Op.FORGET)
-            self.roles.setdefault(_key(role), _rules(indexed.seen(role).tree) if stands else frozenset())
-        self.bindings = {binding.urn: _bound(binding, indexed) for binding in side.of(*_BINDINGS)}
+            self.roles.setdefault(_key(role), _rules(indexed.view(role).tree) if stands else frozenset())
+        self.bindings = {binding.urn: _binding(binding, indexed) for binding in side.of(*_BINDINGS)}
 
     @cached_property
-    def _of(self) -> Mapping[tuple[str, str], list[_Bound]]:
-        bindings: dict[tuple[str, str], list[_Bound]] = defaultdict(list)
+    def _of(self) -> Mapping[tuple[str, str], list[_Binding]]:
+        bindings: dict[tuple[str, str], list[_Binding]] = defaultdict(list)
         for binding in self.bindings.values():
             for key in {subject.key for subject in binding.subjects}:
                 bindings[key].append(binding)
@@ -90,31 +90,33 @@ def find(indexed: IndexedReview) -> Section | None:
         role = _key(change.resource)
         if role not in used:
             before, after = ({("", right) for right in side.roles.get(role, ())} for side in (old, new))
-            lines += _moved(f"{title(change.resource)}, to which no one is bound here,", before, after)
+            lines += _right_changes(f"{title(change.resource)}, to which no one is bound here,", before, after)
     return section("Rights by RBAC", lines, vital=True)
 
 
 def _subject(words: str, before: set[tuple[str, Right]], after: set[tuple[str, Right]]) -> Iterator[Line]:
     kind, _, subject = words.partition(" ")
-    yield from _moved(f"{'account' if kind == 'ServiceAccount' else kind.lower()} {name(subject)}", before, after)
+    yield from _right_changes(
+        f"{'account' if kind == 'ServiceAccount' else kind.lower()} {name(subject)}", before, after
+    )
 
 
-def _moved(who: str, before: set[tuple[str, Right]], after: set[tuple[str, Right]]) -> Iterator[Line]:
+def _right_changes(subject: str, before: set[tuple[str, Right]], after: set[tuple[str, Right]]) -> Iterator[Line]:
     for may, difference in (("may now", after - before), ("may no longer", before - after)):
         scopes: dict[str, set[Right]] = defaultdict(set)
         for scope, right in difference:
             scopes[scope].add(right)
         for scope, rights in sorted(scopes.items()):
-            shown = tuple(_worded(rights))
+            shown = tuple(_descriptions(rights))
             where = f"in namespace {name(scope)}" if scope else "in the whole cluster"
-            grave = may == "may now" and any(map(_grave, rights))
+            sensitive = may == "may now" and any(map(_is_sensitive, rights))
             if len(shown) == 1:
-                yield Line(f"{who} {may}, {where}: {shown[0]}", alarm=grave)
+                yield Line(f"{subject} {may}, {where}: {shown[0]}", alarm=sensitive)
             else:
-                yield Line(f"{who} {may}, {where}:", shown, alarm=grave)
+                yield Line(f"{subject} {may}, {where}:", shown, alarm=sensitive)
 
 
-def _worded(rights: set[Right]) -> Iterator[str]:
+def _descriptions(rights: set[Right]) -> Iterator[str]:
     """Yield rights in words, resources with the same verbs together."""
     verbs: dict[tuple[str, str], set[str]] = defaultdict(set)
     for verb, resource, only in rights:
@@ -133,9 +135,9 @@ def _worded(rights: set[Right]) -> Iterator[str]:
         yield f"{action} {what}{f' called {name(only)}' if only else ''}"
 
 
-def _grave(right: Right) -> bool:
+def _is_sensitive(right: Right) -> bool:
     verb, resource, _ = right
-    return verb in _GRAVE or resource in _WIDE or (verb == EVERY_RIGHT and resource.endswith("cluster-admin"))
+    return verb in _SENSITIVE or resource in _WIDE or (verb == EVERY_RIGHT and resource.endswith("cluster-admin"))
 
 
 def _rules(tree: Mapping[str, Any]) -> frozenset[Right]:
@@ -161,11 +163,11 @@ def _expanded(rule: Any) -> Iterator[Right]:
                     yield from ((verb, where, only) for only in _texts(rule, "resourceNames") or ("",))
 
 
-def _bound(binding: Resource, indexed: IndexedReview) -> _Bound:
-    tree = indexed.seen(binding).tree
+def _binding(binding: Resource, indexed: IndexedReview) -> _Binding:
+    tree = indexed.view(binding).tree
     namespace = binding.namespace if binding.kind == ROLE_BINDING.kind else ""
     kind, role = (_text(read(tree, "roleRef", key)) for key in ("kind", "name"))
-    return _Bound(tuple(subjects(tree, namespace)), (namespace if kind == ROLE.kind else "", role), namespace)
+    return _Binding(tuple(subjects(tree, namespace)), (namespace if kind == ROLE.kind else "", role), namespace)
 
 
 def _role(key: Key) -> str:

@@ -54,7 +54,7 @@ def find(indexed: IndexedReview) -> Section | None:
 
 
 def _line(change: Change, indexed: IndexedReview, orders: tuple[Sequence[str], Sequence[str]]) -> Line | None:
-    before, after = (indexed.seen(resource).tree if resource else None for resource in (change.before, change.after))
+    before, after = (indexed.view(resource).tree if resource else None for resource in (change.before, change.after))
     scc = change.resource
     if before is None or after is None:
         privileges = ranked(powers(after or before or {}))
@@ -62,12 +62,12 @@ def _line(change: Change, indexed: IndexedReview, orders: tuple[Sequence[str], S
             f"gives pods {enumerated(privileges, 12)}" if privileges else "gives pods nothing that restricted does not"
         )
         alarm = before is None and not ORDINARY.issuperset(privileges)
-        details = () if after is None else (*_whom(after), *_every_volume(after))
+        details = () if after is None else (*_grantees(after), *_every_volume(after))
         return Line(f"{title(scc)} is {'new' if before is None else 'deleted'}: it {lets}", details, alarm=alarm)
-    was, will = powers(before), powers(after)
-    effects = [f"it gives pods {enumerated(ranked(will - was), 12)}"] if will - was else []
-    effects += [f"it no longer gives pods {enumerated(ranked(was - will), 12)}"] if was - will else []
-    alarm = not will - was <= ORDINARY
+    old, new = powers(before), powers(after)
+    effects = [f"it gives pods {enumerated(ranked(new - old), 12)}"] if new - old else []
+    effects += [f"it no longer gives pods {enumerated(ranked(old - new), 12)}"] if old - new else []
+    alarm = not new - old <= ORDINARY
     for field in differing_fields(before, after):
         if field in _POWERS:
             continue
@@ -77,7 +77,7 @@ def _line(change: Change, indexed: IndexedReview, orders: tuple[Sequence[str], S
     return Line(title(scc), tuple(effects), alarm=alarm) if effects else None
 
 
-def _whom(scc: Mapping[str, Any]) -> Iterator[str]:
+def _grantees(scc: Mapping[str, Any]) -> Iterator[str]:
     for field in ("users", "groups"):
         entries = scc.get(field)
         if isinstance(entries, list) and entries:
@@ -102,19 +102,21 @@ def _field(
     scc: str,
 ) -> tuple[list[str], bool]:
     """Return what a field's change means, and whether the SCC gives more by it."""
-    was, will = (meanings(side).get(field) for side in (before, after))
-    if field in _LISTS and isinstance(was, frozenset) and isinstance(will, frozenset):
-        more, less = (sorted(set(map(_entry, values))) for values in (will - was, was - will))
+    old, new = (meanings(side).get(field) for side in (before, after))
+    if field in _LISTS and isinstance(old, frozenset) and isinstance(new, frozenset):
+        more, less = (sorted(set(map(_entry, values))) for values in (new - old, old - new))
         effects = [f"it {_LISTS[field][0]} {names(more)}"] if more else []
         effects += [f"it {_LISTS[field][1]} {names(less)}"] if less else []
         return effects, bool(less if field in _WIDER_WHEN_LOST else more)
     if field in _FLAGS:
-        return [f"it {_FLAGS[field][0 if will else 1]}"], bool(will) is (field == "allowPrivilegeEscalation")
+        return [f"it {_FLAGS[field][0 if new else 1]}"], bool(new) is (field == "allowPrivilegeEscalation")
     if field == "priority":
         places = [order.index(scc) + 1 if scc in order else 0 for order in orders]
         tried = f": it is tried at place {places[1]} of {len(orders[1])} (was {places[0]})" if all(places) else ""
         return [f"its priority is {_value(after.get(field))} (was {_value(before.get(field))}){tried}"], False
-    return [f"{name(field)} is {_value(after.get(field))} (was {_value(before.get(field))})"], _any(after.get(field))
+    return [f"{name(field)} is {_value(after.get(field))} (was {_value(before.get(field))})"], _runs_as_any(
+        after.get(field)
+    )
 
 
 def _entry(value: object) -> str:
@@ -122,7 +124,7 @@ def _entry(value: object) -> str:
     return value if isinstance(value, str) else "(no name)"
 
 
-def _any(value: Any) -> bool:
+def _runs_as_any(value: Any) -> bool:
     return isinstance(value, Mapping) and value.get("type") == "RunAsAny"
 
 
@@ -133,7 +135,7 @@ def _value(value: Any) -> str:
 
 
 def _order(indexed: IndexedReview, own: list[Resource]) -> Sequence[str]:
-    sccs = {**shipped(indexed.release), **{scc.object_name: indexed.seen(scc).tree for scc in own}}
+    sccs = {**shipped(indexed.release), **{scc.object_name: indexed.view(scc).tree for scc in own}}
     try:
         return order(list(sccs.values()))
     except InvalidPod:

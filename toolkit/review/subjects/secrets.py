@@ -10,7 +10,7 @@ from toolkit.review.sentences import names
 from toolkit.review.titles import title
 
 _SOME = "(some)"
-"""Stands for keys that are not known, as the whole of a secret is hidden."""
+"""The placeholder of unknown keys, where the whole secret is hidden."""
 _FIELDS = ("data", "stringData")
 
 
@@ -21,7 +21,7 @@ def find(indexed: IndexedReview) -> Section | None:
 
 
 def _line(change: Change, indexed: IndexedReview) -> Line:
-    text = f"{title(change.resource)} is {indexed.done(change)}"
+    text = f"{title(change.resource)} is {indexed.participle(change)}"
     if change.before is None or change.after is None or change.op is Op.ADOPT:
         keys = names(sorted(_content(change.resource)))
         return Line(f"{text}, with {keys}" if keys else text)

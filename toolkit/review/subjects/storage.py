@@ -82,12 +82,12 @@ def _line(change: Change) -> Line | None:
         values = [f"{words} {_value(read(after.inputs, *path))}" for words, path in _fields(after) if path not in _MANY]
         danger = "; its volumes are deleted with their claims" if alarm else ""
         return Line(f"{title(after)} is new{': ' if values else ''}{', '.join(values)}{danger}", alarm=alarm)
-    moved = list(_moved(change.before, after))
-    if not moved:
+    field_changes = list(_field_changes(change.before, after))
+    if not field_changes:
         return None
     again = ", and is recreated" if change.op is Op.REPLACE else ""
     return Line(
-        f"{title(after)} changes: {', '.join(moved)}{again}", alarm=alarm and reclaim(change.before) != "Delete"
+        f"{title(after)} changes: {', '.join(field_changes)}{again}", alarm=alarm and reclaim(change.before) != "Delete"
     )
 
 
@@ -97,14 +97,14 @@ def _fields(resource: Resource) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield words, path
 
 
-def _moved(before: Resource, after: Resource) -> Iterator[str]:
+def _field_changes(before: Resource, after: Resource) -> Iterator[str]:
     shown = False
     for words, path in _GIVES.get(after.kind, ()):
-        was, will = (read(resource.inputs, *path) for resource in (before, after))
-        if was == will or (path in _MANY and shown):
+        old, new = (read(resource.inputs, *path) for resource in (before, after))
+        if old == new or (path in _MANY and shown):
             continue
         shown = True
-        yield words if path in _MANY else f"{words} {_value(will)} (was {_value(was)})"
+        yield words if path in _MANY else f"{words} {_value(new)} (was {_value(old)})"
 
 
 def _value(value: Any) -> str:

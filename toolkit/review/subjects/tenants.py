@@ -1,4 +1,4 @@
-"""Tenants: who comes, who goes, and what they have."""
+"""Tenants: which are added, removed and changed, and what they have."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -71,7 +71,7 @@ class Tenants:
 
 
 def find(indexed: IndexedReview) -> Section | None:
-    """Report which tenants come, go and change."""
+    """Report which tenants are added, removed and changed."""
     if not indexed.review.changed:
         return None
     old, new = Tenants(indexed.before), Tenants(indexed.after)
@@ -84,13 +84,13 @@ def find(indexed: IndexedReview) -> Section | None:
         elif not will:
             lines.append(Line(f"{name(namespace)} goes", alarm=True))
         elif was != will:
-            moved = [
+            fact_changes = [
                 f"{fact}: {will.get(fact, 'none')} (was {was.get(fact, 'none')})"
                 for fact in _FACTS
                 if will.get(fact) != was.get(fact)
             ]
-            grave = any(was.get(fact) != will.get(fact) for fact in ("user ids", "SELinux level"))
-            lines.append(Line(f"{name(namespace)} changes: {'; '.join(moved)}", alarm=grave))
+            sensitive = any(was.get(fact) != will.get(fact) for fact in ("user ids", "SELinux level"))
+            lines.append(Line(f"{name(namespace)} changes: {'; '.join(fact_changes)}", alarm=sensitive))
     title = f"Tenants ({plural(len(new.tenants), 'tenant')}, before {len(old.tenants):,})"
     return section(title if len(new.tenants) != len(old.tenants) else "Tenants", lines)
 

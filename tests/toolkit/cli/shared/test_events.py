@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from toolkit.cli.shared.events import Account, Message, Operation, parse
-from toolkit.review.titles import short
+from toolkit.review.titles import short_title
 
 URN = "urn:pulumi:dev::hpc::hpc:workloads:MpiJob$kubernetes:kubeflow.org/v1alpha2:MPIJob::adas-nccl"
 
@@ -108,8 +108,8 @@ def test_unfinished_lines_are_passed_over() -> None:
 
 def test_short_names() -> None:
     """A short name is that of the object, not of its component."""
-    assert short(URN) == "MPIJob adas-nccl"
-    assert short("urn:pulumi:dev::hpc::pulumi:pulumi:Stack::hpc-dev") == "Stack hpc-dev"
+    assert short_title(URN) == "MPIJob adas-nccl"
+    assert short_title("urn:pulumi:dev::hpc::pulumi:pulumi:Stack::hpc-dev") == "Stack hpc-dev"
 
 
 def test_what_the_engine_prints_of_its_interruption_is_no_error_of_its_own() -> None:

@@ -2,7 +2,7 @@
 
 from tests.support.reviews import reported, review
 from toolkit.review.cluster_facts import AllowedFact, Facts
-from toolkit.review.subjects import allowed, warnings
+from toolkit.review.subjects import unlisted_versions, warnings
 
 
 def test_remarks() -> None:
@@ -17,4 +17,4 @@ def test_an_allowed_version_is_reported_once() -> None:
     text = "allow: gpu.driver.version 1.2 is not outside a vendor's table; remove the entry"
     found = review(warnings=(text, "provider: old"), facts=Facts(allowed=(entry,)))
     assert reported(warnings.find, found) == ["provider: old"]
-    assert len(reported(allowed.find, found)) == 1
+    assert len(reported(unlisted_versions.find, found)) == 1

@@ -11,7 +11,7 @@ from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.engine import Engine
 from toolkit.cli.shared.errors import Problem
 from toolkit.cli.shared.stack import Stack
-from toolkit.review.titles import short
+from toolkit.review.titles import short_title
 
 _CREATES = ("create", "create-replacement")
 _PLANNED = ("urn", "type", "custom", "parent", "provider", "inputs", "protect", "retainOnDelete")
@@ -54,10 +54,10 @@ def repair(stack: str, backend: Backend, engine: Engine, live: Live, backup: Pat
 
 def _print(found: Recovery) -> None:
     for urn in found.taken:
-        print_text(f"interrupted: {short(urn)} is on the cluster, and now in the state")
+        print_text(f"interrupted: {short_title(urn)} is on the cluster, and now in the state")
     for urn in found.cleared:
         what = "belongs to another owner" if urn in found.foreign else "is repeated where needed"
-        print_text(f"interrupted: {short(urn)} {what}")
+        print_text(f"interrupted: {short_title(urn)} {what}")
 
 
 def _planned(engine: Engine) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from toolkit.cli.shared import stack as stacks
 from toolkit.cli.shared.console import print_text
 from toolkit.cli.shared.options import OtherName
 from toolkit.cli.state.split import moves
-from toolkit.review.titles import short
+from toolkit.review.titles import short_title
 
 TenantsOption = Annotated[str, typer.Option("--stack", "-s", help="Stack of tenants, whose file names the platform.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Move; without it, only show what would be moved.")]
@@ -35,7 +35,7 @@ def command(stack: TenantsOption, name: OtherName = None, *, yes: YesOption = Fa
             print_text(f"the state of stack {platform.name} has nothing of stack {stack}")
             return
         for urn in urns:
-            print_text(f"    {short(urn)}")
+            print_text(f"    {short_title(urn)}")
         if not yes:
             print_text(f"{len(urns)} to move from stack {platform.name} to {stack}; --yes does it")
             return

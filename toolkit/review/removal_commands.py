@@ -1,4 +1,4 @@
-"""Return the commands for what others have added beside what is declared: the owner of the cluster decides on it."""
+"""Commands that remove what others have added to declared objects: the owner of the cluster decides on them."""
 
 import json
 import shlex
@@ -20,30 +20,30 @@ def added(change: Change) -> tuple[Path, ...]:
     return live.repaired(change.before, change.after.live).removed
 
 
-def only(change: Change) -> bool:
-    """Whether an object has everything that is declared, and differs by what others have added alone."""
+def is_only_additions(change: Change) -> bool:
+    """Whether an object has everything that is declared, and differs only by what others have added."""
     added_paths = added(change)
     if not added_paths or change.before is None or change.after is None:
         return False
-    seen = live.as_live(replace(change.before, live=change.after.live))
+    declared = live.as_live(replace(change.before, live=change.after.live))
     rest = live.as_live(replace(change.before, live=_without(change.after.live, added_paths)))
-    return seen == change.after.inputs and rest == change.before.inputs
+    return declared == change.after.inputs and rest == change.before.inputs
 
 
-def command(change: Change, kubectl: str) -> str:
-    """Return the command that removes what others have added, and nothing else; `kubectl` is how it is called."""
+def patch_command(change: Change, kubectl: str) -> str:
+    """Return the command that removes what others have added, and nothing else; `kubectl` is the client's command."""
     assert change.after is not None  # noqa: S101 - of what is gone nothing is added
     steps = [step for path in _last_first(added(change)) for step in _steps(change.after.live, path)]
     patch = shlex.quote(json.dumps(steps, separators=(",", ":")))
-    return f"{_call(change.after, kubectl, 'patch')} --type json -p {patch}"
+    return f"{_kubectl(change.after, kubectl, 'patch')} --type json -p {patch}"
 
 
-def deletion(resource: Resource, kubectl: str) -> str:
+def deletion_command(resource: Resource, kubectl: str) -> str:
     """Return the command that deletes an object."""
-    return _call(resource, kubectl, "delete")
+    return _kubectl(resource, kubectl, "delete")
 
 
-def _call(resource: Resource, kubectl: str, verb: str) -> str:
+def _kubectl(resource: Resource, kubectl: str, verb: str) -> str:
     group, _, version = resource.api_version.rpartition("/")
     kind = f"{resource.kind.lower()}.{version}.{group}" if group else resource.kind.lower()
     space = f" -n {shlex.quote(resource.namespace)}" if resource.namespace else ""
