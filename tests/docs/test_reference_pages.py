@@ -1,6 +1,7 @@
 """The pages that are generated from components, settings and data."""
 
 import re
+from collections import Counter
 from functools import cache
 from typing import Annotated, Literal
 
@@ -36,6 +37,12 @@ WRITERS = {
     "schemas": cache(schemas.pages),
 }
 _CODE = re.compile(r"`[^`\n]*`")
+_FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+_SECTION = re.compile(r"^## (\w+)$(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_LINKED = re.compile(r"\[(\w+)\]")
+_ROW = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
+_CHOSEN = re.compile(r", with `(\w+): ")
 _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
 
 
@@ -97,6 +104,38 @@ def test_links_lead_somewhere() -> None:
         for target, fragment in _LINK.findall(text):
             assert (file.parent / target).exists(), f"{file.name}: {target}"
             assert target or fragment in headings, f"{file.name}: #{fragment}"
+
+
+def test_headings_are_unique() -> None:
+    """No two headings of a generated page have one anchor: a link to the second would lead to the first."""
+    duplicates = {
+        (file.name, anchor)
+        for pages in WRITERS.values()
+        for file, text in pages().items()
+        if file.suffix == ".md"
+        for anchor, count in Counter(map(markdown.anchor, _HEADING.findall(_FENCED.sub("", text)))).items()
+        if count > 1
+    }
+    assert duplicates == set(), "rename a model, or give its section another title"
+
+
+def test_every_setting_has_a_row_in_its_section_or_in_one_that_this_links_to() -> None:
+    """Only the field that chooses a form has none: the section of the form begins with it."""
+    sections = dict(_SECTION.findall(settings.FILE.read_text()))
+
+    def described(name: str) -> set[str]:
+        lead, _, further = sections[name].partition("\nFurther fields: ")
+        inherited = (described(base) for base in _LINKED.findall(further))
+        return {*_ROW.findall(lead), *_CHOSEN.findall(lead), *(field for base in inherited for field in base)}
+
+    parts = tables.parts(Settings)[1:]
+    missing = {
+        f"{part.model.__name__}.{name}"
+        for part in parts
+        for name in part.model.model_fields
+        if name not in described(part.model.__name__)
+    }
+    assert missing == set()
 
 
 def test_pages_speak_no_python() -> None:

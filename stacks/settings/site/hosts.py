@@ -22,7 +22,7 @@ class YumRepository(Model):
     key: str = Field(pattern=r"^(https|file)://\S+$", description="URL of the key that its packages are signed with")
 
 
-class Ofed(Model):
+class OfedArchive(Model):
     """NVIDIA's own network driver (MLNX_OFED), from an archive that you downloaded."""
 
     version: str = Field(
@@ -108,7 +108,7 @@ class RedHatHosts(Model):
         default=(), description="URLs of packages that install repositories and keys, by https"
     )
     package_groups: tuple[str, ...] = Field(default=(), description="package groups of the machines' vendor")
-    ofed: Ofed | None = Field(default=None, description="None: hosts have the kernel's own network driver")
+    ofed: OfedArchive | None = Field(default=None, description="None: hosts have the kernel's own network driver")
     peer_memory: PeerMemory | None = Field(default=None, description="None: not built on the host")
     selinux: SeLinux = SeLinux()
     host_driver: HostDriver | None = Field(default=None, description="None: an operator brings the driver")

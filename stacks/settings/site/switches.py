@@ -26,7 +26,7 @@ _POINT_TO_POINT = 31
 """Prefix from which on every address of a network is a host's."""
 
 
-class _Switch(Model):
+class SwitchBase(Model):
     """What every switch has."""
 
     port_form: ClassVar[re.Pattern[str]]
@@ -92,7 +92,7 @@ class _Switch(Model):
                 yield f"ports: {cable} is cabled twice; give each port of a machine one cable"
 
 
-class OnyxInfiniBand(_Switch):
+class OnyxInfiniBand(SwitchBase):
     """A Quantum switch with Onyx (MLNX-OS), e.g. the Redpaper's QM8700."""
 
     port_form = re.compile(r"([1-9]\d*/[1-9]\d*)(?:/([1-9]))?")
@@ -107,7 +107,7 @@ class OnyxInfiniBand(_Switch):
     )
 
 
-class EthernetSwitch(_Switch):
+class EthernetSwitch(SwitchBase):
     """What every Ethernet switch has."""
 
     vlan: Vlan | None = Field(default=None, description="VLAN of the GPU nodes' ports (111); None: unchanged")

@@ -21,8 +21,9 @@ def _page() -> str:
 
 A stack is one object, `{PROJECT}:{KEY}`, under `config` in `Pulumi.<stack>.yaml`. Unknown fields are errors, and all
 errors of a file are reported at once. Paths below begin at that object; `[]` stands for each entry of a list, `.*` for
-each of a map. Where a field takes one of several forms, each form has a table, with the value that chooses it. This
-page is written from the code by `make docs`.
+each of a map. Where a field takes one of several forms, each form has a section, which begins with the field and the
+value that choose it. Fields that several sections share are described once; the others link to them. This page is
+written from the code by `make docs`.
 
 {markdown.flowing(Settings.__doc__ or "")}
 

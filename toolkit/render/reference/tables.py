@@ -1,16 +1,17 @@
 """A model as tables of its fields: one for itself, and one for each model inside it."""
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
 from components.base.model import merging_keys
 from core.project import PRODUCT
-from toolkit.render.reference import markdown, type_text, value_types
+from toolkit.render.reference import markdown, shared_fields, type_text, value_types
+from toolkit.render.reference.shared_fields import SharedBases
 from toolkit.render.reference.value_types import ValueType
 
 ROOT = PRODUCT
@@ -68,8 +69,7 @@ def annotations(model: type[BaseModel]) -> dict[str, Any]:
 
 def fields(model: type[BaseModel], link: type_text.Link, without: type[BaseModel] = BaseModel) -> str:
     """Return the table of a model's fields, but for those that it has from another."""
-    own = {name: annotation for name, annotation in annotations(model).items() if name not in without.model_fields}
-    return markdown.table(HEADS, (_row(model, name, annotation, link) for name, annotation in own.items()))
+    return _table(model, [name for name in annotations(model) if name not in without.model_fields], link)
 
 
 def link(model: type[BaseModel]) -> str:
@@ -78,15 +78,20 @@ def link(model: type[BaseModel]) -> str:
 
 
 def document(model: type[BaseModel], *, level: int) -> str:
-    """Return the table of `model` without a heading, and under headings of `level` those of the models inside."""
+    """Return the table of `model` without a heading, and under headings of `level` those of the models inside.
+
+    Fields that several models have from one base are in its table alone, which is before that of the first.
+    """
     model_parts = parts(model)
-    sections = [fields(model, link)]
+    bases = shared_fields.of(part.model for part in model_parts)
+    sections = {model: _own_fields(model_parts[0], bases)}
     for part in model_parts[1:]:
-        sections.append(f"{'#' * level} {part.model.__name__}\n\n{_lead(part)}\n\n{fields(part.model, link)}")
+        for base in reversed(part.model.__mro__[1:]):
+            if base in bases.users and base not in {other.model for other in model_parts}:
+                sections.setdefault(base, _section(Part(base), f"Fields of {_links(bases.users[base])}.", bases, level))
+        sections[part.model] = _section(part, _lead(part), bases, level)
     values = _values([part.model for part in model_parts])
-    if values:
-        sections.append(f"{'#' * level} Values\n\n{values}")
-    return "\n\n".join(sections)
+    return "\n\n".join([*sections.values(), *([f"{'#' * level} Values\n\n{values}"] if values else ())])
 
 
 def undescribed(model: type[BaseModel]) -> list[str]:
@@ -104,11 +109,39 @@ def undescribed(model: type[BaseModel]) -> list[str]:
     ]
 
 
+def _section(part: Part, lead: str, bases: SharedBases, level: int) -> str:
+    about = markdown.flowing(part.model.__doc__ or "")
+    return f"{'#' * level} {part.model.__name__}\n\n{f'{lead} {about}'.rstrip()}\n\n{_own_fields(part, bases)}"
+
+
 def _lead(part: Part) -> str:
     places = ", ".join(f"`{path}`" for path in part.paths)
-    which = "".join(f", with `{variant}`" for variant in part.variants)
-    about = markdown.flowing(part.model.__doc__ or "")
-    return f"At {places}{which}. {about}".rstrip()
+    return f"At {places}{''.join(f', with `{variant}`' for variant in part.variants)}."
+
+
+def _own_fields(part: Part, bases: SharedBases) -> str:
+    """Return a model's table, and where its other fields are; the lead has the field that chooses a variant."""
+    names = [name for name in bases.own(part.model) if not _chooses(part, name)]
+    further = f"Further fields: {_links(bases.nearest(part.model))}." if bases.nearest(part.model) else ""
+    if not names:
+        return further or "No further fields."
+    return "\n\n".join(filter(None, (_table(part.model, names, link), further)))
+
+
+def _chooses(part: Part, name: str) -> bool:
+    """Say whether a field's only value is the one by which the lead of its model says that it is chosen."""
+    annotation = part.model.model_fields[name].annotation
+    values = [type_text.scalar(value) for value in get_args(annotation)] if get_origin(annotation) is Literal else []
+    return len(values) == 1 and f"{name}: {values[0]}" in part.variants
+
+
+def _links(models: Iterable[type[BaseModel]]) -> str:
+    return ", ".join(map(link, models))
+
+
+def _table(model: type[BaseModel], names: Iterable[str], link: type_text.Link) -> str:
+    written = annotations(model)
+    return markdown.table(HEADS, (_row(model, name, written[name], link) for name in names))
 
 
 def _row(model: type[BaseModel], name: str, annotation: Any, link: type_text.Link) -> tuple[str, ...]:

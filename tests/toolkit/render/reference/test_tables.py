@@ -79,6 +79,57 @@ def test_models_inside_have_one_table_each_under_all_their_paths() -> None:
     assert "| DNS label | RFC 1123 label" in page
 
 
+class Solid(Model):
+    """Something solid."""
+
+    weight: int = Field(description="how heavy it is")
+    colour: Colour = Field(description="of its surface")
+
+
+class Cube(Solid):
+    """A cube."""
+
+    form: Literal["cube"]
+    side: int = Field(description="how long it is")
+
+
+class Ball(Solid):
+    """A ball."""
+
+    form: Literal["ball"]
+    colour: Colour = Field(default=Colour.RED, description="of the whole ball")
+
+
+class Solids(Model):
+    """All solids."""
+
+    solids: tuple[Annotated[Cube | Ball, Field(discriminator="form")], ...] = ()
+    other: Solid | None = Field(default=None, description="another one")
+
+
+def test_fields_of_a_shared_base_have_one_row_and_variants_a_link() -> None:
+    """A base's fields are described once, but for those that a variant declares again; the lead has what chooses it."""
+    page = tables.document(Solids, level=2)
+    assert page.count("| `weight` |") == 1
+    assert page.count("| `colour` |") == 2
+    assert page.count("Further fields: [Solid](#solid).") == 2
+    assert "At `solids[]`, with `form: cube`. A cube." in page
+    assert "| `form` |" not in page
+
+
+def test_a_base_that_is_no_setting_itself_has_a_section_before_its_first_model() -> None:
+    """Such a section names the models that have its fields."""
+
+    class Box(Model):
+        """Two solids."""
+
+        cube: Cube
+        ball: Ball
+
+    page = tables.document(Box, level=2)
+    assert page.index("## Solid\n\nFields of [Cube](#cube), [Ball](#ball). Something solid.") < page.index("## Cube")
+
+
 def test_a_type_without_words_is_an_error() -> None:
     """A type without plain text is an error."""
     with pytest.raises(LookupError, match="no plain text"):
