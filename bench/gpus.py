@@ -44,7 +44,7 @@ ABSENT = (
 def own_settings(profile: str, gpus: int) -> Settings:
     """Return a stack with this project's programs on one pod of so many GPUs."""
     content: dict[str, Any] = yaml.safe_load((ROOT / DEFAULTS["example"]).read_text())["config"]["hpc:platform"]
-    nodes = [{**node, "profile": profile} if "profile" in node else node for node in content["nodes"]]
+    nodes = [{**node, "machine": profile} if "machine" in node else node for node in content["nodes"]]
     common = {"tenant": content["tenants"][0]["namespace"], "image": IMAGE}
     test = {"kind": "job", "name": "preflight", "program": "preflight", "gpus": gpus, **common}
     layout = {"pods": 1, "gpus": gpus}

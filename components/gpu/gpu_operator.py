@@ -87,7 +87,7 @@ class GpuStack(Model):
 class GpuKind(Model):
     """One kind of GPU of the cluster."""
 
-    gpu: Gpu = Field(description="of the hardware profile; decides which drivers and kernel modules will do")
+    gpu: Gpu = Field(description="of the machine; decides which drivers and kernel modules will do")
     gpudirect: GpuDirect | None = Field(default=None, description="None: HCAs do not reach the GPUs' memory")
 
 

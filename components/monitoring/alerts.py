@@ -44,7 +44,7 @@ class Limits(Thresholds):
     """Limits of alerts on machines of one kind."""
 
     nodes: tuple[DnsName, ...] = Field(default=(), description="names of the machines; none: all of the cluster")
-    gpus_per_node: int = Field(gt=0, le=16, description="GPUs of a node, from its profile; fewer are an alert")
+    gpus_per_node: int = Field(gt=0, le=16, description="GPUs of a node, by its machine; fewer are an alert")
     low_use_time: Seconds = Field(default=1800, description="seconds that a pod's GPU has to be idle")
     infiniband_devices: tuple[Device, ...] = Field(
         default=(),
@@ -57,7 +57,7 @@ class Limits(Thresholds):
         default=True, description="whether the GPUs replace rows of their memory; older GPUs retire pages"
     )
     node_watts: int | None = Field(
-        default=None, gt=0, description="most that a node draws, W, from its profile; None: no document has it"
+        default=None, gt=0, description="most that a node draws, W, by its machine; None: no document has it"
     )
     generation: Generation = Field(default="today", description="whose names the exporter's metrics have")
     pods: bool = Field(default=True, description="whether the exporter knows which pod has a GPU")

@@ -1,4 +1,4 @@
-"""Interfaces named after the planes of the fabric, the same on every node.
+"""Interfaces named after the rails of the fabric, the same on every node.
 
 The kernel and systemd name interfaces by driver and PCI bus, and a changed card or kernel names them otherwise; then
 the RDMA device plugin offers a resource with nothing behind it. A udev rule by PCI address gives names that stay.

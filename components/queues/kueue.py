@@ -85,7 +85,7 @@ class QueuePolicy(Model):
 class Flavor(Model):
     """Nodes of one kind, which have a ResourceFlavor."""
 
-    name: DnsName = Field(description="of the kind of nodes: a pool, or the machine's profile")
+    name: DnsName = Field(description="of the kind of nodes: a pool, or the machine")
     node_labels: dict[str, str] = Field(
         min_length=1, max_length=8, description="labels of those machines; Kueue gives them to the jobs' pods"
     )
@@ -151,7 +151,7 @@ _OWN = (names.GPU_RESOURCE, "cpu", "memory")
 def quota_of(profile: Profile, gpus: int, beside: Share | None, kept: Reserve | None = None) -> Quota:
     """Return the quota of a tenant with `gpus` of such machines: what goes with them, and `beside` for launchers.
 
-    `kept` is what a machine keeps for itself; None: as its profile has it. With no GPUs it is `beside` alone.
+    `kept` is what a machine keeps for itself; None: as its file has it. With no GPUs it is `beside` alone.
     Raises ValueError where a machine keeps so much for itself that nothing goes with a GPU.
     """
     cpus, memory = (beside.cpus, beside.memory_gib) if beside else (0, 0)

@@ -45,7 +45,7 @@ def problems(settings: Settings) -> Iterator[str]:
         yield from pools
         return
     if not settings.gpu_nodes:
-        yield "nodes: none has a profile, so no GPU; give the GPU nodes theirs, a file of core/hardware/machines"
+        yield "nodes: none has a machine, so no GPU; give the GPU nodes theirs, a file of core/hardware/machines"
         return
     try:
         settings.gpu_pools  # noqa: B018 - raises for ports that the machine does not have

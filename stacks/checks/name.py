@@ -49,7 +49,7 @@ def problems(settings: Settings) -> Iterator[str]:
         users[NAMESPACE].append("trainer")
     for tenant in settings.tenants:
         if tenant.namespace in _OPENSHIFTS or tenant.namespace.startswith(_SYSTEM):
-            yield (f"tenants: namespace {tenant.namespace} is reserved for the system; give the team's name")
+            yield (f"tenants: namespace {tenant.namespace} is reserved for the system; give the tenant's name")
         if tenant.namespace not in _OPENSHIFTS:
             users[tenant.namespace].append(f"tenants: namespace of {tenant.namespace}")
     for namespace, places in users.items():

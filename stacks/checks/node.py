@@ -62,7 +62,7 @@ def _roles_of(gpus: Pool, settings: Settings) -> Iterator[str]:
             f"machine_config_pool {pool}: {masters[0]} is a {_MASTER}, too, and gets its configuration from pool "
             f"{_MASTER} alone; leave that role out, or give {_MASTER}"
         )
-    plain = (node for node in settings.nodes if not node.profile)
+    plain = (node for node in settings.nodes if not node.machine)
     others = [node.name for node in plain if settings.machine_config_pool_of(node) == pool]
     if gpus.tuning and others:
         yield (

@@ -17,11 +17,11 @@ _OWN_LABELS = "hpc.pulumi/"
 def problems(settings: Settings) -> Iterator[str]:
     """Yield what keeps the nodes from being in one pool each; without `pools` they all are in the same."""
     if not settings.pools:
-        profiles = sorted({node.profile for node in settings.gpu_nodes if node.profile})
-        if len(profiles) > 1:
+        machines = sorted({node.machine for node in settings.gpu_nodes if node.machine})
+        if len(machines) > 1:
             yield (
-                f"nodes: profile {' and '.join(profiles)}: machines of several kinds need `pools`; give each kind a "
-                "pool with its profile, and each node its `pool`"
+                f"nodes: machine {' and '.join(machines)}: machines of several kinds need `pools`; give each kind a "
+                "pool with its machine, and each node its `pool`"
             )
         if node := next((node for node in settings.nodes if node.pool), None):
             yield f"nodes: pool {node.pool} of {node.name} has no effect without `pools`; add the pool there"
@@ -29,8 +29,8 @@ def problems(settings: Settings) -> Iterator[str]:
     for node in settings.nodes:
         if node.pool and node.pool not in settings.pools:
             yield f"nodes: pool {node.pool} of {node.name} is none of `pools`: {', '.join(settings.pools)}; correct it"
-        elif node.profile and not node.pool:
-            yield f"nodes: {node.name} has profile {node.profile} and no pool; name one of {', '.join(settings.pools)}"
+        elif node.machine and not node.pool:
+            yield f"nodes: {node.name} has machine {node.machine} and no pool; name one of {', '.join(settings.pools)}"
     used = {node.pool for node in settings.nodes}
     for name, pool in settings.pools.items():
         if name not in used:

@@ -34,7 +34,7 @@ def problems(settings: Settings) -> Iterator[str]:
             f"pools: their taints are {len(every)} together, and NMState's agents tolerate {MOST_TAINTS}; give pools "
             "some of them in common"
         )
-    if every and all(node.profile for node in settings.workers) and all(map(_keeps_off, settings.gpu_pools)):
+    if every and all(node.machine for node in settings.workers) and all(map(_keeps_off, settings.gpu_pools)):
         yield (
             "pools: every worker has a taint, and pods of operators, of monitoring and of the router tolerate none of "
             "them; leave the taints of one pool out, or add workers without GPUs"

@@ -63,7 +63,7 @@ def _served(settings: Settings) -> Iterator[str]:
 
 def _meaningless(names: Sequence[str], settings: Settings) -> Iterator[str]:
     for node in settings.nodes:
-        if node.topology and node.profile is None:
+        if node.topology and node.machine is None:
             yield f"nodes: topology of {node.name}, which has no GPUs and so no jobs of queues; leave it out"
         for level in sorted(node.topology.keys() - {*names}):
             close = get_close_matches(level, {*names, *LABELS}, n=1)

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from core import data_files, field_errors
-from stacks.loading import field_names, field_places
+from stacks.loading import field_names, field_places, former_names
 from stacks.loading.bases import Whole
 from stacks.settings.tenants import NAMES_OF_FORMS
 
@@ -76,14 +76,16 @@ def _line(error: Any, whole: Whole, model: type[BaseModel]) -> str:
     public = not unknown and not _SECRET.search(str(place[-1]) if place else "")
     public = public and not (isinstance(value, str) and len(value) > 1 and value in message)
     shown = f" (value: {value!r})" if public and isinstance(value, str | int | float | bool) else ""
-    return f"  {whole.shown(place, of_key=unknown)}{message}{shown}{_remedy(error, data, model)}"
+    return f"  {whole.shown(place, of_key=unknown)}{message}{shown}{_remedy(error, place, data, model)}"
 
 
-def _remedy(error: Any, data: Any, model: type[BaseModel]) -> str:
-    """Return what to do about an error whose message names only what is wrong."""
+def _remedy(error: Any, place: Sequence[str | int], data: Any, model: type[BaseModel]) -> str:
+    """Return what to do about an error whose message names only what is wrong; `place` is as in the file."""
     if error["loc"] == ("tenants",) and error["type"] in ("too_short", "missing"):
         return _NO_TENANTS["platform" in data]
     if error["type"] == "extra_forbidden":
+        if former := former_names.remedy(place):
+            return f"; {former}"
         meant = field_names.closest(model, error["loc"], _written(error["loc"][:-1], data))
         return f"; did you mean {meant}?" if meant else field_errors.remedy(error)
     return _MISSING if error["type"] in ("missing", "union_tag_not_found") else field_errors.remedy(error)

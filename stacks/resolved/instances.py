@@ -35,7 +35,7 @@ def offered(nodes: Iterable[NodeSettings]) -> Mapping[str, int]:
 def most_of_a_gpu(size: str, pool: Pool) -> int:
     """Return into how many instances a GPU is divided that has some of a size: the most on any node."""
     divided = (node for node in pool.nodes if size in node.instances)
-    return max((sum(node.instances.values()) // node.machine.gpus for node in divided), default=1)
+    return max((sum(node.instances.values()) // node.hardware.gpus for node in divided), default=1)
 
 
 def share(size: str, pool: Pool) -> Share:

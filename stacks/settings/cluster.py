@@ -70,8 +70,10 @@ class NodeSettings(Model):
         json_schema_extra={"pattern": hostlist.PATTERN},
     )
     roles: tuple[Literal["master", "worker"], ...] = Field(min_length=1, description="roles of the node")
-    profile: str | None = Field(
-        default=None, description="hardware profile of a GPU node, if not that of its pool; None for others"
+    machine: str | None = Field(
+        default=None,
+        description="machine of a GPU node, if not that of its pool: a file of core/hardware/machines or of "
+        "`machines`, without .yaml; None for others",
     )
     pool: DnsLabel | None = Field(
         default=None, description="one of `pools`, of which each GPU node needs one where the stack has some"
@@ -94,25 +96,25 @@ class NodeSettings(Model):
         "omitted, as in the reference design's cabling",
     )
 
-    _machine: Profile | None = PrivateAttr(default=None)
+    _hardware: Profile | None = PrivateAttr(default=None)
 
     _hosts = field_validator("name", mode="before")(hostlist.required)
 
-    @field_validator("profile")
+    @field_validator("machine")
     @classmethod
-    def _known_profile(cls, name: str | None, info: ValidationInfo) -> str | None:
+    def _known_machine(cls, name: str | None, info: ValidationInfo) -> str | None:
         if name is not None:
             machine_named(name, info)
         return name
 
     @model_validator(mode="after")
     def _has_as_many(self, info: ValidationInfo) -> Self:
-        self._machine = machine_named(self.profile, info) if self.profile else None
-        there = self._machine.gpus if self._machine else 0
+        self._hardware = machine_named(self.machine, info) if self.machine else None
+        there = self._hardware.gpus if self._hardware else 0
         if self.free_gpus is not None and self.free_gpus > there:
             raise ValueError(f"free_gpus {self.free_gpus} is more than the {there} GPUs of {self.name}; lower it")
         if self.mig is not None:
-            self._divided(self.mig, self._machine.gpu if self._machine else None)
+            self._divided(self.mig, self._hardware.gpu if self._hardware else None)
         return self
 
     def _divided(self, mig: str, gpu: Gpu | None) -> None:
@@ -135,23 +137,23 @@ class NodeSettings(Model):
             return 0
         if self.free_gpus is not None:
             return self.free_gpus
-        return self.machine.gpus if self.profile else 0
+        return self.hardware.gpus if self.machine else 0
 
     @property
     def instances(self) -> Mapping[str, int]:
         """MIG instances that jobs may have: size -> how many on all its GPUs; none where they are not divided."""
         if self.mig is None:
             return {}
-        return {size: count * self.machine.gpus for size, count in self.machine.gpu.mig[self.mig].items()}
+        return {size: count * self.hardware.gpus for size, count in self.hardware.gpu.mig[self.mig].items()}
 
     @property
-    def machine(self) -> Profile:
+    def hardware(self) -> Profile:
         """The hardware of a GPU node; raise ValueError for another node."""
-        if self.profile is None:
-            raise ValueError(f"{self.name} has no hardware profile")
-        # A copy with another profile still has the machine of the first one.
-        own = self._machine
-        return own if own and own.name == self.profile else profiles.profile(self.profile)
+        if self.machine is None:
+            raise ValueError(f"{self.name} has no machine")
+        # A copy with another machine still has the hardware of the first one.
+        own = self._hardware
+        return own if own and own.name == self.machine else profiles.profile(self.machine)
 
 
 def machine_named(name: str, info: ValidationInfo) -> Profile:

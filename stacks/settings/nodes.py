@@ -9,7 +9,7 @@ from core.hardware.topology import SYSTEM_CPUS
 
 
 class KubeletSettings(KubeletAlignment):
-    """How the kubelet allocates CPUs; values that depend on the machine follow from its profile."""
+    """How the kubelet allocates CPUs; values that depend on the machine follow from it."""
 
     reserved: int = Field(
         default=SYSTEM_CPUS,
@@ -23,7 +23,7 @@ class TuningSettings(KernelTuning):
 
     rail_names: bool = Field(
         default=False,
-        description="name the ports after the fabric's planes (rail0, ...), by their PCI addresses",
+        description="name the ports after their rails (rail0, ...), by their PCI addresses",
     )
     at_once: NumberOrShare = Field(
         default="1", description="GPU nodes that drain and reboot at the same time, a number or a share"

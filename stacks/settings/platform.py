@@ -53,12 +53,12 @@ class Settings(Based):
     machines: tuple[str, ...] = Field(
         default=(),
         description="the stack's own machine files, relative to the project's folder, e.g. machines/ours.yaml; the "
-        "file name without .yaml is a profile (docs/guide/machines.md)",
+        "file name without .yaml is the machine's name (docs/guide/machines.md)",
     )
     pools: dict[Annotated[DnsLabel, Field(max_length=MOST_LENGTH)], PoolSettings] = Field(
         default={},
         description="pools of GPU nodes, by name, for a cluster with more than one kind of machine "
-        "([pools](../guide/pools.md)); none: all GPU nodes have one and the same profile",
+        "([pools](../guide/pools.md)); none: all GPU nodes are one and the same machine",
     )
     nodes: Nodes
     machine_config_pool: DnsLabel = Field(
@@ -74,11 +74,11 @@ class Settings(Based):
     )
     ports: tuple[Hca, ...] = Field(
         default=(),
-        description="compute ports of a machine whose profile does not name them, in rail order",
+        description="compute ports of a machine whose file does not name them, in rail order",
     )
     reserve: Reserve | None = Field(
         default=None,
-        description="what GPU nodes reserve; jobs get a share of the rest per GPU. None: as in the machine's profile",
+        description="what GPU nodes reserve; jobs get a share of the rest per GPU. None: as the machine's file has it",
     )
     tuning: TuningSettings | None = Field(default=None, description="None: nodes stay unchanged except for memlock")
     node_feature_discovery: NodeFeatureDiscoverySettings | None = Field(
@@ -228,7 +228,7 @@ class Settings(Based):
     @property
     def gpu_nodes(self) -> tuple[NodeSettings, ...]:
         """The nodes with GPUs."""
-        return tuple(node for node in self.nodes if node.profile)
+        return tuple(node for node in self.nodes if node.machine)
 
     @cached_property
     def gpu_pools(self) -> tuple[Pool, ...]:
@@ -243,10 +243,10 @@ class Settings(Based):
         fabric = own.fabric_beside(self.fabric)
         ports = self.ports if own.ports is None else own.ports
         return Pool(
-            name=name or nodes[0].machine.name,
+            name=name or nodes[0].hardware.name,
             first=name is None or name == next(iter(self.pools)),
             declared=name is not None,
-            machine=_machine(nodes[0].machine, ports, fabric),
+            machine=_machine(nodes[0].hardware, ports, fabric),
             named_ports=bool(ports),
             nodes=nodes,
             fabric=fabric,
@@ -273,7 +273,7 @@ class Settings(Based):
     @property
     def has_plain_workers(self) -> bool:
         """Whether a stack with `pools` has nodes without GPUs, on which launchers run."""
-        return bool(self.pools) and any(not node.profile for node in self.workers)
+        return bool(self.pools) and any(not node.machine for node in self.workers)
 
     @property
     def workers(self) -> tuple[NodeSettings, ...]:
@@ -354,7 +354,7 @@ class Settings(Based):
         return sum(self.gpu_limits[namespace, pool.name] for pool in self.gpu_pools)
 
 
-_AS_THE_STACK = PoolSettings.model_construct(profile="")
+_AS_THE_STACK = PoolSettings.model_construct(machine="")
 """The one pool of a stack without `pools`."""
 
 

@@ -48,7 +48,7 @@ class PoolAdapterDriver(Model):
 class PoolSettings(Model):
     """Nodes of one machine; what is left out is as in the stack's settings of the same name."""
 
-    profile: str = Field(description="hardware profile of its nodes")
+    machine: str = Field(description="machine of its nodes, as in `nodes[].machine`")
     machine_config_pool: DnsLabel | None = Field(
         default=None,
         description="MachineConfigPool of its nodes; pools with other `tuning` need one each. None: the stack's",
@@ -57,7 +57,7 @@ class PoolSettings(Model):
         default=None, description="compute ports of its machine, in rail order. None: the stack's `ports`"
     )
     reserve: Reserve | None = Field(
-        default=None, description="what its nodes reserve. Left out: the stack's `reserve`; null: as in the profile"
+        default=None, description="what its nodes reserve. Left out: the stack's `reserve`; null: the machine's"
     )
     tuning: TuningSettings | None = Field(
         default=None, description="tuning of its nodes. Left out: the stack's `tuning`; null: none"
@@ -88,9 +88,9 @@ class PoolSettings(Model):
         default={}, description="further labels of its nodes, beside hpc.pulumi/pool with its name"
     )
 
-    @field_validator("profile")
+    @field_validator("machine")
     @classmethod
-    def _known_profile(cls, name: str, info: ValidationInfo) -> str:
+    def _known_machine(cls, name: str, info: ValidationInfo) -> str:
         machine_named(name, info)
         return name
 
@@ -122,9 +122,9 @@ class PoolSettings(Model):
 
 
 def with_machines(nodes: Any, pools: dict[str, PoolSettings]) -> Any:
-    """Return nodes of a settings file with the profile and division of their pools.
+    """Return nodes of a settings file with the machine and division of their pools.
 
-    Raises ValueError for a node that has another profile than its pool.
+    Raises ValueError for a node that has another machine than its pool.
     """
     if not pools or not isinstance(nodes, list | tuple):
         return nodes
@@ -135,9 +135,9 @@ def _with_machine(node: Any, pools: dict[str, PoolSettings]) -> Any:
     pool = pools.get(node["pool"]) if isinstance(node, dict) and isinstance(node.get("pool"), str) else None
     if pool is None:
         return node
-    if node.get("profile", pool.profile) != pool.profile:
+    if node.get("machine", pool.machine) != pool.machine:
         raise ValueError(
-            f"profile {node['profile']} of {node.get('name')}: its pool {node['pool']} has profile {pool.profile}; "
+            f"machine {node['machine']} of {node.get('name')}: its pool {node['pool']} has machine {pool.machine}; "
             "leave it out, or name another pool"
         )
-    return {"mig": pool.mig, **node, "profile": pool.profile}
+    return {"mig": pool.mig, **node, "machine": pool.machine}

@@ -1,4 +1,4 @@
-"""Settings of teams and of their queues."""
+"""Settings of tenants and of their queues."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
@@ -32,18 +32,18 @@ GpuQuota = Annotated[
 
 
 class TenantSettings(TenantNamespace):
-    """One team."""
+    """A namespace with its rights, quotas and volumes."""
 
     run_as_uid: int = Field(gt=0, description="owner of the data directory")
     run_as_gid: int = Field(gt=0, le=LAST_ID, description="group of the data directory")
     gpu_quota: GpuQuota = Field(
-        description="GPUs that the team may hold; with queues that lend, its guaranteed share. With several `pools` by "
+        description="GPUs that the tenant may hold; with queues that lend, its guaranteed share. With several `pools` by "
         "pool, e.g. {training: 16, inference: 8}; it has none of a pool that is left out, nor borrows any: "
         "give 0 for what others lend alone"
     )
     instance_quota: dict[MigSize, Annotated[int, Field(ge=0)]] = Field(
         default={},
-        description="MIG instances that the team may hold, by size, e.g. {1g.5gb: 14}; omitted sizes have none",
+        description="MIG instances that the tenant may hold, by size, e.g. {1g.5gb: 14}; omitted sizes have none",
     )
     rdma: bool = Field(
         default=True,

@@ -54,7 +54,7 @@ def _settings() -> Settings:
     content["nodes"] = [
         {"name": "master01.h100.example.com", "roles": ["master"]},
         {"name": "worker01.h100.example.com", "roles": ["worker"]},
-        next(node for node in content["nodes"] if "profile" in node),
+        next(node for node in content["nodes"] if "machine" in node),
     ]
     stages = [
         {"name": "nodes", "workloads": [test, {**common, "name": ANYWHERE}]},

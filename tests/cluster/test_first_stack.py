@@ -43,7 +43,7 @@ def test_the_page_leads_from_nothing_to_jobs_that_passed(checkout: Path) -> None
             kubeconfig = (checkout / ".sim" / "site" / "kubeconfig").read_text()
             assert not [word for word in kubeconfig.split() if len(word) > 40 and word in written]
     (made,) = (text for command, text in printed.items() if "./hpc init" in command)
-    assert "profile: dgx-h100" in made
+    assert "machine: dgx-h100" in made
     (verdict,) = (text for command, text in printed.items() if "./hpc verify" in command)
     assert "passed: " in verdict
     assert not (checkout / ".sim" / "site").exists()

@@ -49,7 +49,7 @@ def _settings() -> Settings:
     content["nodes"] = [
         {"name": "master01.h100.example.com", "roles": ["master"]},
         {"name": "worker01.h100.example.com", "roles": ["worker"]},
-        {"name": NODE, "roles": ["worker"], "profile": "dgx-h100"},
+        {"name": NODE, "roles": ["worker"], "machine": "dgx-h100"},
     ]
     content["tenants"] = [{**tenant, "gpu_quota": 8} for tenant in content["tenants"]]
     job = {"kind": "job", "tenant": TENANT, "program": "preflight", "image": "nvcr.io/nvidia/pytorch:25.02-py3"}

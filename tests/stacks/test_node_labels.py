@@ -101,7 +101,7 @@ def _labels(node: NodeSettings, recorded: tuple[Registration, ...], settings: Se
     there = {item.type.rpartition(":")[2] for item in recorded}
     for entry in TABLE["set"]:
         right = settings.release not in entry.get("not_on", ()) and entry.get("role", node.roles[0]) in node.roles
-        if right and ("with" not in entry or (entry["with"] in there and node.profile)):
+        if right and ("with" not in entry or (entry["with"] in there and node.machine)):
             labels |= entry["labels"]
     for patch in of_kind(recorded, "NodePatch"):
         if patch.inputs["metadata"]["name"] == node.name:
@@ -183,7 +183,7 @@ def test_the_rdma_plugin_runs_on_the_machines_alone() -> None:
     selector = spec(recorded, "DaemonSet")["template"]["spec"]["nodeSelector"]
     reached = [node.name for node in settings.nodes if selector.items() <= _labels(node, recorded, settings).items()]
     assert reached == ["dgx01.ocp4.scale.ibm.com", "dgx02.ocp4.scale.ibm.com"]
-    assert any(node.profile is None and "worker" in node.roles for node in settings.nodes)
+    assert any(node.machine is None and "worker" in node.roles for node in settings.nodes)
 
 
 def test_the_rdma_plugin_comes_after_its_labels() -> None:

@@ -208,7 +208,7 @@ def test_machines_without_named_ports_say_how_to_name_them() -> None:
     content = data("redpaper-today")
     content["tuning"] = {"kubelet": None}
     for node in content["nodes"][-2:]:
-        node["profile"] = "dgx2h"
+        node["machine"] = "dgx2h"
     expect_refusal(content, "8 ports of dgx2h; name them in `ports`, or … ethernet")
 
 

@@ -161,7 +161,7 @@ _REGISTRY = {"kind": "registry", "image": "quay.io/example/image:1", "push_secre
 CHANGES: Mapping[str, Sequence[Fragment]] = {
     "release": tuple(RELEASES),
     "machine_config_pool": ("worker", "gpu", "master"),
-    "profile": ("dgx1-v100-16gb", "dgx1-v100-32gb", "dgx2h", "dgx-a100", "sys-4029gp-tvrt"),
+    "machine": ("dgx1-v100-16gb", "dgx1-v100-32gb", "dgx2h", "dgx-a100", "sys-4029gp-tvrt"),
     "nodes.*.scale_client": (True, False),
     "nodes.*.roles": (["worker"], ["master", "worker"]),
     "nodes.2.free_gpus": (0, 3),
@@ -313,10 +313,10 @@ def unchanged(name: str) -> dict[str, Any]:
 
 def change(content: dict[str, Any], path: str, value: Fragment) -> None:
     """Put a fragment at a path; where what it is part of is not there, nothing changes."""
-    if path == "profile":
+    if path == "machine":
         for node in content["nodes"]:
-            if "profile" in node:
-                node["profile"] = value
+            if "machine" in node:
+                node["machine"] = value
         return
     *parents, last = path.split(".")
     parts: list[Any] = [content]
@@ -337,7 +337,7 @@ def _named(content: dict[str, Any]) -> dict[str, Any]:
     """Name tenants and nodes in jobs and builds, and volumes after their tenants."""
     first = content["tenants"][0]["namespace"]
     names = [tenant["namespace"] for tenant in content["tenants"]]
-    nodes = [node["name"] for node in content["nodes"] if node.get("profile")]
+    nodes = [node["name"] for node in content["nodes"] if node.get("machine")]
     for build in content.get("builds", []):
         build["tenant"] = build.get("tenant") if build.get("tenant") in names else first
     for stage in content.get("stages", []):

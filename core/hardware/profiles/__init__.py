@@ -43,11 +43,11 @@ def profile(name: str) -> Profile:
         return PROFILES[name]
     if open_fields := missing(name):
         raise ValueError(
-            f"hardware profile {name!r} is incomplete: {', '.join(open_fields)} differ from site to site or are in no "
+            f"machine {name!r} is incomplete: {', '.join(open_fields)} differ from site to site or are in no "
             f"source; write a machine file with `base: {name}` that gives them, and name it in `machines`"
         )
     raise ValueError(
-        f"unknown hardware profile {name!r}; known: {', '.join(sorted(PROFILES))}; "
+        f"unknown machine {name!r}; known: {', '.join(sorted(PROFILES))}; "
         "or name a machine file of your own in `machines`"
     )
 

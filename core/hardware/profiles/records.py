@@ -188,7 +188,7 @@ class Profile(Model):
     link_layer: Literal["InfiniBand", "Ethernet"] = Field(description="of the compute ports as delivered")
     ports: Ports = Field(description="compute ports")
     hcas: tuple[Hca, ...] = Field(
-        description="the compute ports in the order of the rails: HCA i is on plane i; empty: names not given"
+        description="the compute ports in the order of the rails: HCA i is on rail i; empty: names not given"
     )
     storage_ports: Ports | None = Field(default=None, description="ports for storage only; None: shares the others")
     storage_hcas: tuple[Hca, ...] = ()

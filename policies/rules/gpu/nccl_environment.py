@@ -37,7 +37,7 @@ class NcclEnvironment(Parameters):
             for netdev in (hca.netdev, hca.ethernet)
             if netdev
         },
-        description="verbs device of each RDMA resource; default: of the known hardware profiles",
+        description="verbs device of each RDMA resource; default: of the known machines",
     )
     debug: tuple[str, ...] = Field(
         default=("VERSION", "WARN", "ABORT", "INFO"),

@@ -63,7 +63,7 @@ def decide(platform: dict[str, object]) -> None:
     assert isinstance(nodes, list)
     assert isinstance(tenants, list)
     for node in nodes:
-        node.update({"profile": "dgx-a100"} if node["name"].startswith("dgx") else {})
+        node.update({"machine": "dgx-a100"} if node["name"].startswith("dgx") else {})
     tenants[0].pop("data")
     # On a cluster in use `init` proposes no tuning.
     platform |= {"machine_config_pool": "gpu", "tuning": {"rail_names": True}}

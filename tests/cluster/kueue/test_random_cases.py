@@ -33,10 +33,10 @@ MACHINES: Mapping[str, Mapping[str, str]] = {
     pool.name: {
         simulated.PROFILE: name,
         simulated.HOST_DRIVER: "true",
-        **({} if name in profiles.PROFILES else {simulated.MACHINE: profiles.to_json(pool.nodes[0].machine)}),
+        **({} if name in profiles.PROFILES else {simulated.MACHINE: profiles.to_json(pool.nodes[0].hardware)}),
     }
     for pool in stack().settings.gpu_pools
-    for name in [pool.nodes[0].machine.name]
+    for name in [pool.nodes[0].hardware.name]
 }
 PLUGIN = "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"
 COVERED = ("cpu", "memory", names.GPU_RESOURCE)

@@ -143,7 +143,7 @@ def test_a_numa_map_with_holes_is_refused() -> None:
 
 
 def test_unknown_profile_names_the_known_ones() -> None:
-    """An unknown profile is refused with the known ones."""
+    """An unknown machine is refused with the known ones."""
     known = ", ".join(sorted(PROFILES))
-    with pytest.raises(ValueError, match=f"unknown hardware profile 'dgx9'; known: {known}; .*`machines`"):
+    with pytest.raises(ValueError, match=f"unknown machine 'dgx9'; known: {known}; .*`machines`"):
         profile("dgx9")

@@ -261,12 +261,12 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "prod",
         {"tenants__1__namespace": "openshift-nfd", "builds": [], "stages": []},
-        "tenants: namespace openshift-nfd … the system …; give the team's",
+        "tenants: namespace openshift-nfd … the system …; give the tenant's",
     ),
     (
         "prod",
         {"tenants__1__namespace": "kube-system", "builds": [], "stages": []},
-        "tenants: namespace kube-system … the system …; give the team's",
+        "tenants: namespace kube-system … the system …; give the tenant's",
     ),
     (
         "prod",
@@ -288,12 +288,12 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "dev",
         {"nodes": [{"name": "worker01", "roles": ["worker"]}]},
-        "nodes: … profile …; give the GPU nodes theirs",
+        "nodes: … machine …; give the GPU nodes theirs",
     ),
     (
         "dev",
-        {"nodes__5__profile": "dgx-a100"},
-        "nodes: profile dgx-a100 and dgx1-v100-16gb: … need `pools`; give each kind a pool … and each node its `pool`",
+        {"nodes__5__machine": "dgx-a100"},
+        "nodes: machine dgx-a100 and dgx1-v100-16gb: … need `pools`; give each kind a pool … and each node its `pool`",
     ),
 ]
 

@@ -29,7 +29,7 @@ def settings(folder: Path, workload: dict[str, Any], **fields: Any) -> dict[str,
     (folder / "arm.yaml").write_text(ARM)
     content = changed(
         "mixed",
-        pools__former={"profile": "arm", "machine_config_pool": "worker", "tuning": None},
+        pools__former={"machine": "arm", "machine_config_pool": "worker", "tuning": None},
         stages=[{"name": "all", "workloads": [workload]}],
         tenants__0__gpu_quota={"training": 16, "former": 16},
         tenants__2__gpu_quota={"inference": 0},

@@ -12,7 +12,7 @@ OTHER_OPERATOR = RDMA | {
 }
 SECOND_FABRIC = {
     "pools__former": {
-        "profile": "dgx-h100",
+        "machine": "dgx-h100",
         "machine_config_pool": "worker",
         "tuning": None,
         "adapter_driver": {"version": "doca3.2.0-25.10-1.2.8.0-2"},
@@ -46,16 +46,16 @@ def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
         ({"nodes__3__pool": "inferences"}, "nodes: pool inferences of l40s-01.mixed.example.com is none of `pools`: …"),
         ({"nodes__4": {"name": "a100-01", "roles": ["worker"]}}, "pools.former: no node is in it; …"),
         (
-            {"nodes__4__profile": "dgx-h100"},
-            "nodes: profile dgx-h100 of a100-[01-02].mixed.example.com: … former has profile a100-pcie-server; leave",
+            {"nodes__4__machine": "dgx-h100"},
+            "nodes: machine dgx-h100 of a100-[01-02].mixed.example.com: … former has machine a100-pcie-server; leave",
         ),
         (
-            {"nodes__4": {"name": "a100-01", "roles": ["worker"], "profile": "a100-pcie-server"}},
-            "nodes: a100-01 has profile a100-pcie-server and no pool; name one of training, inference, former",
+            {"nodes__4": {"name": "a100-01", "roles": ["worker"], "machine": "a100-pcie-server"}},
+            "nodes: a100-01 has machine a100-pcie-server and no pool; name one of training, inference, former",
         ),
         # Pools
-        ({"pools__cpu": {"profile": "l40s-server"}}, "pools.cpu: nodes without GPUs are called so; give it another"),
-        ({"pools__former__profile": "a100"}, "pools.former.profile: … 'a100'; known: …"),
+        ({"pools__cpu": {"machine": "l40s-server"}}, "pools.cpu: nodes without GPUs are called so; give it another"),
+        ({"pools__former__machine": "a100"}, "pools.former.machine: … 'a100'; known: …"),
         (
             {"pools__former__labels": {"hpc.pulumi/pool": "training"}},
             "pools.former.labels: hpc.pulumi/pool is a label of the stack's own; leave it out",
@@ -81,7 +81,7 @@ def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
         # Drivers
         (
             {
-                "pools__former": {"profile": "dgx1-v100-32gb", "machine_config_pool": "worker"} | PLAIN,
+                "pools__former": {"machine": "dgx1-v100-32gb", "machine_config_pool": "worker"} | PLAIN,
                 "tenants__0__gpu_quota": {"training": 24},
                 "stages": [],
             },
@@ -90,7 +90,7 @@ def stages(workload: dict[str, Any]) -> list[dict[str, Any]]:
         ),
         (
             {
-                "pools__former__profile": "dgx1-v100-32gb",
+                "pools__former__machine": "dgx1-v100-32gb",
                 "pools__former__driver": {"version": "595.91.07"},
                 "stages": [],
             },
@@ -214,9 +214,9 @@ def test_taints_that_the_platform_of_a_release_does_not_tolerate_are_refused() -
     """On OpenShift 4.4 the driver's recipe and node feature discovery tolerate no taint of a site's own."""
     content = data("dev")
     for node in content["nodes"]:
-        if node.pop("profile", None):
+        if node.pop("machine", None):
             node["pool"] = "training"
-    pool = {"profile": "dgx-a100", "taints": [TAINT, {"key": "nvidia.com/gpu"}]}
+    pool = {"machine": "dgx-a100", "taints": [TAINT, {"key": "nvidia.com/gpu"}]}
     refused = message(content | {"pools": {"training": pool}, "stages": []})
     assert (
         "pools.training.taints: dedicated=gpus:NoSchedule: the Special Resource Operator's driver does not" in refused

@@ -170,8 +170,8 @@ def test_infiniband_needs_ports_of_infiniband(*, ports: bool) -> None:
     """InfiniBand is refused on the Ethernet adapters of a SYS-4029GP-TVRT."""
     content = changed("redpaper-today", tuning=None, machine_config_pool="worker")
     for node in content["nodes"]:
-        if "profile" in node:
-            node["profile"] = "sys-4029gp-tvrt"
+        if "machine" in node:
+            node["machine"] = "sys-4029gp-tvrt"
     if ports:
         content["ports"] = [
             {"name": f"mlx5_{port}", "netdev": f"ens{port}", "numa": 0, "gpus": [], "rate_gbps": 25, "distance": None}

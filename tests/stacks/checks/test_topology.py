@@ -14,7 +14,7 @@ def _roce(places: list[dict[str, str]], **topology: Any) -> dict[str, Any]:
     """Return the data of stack prod on nodes of which no document plans switches, each with its place."""
     content = data("h100-roce")
     queues = data("superpod-a100")["queues"]
-    (gpu,) = (node for node in content["nodes"] if "profile" in node)
+    (gpu,) = (node for node in content["nodes"] if "machine" in node)
     others = [node for node in content["nodes"] if node is not gpu]
     nodes = [{**gpu, "name": f"gpu{number}.example.com", "topology": place} for number, place in enumerate(places)]
     for tenant in content["tenants"]:

@@ -20,7 +20,7 @@ def args_of(stack: str, workload: dict[str, Any], profile: str | None = None) ->
     data = example(stack, workload)
     if profile:
         data |= {"tuning": None, "ports": [], "fabric": {"kind": "ethernet"}}
-        data["nodes"] = [node | ({"profile": profile} if "profile" in node else {}) for node in data["nodes"]]
+        data["nodes"] = [node | ({"machine": profile} if "machine" in node else {}) for node in data["nodes"]]
     args = first_args(parse(data, "test"))
     assert isinstance(args, MpiJobArgs | GpuJobArgs)
     return args

@@ -144,9 +144,9 @@ def test_a_wrong_value_is_named_by_the_file_that_has_it(root: Path) -> None:
 def test_a_wrong_value_in_a_stacks_file_is_named_by_the_path_there(root: Path) -> None:
     """In a base that is a stack's file the path begins with the key of all settings."""
     file = root / "bases" / "lab.yaml"
-    file.write_text(file.read_text().replace("profile: dgx1-v100-16gb", "profile: dgx9", 1))
+    file.write_text(file.read_text().replace("machine: dgx1-v100-16gb", "machine: dgx9", 1))
     write(root, {"base": "bases/lab.yaml", "without": ["nodes.master01.ocp4.scale.ibm.com"]})
-    expect_message(message(root), "\n  bases/lab.yaml:18:68: nodes[5].profile: … 'dgx9'; known")
+    expect_message(message(root), "\n  bases/lab.yaml:18:68: nodes[5].machine: … 'dgx9'; known")
 
 
 def test_a_rule_names_the_base_that_its_setting_is_in(root: Path) -> None:

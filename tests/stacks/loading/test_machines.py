@@ -25,7 +25,7 @@ OURS = "base: dgx-h100\nmemory_gib: 1024\nsource: ours\n"
 def on(machine: str, **settings: Any) -> dict[str, Any]:
     """Return the settings of RoCE on another machine, whose ports have names of their own."""
     content = data("nvaie-roce")
-    content["nodes"][-1]["profile"] = machine
+    content["nodes"][-1]["machine"] = machine
     del content["tuning"]["rail_names"]
     return content | settings
 
@@ -39,13 +39,13 @@ def test_roce_uses_the_names_of_ethernet_mode(machine: str) -> None:
 
 
 def test_a_stack_brings_its_own_machine(tmp_path: Path) -> None:
-    """A file that the settings name is a profile, below the folder of the project."""
+    """A file that the settings name is a machine, below the folder of the project."""
     (tmp_path / "machines").mkdir()
     (tmp_path / "machines" / "our-dgx.yaml").write_text(OURS)
     settings = parse(on("our-dgx", machines=["machines/our-dgx.yaml"]), "test", root=tmp_path)
     assert (only_pool(settings).machine.name, only_pool(settings).machine.memory_gib) == ("our-dgx", 1024)
     assert {node.gpus for node in settings.gpu_nodes} == {8}
-    spec = NodeSpec(name="dgx01", profile="our-dgx", machine=to_json(settings.gpu_nodes[0].machine))
+    spec = NodeSpec(name="dgx01", profile="our-dgx", machine=to_json(settings.gpu_nodes[0].hardware))
     assert nodes.status(spec, kubelet_port=1, version="1")["status"]["capacity"]["cpu"] == "224"
 
 
@@ -62,7 +62,7 @@ def test_jobs_on_a_server_without_nvlink(tmp_path: Path, ports: tuple[str, ...],
     fields = machine.model_dump(mode="json", exclude={"name", "gpu"}) | {"gpu": "ada/l40s"}
     (tmp_path / "ours.yaml").write_text(json.dumps(fields))
     content = data("h200-infiniband") | {"machines": ["ours.yaml"]}
-    content["nodes"][-1]["profile"] = "ours"
+    content["nodes"][-1]["machine"] = "ours"
     workload = {
         "kind": "torch",
         "name": "collectives",
@@ -121,12 +121,12 @@ def test_a_broken_machine_names_its_field(tmp_path: Path) -> None:
         parse(on("a", machines=["a.yaml"]), "test", root=tmp_path)
 
 
-def test_a_misspelt_profile_names_the_machines_of_the_stack(tmp_path: Path) -> None:
-    """An unknown profile is refused with the stack's own machines beside the known ones."""
+def test_a_misspelt_machine_names_the_machines_of_the_stack(tmp_path: Path) -> None:
+    """An unknown machine is refused with the stack's own machines beside the known ones."""
     (tmp_path / "our-dgx.yaml").write_text(OURS)
     with pytest.raises(SettingsError) as caught:
         parse(on("our-dxg", machines=["our-dgx.yaml"]), "test", root=tmp_path)
-    expect_message(str(caught.value), "nodes[2].profile: … 'our-dxg'; known: dgx-a100 … this stack has our-dgx")
+    expect_message(str(caught.value), "nodes[2].machine: … 'our-dxg'; known: dgx-a100 … this stack has our-dgx")
 
 
 def test_what_no_source_gives_is_named() -> None:
@@ -141,7 +141,7 @@ def test_what_no_source_gives_is_named() -> None:
 def test_a_machine_that_sites_complete_is_refused() -> None:
     """A machine that is to be completed on site is refused with its fields."""
     expect_refusal(
-        on("hgx-h100"), "nodes[2].profile: … 'hgx-h100' is incomplete: cpu_cores … `base: hgx-h100` … `machines`"
+        on("hgx-h100"), "nodes[2].machine: … 'hgx-h100' is incomplete: cpu_cores … `base: hgx-h100` … `machines`"
     )
 
 

@@ -68,12 +68,12 @@ def test_all_errors_are_reported_at_once_with_path_value_and_remedy() -> None:
     data = settings_of("dev")
     data["colour"] = "blue"
     data["fabric"]["hca_max"] = 0
-    data["nodes"][5]["profile"] = "dgx9"
+    data["nodes"][5]["machine"] = "dgx9"
     text = message(data)
     assert "Pulumi.test.yaml: 3 wrong" in text
     expect_message(text, "colour: …; remove it")
     expect_message(text, "fabric.hca_max … (value: 0)")
-    expect_message(text, "nodes[5].profile … 'dgx9'; known: dgx-a100, … dgx1-v100-16gb")
+    expect_message(text, "nodes[5].machine … 'dgx9'; known: dgx-a100, … dgx1-v100-16gb")
 
 
 @pytest.mark.parametrize(
@@ -111,13 +111,13 @@ def test_the_nodes_of_a_job_are_its_layout() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "expected"), [("profil", "…; did you mean profile?"), ("profile", "… 'dgx9'; known: dgx-a100")]
+    ("field", "expected"), [("machin", "…; did you mean machine?"), ("machine", "… 'dgx9'; known: dgx-a100")]
 )
 def test_nodes_of_a_range_are_one_entry(field: str, expected: str) -> None:
     """An error of many nodes with one entry is reported once, at that entry's place in the file."""
     data = settings_of("h100-roce")
     last = len(data["nodes"]) - 1
-    del data["nodes"][last]["profile"]
+    del data["nodes"][last]["machine"]
     data["nodes"][last][field] = "dgx9"
     text = message(data)
     assert "Pulumi.test.yaml: 1 wrong" in text

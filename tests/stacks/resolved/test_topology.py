@@ -154,9 +154,9 @@ def test_domains_of_the_cabling_are_a_pools_own() -> None:
     content = data("superpod-a100") | {"stages": [], "site": None, "pools": {}}
     nodes = content["nodes"].pop(2)
     for pool, hosts in (("older", "a[001-030]"), ("newer", "b[001-030]")):
-        content["pools"][pool] = {"profile": "dgx-a100"}
+        content["pools"][pool] = {"machine": "dgx-a100"}
         own = {"name": f"{hosts}.pod.example.com", "pool": pool}
-        content["nodes"].append({key: value for key, value in nodes.items() if key != "profile"} | own)
+        content["nodes"].append({key: value for key, value in nodes.items() if key != "machine"} | own)
     for tenant in content["tenants"]:
         tenant["gpu_quota"] = {"older": 8}
     settings = parse(content, "test")

@@ -118,7 +118,7 @@ def test_nodes_with_a_driver_of_their_own_have_no_object() -> None:
 
 def second_fabric(**own: Any) -> dict[str, Any]:
     """Return the mixed stack with RDMA in a second pool, which has settings of its own."""
-    pool = {"profile": "dgx-h100", "machine_config_pool": "worker", "tuning": None}
+    pool = {"machine": "dgx-h100", "machine_config_pool": "worker", "tuning": None}
     return changed("mixed", pools__former=pool | own, stages=[])
 
 
@@ -187,9 +187,9 @@ def test_clients_of_scale_tolerate_the_taints_of_their_nodes() -> None:
     """Container-native Storage Scale runs a client's pod on every worker, tainted or not."""
     content = data("prod") | {"site": None}
     for node in content["nodes"]:
-        if profile := node.pop("profile", None):
+        if profile := node.pop("machine", None):
             node["pool"] = "training"
-            content["pools"] = {"training": {"profile": profile, "taints": [{"key": "dedicated", "value": "training"}]}}
+            content["pools"] = {"training": {"machine": profile, "taints": [{"key": "dedicated", "value": "training"}]}}
     (daemon,) = (item.inputs["spec"]["daemon"] for item in of_kind(built(content), "Cluster"))
     assert daemon["tolerations"] == [TRAINING]
 
@@ -333,12 +333,12 @@ def test_a_pool_of_all_nodes_declares_what_a_stack_without_pools_does() -> None:
     """With a pool of all GPU nodes the same kinds of objects are declared; workers without GPUs get a label besides."""
     plain = data("h100-roce") | {"stages": [], "site": None}
     nodes = [
-        {**{key: value for key, value in node.items() if key != "profile"}, "pool": "training"}
-        if "profile" in node
+        {**{key: value for key, value in node.items() if key != "machine"}, "pool": "training"}
+        if "machine" in node
         else node
         for node in plain["nodes"]
     ]
-    pooled = plain | {"pools": {"training": {"profile": "dgx-h100"}}, "nodes": nodes}
+    pooled = plain | {"pools": {"training": {"machine": "dgx-h100"}}, "nodes": nodes}
     without, with_pool = (Counter(item.type for item in built(content)) for content in (plain, pooled))
     assert with_pool - without == {"kubernetes:core/v1:NodePatch": 2}
     assert without - with_pool == Counter()

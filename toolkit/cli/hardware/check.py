@@ -89,7 +89,7 @@ def _machines(stack: Stack, names: Sequence[str]) -> list[str]:
             f"Its nodes: {', '.join(known) or 'none'}.",
         )
     if not known:
-        raise Problem(f"stack {stack.name} has no nodes with GPUs", "Give its nodes a `profile`.")
+        raise Problem(f"stack {stack.name} has no nodes with GPUs", "Give its nodes a `machine`.")
     return [*names] or known
 
 

@@ -50,7 +50,7 @@ def _gpus(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
     product = facts.get(NODE, "product of the GPUs")
     if product not in (None, wanted):
         yield Difference(
-            "model of the GPUs", wanted, product, "Name the node's own machine as its `profile`, or its `pool`"
+            "model of the GPUs", wanted, product, "Name the node's own machine as its `machine`, or its `pool`"
         )
     if count != machine.gpus:
         return

@@ -42,7 +42,7 @@ def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[G
     given = pools.without(example.given, pool)
     kinds = pools.in_order(machine_kinds(ours, files, name), pool)
     several = len(kinds) > 1
-    left_out = (*_NOT_OF_EXAMPLES, *(() if pool.nodes[0].profile in machines(ours) else _OF_A_MACHINE))
+    left_out = (*_NOT_OF_EXAMPLES, *(() if pool.nodes[0].machine in machines(ours) else _OF_A_MACHINE))
     settings = {
         "release": release.name,
         "cluster": _cluster(name, cluster, reached),
@@ -114,10 +114,10 @@ def _nodes(settings: dict[str, Any], groups: Sequence[Group], files: Sequence[Ma
     of_file = {id(file.group): file for file in files}
     for group in _in_order(groups):
         file = of_file.get(id(group))
-        profile = file.profile if file else group.profile
-        decision = None if profile and not file else which(group, file)
+        machine = file.machine if file else group.machine
+        decision = None if machine and not file else which(group, file)
         for name in node_ranges.short(node.name for node in group.nodes):
-            entry = {"name": name, "roles": [*group.nodes[0].roles], **({"profile": profile} if profile else {})}
+            entry = {"name": name, "roles": [*group.nodes[0].roles], **({"machine": machine} if machine else {})}
             settings["nodes"].append(entry)
             if decision and group.may_have_gpus:
                 yield Decision(("nodes", len(settings["nodes"]) - 1, "roles"), *decision)

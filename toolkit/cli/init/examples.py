@@ -89,12 +89,12 @@ def supported(example: Example, release: Release) -> bool:
 
 
 def _nearness(example: Example, groups: Sequence[Group], release: Release) -> tuple[bool, ...]:
-    machines = {node.machine.name for node in example.settings.gpu_nodes}
+    machines = {node.hardware.name for node in example.settings.gpu_nodes}
     possible = {name for group in groups for name in (*group.candidates, *group.families)}
     gpus = {each.gpu.architecture for each in known() if each.gpu and each.name in possible}
     kinds = {kind for group in groups if group.traits.link_layer for kind in LAYERS[group.traits.link_layer]}
     return (
-        any(group.profile in machines for group in groups),
+        any(group.machine in machines for group in groups),
         bool(machines & possible),
         bool(example.settings.pools),
         any(pool.machine.gpu.architecture in gpus for pool in example.settings.gpu_pools),

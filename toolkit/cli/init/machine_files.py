@@ -27,14 +27,14 @@ _SHOWN = 4
 class MachineFile:
     """A file for machines of one group of nodes."""
 
-    profile: str
+    machine: str
     group: Group
     content: str
 
     @property
     def path(self) -> str:
         """Where it is, from the project's folder."""
-        return f"machines/{self.profile}.yaml"
+        return f"machines/{self.machine}.yaml"
 
 
 def machine_files(stack: str, groups: Sequence[Group], reached: Connection) -> tuple[MachineFile, ...]:
@@ -44,9 +44,9 @@ def machine_files(stack: str, groups: Sequence[Group], reached: Connection) -> t
         if not group.traits.has_gpus or group.candidates:
             continue
         name = f"{stack}-{_slug(group)}"
-        twice = sum(file.profile.startswith(name) for file in found)
-        profile = f"{name}-{twice + 1}" if twice else name
-        found.append(MachineFile(profile, group, _content(profile, group, reached)))
+        twice = sum(file.machine.startswith(name) for file in found)
+        machine = f"{name}-{twice + 1}" if twice else name
+        found.append(MachineFile(machine, group, _content(machine, group, reached)))
     return tuple(found)
 
 
@@ -62,7 +62,7 @@ def which(group: Group, file: MachineFile | None) -> tuple[str, tuple[str, ...]]
     own = f", or a file of your own in `machines` with base {' or '.join(group.families)}" if group.families else ""
     return (
         f"which machine these are, of those that have {group.traits}: {unknown}uncomment one line{none}{own}",
-        tuple(f"profile: {name}" for name in group.candidates),
+        tuple(f"machine: {name}" for name in group.candidates),
     )
 
 
@@ -71,7 +71,7 @@ def _slug(group: Group) -> str:
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-") or "gpu"
 
 
-def _content(profile: str, group: Group, reached: Connection) -> str:
+def _content(machine: str, group: Group, reached: Connection) -> str:
     first, common = group.nodes[0].name, group.traits
     base = group.families[0] if len(group.families) == 1 else None
     known: dict[str, Any] = {"model": common.machine}
@@ -95,7 +95,7 @@ def _content(profile: str, group: Group, reached: Connection) -> str:
     if not base and group.families:
         lines.append(f"It may be one of {', '.join(group.families)}: then name that as `{BASE}`.")
     lines.append("Or remove this file, and have it made from what the node prints, by one of these:")
-    output = f"-o machines/{profile}.yaml"
+    output = f"-o machines/{machine}.yaml"
     commands = [
         f"./hpc hardware discover --kubeconfig {reached.kubeconfig} --context {reached.context} "
         f"--node {first} {output}",

@@ -16,7 +16,7 @@ class Kind:
 
     name: str
     """Of its pool, where there are several kinds: as the machine is called."""
-    profile: str | None
+    machine: str | None
     """None: the user names it."""
     groups: tuple[Group, ...]
 
@@ -50,23 +50,23 @@ def machine_kinds(groups: Sequence[Group], files: Sequence[MachineFile] = (), st
 
     A group that may be a machine of which there is a kind already is none of its own, unless its facts decide it.
     """
-    of_file = {id(file.group): file.profile for file in files}
-    profiles = {id(group): of_file.get(id(group), group.profile) for group in groups}
-    certain = {profile for profile in profiles.values() if profile}
+    of_file = {id(file.group): file.machine for file in files}
+    profiles = {id(group): of_file.get(id(group), group.machine) for group in groups}
+    certain = {machine for machine in profiles.values() if machine}
     same: dict[tuple[str, ...], list[Group]] = {}
     for group in groups:
-        profile = profiles[id(group)]
-        if profile or not certain & {*group.candidates}:
-            same.setdefault(_key(profile, group), []).append(group)
+        machine = profiles[id(group)]
+        if machine or not certain & {*group.candidates}:
+            same.setdefault(_key(machine, group), []).append(group)
     names = _names([_called(stack, key[0], alike[0]) for key, alike in same.items()])
     return tuple(
         Kind(name, key[0] or None, tuple(alike)) for name, (key, alike) in zip(names, same.items(), strict=True)
     )
 
 
-def _key(profile: str | None, group: Group) -> tuple[str, ...]:
-    """Return what groups of one kind have in common, the profile first: of unknown machines all that is seen."""
-    return (profile,) if profile else ("", *(group.candidates or (str(group.traits),)))
+def _key(machine: str | None, group: Group) -> tuple[str, ...]:
+    """Return what groups of one kind have in common, the machine first: of unknown machines all that is seen."""
+    return (machine,) if machine else ("", *(group.candidates or (str(group.traits),)))
 
 
 def with_gpus(groups: Sequence[Group]) -> list[Group]:
@@ -76,7 +76,7 @@ def with_gpus(groups: Sequence[Group]) -> list[Group]:
 
 def machines(groups: Sequence[Group]) -> list[str]:
     """Return the known machines that groups can be."""
-    return [name for group in groups for name in ([group.profile] if group.profile else group.candidates)]
+    return [name for group in groups for name in ([group.machine] if group.machine else group.candidates)]
 
 
 def gpus(groups: Sequence[Group]) -> int:
@@ -100,8 +100,8 @@ def shared_out(total: int, sizes: Mapping[str, int]) -> dict[str, int]:
     return {name: share for name, share in shares.items() if share} or {next(iter(sizes)): 0}
 
 
-def _called(stack: str, profile: str, group: Group) -> str:
-    words = profile.removeprefix(f"{stack}-") or group.traits.product or f"gpu-{group.traits.cpus}-cpus"
+def _called(stack: str, machine: str, group: Group) -> str:
+    words = machine.removeprefix(f"{stack}-") or group.traits.product or f"gpu-{group.traits.cpus}-cpus"
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
 

@@ -69,7 +69,7 @@ class Group:
 
     nodes: tuple[Node, ...]
     traits: Traits
-    profile: str | None = None
+    machine: str | None = None
     """The machine, where the facts leave one."""
     candidates: tuple[str, ...] = ()
     families: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ def nearest(example: Settings, groups: Sequence[Group]) -> Pool:
     """Return the pool of an example whose machine the nodes have, or can be; else its first."""
     possible = machines(groups)
     pools = example.gpu_pools
-    return next((pool for pool in pools if pool.nodes[0].profile in possible), pools[0])
+    return next((pool for pool in pools if pool.nodes[0].machine in possible), pools[0])
 
 
 def without(given: Mapping[str, Any], pool: Pool) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def in_order(kinds: Sequence[Kind], pool: Pool) -> list[Kind]:
     """Return the kinds, first the one that the example's fabric is for: by ports, its machine, and GPUs."""
 
     def rank(kind: Kind) -> tuple[bool, bool, bool, int]:
-        same, layer = kind.profile == pool.nodes[0].profile, _has_layer(kind, pool.fabric.kind)
+        same, layer = kind.machine == pool.nodes[0].machine, _has_layer(kind, pool.fabric.kind)
         return kind.ports != 0, layer, same, kind.total_gpus
 
     return sorted(kinds, key=rank, reverse=True)
@@ -87,17 +87,17 @@ def write(
         "now, here, in `nodes`, `tenants` and `stages` (docs/guide/pools.md)",
         mark=REVIEW,
     )
-    of_profile: dict[str | None, MachineFile] = {file.profile: file for file in files}
+    of_profile: dict[str | None, MachineFile] = {file.machine: file for file in files}
     for kind in kinds:
         fabric = _is_of_fabric(kind, first, settings["fabric"])
-        pool = {"profile": kind.profile} if kind.profile else {}
+        pool = {"machine": kind.machine} if kind.machine else {}
         pool |= _own(settings, kind, first, fabric=fabric)
-        pool |= of_machine if kind.profile == example.nodes[0].profile else {}
-        if kind.profile is None:
+        pool |= of_machine if kind.machine == example.nodes[0].machine else {}
+        if kind.machine is None:
             pool.setdefault("machine_config_pool", settings.get("machine_config_pool", _PLAIN_POOL))
         settings["pools"][kind.name] = pool
-        file = of_profile.get(kind.profile)
-        if file or kind.profile is None:
+        file = of_profile.get(kind.machine)
+        if file or kind.machine is None:
             yield Decision(("pools", kind.name, next(iter(pool))), *which(kind.groups[0], file))
         if not fabric:
             yield Decision(
@@ -113,9 +113,9 @@ def undecided(group: Group, kinds: Sequence[Kind]) -> Decision | None:
     if not group.may_have_gpus:
         return None
     unknown = ", or none where they have no GPUs" if group.traits.has_gpus is None else ""
-    possible = [kind.name for kind in kinds if kind.profile in group.candidates]
-    others = [name for name in group.candidates if name not in {kind.profile for kind in kinds}]
-    new = f", or add a pool with profile {' or '.join(others)}" if others else ""
+    possible = [kind.name for kind in kinds if kind.machine in group.candidates]
+    others = [name for name in group.candidates if name not in {kind.machine for kind in kinds}]
+    new = f", or add a pool with machine {' or '.join(others)}" if others else ""
     return Decision(
         (),
         f"in which pool these are, which have {group.traits}: uncomment one line{unknown}{new}",
@@ -155,8 +155,8 @@ def _has_layer(kind: Kind, fabric: str) -> bool:
 def _stand_ins(example: Settings, kinds: Sequence[Kind]) -> dict[str, str]:
     """Return our pool for each of an example's: of the same machine, else with RDMA the first, without the second."""
     first, second, *_ = [kind.name for kind in kinds]
-    of_machine = {kind.profile: kind.name for kind in kinds if kind.profile}
+    of_machine = {kind.machine: kind.name for kind in kinds if kind.machine}
     return {
-        pool.name: of_machine.get(str(pool.nodes[0].profile)) or (first if pool.uses_rdma else second)
+        pool.name: of_machine.get(str(pool.nodes[0].machine)) or (first if pool.uses_rdma else second)
         for pool in example.gpu_pools
     }

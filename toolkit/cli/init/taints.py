@@ -33,7 +33,7 @@ def write(settings: dict[str, Any], kinds: Sequence[Kind]) -> Iterator[Decision]
 def without_pools(settings: Mapping[str, Any], names: Sequence[str], nodes: Sequence[Node]) -> Iterator[Decision]:
     """Yield what is to be done about taints of the GPU nodes, by name, of a stack without pools."""
     every = list(_lacking([node for node in nodes if node.name in names]))
-    place = next((index for index, node in enumerate(settings["nodes"]) if "profile" in node), None)
+    place = next((index for index, node in enumerate(settings["nodes"]) if "machine" in node), None)
     if every and place is not None:
         yield Decision(
             ("nodes", place, "roles"),

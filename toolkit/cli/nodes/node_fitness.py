@@ -102,7 +102,7 @@ def stage(settings: Settings) -> str:
         "  - name: nodes\n    workloads:  # one for each of "
         f"{nodes}; a range such as gpu[01-04] is several\n"
         f"      - {{kind: job, tenant: {settings.tenants[0].namespace}, name: {PROGRAM}, program: {PROGRAM}, "
-        f"gpus: {settings.gpu_nodes[0].machine.gpus}, node: {settings.gpu_nodes[0].name}, image: ...}}"
+        f"gpus: {settings.gpu_nodes[0].hardware.gpus}, node: {settings.gpu_nodes[0].name}, image: ...}}"
     )
 
 

@@ -36,7 +36,7 @@ def of_pool(pool: Pool) -> dict[str, Any]:
     """Return what is expected of everything that runs on the nodes of a pool."""
     return {
         "profile": pool.machine.name,
-        "own_machine": None if pool.machine.name in PROFILES else profiles.to_json(pool.nodes[0].machine),
+        "own_machine": None if pool.machine.name in PROFILES else profiles.to_json(pool.nodes[0].hardware),
         "fabric": pool.fabric.kind,
         "pod_mtu": pool.fabric.pod_mtu if isinstance(pool.fabric, Ethernet) else None,
     }

@@ -34,7 +34,7 @@ def look(cluster: Cluster, settings: Settings) -> list[Job]:
 
 
 def _of_pool(pool: Pool, nodes: Sequence[Mapping[str, Any]], cluster: Cluster, settings: Settings) -> Job:
-    plain = {node.name: node.roles for node in settings.nodes if not node.profile}
+    plain = {node.name: node.roles for node in settings.nodes if not node.machine}
     roles = {node.name: node.roles for node in pool.nodes} | plain
     request = Request(
         **of_pool(pool),

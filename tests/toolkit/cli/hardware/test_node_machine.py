@@ -116,7 +116,7 @@ def test_a_stack_with_a_discovered_machine_offers_no_bridge(tmp_path: Path) -> N
     content = data("superpod-a100") | {"machines": ["ours.yaml"]}
     del content["queues"]["topology"]  # by the reference design's cabling, which an own machine has not
     for node in content["nodes"]:
-        node["profile"] = "ours" if node.get("profile") else None
+        node["machine"] = "ours" if node.get("machine") else None
     for workload in content["stages"][0]["workloads"]:
         workload.pop("topology", None)
     with pytest.raises(SettingsError, match="hca 'mlx5_0' is not one of ours: mlx5_4, mlx5_7"):

@@ -68,7 +68,7 @@ def test_a_whole_cluster_gives_settings_that_are_valid(init: Run, project: Path)
     )
     assert found.cluster.path(project) == project / "kubeconfig"
     assert [node.name for node in found.gpu_nodes] == ["gpu-01.lab", "gpu-02.lab", "gpu-03.lab", "gpu-04.lab"]
-    assert {node.profile for node in found.gpu_nodes} == {"dgx-h100"}
+    assert {node.machine for node in found.gpu_nodes} == {"dgx-h100"}
     data: Any = found.tenants[0].data
     assert data.storage_class == "files"
     test, rdma, *_ = (stage["workloads"][0] for stage in written(project)["stages"])
@@ -101,16 +101,16 @@ def test_a_machine_that_the_facts_leave_open_is_listed(init: Run, project: Path)
     """Where several machines fit, all are listed and none is chosen; choosing one makes the settings valid."""
     nodes = [node("m1", "master"), *(node(f"dgx0{number}", cpus=224, gib=2015) for number in (1, 2, 3, 4))]
     status, printed = init("--template", "h100-roce", answers=api(cluster(NODE=nodes)))
-    assert (status, [each.get("profile") for each in written(project)["nodes"]]) == (0, [None, None])
+    assert (status, [each.get("machine") for each in written(project)["nodes"]]) == (0, [None, None])
     assert (
         "nodes[1].roles: which machine these are, of those that have no label of GPUs, 224 CPUs, 2015 GiB, x86_64"
         in printed
     )
-    assert "nodes: none has a profile" in printed
+    assert "nodes: none has a machine" in printed
     file = project / "Pulumi.site.yaml"
-    assert "        # profile: dgx-h100\n        # profile: dgx-h200\n" in file.read_text()
-    file.write_text(file.read_text().replace("# profile: dgx-h100", "profile: dgx-h100"))
-    assert [each.profile for each in settings.load("site", project).gpu_nodes] == ["dgx-h100"] * 4
+    assert "        # machine: dgx-h100\n        # machine: dgx-h200\n" in file.read_text()
+    file.write_text(file.read_text().replace("# machine: dgx-h100", "machine: dgx-h100"))
+    assert [each.machine for each in settings.load("site", project).gpu_nodes] == ["dgx-h100"] * 4
 
 
 def test_an_unknown_machine_gets_a_file_to_complete(init: Run, project: Path) -> None:
@@ -119,7 +119,7 @@ def test_an_unknown_machine_gets_a_file_to_complete(init: Run, project: Path) ->
     _, printed = init("--template", "h100-roce", answers=api(cluster(NODE=nodes)))
     assert "written: Pulumi.site.yaml, machines/site-sys-821ge-tnhr.yaml" in printed
     found = written(project)
-    assert (found["machines"], found["nodes"][1]["profile"]) == (
+    assert (found["machines"], found["nodes"][1]["machine"]) == (
         ["machines/site-sys-821ge-tnhr.yaml"],
         "site-sys-821ge-tnhr",
     )
@@ -293,7 +293,7 @@ def test_every_example_can_fill_in_what_cannot_be_read(init: Run, project: Path,
     status, printed = init("--template", name)
     assert status == 0
     found = written(project)
-    assert (found["release"], found["nodes"][-1]["profile"]) == ("4.20", "dgx-h100")
+    assert (found["release"], found["nodes"][-1]["machine"]) == ("4.20", "dgx-h100")
     assert "to decide, marked with DECIDE" in printed
 
 

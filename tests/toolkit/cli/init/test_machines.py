@@ -21,16 +21,16 @@ def one(found: dict[str, Any]) -> Group:
 
 def test_the_firmwares_name_decides() -> None:
     """DGXH100 is a DGX H100, also with a part number behind; the same GPUs in another maker's machine are none."""
-    assert one(dgx("n")).profile == "dgx-h100"
-    assert one(dgx("n", machine="DGXH100-920-23687")).profile == "dgx-h100"
+    assert one(dgx("n")).machine == "dgx-h100"
+    assert one(dgx("n", machine="DGXH100-920-23687")).machine == "dgx-h100"
     other = one(dgx("n", machine="SYS-821GE-TNHR"))
-    assert (other.profile, other.candidates, other.families) == (None, (), ("hgx-h100",))
+    assert (other.machine, other.candidates, other.families) == (None, (), ("hgx-h100",))
 
 
 def test_equal_figures_are_no_proof() -> None:
     """Without the firmware's name another maker's HGX with as many CPUs is as likely: none is taken."""
     found = one(dgx("n", machine=""))
-    assert (found.profile, found.candidates, found.families) == (None, ("dgx-h100",), ("hgx-h100",))
+    assert (found.machine, found.candidates, found.families) == (None, ("dgx-h100",), ("hgx-h100",))
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_another_number_of_gpus_is_another_machine() -> None:
 def test_only_size_is_a_hint_where_nothing_looks_for_gpus() -> None:
     """A bare node of a machine's size may be one; where feature discovery found no GPU it is none."""
     bare = one(node("n", cpus=224, gib=2015))
-    assert (bare.profile, {*bare.candidates} >= {"dgx-b200", "dgx-h100", "dgx-h200"}) == (None, True)
+    assert (bare.machine, {*bare.candidates} >= {"dgx-b200", "dgx-h100", "dgx-h200"}) == (None, True)
     assert "dgx-a100" not in bare.candidates
     labelled = node("n", cpus=224, gib=2015, feature_node_kubernetes_io__cpu="x")
     assert not one(labelled).may_have_gpus

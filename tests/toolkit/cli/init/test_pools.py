@@ -53,12 +53,12 @@ def by_place(made: Composition) -> dict[str, Any]:
 
 
 def test_machines_of_two_kinds_are_two_pools() -> None:
-    """A pool has a machine's name and profile; one with other ports has neither fabric nor tuning."""
+    """A pool has a machine's name and machine; one with other ports has neither fabric nor tuning."""
     made = composed(node("w1"), *H100, a100("old-1"), a100("old-2"))
     assert made.settings["pools"] == {
-        "dgx-h100": {"profile": "dgx-h100"},
+        "dgx-h100": {"machine": "dgx-h100"},
         "dgx-a100": {
-            "profile": "dgx-a100",
+            "machine": "dgx-a100",
             "machine_config_pool": "worker",
             "tuning": None,
             "fabric": {"kind": "none"},
@@ -70,7 +70,7 @@ def test_machines_of_two_kinds_are_two_pools() -> None:
         ("gpu-[01-04].lab", "dgx-h100"),
         ("old-[1-2]", "dgx-a100"),
     ]
-    assert not any("profile" in each for each in made.settings["nodes"])
+    assert not any("machine" in each for each in made.settings["nodes"])
     assert by_place(made)["pools"].mark == "REVIEW"
     assert has(by_place(made)["pools.dgx-a100.fabric"].text, "jobs of one node", "roce")
 
@@ -98,7 +98,7 @@ def test_taints_of_one_kind_of_machine_need_a_pool() -> None:
     made = composed(node("w1"), *tainted(*H100))
     (decision,) = (each for each in made.decisions if "the taint" in each.text)
     assert has(decision.text, "dedicated=training:NoSchedule", "give these nodes a pool with `taints`")
-    assert made.settings["nodes"][int(decision.path[1])]["profile"] == "dgx-h100"
+    assert made.settings["nodes"][int(decision.path[1])]["machine"] == "dgx-h100"
     assert not any("taint" in each.text for each in composed(node("w1"), *H100).decisions)
 
 
@@ -120,24 +120,24 @@ def test_settings_with_pools_are_valid(example: str) -> None:
 def test_ports_of_the_same_fabric_are_tuned_in_a_pool_of_their_own() -> None:
     """A second machine with as many ports of the layer is on the fabric, with a MachineConfigPool for its tuning."""
     made = composed(*H100, a100("old-1", ports="0200"), example="h100-roce")
-    assert made.settings["pools"]["dgx-a100"] == {"profile": "dgx-a100", "machine_config_pool": "dgx-a100"}
+    assert made.settings["pools"]["dgx-a100"] == {"machine": "dgx-a100", "machine_config_pool": "dgx-a100"}
 
 
 def test_an_unknown_machine_is_a_pool_with_a_file() -> None:
     """An unknown machine's pool has the name of the machine and the file to complete."""
     made = composed(*H100, l40s("inf-1"), l40s("inf-2"))
     pool = made.settings["pools"]["sys-521ge-tnrt"]
-    assert (pool["profile"], pool["fabric"]) == ("site-sys-521ge-tnrt", {"kind": "none"})
-    assert has(by_place(made)["pools.sys-521ge-tnrt.profile"].text, "complete machines/site-sys-521ge-tnrt.yaml")
+    assert (pool["machine"], pool["fabric"]) == ("site-sys-521ge-tnrt", {"kind": "none"})
+    assert has(by_place(made)["pools.sys-521ge-tnrt.machine"].text, "complete machines/site-sys-521ge-tnrt.yaml")
 
 
 def test_a_machine_that_the_facts_leave_open_is_chosen_in_its_pool() -> None:
-    """Where several machines fit, the pool has no profile, and lists them at the place where one is to be."""
+    """Where several machines fit, the pool has no machine, and lists them at the place where one is to be."""
     open_one = dgx("x1", product="NVIDIA-H200", machine="")
     made = composed(*H100, open_one, example="h100-roce")
     text = text_of("site", reading.read(api(cluster())), CONTEXT, "h100-roce", made)
     assert "      nvidia-h200:\n        # DECIDE: which machine these are" in text
-    assert "        # profile: dgx-h200\n        machine_config_pool: " in text
+    assert "        # machine: dgx-h200\n        machine_config_pool: " in text
 
 
 def test_nodes_that_may_be_in_a_pool_are_left_to_decide() -> None:
@@ -165,7 +165,7 @@ def test_a_cluster_in_use_with_several_kinds_is_valid() -> None:
     """On a cluster in use pools differ in nothing that it does not have; MIG is a strategy that they can share."""
     policy = obj("gpu-cluster-policy", spec={"driver": {"enabled": True}, "mig": {"strategy": "single"}})
     made = composed(*H100, a100("old-1"), CLUSTER_POLICY=[policy])
-    assert made.settings["pools"] == {name: {"profile": name} for name in ("dgx-h100", "dgx-a100")}
+    assert made.settings["pools"] == {name: {"machine": name} for name in ("dgx-h100", "dgx-a100")}
     assert (made.settings["gpu"]["mig"], by_place(made)["gpu.mig"].mark) == ("mixed", "DECIDE")
     settings.parse(made.settings, "Pulumi.site.yaml", "site")
 

@@ -124,7 +124,7 @@ def test_a_wrong_file_is_named(content: Any, words: str, tmp_path: Path) -> None
 def _today(**changes: Any) -> Settings:
     """Return dev's settings with others in place of some; DGX A100, whose GPUs can be divided."""
     dev = read("dev").settings
-    nodes = [node.model_copy(update={"profile": "dgx-a100"} if node.profile else {}) for node in dev.nodes]
+    nodes = [node.model_copy(update={"machine": "dgx-a100"} if node.machine else {}) for node in dev.nodes]
     return dev.model_copy(update={"release": "4.20", "nodes": tuple(nodes), **changes})
 
 
@@ -141,7 +141,7 @@ def test_parts_of_gpus(mig: str, gpus: int, pods: int) -> None:
 
 @pytest.mark.parametrize(
     ("pools", "pool"),
-    [({}, "gpu"), ({"former": {"profile": "dgx-h100", "machine_config_pool": "worker", "tuning": None}}, None)],
+    [({}, "gpu"), ({"former": {"machine": "dgx-h100", "machine_config_pool": "worker", "tuning": None}}, None)],
 )
 def test_the_pool_of_nodes_with_rdma(pools: dict[str, Any], pool: str | None) -> None:
     """Locked memory is looked for on the pool whose nodes have RDMA, whichever is first; with several on any."""

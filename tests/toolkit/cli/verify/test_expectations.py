@@ -67,7 +67,7 @@ def test_a_machine_of_the_stacks_own_is_judged_by_its_file(tmp_path: Path) -> No
     """Requests carry the machine that a stack brings along, whose name is not in core/hardware/machines."""
     (tmp_path / "our-dgx.yaml").write_text("base: dgx-h100\nmemory_gib: 1024\nsource: ours\n")
     content = data("h100-roce") | {"machines": ["our-dgx.yaml"]}
-    content["nodes"][-1]["profile"] = "our-dgx"
+    content["nodes"][-1]["machine"] = "our-dgx"
     found = requests(stack_settings.parse(content, "test", root=tmp_path), {})
     assert {(one.profile, one.machine.memory_gib if one.machine else None) for one in found} == {("our-dgx", 1024)}
     assert {one.own_machine for one in requests(stack_settings.load("h100-roce", ROOT), {})} == {None}

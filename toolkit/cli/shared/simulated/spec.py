@@ -50,9 +50,9 @@ def _node(node: NodeSettings, pool: Pool | None, settings: Settings) -> NodeSpec
     return NodeSpec(
         name=node.name,
         roles=node.roles,
-        profile=node.profile,
-        machine=profiles.to_json(node.machine) if settings.machines else None,
-        ports=pool.machine.hcas if pool.machine.hcas != node.machine.hcas else (),
+        profile=node.machine,
+        machine=profiles.to_json(node.hardware) if settings.machines else None,
+        ports=pool.machine.hcas if pool.machine.hcas != node.hardware.hcas else (),
         host_driver=pool.host_driver,
         taints=tuple(taint.manifest() for taint in pool.taints),
     )

@@ -37,7 +37,7 @@ def _run(*arguments: str) -> Any:
 
 def _with(stack: str, count: int, profile: str) -> Settings:
     """Return a stack whose GPU nodes are others."""
-    nodes = tuple(NodeSettings(name=f"gpu{number}", roles=("worker",), profile=profile) for number in range(count))
+    nodes = tuple(NodeSettings(name=f"gpu{number}", roles=("worker",), machine=profile) for number in range(count))
     return read(stack).settings.model_copy(update={"nodes": nodes})
 
 
