@@ -10,6 +10,8 @@ from components.base.model import Model, Seconds
 
 LONGEST = 7 * 24 * 3600
 """Seconds that anything is waited for at most."""
+DRIVER_PER_NODE, PLUGIN_PER_NODE, NETWORK_PER_NODE = 1200, 60, 120
+"""Seconds for each node of what goes from node to node."""
 
 
 class Timeouts(Model):
@@ -22,40 +24,29 @@ class Timeouts(Model):
     )
     operator: Seconds = Field(
         default=1800,
-        description="until OLM has installed an operator: its catalogue, the bundle (OLM unpacks for 600 at most), "
-        "images, and the Deployment (OLM retries after 300). With `approval: Manual` also a user's approval",
+        description="until an operator is installed, and until what it runs by itself is ready: its controllers, node "
+        "features, NMState's agents, the storage driver. OLM unpacks a bundle for 600 at most, and retries a "
+        "Deployment after 300. With `approval: Manual` also a user's approval",
     )
-    node_features: Seconds = Field(default=900, description="until node feature discovery is ready on every node")
+    object: Seconds = Field(
+        default=300,
+        description="until a controller has accepted an object: a queue, a KubeletConfig, or a "
+        "NetworkAttachmentDefinition",
+    )
     driver: Seconds = Field(
         default=3600,
         description="until GPU or adapter drivers run on all nodes: images of several GB, compiled for the node's "
-        "kernel where no precompiled one is used, and validated",
+        "kernel where no precompiled one is used, and validated; 1200 for each node, if that is longer, where a new "
+        "version rolls out node by node (`auto_upgrade`)",
     )
-    driver_per_node: Seconds = Field(
-        default=1200,
-        description="per node, where a new driver version rolls out node by node (`auto_upgrade`, one at a time); "
-        "`driver` is the minimum",
-    )
-    agents: Seconds = Field(default=900, description="until NMState's agents are on all nodes")
-    network_policy: Seconds = Field(default=1800, description="minimum, until all nodes have an NMState policy")
-    network_policy_per_node: Seconds = Field(
-        default=120, description="per node: NMState applies a policy node by node, and rolls back what fails"
-    )
-    network: Seconds = Field(default=300, description="until the operator has created a NetworkAttachmentDefinition")
-    kubelet_config: Seconds = Field(default=300, description="until OpenShift has accepted it; no node restarts yet")
     plugin: Seconds = Field(
-        default=1200, description="until a device plugin's image is pulled and it runs on all nodes"
-    )
-    plugin_per_node: Seconds = Field(
-        default=60, description="per node: a changed plugin rolls out node by node; `plugin` is the minimum"
-    )
-    controller: Seconds = Field(
         default=1200,
-        description="until a job controller, such as the MPI operator, is pulled and runs",
+        description="until a device plugin's image is pulled and it runs on all nodes; 60 for each node, if longer",
     )
-    kueue: Seconds = Field(default=900, description="until all replicas of Kueue's controller are ready")
-    queue: Seconds = Field(default=300, description="until a queue is active")
-    storage_driver: Seconds = Field(default=1800, description="until the storage driver runs on every client")
+    network_policy: Seconds = Field(
+        default=1800,
+        description="until all nodes have an NMState policy; 120 for each node, if longer: it is applied node by node",
+    )
     build: Seconds = Field(
         default=4 * 3600, description="until the cluster has built and pushed an image, tens of GB with its base"
     )
@@ -67,15 +58,15 @@ class Timeouts(Model):
 
     def drivers(self, nodes: int, *, one_by_one: bool) -> int:
         """Return how long drivers may take on all nodes."""
-        return _all(self.driver, self.driver_per_node if one_by_one else 0, nodes)
+        return _all(self.driver, DRIVER_PER_NODE if one_by_one else 0, nodes)
 
     def network_policies(self, nodes: int) -> int:
         """Return how long a network policy may take on all nodes."""
-        return _all(self.network_policy, self.network_policy_per_node, nodes)
+        return _all(self.network_policy, NETWORK_PER_NODE, nodes)
 
     def plugins(self, nodes: int) -> int:
         """Return how long a device plugin may take on all nodes."""
-        return _all(self.plugin, self.plugin_per_node, nodes)
+        return _all(self.plugin, PLUGIN_PER_NODE, nodes)
 
 
 DEFAULTS = Timeouts()

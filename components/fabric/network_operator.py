@@ -25,21 +25,16 @@ ROCE_MOST_PODS = 63
 """The operator's own number for RoCE, whose ports have 128 GIDs; InfiniBand has no such limit."""
 
 
+_DRIVER_SWITCHES = ("UNLOAD_STORAGE_MODULES", "RESTORE_DRIVER_ON_POD_TERMINATION", "CREATE_IFNAMES_UDEV")
+"""What its container does beside the driver: unload the node's NVMe and NFS over RDMA, which block unloading the node's
+own driver; reload that one when the pod ends, else the ports disappear; and keep names of ports, which select them."""
+
+
 class DocaDriver(Operand):
     """DOCA-OFED, the adapters' driver in a container, built for each node's kernel."""
 
     repository: Repository = Field(default=REGISTRY, description="registry and path of the image")
     image: ImageName = Field(default="doca-driver", description="image name below `repository`")
-    unload_storage_modules: bool = Field(
-        default=True,
-        description="unload the node's NVMe and NFS over RDMA modules, which block unloading its own driver",
-    )
-    restore_on_termination: bool = Field(
-        default=True, description="reload the node's own driver when the pod ends; otherwise the ports disappear"
-    )
-    keep_interface_names: bool = Field(
-        default=True, description="udev rule that preserves names such as ib0, by which the devices are selected"
-    )
     auto_upgrade: bool = Field(
         default=False, description="let the operator drain and restart nodes one by one when the version changes"
     )
@@ -173,14 +168,9 @@ def _image(operand: Operand) -> dict[str, str]:
 
 
 def _driver(driver: DocaDriver) -> dict[str, Any]:
-    environment = {
-        "UNLOAD_STORAGE_MODULES": driver.unload_storage_modules,
-        "RESTORE_DRIVER_ON_POD_TERMINATION": driver.restore_on_termination,
-        "CREATE_IFNAMES_UDEV": driver.keep_interface_names,
-    }
     return {
         **_image(driver),
-        "env": [{"name": name, "value": str(value).lower()} for name, value in environment.items()],
+        "env": [{"name": name, "value": "true"} for name in _DRIVER_SWITCHES],
         "upgradePolicy": {"autoUpgrade": driver.auto_upgrade, "maxParallelUpgrades": 1},
     }
 

@@ -45,7 +45,7 @@ class NmStateArgs(Installable):
         "a disconnected network cannot resolve",
     )
     ready_timeout: Seconds | None = Field(
-        default=DEFAULTS.agents,
+        default=DEFAULTS.operator,
         description="seconds until agents are on all nodes; None: no wait, for operators that report no condition",
     )
 

@@ -75,7 +75,7 @@ class PortNetworkArgs(Model):
     attachment: Annotated[Macvlan | HostDevice, Field(discriminator="kind", description="how pods get the port")]
     addresses: AddressPool
     ready_timeout: Seconds = Field(
-        default=DEFAULTS.network, description="seconds until the operator has created the definition"
+        default=DEFAULTS.object, description="seconds until the operator has created the definition"
     )
 
 

@@ -16,7 +16,7 @@ from components.base import rights
 from components.base.component import Component
 from components.base.custom_resources import CustomObject
 from components.base.labels import labels
-from components.base.model import DnsLabel, DnsName, Image, Model, Seconds
+from components.base.model import DnsLabel, DnsName, Image, Model
 from components.base.security_context import confined, confined_pod
 from components.jobs import suite_runs
 from components.jobs.cron import Schedule, TimeZone
@@ -34,6 +34,10 @@ _LARGEST = 1 << 20
 """Bytes of a ConfigMap (kubernetes.io/docs/concepts/configuration/configmap)."""
 _VERBS = ("create", "delete", "get", "list")
 """What the script does; it polls, and does not watch."""
+
+
+_START_WITHIN = 3600
+"""Seconds after its time in which a round may still start, e.g. after an upgrade; a choice."""
 
 
 class SuiteChoices(Model):
@@ -67,11 +71,6 @@ class SuiteChoices(Model):
     image: Image = Field(
         description="runner image with /bin/sh, and `oc` or `kubectl`, e.g. "
         "registry.redhat.io/openshift4/ose-cli-rhel9:v4.21"
-    )
-    start_within: Seconds = Field(
-        default=3600,
-        description="seconds after its scheduled time in which a round may still start, e.g. after an upgrade; a "
-        "choice",
     )
     suspend: bool = Field(default=False, description="start no rounds, and keep everything")
 
@@ -140,7 +139,7 @@ def cron_job_spec(args: PerformanceSuiteArgs) -> dict[str, Any]:
         **({"timeZone": args.time_zone} if args.time_zone else {}),
         # A round that still runs has the GPUs that the next one would measure.
         "concurrencyPolicy": "Forbid",
-        "startingDeadlineSeconds": args.start_within,
+        "startingDeadlineSeconds": _START_WITHIN,
         "successfulJobsHistoryLimit": 3,
         "failedJobsHistoryLimit": 3,
         "suspend": args.suspend,

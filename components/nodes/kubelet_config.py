@@ -39,11 +39,6 @@ class KubeletAlignment(Model):
         "single-numa-node reject it, and an operator recreates it endlessly; single-numa-node rejects every pod with "
         "more GPUs than a NUMA node has",
     )
-    topology_scope: Literal["container", "pod"] = Field(
-        default="container",
-        description="what is aligned as a unit: each container, or the whole pod, so that helpers are aligned with "
-        "the GPU container",
-    )
     memory_manager: bool = Field(
         default=False, description="allocate memory, too, from the GPUs' NUMA nodes, for Guaranteed pods"
     )
@@ -67,8 +62,13 @@ class KubeletConfigArgs(KubeletAlignment):
         "their own limits (core.hardware.placement.Reserve); to reserve that here as well takes more than firmware and "
         "kernel leave, and jobs of whole machines stay Pending",
     )
+    topology_scope: Literal["container", "pod"] = Field(
+        default="container",
+        description="what is aligned as a unit: each container, or the whole pod, so that helpers are aligned with "
+        "the GPU container",
+    )
     timeout: Seconds = Field(
-        default=DEFAULTS.kubelet_config, description="seconds until OpenShift has accepted it; no node reboots yet"
+        default=DEFAULTS.object, description="seconds until OpenShift has accepted it; no node reboots yet"
     )
 
     @model_validator(mode="after")

@@ -54,7 +54,7 @@ class NodeFeatureDiscoveryArgs(Installable):
         default=None, description="of v1, where None means its defaults; v1alpha1 has no fields for it"
     )
     ready_timeout: Seconds = Field(
-        default=DEFAULTS.node_features,
+        default=DEFAULTS.operator,
         description="seconds until a worker is ready on every node; v1alpha1 reports nothing to wait for",
     )
 

@@ -24,7 +24,7 @@ NAME = "cluster"
 class JobSetOperatorArgs(Installable):
     """How long the object is waited for, and what may delete it."""
 
-    ready_timeout: Seconds = Field(default=DEFAULTS.controller, description="seconds until the controller is available")
+    ready_timeout: Seconds = Field(default=DEFAULTS.operator, description="seconds until the controller is available")
     protect: bool = Field(default=False, description="refuse to delete the object: all JobSets would go with it")
 
 

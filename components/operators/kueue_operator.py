@@ -44,7 +44,7 @@ class KueueOperatorArgs(Installable):
         "after that. None: a job that is admitted stays so",
     )
     ready_timeout: Seconds = Field(
-        default=DEFAULTS.kueue, description="seconds until all replicas of the controller are ready"
+        default=DEFAULTS.operator, description="seconds until all replicas of the controller are ready"
     )
 
     @model_validator(mode="after")

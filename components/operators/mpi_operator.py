@@ -37,7 +37,7 @@ class MpiOperatorArgs(MpiOperatorImages):
 
     kind: Kind = Field(description="API generation, from the release; one cluster can serve only one")
     namespace: DnsLabel = Field(default=OPERATOR, description="where the operator runs; the component creates it")
-    ready_timeout: Seconds = Field(default=DEFAULTS.controller, description="seconds until its pod is ready")
+    ready_timeout: Seconds = Field(default=DEFAULTS.operator, description="seconds until its pod is ready")
     protect: bool = Field(default=False, description="refuse to delete the namespace and the kind")
 
     @model_validator(mode="after")

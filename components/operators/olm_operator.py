@@ -19,7 +19,7 @@ from components.base.timeouts import DEFAULTS
 from core.apis import kinds, names, operator_versions
 
 
-class OlmOperatorArgs(Installable):
+class OlmSubscription(Installable):
     """One OLM subscription."""
 
     namespace: DnsLabel = Field(description="where the operator runs; the component creates it")
@@ -40,10 +40,14 @@ class OlmOperatorArgs(Installable):
         default="Automatic", description="Manual keeps the version until a user approves each install plan"
     )
     own_namespace_only: bool = Field(default=True, description="the operator watches its own namespace only")
+
+
+class OlmOperatorArgs(OlmSubscription):
+    """One OLM subscription, and what the environment decides about it."""
+
     cluster_monitoring: bool = Field(default=False, description="let the cluster's Prometheus scrape the namespace")
-    install_timeout: Seconds | None = Field(
-        default=None,
-        description="seconds for catalogue, bundle, images and deployment; None: `timeouts.operator`",
+    install_timeout: Seconds = Field(
+        default=DEFAULTS.operator, description="seconds for catalogue, bundle, images and deployment"
     )
     protect: bool = Field(default=False, description="refuse to delete the namespace")
 
@@ -72,7 +76,7 @@ class OlmOperator(Component):
             opts=self.child(**stateful(protect=args.protect)),
         )
         inside = namespace.metadata.name
-        timeout = args.install_timeout or DEFAULTS.operator
+        timeout = args.install_timeout
         group_spec = {"targetNamespaces": [args.namespace]} if args.own_namespace_only else {}
         CustomObject(
             f"{name}-operator-group",

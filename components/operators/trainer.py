@@ -41,7 +41,7 @@ class TrainerArgs(TrainerImages):
     """Where the controller runs."""
 
     namespace: DnsLabel = Field(default=NAMESPACE, description="where it runs; the component creates it")
-    ready_timeout: Seconds = Field(default=DEFAULTS.controller, description="seconds until its pod is ready")
+    ready_timeout: Seconds = Field(default=DEFAULTS.operator, description="seconds until its pod is ready")
     protect: bool = Field(default=False, description="refuse to delete the namespace and the kinds")
 
 

@@ -115,7 +115,7 @@ class QueuesArgs(QueuePolicy):
         min_length=1, description="kinds of nodes; Kueue takes the first that has room for a pod's requests and labels"
     )
     tenants: tuple[TenantQueue, ...] = Field(description="those of this stack")
-    timeout: Seconds = Field(default=DEFAULTS.queue, description="seconds until a queue is active")
+    timeout: Seconds = Field(default=DEFAULTS.object, description="seconds until a queue is active")
 
     @model_validator(mode="after")
     def _agreeing(self) -> Self:

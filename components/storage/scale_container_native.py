@@ -17,7 +17,7 @@ from components.base import waits
 from components.base.component import Component, stateful
 from components.base.custom_resources import CustomObject, cluster_wide
 from components.base.labels import labels
-from components.base.model import DnsLabel, DnsName, Model, Seconds, merged_by
+from components.base.model import DnsLabel, DnsName, Model, Seconds
 from components.base.timeouts import DEFAULTS
 from components.base.tolerations import Toleration
 from components.storage.scale_csi import Certificate, ClusterId, GuiAccount
@@ -53,13 +53,6 @@ if grep -qs 0x15b3 /sys/bus/pci/devices/*/vendor; then
 fi
 mmbuildgpl
 """
-
-
-class HostAlias(Model):
-    """A name that the cluster's DNS does not resolve."""
-
-    hostname: DnsName = Field(description="name of a storage cluster node")
-    ip: str = Field(min_length=1, description="its address")
 
 
 class ScaleClient(Model):
@@ -128,8 +121,8 @@ class ContainerNativeScale(Model):
     mounted_as: DnsLabel = Field(description="name of the Filesystem; the file system is mounted at /mnt/NAME")
     client: ScaleClient = ScaleClient()
     rdma: ScaleRdma | None = Field(default=None, description="None: data over TCP")
-    host_aliases: tuple[HostAlias, ...] = Field(
-        default=(), description="names that DNS does not resolve", json_schema_extra=merged_by("hostname")
+    host_aliases: dict[DnsName, Annotated[str, Field(min_length=1)]] = Field(
+        default={}, description="addresses of storage nodes whose names DNS does not resolve, by name"
     )
 
     @property
@@ -149,7 +142,7 @@ class ScaleContainerNativeArgs(ContainerNativeScale):
         default=(), description="taints that the client's pods tolerate; nodes with others are no clients"
     )
     ready_timeout: Seconds = Field(
-        default=DEFAULTS.storage_driver, description="seconds until every client runs and has the file system"
+        default=DEFAULTS.operator, description="seconds until every client runs and has the file system"
     )
     protect: bool = Field(default=False, description="refuse to delete secrets, cluster and file system")
 
@@ -230,7 +223,7 @@ class ScaleContainerNative(Component):
 
 def cluster_spec(args: ScaleContainerNativeArgs) -> dict[str, Any]:
     """Return the `spec` of the Cluster."""
-    aliases = [alias.model_dump() for alias in args.host_aliases]
+    aliases = [{"hostname": name, "ip": address} for name, address in args.host_aliases.items()]
     daemon = {
         "nodeSelector": {names.SCALE_CORE: ""},
         "clusterProfile": _PROFILE | (_rdma(args.rdma) if args.rdma else {}),

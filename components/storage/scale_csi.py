@@ -108,7 +108,7 @@ class ScaleCsiArgs(Installable, ScaleClusters):
         default=(), description="3 only: taints that the driver's pods tolerate"
     )
     ready_timeout: Seconds = Field(
-        default=DEFAULTS.storage_driver, description="3 only: seconds until the driver runs on every client"
+        default=DEFAULTS.operator, description="3 only: seconds until the driver runs on every client"
     )
     protect: bool = Field(default=False, description="refuse to delete the secrets")
 

@@ -107,7 +107,7 @@ class Cache(Model):
 _SECRET = "csi.storage.k8s.io/provisioner-secret"  # noqa: S105 - prefix of two parameters' names
 
 
-class StorageClassArgs(Model):
+class StorageClassFields(Model):
     """One storage class."""
 
     class_name: DnsName = Field(description="name that claims give; not that of static volumes' class")
@@ -128,7 +128,6 @@ class StorageClassArgs(Model):
         default="Retain", description="Delete removes the data with its claim; Retain as for static volumes"
     )
     expandable: bool = Field(default=False, description="claims may grow; driver 3 has a resizer for it")
-    protect: bool = Field(default=False, description="refuse to delete the class")
 
     @model_validator(mode="after")
     def _acceptable(self) -> Self:
@@ -141,7 +140,13 @@ class StorageClassArgs(Model):
         return self
 
 
-def parameters(args: StorageClassArgs) -> Mapping[str, str]:
+class StorageClassArgs(StorageClassFields):
+    """One storage class, and whether it stays."""
+
+    protect: bool = Field(default=False, description="refuse to delete the class")
+
+
+def parameters(args: StorageClassFields) -> Mapping[str, str]:
     """Return the parameters of the class; all are texts, also numbers."""
     owner = {"uid": args.uid, "gid": args.gid, "permissions": args.permissions}
     return {

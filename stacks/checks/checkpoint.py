@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from stacks.programs import Program
-from stacks.settings.storage import AnyVolume, ScratchVolume
+from stacks.settings.storage import ScratchVolume, Volume
 
 
-def problems(program: Program, volumes: Mapping[str, AnyVolume]) -> Iterator[str]:
+def problems(program: Program, volumes: Mapping[str, Volume]) -> Iterator[str]:
     """Yield why the checkpoints of a program cannot be written, or do not outlive its pods."""
     place = program.checkpoint_mount
     name = program.mounts[place].volume if place is not None else None

@@ -47,6 +47,6 @@ def _too_large(settings: Settings, locks: Mapping[tuple[str, str], Lock]) -> Ite
                 sets = " and ".join(f"{each} of {bytes_:,} bytes" for each, bytes_ in held.items())
                 total = f", {sum(held.values()):,} together" if len(held) > 1 else ""
                 yield (
-                    f"tenants: {tenant.place(name)}.capacity {volume.capacity} of {tenant.namespace} is less than "
+                    f"tenants: volumes.{name}.capacity {volume.capacity} of {tenant.namespace} is less than "
                     f"data_sets {sets}{total}; raise it, or choose fewer frames"
                 )

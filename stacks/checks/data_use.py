@@ -7,7 +7,7 @@ from components.storage.storage_class import Cache
 from stacks.resolved.locked_data import folder
 from stacks.settings.data_sets import DataSetSettings
 from stacks.settings.platform import Settings
-from stacks.settings.storage import AnyVolume, ClaimData, in_pods
+from stacks.settings.storage import ClaimVolume, Volume, in_pods
 from stacks.settings.tenants import TenantSettings
 from stacks.settings.workloads import IndexedWorkload, RdmaTestWorkload, StageDataWorkload, Started
 
@@ -18,8 +18,8 @@ def problems(settings: Settings) -> Iterator[str]:
     for tenant in settings.tenants:
         for data_set in tenant.data_sets:
             volume = tenant.all_volumes[data_set.volume]
-            cache = classes.get(volume.storage_class) if isinstance(volume, ClaimData) else None
-            if isinstance(cache, Cache) and isinstance(volume, ClaimData) and cache.writes_back(volume.access_mode):
+            cache = classes.get(volume.storage_class) if isinstance(volume, ClaimVolume) else None
+            if isinstance(cache, Cache) and isinstance(volume, ClaimVolume) and cache.writes_back(volume.access_mode):
                 yield (
                     f"tenants: data_sets.{data_set.name} of {tenant.namespace} is on volume {data_set.volume}, a cache "
                     f"of mode {cache.mode or 'parallel (the default)'}, which lets pods change the source, or what "
@@ -62,9 +62,9 @@ def _workloads(settings: Settings) -> Iterator[str]:
         }
 
 
-def _volume(data_set: DataSetSettings, volume: AnyVolume) -> Iterator[str]:
+def _volume(data_set: DataSetSettings, volume: Volume) -> Iterator[str]:
     """Yield that pods on several nodes cannot have a volume."""
-    if not isinstance(volume, ClaimData) or volume.access_mode != "ReadWriteOnce":
+    if not isinstance(volume, ClaimVolume) or volume.access_mode != "ReadWriteOnce":
         return
     yield (
         f"volume {data_set.volume} of data set {data_set.name} is ReadWriteOnce, and pods on several nodes stage it; "

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from components.operators.olm_operator import OlmOperatorArgs
+from components.operators.olm_operator import OlmSubscription
 from core.apis.operators import operators
 from stacks.settings.platform import Settings
 
@@ -20,11 +20,11 @@ def problems(settings: Settings) -> Iterator[str]:
             )
 
 
-def subscriptions(part: BaseModel, place: str = "") -> Iterator[tuple[str, OlmOperatorArgs]]:
+def subscriptions(part: BaseModel, place: str = "") -> Iterator[tuple[str, OlmSubscription]]:
     """Yield the operators of settings with their paths; none is in a list."""
     for name in type(part).model_fields:
         value = getattr(part, name)
-        if isinstance(value, OlmOperatorArgs):
+        if isinstance(value, OlmSubscription):
             yield f"{place}{name}", value
         elif isinstance(value, BaseModel):
             yield from subscriptions(value, f"{place}{name}.")

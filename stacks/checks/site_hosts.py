@@ -40,7 +40,7 @@ def _unknown(facts: Site) -> Iterator[str]:
         yield from _outside("site.networks.daemon.addresses", given.networks.daemon.addresses, gpus)
     if given.haproxy:
         workers = [host.name for host in facts.hosts if "worker" in host.roles]
-        yield from _outside("site.haproxy.workers", given.haproxy.workers or (), workers)
+        yield from _outside("site.haproxy", given.haproxy, workers)
     if isinstance(given.hosts, RedHatHosts):
         yield from _outside("site.hosts.joined", given.hosts.joined, gpus)
         yield from _outside("site.hosts.node_groups", given.hosts.node_groups, everyone)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from stacks.settings.platform import Settings
-from stacks.settings.storage import DirectoryData, HostClientStorage
+from stacks.settings.storage import DirectoryVolume, HostClientStorage
 
 
 def problems(settings: Settings) -> Iterator[str]:
@@ -20,15 +20,15 @@ def problems(settings: Settings) -> Iterator[str]:
         yield "site.scale: no node has scale_client: true; give it to the clients, or leave site.scale out"
     for name in sorted(clients & {node.name for node in scale.nodes}):
         yield f"site.scale.nodes: {name} is a client of `nodes`, too; leave it out of one of them"
-    pool, reserved = scale.tuning.pagepool_gib, min(pool.reserved.memory_gib for pool in settings.gpu_pools)
+    pool, reserved = scale.pagepool_gib, min(pool.reserved.memory_gib for pool in settings.gpu_pools)
     if pool and pool > reserved:
         yield (
-            f"site.scale.tuning.pagepool_gib {pool} exceeds the {reserved} GiB that GPU nodes reserve, and pods would "
+            f"site.scale.pagepool_gib {pool} exceeds the {reserved} GiB that GPU nodes reserve, and pods would "
             "miss it; lower it, or raise reserve.memory_gib"
         )
     for tenant in settings.tenants:
         for volume in tenant.all_volumes.values():
-            if isinstance(volume, DirectoryData) and not PurePosixPath(volume.path).is_relative_to(scale.mount):
+            if isinstance(volume, DirectoryVolume) and not PurePosixPath(volume.path).is_relative_to(scale.mount):
                 yield (
                     f"tenants: {tenant.namespace} has directory {volume.path}, and site.scale.mount is {scale.mount}; "
                     "give the directory below it"

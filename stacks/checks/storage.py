@@ -6,7 +6,7 @@ from components.storage.claim import AccessMode
 from components.storage.storage_class import Cache
 from stacks.checks.duplicates import repeated
 from stacks.settings.platform import Settings
-from stacks.settings.storage import AnyVolume, ClaimData, DirectoryData, HostClientStorage
+from stacks.settings.storage import ClaimVolume, DirectoryVolume, HostClientStorage, Volume
 
 _SHOWN = 4
 
@@ -36,10 +36,10 @@ def _modes(settings: Settings, classes: Mapping[str, object]) -> Iterator[str]:
     """Yield claims that the driver refuses for their access mode; it would do so at the first claim, in its own log."""
     for tenant in settings.tenants:
         for name, volume in tenant.all_volumes.items():
-            if isinstance(volume, DirectoryData) or volume.storage_class not in classes:
+            if isinstance(volume, DirectoryVolume) or volume.storage_class not in classes:
                 continue
             made = classes[volume.storage_class]
-            mode: AccessMode = volume.access_mode if isinstance(volume, ClaimData) else "ReadWriteOnce"
+            mode: AccessMode = volume.access_mode if isinstance(volume, ClaimVolume) else "ReadWriteOnce"
             if isinstance(made, Cache):
                 reason = made.refuses(mode)
             elif mode == "ReadOnlyMany":
@@ -48,7 +48,7 @@ def _modes(settings: Settings, classes: Mapping[str, object]) -> Iterator[str]:
                 reason = None
             if reason:
                 yield (
-                    f"tenants: {tenant.place(name)} of {tenant.namespace}, access_mode {mode} of storage class "
+                    f"tenants: volumes.{name} of {tenant.namespace}, access_mode {mode} of storage class "
                     f"{volume.storage_class}: {reason}"
                 )
 
@@ -69,5 +69,5 @@ def _clients(settings: Settings) -> Iterator[str]:
         )
 
 
-def _on_scale(volume: AnyVolume, settings: Settings) -> bool:
-    return isinstance(volume, DirectoryData) or volume.storage_class not in settings.foreign_classes
+def _on_scale(volume: Volume, settings: Settings) -> bool:
+    return isinstance(volume, DirectoryVolume) or volume.storage_class not in settings.foreign_classes

@@ -11,7 +11,7 @@ from stacks.checks.duplicates import repeated
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
-from stacks.settings.storage import ClaimData, DirectoryData, LocalVolume, ScratchVolume
+from stacks.settings.storage import ClaimVolume, DirectoryVolume, LocalVolume, ScratchVolume
 from stacks.settings.tenants import TenantSettings
 
 
@@ -63,8 +63,8 @@ def _data(settings: Settings) -> Iterator[str]:
         yield from repeated("storage.classes", (each.class_name for each in storage.classes))
     for tenant in settings.tenants:
         for name, volume in tenant.all_volumes.items():
-            place = tenant.place(name)
-            if isinstance(volume, DirectoryData):
+            place = f"volumes.{name}"
+            if isinstance(volume, DirectoryVolume):
                 if storage is None:
                     yield (
                         f"tenants: {place} of {tenant.namespace} is a directory, and storage is missing; give it, or "
@@ -82,7 +82,7 @@ def _data(settings: Settings) -> Iterator[str]:
 
 
 def _class(
-    volume: ClaimData | ScratchVolume | LocalVolume, place: str, tenant: TenantSettings, settings: Settings
+    volume: ClaimVolume | ScratchVolume | LocalVolume, place: str, tenant: TenantSettings, settings: Settings
 ) -> Iterator[str]:
     if volume.storage_class == STORAGE_CLASS:
         yield f"tenants: {place} {STORAGE_CLASS} of {tenant.namespace} is not a class; name one"
@@ -101,7 +101,7 @@ def _directories(settings: Settings) -> Iterator[str]:
     denied`. No setting of a volume changes that, so who shares files shares a namespace.
     """
     found = [(tenant.namespace, *each) for tenant in settings.tenants for each in tenant.directories]
-    yield from repeated("tenants: data.volume", (directory.volume for *_, directory in found))
+    yield from repeated("tenants: volumes.volume", (directory.volume for *_, directory in found))
     paths = [PurePosixPath(normpath(data.path)) for *_, data in found]
     owners: dict[PurePosixPath, list[int]] = {}
     for index, path in enumerate(paths):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from components.operators.olm_operator import OlmOperatorArgs
+from components.operators.olm_operator import OlmSubscription
 from stacks.checks.operator import subscriptions
 from stacks.checks.unlisted import Unlisted
 from stacks.releases import RELEASES, KnownVersions, Release, either
@@ -39,7 +39,7 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
                 yield Unlisted(f"{place}.{field}", value, reason, remedy, refused=bool(listed and elsewhere))
 
 
-def version_of(operator: OlmOperatorArgs) -> str | None:
+def version_of(operator: OlmSubscription) -> str | None:
     """Return major and minor version of an operator, by its channel; None where that follows several."""
     found = _VERSION.search(operator.starting_csv or "") or _VERSION.search(operator.channel)
     return found[1] if found else None

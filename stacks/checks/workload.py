@@ -21,7 +21,7 @@ from stacks.settings.builds import BuildSettings, MultiNodeRecipe
 from stacks.settings.fabric import InfiniBand, NoFabric
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import Pool
-from stacks.settings.storage import AnyVolume, ClaimData, LocalVolume
+from stacks.settings.storage import ClaimVolume, LocalVolume, Volume
 from stacks.settings.workloads import MpiWorkload, RdmaTestWorkload, SpanningWorkload, TorchWorkload, Unstarted
 
 GB = 10**9
@@ -236,8 +236,8 @@ def _data(job: ProgramJob) -> Iterator[str]:
             )
 
 
-def _on_one_node(volume: AnyVolume) -> bool:
-    if isinstance(volume, ClaimData):
+def _on_one_node(volume: Volume) -> bool:
+    if isinstance(volume, ClaimVolume):
         return volume.access_mode == "ReadWriteOnce"
     return isinstance(volume, LocalVolume)
 

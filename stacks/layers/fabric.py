@@ -13,7 +13,7 @@ from components.fabric.nmstate import NmState, NmStateArgs
 from components.fabric.port_network import AddressPool, Macvlan, PortNetwork, PortNetworkArgs
 from components.fabric.ports import Ports, PortsArgs
 from components.fabric.rdma_device_plugin import RdmaDevice, RdmaDevicePlugin, RdmaDevicePluginArgs
-from components.operators.olm_operator import OlmOperatorArgs
+from components.operators.olm_operator import OlmSubscription
 from core.apis import names
 from core.apis.kinds import MPI_JOB_V2BETA1
 from stacks.layers.operators import OfTenant, after, install
@@ -185,11 +185,11 @@ def _configured(
 
 
 def _agents(
-    pools: Sequence[Pool], operator: OlmOperatorArgs, settings: Settings, opts: pulumi.ResourceOptions
+    pools: Sequence[Pool], operator: OlmSubscription, settings: Settings, opts: pulumi.ResourceOptions
 ) -> NmState:
     installed = install("nmstate-operator", operator, settings, opts)
     args = NmStateArgs(
-        installed=operator.installed, ready_timeout=settings.timeouts.agents, **tolerations(NmStateArgs, pools)
+        installed=operator.installed, ready_timeout=settings.timeouts.operator, **tolerations(NmStateArgs, pools)
     )
     return NmState("nmstate", args, opts=after(opts, installed))
 
@@ -211,7 +211,7 @@ def port_networks(
                     namespace=namespace,
                     # An MTU of 0 is that of the port.
                     attachment=Macvlan(master=interface),
-                    ready_timeout=settings.timeouts.network,
+                    ready_timeout=settings.timeouts.object,
                     addresses=AddressPool(
                         range=subnet, exclude=tuple(part for part in networks.exclude if part.subnet_of(subnet))
                     ),

@@ -92,15 +92,15 @@ def _exporter(
 
 
 def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
-    monitored = gpu.operator.model_copy(update={"cluster_monitoring": gpu.monitoring is not None})
-    installed = install("gpu-operator", monitored, settings, opts)
+    monitored = gpu.monitoring is not None
+    installed = install("gpu-operator", gpu.operator, settings, opts, cluster_monitoring=monitored)
     pools, by_pool = settings.gpu_pools, drivers_differ(settings)
     args = GpuOperatorArgs(
         installed=gpu.operator.installed,
         gpus=tuple(GpuKind(gpu=pool.machine.gpu, gpudirect=gpudirect(pool) if pool.driver else None) for pool in pools),
         **fields_of(GpuStack, gpu) | {"driver": None if by_pool else pools[0].driver},
         driver_objects=by_pool,
-        monitoring=gpu.monitoring is not None,
+        monitoring=monitored,
         metrics=EXPORTER_LIST if gpu.monitoring else None,
         **tolerations(GpuOperatorArgs, pools),
         ready_timeout=settings.timeouts.drivers(
@@ -153,7 +153,7 @@ def exporter_monitoring(settings: Settings, wanted: ExporterSettings) -> GpuMoni
     """Return what the exporter of our own monitors; dashboards are files, as consoles of its releases have none."""
     machines = tuple(
         Limits(
-            **fields_of(GpuThresholds, wanted.alerts),
+            **fields_of(GpuThresholds, wanted),
             **_machine(pool),
             generation=dcgm_exporter.GENERATION,
             pods=settings.version.pod_resources,

@@ -193,7 +193,7 @@ def _tuned(
             tuning.kubelet.reserved,
             pool=pool.machine_config_pool,
             **fields_of(KubeletAlignment, tuning.kubelet),
-            timeout=timeouts.kubelet_config,
+            timeout=timeouts.object,
         )
         made.append(KubeletConfig(_part("kubelet", pool), args, opts=_formerly("kubelet", pool, opts)))
     return made

@@ -15,7 +15,7 @@ from components.nodes.node_feature_discovery import (
 )
 from components.operators.jobset_operator import JobSetOperator, JobSetOperatorArgs
 from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs, MpiOperatorImages
-from components.operators.olm_operator import OlmOperator, OlmOperatorArgs
+from components.operators.olm_operator import OlmOperator, OlmOperatorArgs, OlmSubscription
 from components.operators.trainer import Trainer, TrainerArgs, TrainerImages
 from core.apis.kinds import NODE_FEATURE_DISCOVERY_V1ALPHA1
 from stacks.settings.platform import Settings
@@ -38,11 +38,22 @@ class Added(NamedTuple):
     """Names that are known when jobs can use them."""
 
 
-def install(name: str, args: OlmOperatorArgs, settings: Settings, opts: pulumi.ResourceOptions) -> OlmOperator:
+def install(
+    name: str,
+    subscription: OlmSubscription,
+    settings: Settings,
+    opts: pulumi.ResourceOptions,
+    *,
+    cluster_monitoring: bool = False,
+) -> OlmOperator:
     """Subscribe to one operator, protected as the environment's objects are."""
-    timeout = args.install_timeout or settings.timeouts.operator
-    wanted = args.model_copy(update={"protect": settings.protect, "install_timeout": timeout})
-    return OlmOperator(name, wanted, opts=opts)
+    args = OlmOperatorArgs(
+        **fields_of(OlmSubscription, subscription),
+        cluster_monitoring=cluster_monitoring,
+        install_timeout=settings.timeouts.operator,
+        protect=settings.protect,
+    )
+    return OlmOperator(name, args, opts=opts)
 
 
 def after(opts: pulumi.ResourceOptions, *earlier: pulumi.Resource) -> pulumi.ResourceOptions:
@@ -55,15 +66,14 @@ def node_features(settings: Settings, opts: pulumi.ResourceOptions) -> list[Node
     operator, kind = settings.node_feature_discovery, settings.version.node_feature_discovery
     if operator is None or kind is None:
         return []
-    olm = OlmOperatorArgs(**fields_of(OlmOperatorArgs, operator))
-    installed = install("nfd-operator", olm, settings, opts)
+    installed = install("nfd-operator", operator, settings, opts)
     args = NodeFeatureDiscoveryArgs(
         installed=operator.installed,
         kind=kind,
         namespace=operator.namespace,
         instance=operator.instance or settings.version.node_feature_discovery_instance,
         worker=_node_feature_worker(settings),
-        ready_timeout=settings.timeouts.node_features,
+        ready_timeout=settings.timeouts.operator,
     )
     return [NodeFeatureDiscovery("node-features", args, opts=after(opts, installed))]
 
@@ -88,7 +98,7 @@ def added(settings: Settings, opts: pulumi.ResourceOptions) -> Added:
         installed = install("jobset-operator", settings.operators.jobset, settings, opts)
         args = JobSetOperatorArgs(
             installed=settings.operators.jobset.installed,
-            ready_timeout=settings.timeouts.controller,
+            ready_timeout=settings.timeouts.operator,
             protect=settings.protect,
         )
         jobset = JobSetOperator("jobset", args, opts=after(opts, installed, *found.resources))
@@ -105,7 +115,7 @@ def mpi(settings: Settings, opts: pulumi.ResourceOptions) -> list[MpiOperator]:
     args = MpiOperatorArgs(
         kind=kind,
         **fields_of(MpiOperatorImages, wanted),
-        ready_timeout=settings.timeouts.controller,
+        ready_timeout=settings.timeouts.operator,
         protect=settings.protect,
     )
     return [MpiOperator("mpi-operator", args, opts=opts)]
@@ -119,7 +129,7 @@ def trainer(settings: Settings, added: Added, opts: pulumi.ResourceOptions) -> l
     if isinstance(settings.trainer, UpstreamTrainer):
         args = TrainerArgs(
             **fields_of(TrainerImages, settings.trainer),
-            ready_timeout=settings.timeouts.controller,
+            ready_timeout=settings.timeouts.operator,
             protect=settings.protect,
         )
         installed.append(Trainer("trainer", args, opts=after(opts, *added.resources)))

@@ -28,15 +28,12 @@ def operator(
     wanted = settings.queues
     if wanted is None:
         return []
-    needed = [*earlier]
-    if wanted.cert_manager:
-        needed.append(install("cert-manager", wanted.cert_manager, settings, opts))
     installed = install("kueue-operator", wanted.operator, settings, opts)
     frameworks = (*KueueOperatorArgs().frameworks, *(("TrainJob",) if settings.trainer else ()))
     args = KueueOperatorArgs(
-        installed=wanted.operator.installed, frameworks=frameworks, ready_timeout=settings.timeouts.kueue
+        installed=wanted.operator.installed, frameworks=frameworks, ready_timeout=settings.timeouts.operator
     )
-    return [KueueOperator("kueue", args, opts=after(opts, installed, *needed))]
+    return [KueueOperator("kueue", args, opts=after(opts, installed, *earlier))]
 
 
 def build(
@@ -53,7 +50,7 @@ def build(
             for tenant in settings.tenants
         ),
         **fields_of(QueuePolicy, wanted),
-        timeout=settings.timeouts.queue,
+        timeout=settings.timeouts.object,
     )
     return [Queues("queues", args, teams, flavor=settings.has_platform, opts=after(opts, *kueue))]
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import pulumi
 
 from components.base.model import fields_of
-from components.jobs.job_volumes import DATA
 from components.storage.claim import Claim, ClaimArgs
 from components.storage.scale_container_native import (
     ContainerNativeScale,
@@ -15,12 +14,12 @@ from components.storage.scale_container_native import (
 )
 from components.storage.scale_csi import GuiAccount, ScaleClusters, ScaleCsi, ScaleCsiArgs
 from components.storage.static_volume import StaticVolume, StaticVolumeArgs
-from components.storage.storage_class import StorageClass
+from components.storage.storage_class import StorageClass, StorageClassArgs, StorageClassFields
 from stacks.layers.host import SCALE_LABEL
 from stacks.layers.operators import OfTenant, after, install
 from stacks.settings.platform import Settings
 from stacks.settings.resolved_pool import tolerations
-from stacks.settings.storage import ClaimData, ContainerNativeStorage, DirectoryData, HostClientStorage, LocalVolume
+from stacks.settings.storage import ClaimVolume, ContainerNativeStorage, DirectoryVolume, HostClientStorage, LocalVolume
 from stacks.settings.tenants import TenantSettings
 
 
@@ -55,7 +54,9 @@ def build(
     served = after(opts, driver)
     classes = {
         each.class_name: StorageClass(
-            f"{each.class_name}-storage", each.model_copy(update={"protect": settings.protect}), opts=served
+            f"{each.class_name}-storage",
+            StorageClassArgs(**fields_of(StorageClassFields, each), protect=settings.protect),
+            opts=served,
         )
         for each in storage.classes
     }
@@ -98,7 +99,7 @@ def _driver(
         node_label=SCALE_LABEL,
         # The older driver has none, and `checks.taint` refuses what keeps it off.
         **(tolerations(ScaleCsiArgs, clients) if generation == "3" else {}),
-        ready_timeout=settings.timeouts.storage_driver,
+        ready_timeout=settings.timeouts.operator,
         protect=settings.protect,
     )
     return ScaleCsi("scale-csi", args, accounts, opts=after(opts, operator))
@@ -115,7 +116,7 @@ def _container_native(
         file_system=storage.file_system.name,
         network_driver=_driver_in_container(settings),
         **tolerations(ScaleContainerNativeArgs, settings.gpu_pools),
-        ready_timeout=settings.timeouts.storage_driver,
+        ready_timeout=settings.timeouts.operator,
         protect=settings.protect,
     )
     return ScaleContainerNative("scale", args, accounts, opts=opts)
@@ -138,9 +139,9 @@ def _volume(
     """Declare one volume of a tenant; scratch volumes come with their pods."""
     volume = tenant.all_volumes[name]
     # No namespace has a dot: no two tenants get resources of one name.
-    resource = f"{tenant.namespace}-data" if tenant.data and name == DATA else f"{tenant.namespace}.{name}"
+    resource = f"{tenant.namespace}.{name}"
     match volume:
-        case DirectoryData() if settings.storage:
+        case DirectoryVolume() if settings.storage:
             static = StaticVolumeArgs(
                 volume_name=volume.volume,
                 claim_name=volume.claim,
@@ -150,13 +151,13 @@ def _volume(
                 protect=settings.protect,
             )
             return [StaticVolume(resource, static, namespace, opts=opts).claim]
-        case ClaimData() | LocalVolume():
+        case ClaimVolume() | LocalVolume():
             made = classes.get(volume.storage_class)
             claim = ClaimArgs(
                 claim_name=volume.claim,
                 storage_class=volume.storage_class,
                 capacity=volume.capacity,
-                access_mode=volume.access_mode if isinstance(volume, ClaimData) else "ReadWriteOnce",
+                access_mode=volume.access_mode if isinstance(volume, ClaimVolume) else "ReadWriteOnce",
                 protect=settings.protect,
             )
             return [Claim(resource, claim, namespace, opts=after(opts, made) if made else opts).claim]

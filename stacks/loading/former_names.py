@@ -19,7 +19,7 @@ def remedy(place: Sequence[str | int]) -> str | None:
 
 
 def names() -> Mapping[str, str]:
-    """Return what to do about each former setting, by its place as in docs/settings.md."""
+    """Return what to do about each former setting, by its place as in docs/settings.md; `**` stands for any place."""
     tables = data_files.read(FILE)
     renamed = {place: f"it is called {name} now" for place, name in tables["renamed"].items()}
     return renamed | {place: f"it was removed: {text}" for place, text in tables["removed"].items()}
@@ -27,6 +27,8 @@ def names() -> Mapping[str, str]:
 
 def _leads_to(former: str, place: Sequence[str | int]) -> bool:
     steps = _STEP.findall(former)
+    if steps[0] == "**":
+        return bool(place) and place[-1] == steps[-1]
     return len(steps) == len(place) and all(
         step == "[]" if isinstance(part, int) else step in ("*", part) for step, part in zip(steps, place, strict=True)
     )

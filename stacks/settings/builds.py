@@ -35,18 +35,17 @@ class HorovodRecipe(Model):
         return recipes.horovod(base)
 
 
-class MultiNodeRecipe(Model):
+class MultiNodeRecipe(Sources):
     """The host's OFED, nccl-tests, perftest and benchmarks."""
 
     kind: Literal["multi-node"]
     ofed: Ofed | None = Field(
         default=None, description="OFED of the nodes, where they have MLNX_OFED themselves; None: the base's own verbs"
     )
-    sources: Sources
 
     def of(self, base: Image) -> Recipe:
         """Return the recipe on a base."""
-        return recipes.multi_node(base, self.ofed, self.sources)
+        return recipes.multi_node(base, self.ofed, self)
 
     def other_driver(self, base: Image, host: str) -> str | None:
         """Say what is wrong with the image on nodes with the driver `host`; None where nothing is."""

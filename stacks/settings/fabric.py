@@ -11,7 +11,7 @@ from components.fabric.bond import BondLink, Interface
 from components.fabric.network_operator import ROCE_MOST_PODS, AdapterStack
 from components.fabric.port_network import require_room
 from components.jobs.containerfiles import OfedVersion
-from components.operators.olm_operator import OlmOperatorArgs
+from components.operators.olm_operator import OlmSubscription
 
 
 class HostOfed(Model):
@@ -48,7 +48,7 @@ class NetworkOperatorPlugin(AdapterStack, HostOfed):
     """The Network Operator, with the same plugin and, optionally, the adapter driver."""
 
     kind: Literal["network-operator"]
-    operator: OlmOperatorArgs
+    operator: OlmSubscription
 
 
 Plugin = Annotated[DaemonSetPlugin | NetworkOperatorPlugin, Field(discriminator="kind")]
@@ -89,7 +89,7 @@ class PortNetworks(Model):
 class PortSettings(Model):
     """Configuration of the machines' ports; needs the NMState operator."""
 
-    operator: OlmOperatorArgs
+    operator: OlmSubscription
     mtu: Mtu = Field(default=9216, description="bytes; the switches' ports have 9216")
 
 
@@ -126,7 +126,7 @@ class BondSettings(BondLink):
     be created then, in the installer's network configuration; omit `bond` here in that case.
     """
 
-    operator: OlmOperatorArgs
+    operator: OlmSubscription
     ports: tuple[Interface, ...] | None = Field(
         default=None, min_length=2, description="interfaces of the GPU nodes; None: all compute ports of the machine"
     )

@@ -9,14 +9,12 @@ from components.gpu.dcgm_exporter import DcgmExporterImage
 from components.gpu.gpu_operator import GpuStack
 from components.monitoring.alert_receivers import Routing
 from components.monitoring.alerts import GpuThresholds, Thresholds
-from components.operators.olm_operator import OlmOperatorArgs
+from components.operators.olm_operator import OlmSubscription
 from core.apis.gpudirect_storage import DirectFileSystem
 
 
-class ExporterSettings(DcgmExporterImage):
+class ExporterSettings(DcgmExporterImage, GpuThresholds):
     """A DCGM exporter of the stack, with alerts."""
-
-    alerts: GpuThresholds = Field(default=GpuThresholds(), description="when alerts are raised")
 
 
 class ExportedSettings(Model):
@@ -33,7 +31,7 @@ class SpecialResourceSettings(ExportedSettings):
     """The Special Resource Operator of 2020: driver, runtime hook and device plugin from its recipe."""
 
     enablement: Literal["special-resource-operator"]
-    operator: OlmOperatorArgs
+    operator: OlmSubscription
 
 
 class MonitoringSettings(Thresholds):
@@ -51,7 +49,7 @@ class GpuOperatorSettings(GpuStack):
     """The current GPU Operator. What GPUDirect needs from it follows from the fabric and the machines."""
 
     enablement: Literal["gpu-operator"]
-    operator: OlmOperatorArgs
+    operator: OlmSubscription
     gds_file_systems: dict[DnsName, DirectFileSystem] = Field(
         default={},
         description="with `gds`: storage class of the cluster -> its file system; for a class that is not listed, "

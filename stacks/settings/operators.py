@@ -6,13 +6,13 @@ from typing import Any
 from pydantic import Field
 
 from components.base.model import DnsName, Model
-from components.operators.olm_operator import OlmOperatorArgs
+from components.operators.olm_operator import OlmSubscription
 from core.apis.operator import Recommended
 from core.apis.operators import operators
 from stacks.releases import RELEASES, Release
 
 
-class NodeFeatureDiscoverySettings(OlmOperatorArgs):
+class NodeFeatureDiscoverySettings(OlmSubscription):
     """The operator of node feature discovery, with the object by which it starts its workers."""
 
     instance: DnsName | None = Field(
@@ -25,11 +25,11 @@ class NodeFeatureDiscoverySettings(OlmOperatorArgs):
 class OperatorSettings(Model):
     """Operators in addition to those of other settings; omitted fields, as in `{}`, follow their documentation."""
 
-    cert_manager: OlmOperatorArgs | None = Field(
+    cert_manager: OlmSubscription | None = Field(
         default=None,
-        description="cert-manager, for webhooks of other components; None: `queues` installs it, or the cluster has it",
+        description="cert-manager, which Kueue and webhooks of other operators need; None: the cluster has it",
     )
-    jobset: OlmOperatorArgs | None = Field(
+    jobset: OlmSubscription | None = Field(
         default=None, description="Red Hat's JobSet operator, which needs cert-manager; None: no JobSets"
     )
 

@@ -32,7 +32,7 @@ from stacks.settings.pools import MOST_LENGTH, PoolSettings, with_machines
 from stacks.settings.resolved_pool import Pool
 from stacks.settings.site import SiteSettings
 from stacks.settings.state import StateSettings
-from stacks.settings.storage import AnyVolume, ContainerNativeStorage, DirectoryData, StorageSettings
+from stacks.settings.storage import ContainerNativeStorage, DirectoryVolume, StorageSettings, Volume
 from stacks.settings.suites import SuiteSettings
 from stacks.settings.tenants import PullSecretSettings, QueueSettings, TenantSettings
 from stacks.settings.trainer import TrainerSettings
@@ -297,15 +297,15 @@ class Settings(Based):
         """Storage classes that the stack makes, all of them of Storage Scale."""
         return frozenset(each.class_name for each in self.storage.classes) if self.storage else frozenset()
 
-    def on_scale(self, volume: AnyVolume) -> bool:
+    def on_scale(self, volume: Volume) -> bool:
         """Say whether a tenant's volume is known to be on Storage Scale."""
-        return isinstance(volume, DirectoryData) or volume.storage_class in self.scale_classes
+        return isinstance(volume, DirectoryVolume) or volume.storage_class in self.scale_classes
 
     @property
     def foreign_classes(self) -> tuple[str, ...]:
         """Storage classes that tenants' volumes name and the stack does not make: the cluster has them."""
         volumes = (volume for tenant in self.tenants for volume in tenant.all_volumes.values())
-        named = {volume.storage_class for volume in volumes if not isinstance(volume, DirectoryData)}
+        named = {volume.storage_class for volume in volumes if not isinstance(volume, DirectoryVolume)}
         return tuple(sorted(named - self.scale_classes))
 
     @property

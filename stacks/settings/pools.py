@@ -23,26 +23,27 @@ MOST_TAINTS = 7
 """Taints of all pools: NMState's agents have eight tolerations, one of them for nvidia.com/gpu."""
 
 
-class PoolDriver(Model):
-    """The GPU driver of a pool; what is left out is as in `gpu.driver`."""
-
-    version: str = Field(pattern=DRIVER_VERSION, description="e.g. 580.173.02")
-    repository: Repository | None = Field(default=None, description="registry and path of the image")
-    image: ImageName | None = Field(default=None, description="image name below `repository`")
-    auto_upgrade: bool | None = Field(
-        default=None, description="let the operator delete GPU pods of the pool, node by node, when the version changes"
-    )
-
-
-class PoolAdapterDriver(Model):
-    """The driver of a pool's adapters; what is left out is as in `fabric.plugin.driver`."""
+class PoolOperand(Model):
+    """A driver of a pool; what is left out is as the stack's."""
 
     version: OperandVersion = Field(description="tag or digest, e.g. doca3.4.1-26.04-1.1.0.0-1")
     repository: Repository | None = Field(default=None, description="registry and path of the image")
     image: ImageName | None = Field(default=None, description="image name below `repository`")
     auto_upgrade: bool | None = Field(
-        default=None, description="let the operator drain and restart the pool's nodes one by one when it changes"
+        default=None,
+        description="let the operator bring another version to the pool, node by node: it deletes pods with GPUs for "
+        "their driver, and drains and restarts nodes for the adapters'",
     )
+
+
+class PoolDriver(PoolOperand):
+    """The GPU driver of a pool; what is left out is as in `gpu.driver`."""
+
+    version: str = Field(pattern=DRIVER_VERSION, description="e.g. 580.173.02")
+
+
+class PoolAdapterDriver(PoolOperand):
+    """The driver of a pool's adapters; what is left out is as in `fabric.plugin.driver`."""
 
 
 class PoolSettings(Model):

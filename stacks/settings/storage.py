@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 
 from components.base.model import DnsLabel, DnsName, Model, Quantity, merged_by
 from components.jobs import job_volumes
-from components.operators.olm_operator import OlmOperatorArgs
+from components.operators.olm_operator import OlmSubscription
 from components.storage.claim import AccessMode
 from components.storage.scale_container_native import ContainerNativeScale
 from components.storage.scale_csi import ClusterId, ScaleClusters
@@ -20,7 +20,7 @@ from components.storage.static_volume import (
     LongHandle,
     VolumeHandle,
 )
-from components.storage.storage_class import StorageClassArgs
+from components.storage.storage_class import StorageClassFields
 
 
 class FileSystem(Model):
@@ -35,17 +35,22 @@ class FileSystem(Model):
     uid: FileSystemUid = Field(description="from `mmlsfs NAME --uid` on the local cluster")
 
 
-class HostClientStorage(ScaleClusters):
-    """Clients are packages on the hosts, and the CSI operator uses them; the release decides its generation."""
+class DataLake(Model):
+    """The file system with the data, and its storage classes."""
 
-    kind: Literal["host-clients"] = "host-clients"
-    operator: OlmOperatorArgs
     file_system: FileSystem
-    classes: tuple[StorageClassArgs, ...] = Field(
+    classes: tuple[StorageClassFields, ...] = Field(
         default=(),
         description="storage classes for dynamic provisioning",
         json_schema_extra=merged_by("class_name"),
     )
+
+
+class HostClientStorage(ScaleClusters, DataLake):
+    """Clients are packages on the hosts, and the CSI operator uses them; the release decides its generation."""
+
+    kind: Literal["host-clients"] = "host-clients"
+    operator: OlmSubscription
 
     @property
     def own_cluster(self) -> str:
@@ -63,7 +68,7 @@ class HostClientStorage(ScaleClusters):
         return tuple(cluster.secret for cluster in self.clusters)
 
 
-class ContainerNativeStorage(ContainerNativeScale):
+class ContainerNativeStorage(ContainerNativeScale, DataLake):
     """Clients are pods on all workers, run by IBM's operator, which includes the CSI driver. For RHCOS nodes."""
 
     kind: Literal["container-native"]
@@ -75,12 +80,6 @@ class ContainerNativeStorage(ContainerNativeScale):
         default=None,
         description="id of the workers' cluster, for handles of directories. IBM's operator generates it: None before "
         "the first update, then `status.clusterID` in `kubectl get daemons.scale.spectrum.ibm.com -A -o yaml`",
-    )
-    file_system: FileSystem
-    classes: tuple[StorageClassArgs, ...] = Field(
-        default=(),
-        description="storage classes for dynamic provisioning",
-        json_schema_extra=merged_by("class_name"),
     )
 
     @property
@@ -109,12 +108,31 @@ StorageSettings = Annotated[
 ]
 
 
-class DirectoryData(Model):
+class NamedVolume(Model):
+    """What every volume of a tenant has."""
+
+    name: DnsLabel = Field(description="name by which programs mount it; they mount `data` where they name none")
+
+
+class ClaimedVolume(NamedVolume):
+    """A volume with a claim in the tenant's namespace."""
+
+    claim: DnsName = Field(description="name of the claim in the namespace of the tenant")
+    read_only: bool = Field(default=False, description="whether jobs may only read it")
+
+
+class ProvisionedVolume(NamedVolume):
+    """A volume that a storage class provisions."""
+
+    storage_class: DnsName = Field(description="one of storage.classes, or one that the cluster has")
+    capacity: Quantity = Field(description="size that the claim requests; of scratch that of each pod")
+
+
+class DirectoryVolume(ClaimedVolume):
     """A directory of the data lake, as a static volume."""
 
     kind: Literal["directory"]
     volume: DnsName = Field(description="volume name, unique in the cluster; only one namespace can use it")
-    claim: DnsName = Field(description="name of its claim in the namespace of the tenant")
     path: DirectoryPath = Field(description="absolute path of the directory")
     capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes")
     labels: dict[str, str] = Field(default_factory=dict, description="further labels of the volume, e.g. dept")
@@ -127,8 +145,6 @@ class DirectoryData(Model):
         "handle cannot be changed, so volumes of an older driver keep their form",
     )
 
-    read_only: bool = Field(default=False, description="whether jobs may only read it")
-
     def handle(self, storage: HostClientStorage | ContainerNativeStorage) -> AnyHandle:
         """Return the handle by which the driver finds the directory."""
         where = {"cluster_id": storage.own_cluster, "file_system_uid": storage.file_system.uid, "path": self.path}
@@ -137,68 +153,37 @@ class DirectoryData(Model):
         return VolumeHandle(**where) if self.fileset is None else FilesetHandle(**where, fileset=self.fileset)
 
 
-class ClaimData(Model):
-    """A volume of a storage class: of Spectrum Scale on demand, or of any other file system."""
+class ClaimVolume(ClaimedVolume, ProvisionedVolume):
+    """A claim of any storage class: of Spectrum Scale on demand, or of any other file system."""
 
     kind: Literal["claim"]
-    claim: DnsName = Field(description="name of the claim in the namespace of the tenant")
-    storage_class: DnsName = Field(description="one of storage.classes, or one that the cluster has")
-    capacity: Quantity = Field(description="size that the claim requests")
     access_mode: AccessMode = Field(
         default="ReadWriteMany", description="ReadWriteOnce is for jobs on one node, ReadOnlyMany for those that read"
     )
-    read_only: bool = Field(default=False, description="whether jobs may only read it")
 
 
-Data = Annotated[DirectoryData | ClaimData, Field(discriminator="kind")]
-"""The one volume of a tenant whose settings are older than `volumes`."""
-
-
-class NamedVolume(Model):
-    """What every volume of a tenant has."""
-
-    name: DnsLabel = Field(description="name by which programs mount it")
-
-
-class DirectoryVolume(NamedVolume, DirectoryData):
-    """A directory of the data lake, as a static volume."""
-
-
-class ClaimVolume(NamedVolume, ClaimData):
-    """A claim of any storage class."""
-
-
-class ScratchVolume(NamedVolume):
-    """An empty volume for each pod, which is deleted with it: a generic ephemeral volume."""
+class ScratchVolume(ProvisionedVolume):
+    """An empty volume for each pod, which is deleted with it: a generic ephemeral volume, e.g. of LVM Storage."""
 
     kind: Literal["scratch"]
-    storage_class: DnsName = Field(
-        description="one of storage.classes, or one that the cluster has, e.g. of LVM Storage for the node's NVMe"
-    )
-    capacity: Quantity = Field(description="size that each pod requests")
 
 
-class LocalVolume(NamedVolume):
-    """A folder on one node's NVMe, by a claim that outlives jobs; the first job with it determines the node."""
+class LocalVolume(ClaimedVolume, ProvisionedVolume):
+    """A folder on one node's NVMe, by a claim that outlives jobs; the first job with it determines the node.
+
+    Its class provisions volumes on the nodes' disks, and binds claims at first use.
+    """
 
     kind: Literal["local"]
-    claim: DnsName = Field(description="name of the claim in the namespace of the tenant")
-    storage_class: DnsName = Field(
-        description="class of the cluster that provisions volumes on the nodes' disks, and binds claims at first use"
-    )
-    capacity: Quantity = Field(description="size that the claim requests")
-    read_only: bool = Field(default=False, description="whether jobs may only read it")
 
 
 Volume = Annotated[DirectoryVolume | ClaimVolume | ScratchVolume | LocalVolume, Field(discriminator="kind")]
-"""One of a tenant's `volumes`."""
-AnyVolume = DirectoryData | ClaimData | ScratchVolume | LocalVolume
-"""A volume of a tenant, from `data` or `volumes`."""
+"""A volume of a tenant."""
 
 
-def in_pods(volume: AnyVolume) -> job_volumes.ClaimVolume | job_volumes.ScratchVolume:
+def in_pods(volume: Volume) -> job_volumes.ClaimVolume | job_volumes.ScratchVolume:
     """Return what jobs' pods have of a volume."""
     if isinstance(volume, ScratchVolume):
         return job_volumes.ScratchVolume(kind="scratch", storage_class=volume.storage_class, capacity=volume.capacity)
-    only_readable = isinstance(volume, ClaimData) and volume.access_mode == "ReadOnlyMany"
+    only_readable = isinstance(volume, ClaimVolume) and volume.access_mode == "ReadOnlyMany"
     return job_volumes.ClaimVolume(kind="claim", claim=volume.claim, read_only=volume.read_only or only_readable)

@@ -6,13 +6,13 @@ from typing import Annotated, Any, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from components.base.model import DnsLabel, DnsName, MigSize, Model, merged_by
-from components.jobs.job_volumes import DATA, RESERVED
-from components.operators.olm_operator import OlmOperatorArgs
+from components.jobs.job_volumes import RESERVED
+from components.operators.olm_operator import OlmSubscription
 from components.queues.kueue import QueuePolicy
 from components.tenants.tenant import LAST_ID, TenantNamespace
 from core.hardware.placement import Share
 from stacks.settings.data_sets import DataSetSettings
-from stacks.settings.storage import AnyVolume, Data, DirectoryData, Volume
+from stacks.settings.storage import DirectoryVolume, Volume
 from stacks.settings.topology import TopologySettings
 
 NAMES_OF_FORMS = ("(a number)", "(by pool)")
@@ -37,8 +37,8 @@ class TenantSettings(TenantNamespace):
     run_as_uid: int = Field(gt=0, description="owner of the data directory")
     run_as_gid: int = Field(gt=0, le=LAST_ID, description="group of the data directory")
     gpu_quota: GpuQuota = Field(
-        description="GPUs that the tenant may hold; with queues that lend, its guaranteed share. With several `pools` by "
-        "pool, e.g. {training: 16, inference: 8}; it has none of a pool that is left out, nor borrows any: "
+        description="GPUs that the tenant may hold; with queues that lend, its guaranteed share. With several `pools` "
+        "by pool, e.g. {training: 16, inference: 8}; it has none of a pool that is left out, nor borrows any: "
         "give 0 for what others lend alone"
     )
     instance_quota: dict[MigSize, Annotated[int, Field(ge=0)]] = Field(
@@ -55,12 +55,6 @@ class TenantSettings(TenantNamespace):
         description="volumes that programs mount by name; none: the jobs' images contain all that they need",
         json_schema_extra=merged_by("name"),
     )
-    data: Data | None = Field(
-        default=None,
-        description="a single volume, as in settings from before `volumes`: `data: {kind: claim, ...}` is the same as "
-        "`volumes: [{name: data, kind: claim, ...}]`",
-    )
-
     data_sets: tuple[DataSetSettings, ...] = Field(
         default=(),
         description="what jobs are trained on, chosen by labels and locked ([data](../guide/data.md))",
@@ -81,10 +75,6 @@ class TenantSettings(TenantNamespace):
         names = [volume.name for volume in self.volumes]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"volumes: name {twice[0]} of {self.namespace} is given twice; give each its own")
-        if self.data and DATA in names:
-            raise ValueError(
-                f"volumes: {DATA} of {self.namespace} is also the volume of `data`, in its older form; leave `data` out"
-            )
         if reserved := sorted(RESERVED & {*names}):
             raise ValueError(
                 f"volumes: {reserved[0]} of {self.namespace} is a volume that jobs have themselves; give another name"
@@ -106,28 +96,20 @@ class TenantSettings(TenantNamespace):
         return self
 
     @property
-    def all_volumes(self) -> Mapping[str, AnyVolume]:
-        """All volumes by name; that of `data` is called so."""
-        return {**({DATA: self.data} if self.data else {}), **{volume.name: volume for volume in self.volumes}}
+    def all_volumes(self) -> Mapping[str, Volume]:
+        """All volumes by name."""
+        return {volume.name: volume for volume in self.volumes}
 
     @property
-    def directories(self) -> Sequence[tuple[str, DirectoryData]]:
+    def directories(self) -> Sequence[tuple[str, DirectoryVolume]]:
         """The volumes that are directories of the data lake, each with its place."""
-        found = self.all_volumes.items()
-        return [(self.place(name), volume) for name, volume in found if isinstance(volume, DirectoryData)]
-
-    def place(self, name: str) -> str:
-        """Return where the settings have a volume, as messages name it."""
-        return DATA if name == DATA and self.data else f"volumes.{name}"
+        return [(f"volumes.{volume.name}", volume) for volume in self.volumes if isinstance(volume, DirectoryVolume)]
 
 
 class QueueSettings(QueuePolicy):
     """Kueue: a job starts when all its pods have room. Quotas follow from the tenants' gpu_quota and the machines."""
 
-    operator: OlmOperatorArgs
-    cert_manager: OlmOperatorArgs | None = Field(
-        default=None, description="cert-manager, which Kueue needs; None: the cluster has it already"
-    )
+    operator: OlmSubscription
     launchers: Share = Field(
         default=Share(cpus=4, memory_gib=8), description="CPUs and GiB that each tenant has for pods without GPUs"
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.support.lab import SETTINGS, Lab
 
-VISION = {"namespace": "vision", "uid_range": {"start": 1075990000}, "mcs": "s0:c31,c2", "gpu_quota": 4, "data": None}
+VISION = {"namespace": "vision", "uid_range": {"start": 1075990000}, "mcs": "s0:c31,c2", "gpu_quota": 4, "volumes": []}
 
 
 @contextmanager

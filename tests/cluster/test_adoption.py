@@ -120,7 +120,7 @@ def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: 
     assert "spec.selector" in printed
     assert "groups" in comment.read_text()
     entries = {each["logicalName"] for each in json.loads(file.read_text())["resources"]}
-    objects = {each for each in entries if each not in {"adas", "adas-data", "memlock", "mpi-operator", "mpi-scc"}}
+    objects = {each for each in entries if each not in {"adas", "adas.data", "memlock", "mpi-operator", "mpi-scc"}}
     assert objects - {"rdma-device-plugin"} == adopted_names()
 
     killed(lab, "state", "adopt", "--yes")
@@ -169,7 +169,7 @@ def adopted_names() -> set[str]:
     return {
         *("memlock-machine-config", "adas-namespace", "adas-account", "adas-role", "adas-binding"),
         *("mpi-operator-namespace", "mpi-operator-definition", "mpi-operator-account", "mpi-scc-constraints"),
-        *("adas-data-volume", "adas-data-claim", "rdma-device-plugin-config", "rdma-device-plugin-daemon-set"),
+        *("adas.data-volume", "adas.data-claim", "rdma-device-plugin-config", "rdma-device-plugin-daemon-set"),
     }
 
 

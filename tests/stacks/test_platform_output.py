@@ -49,7 +49,7 @@ def vision(own: dict[str, Any]) -> None:
     tenant = own["tenants"][0]
     tenant |= {"namespace": "vision", "uid_range": {"start": 1075600000}, "mcs": "s0:c3,c9", "gpu_quota": 4}
     tenant |= {"run_as_uid": 1075600001, "run_as_gid": 1075600001}
-    tenant["data"] |= {"volume": "vision-data", "claim": "vision-data", "path": "/mnt/ess3000/vision"}
+    tenant["volumes"][0] |= {"volume": "vision-data", "claim": "vision-data", "path": "/mnt/ess3000/vision"}
     own |= {"tenants": [tenant], "builds": [], "stages": []}
 
 
@@ -138,7 +138,6 @@ def test_errors_between_both_files_name_the_file(root: Path) -> None:
 
     def wrong(own: dict[str, Any]) -> None:
         own["stages"][1]["workloads"][0]["tenant"] = "nobody"
-        own["tenants"][0]["data"] = {"kind": "directory"} | own["tenants"][0]["data"]
 
     change(root, TENANTS, wrong)
     text = message(TENANTS, root)
@@ -150,7 +149,7 @@ def test_errors_between_both_files_name_the_file(root: Path) -> None:
     change(root, PLATFORM, lambda own: own.update(release="5.0"))
     text = message(TENANTS, root)
     assert "two-layers' cannot be used" in text
-    assert "Pulumi.two-layers.yaml: 1 wrong\n  Pulumi.two-layers.yaml:69:14: release: " in text
+    assert "Pulumi.two-layers.yaml: 1 wrong\n  Pulumi.two-layers.yaml:70:14: release: " in text
 
 
 @pytest.mark.parametrize(
@@ -159,8 +158,12 @@ def test_errors_between_both_files_name_the_file(root: Path) -> None:
         ("namespace", "adas", "namespace adas is in Pulumi.vision.yaml, too"),
         ("mcs", "s0:c27,c24", "mcs s0:c27,c24 of adas is that of vision in Pulumi.vision.yaml"),
         ("uid_range", {"start": 1075485000}, "overlaps"),
-        ("data.volume", "adas-data-pv01", "data.volume adas-data-pv01 of adas is that of vision in Pulumi.vision.yaml"),
-        ("data.path", "/mnt/ess3000/adas/part", "and /mnt/ess3000/adas/part of vision in Pulumi.vision.yaml"),
+        (
+            "volumes.0.volume",
+            "adas-data-pv01",
+            "data.volume adas-data-pv01 of adas is that of vision in Pulumi",
+        ),
+        ("volumes.0.path", "/mnt/ess3000/adas/part", "and /mnt/ess3000/adas/part of vision in Pulumi.vision.yaml"),
         ("gpu_quota", 5, "gpu_quota, with those in Pulumi.vision.yaml, add up to 25 GPUs, and there are 24"),
     ],
 )
@@ -174,7 +177,7 @@ def test_tenants_of_different_files_do_not_collide(root: Path, field: str, value
         target = own["tenants"][0]
         *above, last = field.split(".")
         for key in above:
-            target = target[key]
+            target = target[int(key) if key.isdecimal() else key]
         target[last] = value
         if field == "uid_range":
             own["tenants"][0] |= {"run_as_uid": 1075485001, "run_as_gid": 1075485001}

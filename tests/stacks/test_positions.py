@@ -65,7 +65,7 @@ def test_a_wrong_value_has_its_position(root: Path) -> None:
             "/mnt/ess3000/perception",
             "/mnt/ess3000/adas/a",
             "/mnt/ess3000/adas/a",
-            "tenants: data.path /mnt/ess3000/adas/a",
+            "tenants: volumes.data.path /mnt/ess3000/adas/a",
         ),
         ("{tenant: adas, name", "{tenant: adass, name", "{tenant: adass", "builds: tensorflow has tenant 'adass'"),
     ],

@@ -154,7 +154,12 @@ def _models(part: Any) -> list[type[BaseModel]]:
             None,
             "mpi_operator.kubectl_delivery_image … missing … OpenShift 4.4",
         ),
-        ("dev", "tenants.0.data.long_handle", True, "tenants[0].data.long_handle: OpenShift 4.4 … version 3"),
+        (
+            "dev",
+            "tenants.0.volumes.0.long_handle",
+            True,
+            "tenants[0].volumes[0].long_handle: OpenShift 4.4 … version 3",
+        ),
         (
             "redpaper-today",
             "storage",
@@ -222,8 +227,8 @@ def test_what_a_release_does_not_support_names_both(stack: str, path: str, value
 def test_the_same_lab_runs_on_either_release() -> None:
     """Tenants, data and machines are the same on both releases of the lab."""
     then, now = load("redpaper-4.4", ROOT), load("redpaper-today", ROOT)
-    assert [each.model_copy(update={"data": None}) for each in then.tenants] == [
-        each.model_copy(update={"data": None}) for each in now.tenants
+    assert [each.model_copy(update={"volumes": ()}) for each in then.tenants] == [
+        each.model_copy(update={"volumes": ()}) for each in now.tenants
     ]
     assert [node.model_copy(update={"scale_client": False}) for node in then.nodes] == list(now.nodes)
     assert [(pool.machine, pool.rdma_resources) for pool in then.gpu_pools] == [

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from components.base.timeouts import LONGEST, Timeouts
+from components.base.timeouts import DRIVER_PER_NODE, LONGEST, NETWORK_PER_NODE, PLUGIN_PER_NODE, Timeouts
 from core.apis.names import TIMEOUT_SECONDS
 from stacks.loading import settings
 from tests.support.recorded import built
@@ -29,12 +29,12 @@ def waits(content: dict[str, Any]) -> dict[str, set[int]]:
 def test_every_wait_takes_its_time_from_the_settings(stack: str) -> None:
     """A component whose own default is left would be the one that ends an update on a slow cluster."""
     content = data(stack)
-    content["timeouts"] = {name: seconds for name, seconds in OWN.items() if not name.endswith("_per_node")}
+    content["timeouts"] = OWN
     wanted = settings.parse(content, "Pulumi.test.yaml")
     rollout = {each * wanted.reboot_minutes * 60 for each in range(1, len(wanted.workers) + 1)}
     pools, nodes = {"MachineConfigPoolPatch"}, len(wanted.gpu_nodes)
     for kind, seconds in waits(content).items():
-        allowed = rollout if kind in pools else {*OWN.values(), 1200 * nodes}
+        allowed = rollout if kind in pools else {*OWN.values(), DRIVER_PER_NODE * nodes}
         assert seconds <= allowed, f"{kind}: {seconds - allowed}"
 
 
@@ -42,18 +42,16 @@ def test_what_goes_from_node_to_node_takes_longer_on_more_nodes() -> None:
     """And never longer than a week, nor less than it takes on one node."""
     given = Timeouts()
     assert given.drivers(1, one_by_one=True) == given.drivers(140, one_by_one=False) == given.driver
-    assert given.drivers(140, one_by_one=True) == 140 * given.driver_per_node
+    assert given.drivers(140, one_by_one=True) == 140 * DRIVER_PER_NODE
     assert given.drivers(5000, one_by_one=True) == LONGEST
     assert given.plugins(2) == given.plugin
-    assert given.plugins(140) == 140 * given.plugin_per_node
-    assert given.network_policies(140) == 140 * given.network_policy_per_node
+    assert given.plugins(140) == 140 * PLUGIN_PER_NODE
+    assert given.network_policies(140) == 140 * NETWORK_PER_NODE
 
 
-def test_an_operator_and_a_job_may_have_their_own() -> None:
-    """Beside those of all others."""
+def test_a_job_may_have_its_own() -> None:
+    """Beside that of all others."""
     content = data("dev")
-    content["node_feature_discovery"]["install_timeout"] = 77
     content["stages"][0]["workloads"][0]["timeout"] = 88
     found = waits(content)
-    assert found["Subscription"] == {77, Timeouts().operator}
     assert 88 in found["Job"]

@@ -176,8 +176,15 @@ def test_settings_that_do_not_go_together(stack: str, change: dict[str, Any], ex
     """Combinations on which no job could start are refused."""
     content = data(stack)
     if change.get("tenants") == "directory":
-        directory = {"kind": "directory", "volume": "v", "claim": "c", "path": "/gpfs/x", "capacity": "1Gi"}
-        content["tenants"][0]["data"] = directory
+        directory = {
+            "name": "data",
+            "kind": "directory",
+            "volume": "v",
+            "claim": "c",
+            "path": "/gpfs/x",
+            "capacity": "1Gi",
+        }
+        content["tenants"][0]["volumes"] = [directory]
         change = {}
     expect_refusal(content | change, expected)
 

@@ -92,7 +92,7 @@ _KUBELETS = (
     {"reserved": 7},
     {"reserved": 400},
     {"topology_policy": "none", "memory_manager": True},
-    {"topology_policy": "restricted", "topology_scope": "pod"},
+    {"topology_policy": "restricted"},
     {"topology_policy": "single-numa-node"},
 )
 _CLUSTERS = [
@@ -124,8 +124,7 @@ _VOLUMES = (
     {"kind": "cache", "secret": "bucket"},
 )
 _DIRECTORY = {"kind": "directory", "volume": "lake", "claim": "lake", "path": "/gpfs/lake", "capacity": "100Gi"}
-_DATA = (
-    None,
+_DATA_VOLUMES: tuple[dict[str, Any], ...] = (
     {"kind": "claim", "claim": "data", "storage_class": "nfs", "capacity": "1Ti"},
     {"kind": "claim", "claim": "data", "storage_class": "scale", "capacity": "1Ti"},
     {"kind": "claim", "claim": "data", "storage_class": "static", "capacity": "1Ti"},
@@ -135,6 +134,7 @@ _DATA = (
     _DIRECTORY | {"fileset": "lake", "long_handle": True, "labels": {"dept": "adas"}},
     _DIRECTORY | {"capacity": "20Gi"},
 )
+_DATA: tuple[list[dict[str, Any]], ...] = ([], *([{"name": "data"} | volume] for volume in _DATA_VOLUMES))
 _TENANT_VOLUMES: tuple[list[dict[str, Any]], ...] = (
     [],
     [{"name": "more", "kind": "claim", "claim": "more", "storage_class": "nfs", "capacity": "1Ti"}],
@@ -151,7 +151,8 @@ _SOURCES = (
     {
         "kind": "multi-node",
         "ofed": {"version": "5.2-2.2.4.0", "sha256": "ab" * 32},
-        "sources": {"nccl_tests": "v2.13.10", "perftest": "24.01.0-0.38"},
+        "nccl_tests": "v2.13.10",
+        "perftest": "24.01.0-0.38",
     },
     {"kind": "inline", "containerfile": "FROM scratch\n"},
     {"kind": "git", "uri": "https://git.example.com/images", "ref": "v1"},
@@ -200,7 +201,7 @@ CHANGES: Mapping[str, Sequence[Fragment]] = {
     "queues": (
         None,
         _QUEUES,
-        _QUEUES | {"cert_manager": _operator("cert-manager-operator"), "strategy": "StrictFIFO"},
+        _QUEUES | {"strategy": "StrictFIFO"},
         _QUEUES | {"cohort": "all", "reclaim": "Any", "launchers": {"cpus": 1, "memory_gib": 1}},
         _QUEUES | {"reclaim": "Any"},
     ),
@@ -212,9 +213,8 @@ CHANGES: Mapping[str, Sequence[Fragment]] = {
     "pull_secret": (None, {"registries": ["nvcr.io"]}, {"name": "pull", "registries": ["nvcr.io", "nvcr.io"]}),
     "protect": (True, False),
     "tenants.*.gpu_quota": (0, 8, 9999, {"training": 8}),
-    "tenants.*.data": _DATA,
-    "tenants.0.volumes": _TENANT_VOLUMES,
-    "tenants.0.data": _DATA,
+    "tenants.*.volumes": _DATA,
+    "tenants.0.volumes": (*_TENANT_VOLUMES, *_DATA),
     "tenants.*.isolated": (True, False),
     "tenants.*.reachable_from": ([], ["openshift-monitoring"], ["nowhere"]),
     "tenants.*.container_resources": (None, {"cpu": "500m", "memory": "1Gi"}),
@@ -353,8 +353,7 @@ def _named(content: dict[str, Any]) -> dict[str, Any]:
                 workload.setdefault("client_node", _first(nodes[0]))
                 workload.setdefault("server_node", _last(nodes[-1]))
     for tenant in content["tenants"]:
-        data = tenant.get("data")
-        if data and data.get("volume") == "lake":
+        for data in (volume for volume in tenant.get("volumes") or [] if volume.get("volume") == "lake"):
             data["volume"] = f"{tenant['namespace']}-lake"
             mounted = (content.get("storage") or {}).get("mounted_as")
             data["path"] = f"{f'/mnt/{mounted}' if mounted else '/gpfs'}/{tenant['namespace']}"

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from core.model import Model, merged_by
 from stacks.settings.site.esxi import EsxiSettings
-from stacks.settings.site.hosts import HaProxy, HostSettings
+from stacks.settings.site.hosts import HostSettings
 from stacks.settings.site.mirror import MirrorSettings
 from stacks.settings.site.networks import Networks
 from stacks.settings.site.scale import ScaleSettings
@@ -25,7 +25,11 @@ class SiteSettings(Model):
     name_servers: tuple[IPv4Address, ...] = Field(default=(), description="addresses of DNS servers for switches")
     hosts: HostSettings | None = Field(default=None, description="the GPU hosts; None: nothing is written for them")
     networks: Networks = Networks()
-    haproxy: HaProxy | None = Field(default=None, description="None: no HAProxy in front of the ingress")
+    haproxy: tuple[str, ...] | None = Field(
+        default=None,
+        description="nodes where routers may run, for HAProxy in front of the cluster's ingress; []: all workers. "
+        "None: no HAProxy",
+    )
     switches: tuple[Switch, ...] = Field(
         default=(),
         description="switches of the fabric, each by its dialect",

@@ -52,33 +52,25 @@ class PeerMemory(Model):
     )
 
 
-class SeLinux(Model):
-    """SELinux on the GPU hosts."""
-
-    mode: Literal["enforcing", "permissive"] = Field(
-        default="enforcing", description="permissive is an exception, which the driver container of 2020 needs"
-    )
-    modules: tuple[Annotated[str, StringConstraints(pattern=r"^[\w-]+\.(pp|te)$")], ...] = Field(
-        default=(),
-        description="files that you put into hosts/roles/selinux/files: a compiled module (.pp), or a source (.te), "
-        "which is compiled on the host",
-    )
-
-
-class RuntimeHook(Model):
-    """NVIDIA's hook of the container runtime."""
-
-    package: Word = Field(description="e.g. nvidia-container-runtime-hook")
-    write_file: bool = Field(
-        description="write the hook's JSON file; packages for CRI-O 1.12 and later ship a correct one"
-    )
-
-
 class HostDriver(Model):
     """The GPU driver as packages of the host, where no operator brings it."""
 
     packages: tuple[Word, ...] = Field(min_length=1, description="e.g. nvidia-driver, nvidia-driver-cuda")
-    hook: RuntimeHook | None = Field(default=None, description="None: containers get the driver's files by other means")
+    hook: Word | None = Field(
+        default=None,
+        description="package of NVIDIA's hook of the container runtime, e.g. nvidia-container-runtime-hook; None: "
+        "containers get the driver's files by other means",
+    )
+    hook_file: bool = Field(
+        default=False,
+        description="write the hook's JSON file; packages for CRI-O 1.12 and later ship a correct one",
+    )
+
+    @model_validator(mode="after")
+    def _file_of_a_hook(self) -> Self:
+        if self.hook_file and self.hook is None:
+            raise ValueError("hook_file: there is no hook; name its package, or leave it out")
+        return self
 
 
 class RedHatHosts(Model):
@@ -110,7 +102,14 @@ class RedHatHosts(Model):
     package_groups: tuple[str, ...] = Field(default=(), description="package groups of the machines' vendor")
     ofed: OfedArchive | None = Field(default=None, description="None: hosts have the kernel's own network driver")
     peer_memory: PeerMemory | None = Field(default=None, description="None: not built on the host")
-    selinux: SeLinux = SeLinux()
+    selinux: Literal["enforcing", "permissive"] = Field(
+        default="enforcing", description="permissive is an exception, which the driver container of 2020 needs"
+    )
+    selinux_modules: tuple[Annotated[str, StringConstraints(pattern=r"^[\w-]+\.(pp|te)$")], ...] = Field(
+        default=(),
+        description="files that you put into hosts/roles/selinux/files: a compiled module (.pp), or a source (.te), "
+        "which is compiled on the host",
+    )
     host_driver: HostDriver | None = Field(default=None, description="None: an operator brings the driver")
     container_runtime: Literal["docker", "crio", "cri-o"] | None = Field(
         default=None, description="name of the runtime's unit on OpenShift 3.11, which has no MachineConfig for memlock"
@@ -140,11 +139,3 @@ class CoreOsHosts(Model):
 
 HostSettings = Annotated[RedHatHosts | CoreOsHosts, Field(discriminator="dialect")]
 """The GPU hosts, all with one operating system."""
-
-
-class HaProxy(Model):
-    """HAProxy in front of the cluster's ingress."""
-
-    workers: tuple[str, ...] | None = Field(
-        default=None, min_length=1, description="nodes where routers may run; None: all workers"
-    )

@@ -1,5 +1,6 @@
 """Setting `site.scale`: Spectrum Scale clients on the hosts, and the cluster that owns the file system."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -10,46 +11,27 @@ ClusterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9
 Device = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][\w.-]*$")]
 """A file system as mmlsfs names it."""
 HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$")]
-Number = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*[KM]?$")]
-"""A number of mmchconfig, e.g. 1M."""
-
 PLANNED = (
-    *("pagepool", "workerThreads", "ignorePrefetchLUNCount", "maxFilesToCache", "maxStatCache", "subnets"),
-    *("verbsRdma", "verbsRdmaSend", "verbsRdmaCm", "verbsPorts"),
-    *("maxMBpS", "enforceFilesetQuotaOnRoot", "controlSetxattrImmutableSELinux"),
+    *("pagepool", "ignorePrefetchLUNCount", "subnets", "verbsRdma", "verbsRdmaSend", "verbsRdmaCm", "verbsPorts"),
+    *("enforceFilesetQuotaOnRoot", "controlSetxattrImmutableSELinux"),
 )
-"""Attributes of mmchconfig that are written anyway."""
-
-
-class ScaleTuning(Model):
-    """Attributes of the GPU hosts' clients, as mmchconfig takes them; defaults are the Redpaper's."""
-
-    pagepool_gib: int | None = Field(
-        default=None, gt=0, description="GiB; None: a quarter of the memory, where GPU nodes reserve at least that"
-    )
-    worker_threads: int = Field(default=1024, gt=0, description="workerThreads")
-    max_files_to_cache: Number = Field(default="1M", description="maxFilesToCache")
-    max_stat_cache: Number = Field(default="1M", description="maxStatCache")
-    max_mb_per_s: int = Field(default=20000, gt=0, description="maxMBpS of all clients: MB/s that each reads ahead")
-    more: dict[
-        Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]*$")],
-        Annotated[str, StringConstraints(pattern=r"^[\w./%+-]+$")],
-    ] = Field(default={}, description='further attributes of the GPU hosts, e.g. autoload: "yes"')
-
-    @model_validator(mode="after")
-    def _further(self) -> Self:
-        if planned := sorted(self.more.keys() & {*PLANNED}):
-            raise ValueError(f"more: {', '.join(planned)} follows from other settings; leave it out there")
-        return self
+"""Attributes of mmchconfig that follow from other settings."""
+CHOSEN: Mapping[str, str] = {
+    "workerThreads": "1024",
+    "maxFilesToCache": "1M",
+    "maxStatCache": "1M",
+    "maxMBpS": "20000",
+}
+"""Attributes that the Redpaper chooses; `attributes` has others in their place."""
 
 
 class ScaleNode(Model):
     """A node of the clients' cluster that is not in the stack, e.g. its quorum."""
 
     name: HostName = Field(description="its admin name")
-    quorum: bool = Field(default=False, description="is a quorum node")
-    manager: bool = Field(default=False, description="may be a manager of file systems")
-    gui: bool = Field(default=False, description="runs the GUI")
+    roles: frozenset[Literal["quorum", "manager", "gui"]] = Field(
+        default=frozenset(), description="whether it is a quorum node, may be a manager of file systems, runs the GUI"
+    )
 
 
 class ScaleSettings(Model):
@@ -70,9 +52,6 @@ class ScaleSettings(Model):
     )
     local: Device | None = Field(default=None, description="name of the file system on the clients; None: the same")
     mount: str = Field(pattern=r"^/[\w./-]+$", description="where clients mount it, e.g. /gpfs/ess3000_4M")
-    automount: Literal["yes", "no", "automount"] = Field(
-        default="yes", description="mount it when a client starts, never, or at the first access"
-    )
     daemon_domain: HostName | None = Field(
         default=None, description="domain of the nodes' daemon names, where it differs from theirs"
     )
@@ -81,7 +60,17 @@ class ScaleSettings(Model):
         pattern=r"^[A-Za-z][\w-]*$",
         description="node class of the GPU hosts, which has their attributes",
     )
-    tuning: ScaleTuning = ScaleTuning()
+    pagepool_gib: int | None = Field(
+        default=None, gt=0, description="GiB; None: a quarter of the memory, where GPU nodes reserve at least that"
+    )
+    attributes: dict[
+        Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]*$")],
+        Annotated[str, StringConstraints(pattern=r"^[\w./%+-]+$")],
+    ] = Field(
+        default={},
+        description='further attributes of the GPU hosts, as mmchconfig takes them, e.g. autoload: "yes"; maxMBpS is '
+        "of all clients. The Redpaper's are workerThreads 1024, maxFilesToCache 1M, maxStatCache 1M, maxMBpS 20000",
+    )
     version: str | None = Field(
         default=None,
         pattern=r"^\d+(\.\d+){3}$",
@@ -92,6 +81,12 @@ class ScaleSettings(Model):
         pattern=r"^/\S+$",
         description="IBM's installation package on the machine that runs Ansible; for IBM's collection",
     )
+
+    @model_validator(mode="after")
+    def _attributes_of_its_own(self) -> Self:
+        if planned := sorted(self.attributes.keys() & {*PLANNED}):
+            raise ValueError(f"attributes: {', '.join(planned)} follows from other settings; leave it out there")
+        return self
 
     @model_validator(mode="after")
     def _two_clusters(self) -> Self:

@@ -1,7 +1,7 @@
 """Slurm as the scheduler of machines without OpenShift: partitions, and what its jobs need of the site."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
@@ -30,7 +30,6 @@ class SlurmPartition(Model):
 class SlurmSettings(Model):
     """Slurm, Enroot and Pyxis."""
 
-    kind: Literal["slurm"] = Field(description="the scheduler")
     controller: HostName = Field(description="host of slurmctld, without its domain; not a GPU node")
     partitions: tuple[SlurmPartition, ...] = Field(
         min_length=1, json_schema_extra=merged_by("name"), description="the first is the default"

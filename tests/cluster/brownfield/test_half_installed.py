@@ -64,6 +64,6 @@ def decide(platform: dict[str, object]) -> None:
     assert isinstance(tenants, list)
     for node in nodes:
         node.update({"machine": "dgx-a100"} if node["name"].startswith("dgx") else {})
-    tenants[0].pop("data")
+    tenants[0].pop("volumes")
     # On a cluster in use `init` proposes no tuning.
     platform |= {"machine_config_pool": "gpu", "tuning": {"rail_names": True}}

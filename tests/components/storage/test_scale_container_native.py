@@ -28,7 +28,7 @@ def made(**changed: Any) -> list[Manifest]:
     [
         {},
         {"rdma": {"link": "roce", "ports": ["mlx5_3/1", "mlx5_2/1"]}, "license": "erasure-code"},
-        {"host_aliases": [{"hostname": "gui.example.com", "ip": "192.0.2.1"}], "network_driver": True},
+        {"host_aliases": {"gui.example.com": "192.0.2.1"}, "network_driver": True},
         {"tolerations": [{"key": "dedicated", "value": "training", "effect": "NoSchedule"}]},
         {"remote": REMOTE | {"csi_account": False}, "ca_certificate": "-----BEGIN CERTIFICATE-----\nAA==\n"},
     ],

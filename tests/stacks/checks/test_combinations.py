@@ -88,13 +88,13 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "prod",
-        {"tenants__0__data__path": "/gpfs/ess3000_4M/adas"},
-        "tenants: data.path /gpfs/ess3000_4M/adas of adas is not below /mnt/ess3000 …; correct it",
+        {"tenants__0__volumes__0__path": "/gpfs/ess3000_4M/adas"},
+        "tenants: volumes.data.path /gpfs/ess3000_4M/adas of adas is not below /mnt/ess3000 …; correct it",
     ),
     (
         "prod",
-        {"tenants__0__data__path": "/mnt/ess3000/../adas"},
-        "tenants: data.path /mnt/ess3000/../adas of adas is not below /mnt/ess3000",
+        {"tenants__0__volumes__0__path": "/mnt/ess3000/../adas"},
+        "tenants: volumes.data.path /mnt/ess3000/../adas of adas is not below /mnt/ess3000",
     ),
     (
         "prod",

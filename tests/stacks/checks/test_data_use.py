@@ -64,7 +64,7 @@ def cached(mode: str | None, access_mode: str) -> dict[str, Any]:
     cache = {"kind": "cache", "secret": "bucket"} | ({"mode": mode} if mode else {})
     made = {"class_name": "cache", "file_system": "ess3000_4M", "cluster_id": "215057217487177715", "volumes": cache}
     content["storage"]["classes"] = [made]
-    content["tenants"][0]["volumes"] = [
+    content["tenants"][0]["volumes"] += [
         SETS | {"storage_class": "cache", "access_mode": access_mode, "read_only": False}
     ]
     content["tenants"][0]["data_sets"] = [BIKES]

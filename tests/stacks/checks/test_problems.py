@@ -119,17 +119,17 @@ def test_releases_refuse_what_their_drivers_and_apis_lack(stack: str, settings: 
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("/mnt/ess3000/adas", "tenants: data … perception … adas"),
-        ("/mnt/ess3000//adas/", "tenants: data … perception … adas"),
+        ("/mnt/ess3000/adas", "tenants: volumes.data … perception … adas"),
+        ("/mnt/ess3000//adas/", "tenants: volumes.data … perception … adas"),
         ("/mnt/ess3000/adas/maps", "perception … inside /mnt/ess3000/adas of adas"),
         ("/mnt/x/../ess3000", "adas … inside /mnt/x/../ess3000 of perception"),
-        ("/mnt/ess3000/a;path=/b", "tenants[1].data.path"),
+        ("/mnt/ess3000/a;path=/b", "tenants[1].volumes[0].path"),
         ("/mnt/ess3000/adas2", None),
     ],
 )
 def test_a_directory_is_one_tenants(path: str, expected: str | None) -> None:
     """Two namespaces cannot share a directory, whose SELinux label is of one."""
-    content = changed("prod", tenants__1__data__path=path)
+    content = changed("prod", tenants__1__volumes__0__path=path)
     if expected is None:
         assert parse(content, "test")
     else:

@@ -16,7 +16,7 @@ DRIVER = {"packages": ["nvidia-driver"]}
     [
         ("networks__admin__addresses", {"dgx9": "192.168.1.9"}, "site.networks.admin.addresses: dgx9 … name one"),
         ("networks__daemon__addresses", {"master01.ocp4.scale.ibm.com": "10.10.11.9"}, "daemon.addresses: master01"),
-        ("haproxy__workers", ["master01.ocp4.scale.ibm.com"], "site.haproxy.workers: master01 … worker03"),
+        ("haproxy", ["master01.ocp4.scale.ibm.com"], "site.haproxy: master01 … worker03"),
         ("hosts__joined", ["dgx9"], "site.hosts.joined: dgx9 … name one"),
         ("hosts__dialect", "rhcos", "site.hosts … release"),
         ("hosts__host_driver", DRIVER, "site.hosts.host_driver: … special-resource-operator … leave it out"),

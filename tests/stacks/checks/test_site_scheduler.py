@@ -20,7 +20,7 @@ from tests.support.stack_settings import data, expect_message, message
 def test_partitions_that_cannot_be(partition: dict[str, Any], expected: str) -> None:
     """Unknown nodes, nodes that are given twice and more nodes than there are end in one message."""
     content = data("superpod-a100")
-    scheduler = {"kind": "slurm", "controller": "login01", "partitions": [{"name": "batch", **partition}]}
+    scheduler = {"controller": "login01", "partitions": [{"name": "batch", **partition}]}
     content["site"] = {"scheduler": scheduler}
     text = message(content)
     assert len(text.strip().splitlines()) == 2, text
@@ -42,7 +42,7 @@ def test_partitions_that_cannot_be(partition: dict[str, Any], expected: str) -> 
 def test_names_that_cannot_be(fields: dict[str, Any], expected: str) -> None:
     """An unknown build, an unknown volume, and a controller that is a GPU node or no host name are refused."""
     content = data("superpod-a100")
-    scheduler = {"kind": "slurm", "controller": "login01", "partitions": [{"name": "batch"}], **fields}
+    scheduler = {"controller": "login01", "partitions": [{"name": "batch"}], **fields}
     content["site"] = {"scheduler": scheduler}
     text = message(content)
     assert len(text.strip().splitlines()) == 2, text

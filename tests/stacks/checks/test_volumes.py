@@ -18,7 +18,7 @@ PROGRAM = {"command": ["train.py"], "kinds": ["torch"], "images": ["quay.io/exam
 def stack(volumes: Any, mounts: Any = None, *, pods: int = 2, **tenant: Any) -> dict[str, Any]:
     """Return the settings of stack pytorch with volumes, and a job of a program with mounts."""
     content = data("pytorch") | {"trainer": None}
-    content["tenants"][0] = {**content["tenants"][0], "volumes": volumes, "data": None, **tenant}
+    content["tenants"][0] = {**content["tenants"][0], "volumes": volumes, **tenant}
     content["programs"] = {"train": PROGRAM | {"mounts": {} if mounts is None else mounts}}
     layout = {"pods": pods, "gpus": 8}
     workload = {"kind": "torch", "tenant": "training", "name": "it", "program": "train", "layout": layout}
@@ -59,12 +59,11 @@ def test_volumes_by_name() -> None:
     assert {name: each["storageClassName"] for name, each in claims.items()} == {"sets": "nfs", "other": "nfs"}
 
 
-def test_the_older_form_means_the_volume_data() -> None:
-    """`data` and a volume of that name declare the same objects, and programs mount either by a folder alone."""
-    claim = {"kind": "claim", "claim": "sets", "storage_class": "nfs", "capacity": "10Ti"}
-    older, newer = stack([], {"/data": "train"}, data=claim), stack([claim | {"name": "data"}], {"/data": "train"})
-    for kind in ("Job", "PersistentVolumeClaim"):
-        assert objects(older, kind) == objects(newer, kind)
+def test_programs_that_name_no_volume_mount_data() -> None:
+    """A plain text is a folder of the volume `data`."""
+    claim = SETS | {"name": "data"}
+    short, long = (stack([claim], {"/data": mount}) for mount in ("train", {"volume": "data", "folder": "train"}))
+    assert objects(short, "Job") == objects(long, "Job")
 
 
 @pytest.mark.parametrize("volume", [SETS | {"read_only": True}, SETS | {"access_mode": "ReadOnlyMany"}])
@@ -131,15 +130,6 @@ def test_classes_that_the_cluster_must_have() -> None:
 def test_what_is_wrong_is_named(volumes: Any, mounts: Any, expected: str) -> None:
     """Place, value and remedy, before anything is created."""
     expect_refusal(stack(volumes, mounts), expected)
-
-
-def test_the_older_form_beside_the_newer() -> None:
-    """Two volumes of one name."""
-    older = {key: value for key, value in SETS.items() if key != "name"}
-    expect_refusal(
-        stack([SETS | {"name": "data", "claim": "b"}], data=older),
-        "volumes: data of training is also the volume of `data`, in its older form; leave `data` out",
-    )
 
 
 def test_releases_without_ephemeral_volumes() -> None:

@@ -115,7 +115,7 @@ def test_in_network_reductions_need_an_nccl_that_knows_them() -> None:
     ("data", "expected"),
     [
         (
-            {"kind": "claim", "claim": "c", "storage_class": "s", "capacity": "50Gi"},
+            {"name": "data", "kind": "claim", "claim": "c", "storage_class": "s", "capacity": "50Gi"},
             "A2D2 of 92 GB … 50Gi",
         ),
         (None, "program a2d2 … /workspace … tenant adas …; add it to the tenant's"),
@@ -124,7 +124,7 @@ def test_in_network_reductions_need_an_nccl_that_knows_them() -> None:
 def test_volumes_are_large_enough_for_the_data(data: dict[str, Any] | None, expected: str) -> None:
     """A program's data set must fit on the tenant's volume."""
     settings = example("dev", MPI | {"program": "a2d2", "layout": {"pods": 16, "gpus": 1}})
-    settings["tenants"][0]["data"] = data
+    settings["tenants"][0]["volumes"] = [data] if data else []
     expect_refusal(settings, expected)
 
 

@@ -62,8 +62,8 @@ def test_rules_are_where_a_prometheus_of_the_release_reads_them() -> None:
 
 
 def test_thresholds_are_settings() -> None:
-    """The alerts of an exporter of our own follow `exporter.alerts`."""
-    wanted = parse(changed("supermicro-3.11", gpu__exporter={**EXPORTER, "alerts": {"temperature": 77}}), "test")
+    """The alerts of an exporter of our own follow its thresholds."""
+    wanted = parse(changed("supermicro-3.11", gpu__exporter={**EXPORTER, "temperature": 77}), "test")
     assert "DCGM_FI_DEV_GPU_TEMP > 77" in files(wanted)[RULES]
 
 

@@ -53,10 +53,9 @@ def test_what_is_wrong_is_named(stack: str, given: dict[str, Any], expected: str
 
 
 def test_two_settings_install_no_operator_twice() -> None:
-    """cert-manager of `queues` and of `operators` is refused, as both would create its namespace."""
-    given = changed("prod", operators={"cert_manager": {}})
-    given["queues"]["cert_manager"] = CERTIFICATES | {"channel": "stable-v1"}
-    expect_refusal(given, "operators.cert_manager.namespace … queues.cert_manager.namespace: …; give each its own")
+    """Two operators in one namespace are refused, as both would create it."""
+    given = changed("prod", operators={"cert_manager": {"namespace": "openshift-kueue-operator"}})
+    expect_refusal(given, "operators.cert_manager.namespace … queues.operator.namespace: …; give each its own")
 
 
 @pytest.mark.parametrize("name", ADDED)

@@ -72,13 +72,9 @@ def over(base: dict[str, Any], own: dict[str, Any]) -> Any:
             id="by key, in the order of the base",
         ),
         pytest.param(
-            {"tenants": [{"namespace": "a", "data": {"kind": "directory", "path": "/a", "labels": {"x": "1"}}}]},
-            {"tenants": [{"namespace": "a", "data": {"labels": {"y": "2"}}}]},
-            {
-                "tenants": [
-                    {"namespace": "a", "data": {"kind": "directory", "path": "/a", "labels": {"x": "1", "y": "2"}}}
-                ]
-            },
+            {"tenants": [{"namespace": "a", "uid_range": {"start": 1}}]},
+            {"tenants": [{"namespace": "a", "uid_range": {"size": 2}}]},
+            {"tenants": [{"namespace": "a", "uid_range": {"start": 1, "size": 2}}]},
             id="inside of an entry",
         ),
         pytest.param(

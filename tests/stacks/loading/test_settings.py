@@ -11,7 +11,7 @@ from core import positions
 from stacks.loading.settings import Settings, SettingsError, load, parse
 from stacks.resolved import jobs
 from stacks.settings.layers import TENANTS_PART
-from stacks.settings.storage import DirectoryData
+from stacks.settings.storage import DirectoryVolume
 from tests.support.recorded import OURS, ROOT
 from tests.support.stack_settings import data as settings_of
 from tests.support.stack_settings import expect_message, expect_refusal, message
@@ -34,9 +34,9 @@ def test_kubeconfig_may_be_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_dev_is_the_lab_of_the_redpaper() -> None:
     """The dev stack has the Redpaper's figures of cluster and volume."""
     lab = load("dev", ROOT)
-    storage, data = lab.storage, lab.tenant("adas").data
+    storage, data = lab.storage, lab.tenant("adas").all_volumes["data"]
     assert storage is not None
-    assert isinstance(data, DirectoryData)
+    assert isinstance(data, DirectoryVolume)
     assert list(storage.known_clusters) == ["16217308676014575381", "215057217487177715"]
     assert storage.own_cluster == "16217308676014575381"
     assert str(data.handle(storage)) == "16217308676014575381;099B6A7A:5EB99743;path=/gpfs/ess3000_4M/adas"
@@ -84,7 +84,7 @@ def test_all_errors_are_reported_at_once_with_path_value_and_remedy() -> None:
         (("cluster",), "uuid", "did you mean uid?"),
         (("nodes", 0), "free_gpu", "did you mean free_gpus?"),
         (("fabric",), "hca_maximum", "did you mean hca_max?"),
-        (("tenants", 0, "data"), "file_set", "did you mean fileset?"),
+        (("tenants", 0, "volumes", 0), "file_set", "did you mean fileset?"),
         (("stages", 2, "workloads", 0), "transports", "did you mean transport?"),
     ],
 )
@@ -246,7 +246,7 @@ def test_tenants_share_nothing(field: str, value: object, expected: str) -> None
     }
     if field == "uid_range":
         other["run_as_uid"] = 1075489500
-    other["data"] |= {"volume": "other-data-pv01"}
+    other["volumes"][0] |= {"volume": "other-data-pv01"}
     data["tenants"].append(other)
     expect_refusal(data, expected)
 
@@ -337,8 +337,8 @@ def test_the_last_tenant_can_go(edit: Callable[[dict[str, Any]], object]) -> Non
             "tenants[0].namespace: is not a name …; write e.g. team-a",
         ),
         (
-            lambda data: data["tenants"][0]["data"].update(capacity="10TB"),
-            "data.capacity: is not a quantity of Kubernetes (value: '10TB'); write e.g. 10Ti",
+            lambda data: data["tenants"][0]["volumes"][0].update(capacity="10TB"),
+            "volumes[0].capacity: is not a quantity of Kubernetes (value: '10TB'); write e.g. 10Ti",
         ),
         (lambda data: data.update(release="9.9"), "release: …; write one of these"),
     ],

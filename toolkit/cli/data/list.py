@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from stacks.settings.storage import DirectoryData
+from stacks.settings.storage import DirectoryVolume
 from toolkit.cli.data import chosen
 from toolkit.cli.data.chosen import Name, Named, TenantOption
 from toolkit.cli.shared.errors import Problem
@@ -99,7 +99,7 @@ def written(files: Iterable[File], form: Format, root: str) -> Iterator[str]:
 
 def _root(wanted: Named, given: str | None) -> str:
     volume = wanted.tenant.all_volumes[wanted.settings.volume]
-    root = given or (volume.path if isinstance(volume, DirectoryData) else None)
+    root = given or (volume.path if isinstance(volume, DirectoryVolume) else None)
     if root is None or not root.startswith("/"):
         raise Problem(
             f"--root {root}: mmafmctl requires fully qualified names, and where storage nodes have volume "

@@ -10,7 +10,7 @@ from core.apis import kinds
 from core.apis.names import SCALE_CSI_DRIVER
 from policies.views import volumes
 from stacks.settings.platform import Settings
-from stacks.settings.storage import AnyVolume, ClaimData, ContainerNativeStorage, DirectoryData, HostClientStorage
+from stacks.settings.storage import ClaimVolume, ContainerNativeStorage, DirectoryVolume, HostClientStorage, Volume
 from toolkit.cli.data.scale_gui import ScaleGui
 from toolkit.cli.shared import session
 from toolkit.cli.shared.cluster_client import Cluster
@@ -59,16 +59,16 @@ def gui(stack: Stack, cluster: str = "") -> Iterator[ScaleGui]:
         yield ScaleGui(host, user, password, file.name, tuple(others))
 
 
-def place_of(stack: Stack, namespace: str, name: str, volume: AnyVolume) -> Place:
+def place_of(stack: Stack, namespace: str, name: str, volume: Volume) -> Place:
     """Return where a tenant's volume is, by its handle on the cluster; raise Problem where it is on no fileset."""
-    if not isinstance(volume, DirectoryData | ClaimData):
+    if not isinstance(volume, DirectoryVolume | ClaimVolume):
         raise Problem(
             f"volume {name} of {namespace} is made for each pod, so it is not a cache", "Name another data set."
         )
     handle = _handle(session.cluster(stack), namespace, volume.claim)
     if handle.faults or not handle.fileset:
         why = handle.faults[0] if handle.faults else "names no fileset"
-        remedy = "Give `fileset` of the volume." if isinstance(volume, DirectoryData) else "See its PersistentVolume."
+        remedy = "Give `fileset` of the volume." if isinstance(volume, DirectoryVolume) else "See its PersistentVolume."
         raise Problem(f"the handle of volume {name} of {namespace} {why}", remedy)
     return Place(handle.cluster, handle.file_system, handle.fileset)
 

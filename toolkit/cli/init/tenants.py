@@ -50,7 +50,7 @@ def fit(settings: dict[str, Any], cluster: Cluster, gpus: int | Mapping[str, int
                 f"the cluster has a namespace {tenant['namespace']} already: give another name, here and in builds and "
                 f"stages, or import it with `./hpc state adopt --stack {stack}`",
             )
-        yield from _data(tenant, index, settings, cluster)
+        yield from _claims(tenant, index, settings, cluster)
 
 
 def _tenant(name: str, there: Namespace) -> dict[str, Any]:
@@ -133,20 +133,20 @@ def _free_level(level: str, levels: set[str]) -> str:
     return f"s0:c{high},c{low}"
 
 
-def _data(tenant: dict[str, Any], index: int, settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
-    data = tenant.get("data")
-    if not isinstance(data, dict) or data.get("kind") != _CLAIM or not cluster.storage_classes:
+def _claims(tenant: dict[str, Any], index: int, settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
+    if not cluster.storage_classes:
         return
     ours = {each["class_name"] for each in (settings.get("storage") or {}).get("classes", ()) if "class_name" in each}
     there = [each.name for each in cluster.storage_classes]
-    if data["storage_class"] in ours:
-        return
-    if data["storage_class"] not in there:
-        data["storage_class"] = _preferred(cluster)
-    yield Decision(
-        ("tenants", index, "data", "storage_class"),
-        f"a class whose volumes many nodes can mount (ReadWriteMany); the cluster has {some(there)}",
-    )
+    for number, volume in enumerate(tenant.get("volumes", ())):
+        if volume["kind"] != _CLAIM or volume["storage_class"] in ours:
+            continue
+        if volume["storage_class"] not in there:
+            volume["storage_class"] = _preferred(cluster)
+        yield Decision(
+            ("tenants", index, "volumes", number, "storage_class"),
+            f"a class whose volumes many nodes can mount (ReadWriteMany); the cluster has {some(there)}",
+        )
 
 
 def _preferred(cluster: Cluster) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.operators.olm_operator import OlmOperatorArgs
+from components.operators.olm_operator import OlmSubscription
 from core.apis import kinds, operator_versions
 from policies.values import entries, read
 from stacks.checks.operator import subscriptions
@@ -42,7 +42,7 @@ class Examined:
 
     place: str
     """Path in the settings."""
-    operator: OlmOperatorArgs
+    operator: OlmSubscription
     offer: Offer | None = None
     """None: the catalogue does not have the package, or `unread`."""
     installed: str = ""
@@ -195,7 +195,7 @@ class _Existing:
     def of(cls, cluster: Cluster) -> "_Existing":
         return cls(cluster.list(kinds.SUBSCRIPTION), cluster.list(kinds.OPERATOR_GROUP))
 
-    def subscription(self, operator: OlmOperatorArgs) -> Mapping[str, Any]:
+    def subscription(self, operator: OlmSubscription) -> Mapping[str, Any]:
         inside = (each for each in self.subscriptions if metadata.namespace(each) == operator.namespace)
         return next((each for each in inside if read(each, "spec", "name") == operator.package), {})
 
@@ -208,7 +208,7 @@ def _second_objects(settings: Settings, cluster: Cluster) -> list[str]:
         return []
 
 
-def _examined(place: str, operator: OlmOperatorArgs, cluster: Cluster, existing: _Existing) -> Examined:
+def _examined(place: str, operator: OlmSubscription, cluster: Cluster, existing: _Existing) -> Examined:
     try:
         if operator.installed:
             problem = unmanaged_operators.problem(place, operator, cluster)
@@ -235,7 +235,7 @@ def _installed(examined: Examined, existing: _Existing) -> Examined:
     )
 
 
-def _offer(operator: OlmOperatorArgs, cluster: Cluster) -> Offer | None:
+def _offer(operator: OlmSubscription, cluster: Cluster) -> Offer | None:
     """Return what the catalogue offers; the package server answers with any catalogue of several that have a package.
 
     The list of a whole catalogue is tens of MB, so it is read only then.
@@ -259,7 +259,7 @@ def _offer(operator: OlmOperatorArgs, cluster: Cluster) -> Offer | None:
     return Offer(str(read(manifest, "status", "defaultChannel") or next(iter(channels), "")), channels)
 
 
-def _of_catalogue(operator: OlmOperatorArgs, cluster: Cluster) -> Iterator[dict[str, Any]]:
+def _of_catalogue(operator: OlmSubscription, cluster: Cluster) -> Iterator[dict[str, Any]]:
     selector = f"catalog={operator.source}"
     for each in cluster.list(kinds.PACKAGE_MANIFEST, operator.source_namespace, labelSelector=selector):
         if metadata.name(each) == operator.package:

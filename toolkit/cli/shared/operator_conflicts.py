@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from components.operators.olm_operator import OlmOperatorArgs
+from components.operators.olm_operator import OlmSubscription
 from policies.values import read
 from toolkit.cli.shared import metadata
 
 Objects = Sequence[Mapping[str, Any]]
 
 
-def conflicts(place: str, operator: OlmOperatorArgs, subscriptions: Objects, groups: Objects) -> Iterator[str]:
+def conflicts(place: str, operator: OlmSubscription, subscriptions: Objects, groups: Objects) -> Iterator[str]:
     """Yield why OLM would not install an operator, with the setting that names what exists in the cluster."""
     yield from _subscriptions(place, operator, subscriptions)
     yield from _groups(place, operator, [each for each in groups if metadata.namespace(each) == operator.namespace])
 
 
-def _subscriptions(place: str, operator: OlmOperatorArgs, existing: Objects) -> Iterator[str]:
+def _subscriptions(place: str, operator: OlmSubscription, existing: Objects) -> Iterator[str]:
     own = (operator.namespace, operator.subscription or operator.package)
     for subscription in existing:
         if read(subscription, "spec", "name") != operator.package:
@@ -33,7 +33,7 @@ def _subscriptions(place: str, operator: OlmOperatorArgs, existing: Objects) -> 
         )
 
 
-def _groups(place: str, operator: OlmOperatorArgs, existing: Objects) -> Iterator[str]:
+def _groups(place: str, operator: OlmSubscription, existing: Objects) -> Iterator[str]:
     own = operator.operator_group or operator.package
     names = sorted(metadata.name(group) for group in existing)
     others = sorted({*names} - {own})

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from components.operators.olm_operator import OlmOperatorArgs
+from components.operators.olm_operator import OlmSubscription
 from core.apis import kinds
 from core.apis.operator import Operator
 from core.apis.operators import operators
@@ -19,7 +19,7 @@ from toolkit.cli.shared.cluster_client import Cluster
 _MINOR = re.compile(r"v?(\d+)\.(\d+)")
 
 
-def problem(place: str, operator: OlmOperatorArgs, cluster: Cluster) -> str:
+def problem(place: str, operator: OlmSubscription, cluster: Cluster) -> str:
     """Return why a stack cannot use an operator as it is there; empty where it can."""
     declared = _declaration(operator.package)
     if declared is None:
@@ -40,7 +40,7 @@ def problem(place: str, operator: OlmOperatorArgs, cluster: Cluster) -> str:
     return ""
 
 
-def installed_version(operator: OlmOperatorArgs, declared: Operator, cluster: Cluster) -> tuple[str, str]:
+def installed_version(operator: OlmSubscription, declared: Operator, cluster: Cluster) -> tuple[str, str]:
     """Return major and minor version of an operator and what says so; empty where nothing in its namespace does."""
     for csv in cluster.list(kinds.CLUSTER_SERVICE_VERSION, operator.namespace):
         package, _, version = metadata.name(csv).partition(".")

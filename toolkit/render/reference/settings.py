@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stacks.loading.settings import KEY, PROJECT, Settings
-from stacks.settings.layers import TENANTS_PART, Place, PlatformLayer, TenantsFile
+from stacks.settings.layers import TENANTS_PART, PlatformLayer, TenantsFile
 from toolkit.render.reference import markdown, tables
 
 FILE = tables.ROOT / "docs" / "reference" / "settings.md"
@@ -34,15 +34,9 @@ written from the code by `make docs`.
 {markdown.flowing(f"{PlatformLayer.__doc__} {TenantsFile.__doc__} [How to divide one]({_DIVIDED}).")}
 
 The platform's file has `layer: platform`, and none of {_listed(TENANTS_PART)}. A file of tenants has those, `adopted`,
-as `cluster` a [Place](#place) or nothing, and:
+as `cluster` the `kubeconfig` and `context` of [ClusterSettings](#clustersettings) or nothing, and:
 
 {tables.fields(TenantsFile, tables.link, without=Settings)}
-
-### Place
-
-{markdown.flowing(Place.__doc__ or "")}
-
-{tables.fields(Place, tables.link)}
 """
 
 

@@ -69,11 +69,11 @@ def test_a_whole_cluster_gives_settings_that_are_valid(init: Run, project: Path)
     assert found.cluster.path(project) == project / "kubeconfig"
     assert [node.name for node in found.gpu_nodes] == ["gpu-01.lab", "gpu-02.lab", "gpu-03.lab", "gpu-04.lab"]
     assert {node.machine for node in found.gpu_nodes} == {"dgx-h100"}
-    data: Any = found.tenants[0].data
+    data: Any = found.tenants[0].volumes[0]
     assert data.storage_class == "files"
     test, rdma, *_ = (stage["workloads"][0] for stage in written(project)["stages"])
     assert (test["node"], rdma["client_node"]) == ("gpu-[01-04].lab", "gpu-01.lab")
-    assert "tenants[0].data.storage_class: a class whose volumes many nodes can mount (ReadWriteMany)" in printed
+    assert "tenants[0].volumes[0].storage_class: a class whose volumes many nodes can mount (ReadWriteMany)" in printed
     assert "./hpc state init --stack site" in printed
 
 
@@ -84,7 +84,7 @@ def test_what_a_person_decides_is_a_comment_at_its_place(init: Run, project: Pat
     lines = (project / "Pulumi.site.yaml").read_text().splitlines()
     assert lines[0] == "# yaml-language-server: $schema=docs/schemas/settings.json"
     assert "OpenShift 4.20.8, 7 nodes; MTU of the pod network 8900" in " ".join(line[2:] for line in lines[1:4])
-    place = lines.index("          storage_class: files")
+    place = lines.index("            storage_class: files")
     assert lines[place - 1].strip().startswith("# DECIDE: a class whose volumes many nodes can mount")
     (state,) = (number for number, line in enumerate(lines) if line == "    # state:")
     assert lines[state + 2] == "    nodes:"

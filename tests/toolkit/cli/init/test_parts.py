@@ -81,8 +81,8 @@ def test_an_existing_namespace_is_reported_and_keeps_its_ids() -> None:
 
 def test_storage_that_is_there_stays() -> None:
     """The example's class is used where the cluster has it; a class that the stack creates needs no decision."""
-    data = {"kind": "claim", "claim": "data", "storage_class": "block", "capacity": "1Ti"}
-    settings: dict[str, Any] = {"tenants": [tenant(data=data)], "storage": {"classes": []}}
+    data = {"name": "data", "kind": "claim", "claim": "data", "storage_class": "block", "capacity": "1Ti"}
+    settings: dict[str, Any] = {"tenants": [tenant(volumes=[data])], "storage": {"classes": []}}
     found = reading.read(api(cluster()))
     (said,) = tenants.fit(settings, found, 0, "site")
     assert (data["storage_class"], said.text.rpartition("has ")[2]) == ("block", "block, files")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from core.apis.gpudirect_storage import SCALE
 from stacks.settings.gpu import GpuOperatorSettings
 from stacks.settings.platform import Settings
-from stacks.settings.storage import AnyVolume, DirectoryData
+from stacks.settings.storage import DirectoryVolume, Volume
 from toolkit.cli.hardware.show.section import Row, Section
 
 
@@ -39,5 +39,5 @@ def _rows(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[Row]:
             }
 
 
-def _storage_class(volume: AnyVolume) -> str | None:
-    return None if isinstance(volume, DirectoryData) else volume.storage_class
+def _storage_class(volume: Volume) -> str | None:
+    return None if isinstance(volume, DirectoryVolume) else volume.storage_class

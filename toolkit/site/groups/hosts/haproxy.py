@@ -15,12 +15,10 @@ _NOTE = (
 
 def files(site: Site) -> Iterator[File]:
     """Yield the part of HAProxy's configuration; nothing where there is no HAProxy."""
-    settings = site.given.haproxy
-    if settings is None:
+    routers = site.given.haproxy
+    if routers is None:
         return
-    hosts = [
-        host for host in site.hosts if (host.name in settings.workers if settings.workers else "worker" in host.roles)
-    ]
+    hosts = [host for host in site.hosts if (host.name in routers if routers else "worker" in host.roles)]
     sections = [
         "\n    ".join(
             (

@@ -69,7 +69,7 @@ def _open(site: Site, settings: RedHatHosts) -> Iterator[Open]:
             f"checksum of {settings.ofed.name}.tgz, without which Ansible refuses to install it",
             "set site.hosts.ofed.sha256 to what `sha256sum` prints of a copy that you trust",
         )
-    for module in settings.selinux.modules:
+    for module in settings.selinux_modules:
         yield Open(f"SELinux module {module}", f"put the file into hosts/roles/selinux/files/{module}")
 
 

@@ -79,7 +79,7 @@ def _ofed(_: Site, settings: RedHatHosts) -> Variables | None:
 
 
 def _selinux(_: Site, settings: RedHatHosts) -> Variables:
-    return {"mode": settings.selinux.mode, "modules": list(settings.selinux.modules)}
+    return {"mode": settings.selinux, "modules": list(settings.selinux_modules)}
 
 
 def _memlock(site: Site, settings: RedHatHosts) -> Variables | None:
@@ -97,8 +97,7 @@ def _host_driver(_: Site, settings: RedHatHosts) -> Variables | None:
     driver = settings.host_driver
     if driver is None:
         return None
-    hook = driver.hook
-    of_hook = {"hook_package": hook.package, "hook_file": hook.write_file} if hook else {}
+    of_hook = {"hook_package": driver.hook, "hook_file": driver.hook_file} if driver.hook else {}
     return {"packages": list(driver.packages), **of_hook}
 
 

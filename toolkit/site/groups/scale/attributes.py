@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.hardware.profiles import Hca, Profile
 from core.hardware.topology import pagepool_gib
-from stacks.settings.site.scale import ScaleSettings
+from stacks.settings.site.scale import CHOSEN, ScaleSettings
 from stacks.site.site import ScaleFacts, Site
 from toolkit.site.output import Open
 
@@ -27,8 +27,8 @@ class Attributes:
 
 def attributes(site: Site, facts: ScaleFacts, settings: ScaleSettings) -> tuple[Attributes, tuple[Open, ...]]:
     """Return the attributes that a site's settings mean, and what they leave open."""
-    tuning = settings.tuning
-    common = {"maxMBpS": str(tuning.max_mb_per_s), **_COMMON}
+    chosen = {**CHOSEN, **settings.attributes}
+    common = {"maxMBpS": chosen.pop("maxMBpS"), **_COMMON}
     machines = [host.machine for host in site.scale_clients if host.machine]
     if not machines:
         return Attributes(common, {}), ()
@@ -40,22 +40,22 @@ def attributes(site: Site, facts: ScaleFacts, settings: ScaleSettings) -> tuple[
     subnets = {"subnets": f"{daemon.network.network_address}/{settings.owner};{settings.cluster}"} if daemon else {}
     own = {
         **pool,
-        "workerThreads": str(tuning.worker_threads),
+        "workerThreads": chosen.pop("workerThreads"),
         "ignorePrefetchLUNCount": "yes",
-        "maxFilesToCache": tuning.max_files_to_cache,
-        "maxStatCache": tuning.max_stat_cache,
+        "maxFilesToCache": chosen.pop("maxFilesToCache"),
+        "maxStatCache": chosen.pop("maxStatCache"),
         **subnets,
         **verbs,
-        **tuning.more,
+        **chosen,
     }
     return Attributes(common, own), (*no_pool, *no_verbs)
 
 
 def _pagepool(machine: Profile, facts: ScaleFacts, settings: ScaleSettings) -> tuple[dict[str, str], tuple[Open, ...]]:
-    size = settings.tuning.pagepool_gib or pagepool_gib(machine)
-    if settings.tuning.pagepool_gib is None and size > facts.reserved_gib:
+    size = settings.pagepool_gib or pagepool_gib(machine)
+    if settings.pagepool_gib is None and size > facts.reserved_gib:
         what = f"the pagepool: a quarter of the memory is {size} GiB, and GPU nodes reserve {facts.reserved_gib} GiB"
-        return {}, (Open(what, "set site.scale.tuning.pagepool_gib, or reserve more"),)
+        return {}, (Open(what, "set site.scale.pagepool_gib, or reserve more"),)
     return {"pagepool": f"{size}G"}, ()
 
 

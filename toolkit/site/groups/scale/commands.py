@@ -88,7 +88,7 @@ def _steps(site: Site, settings: ScaleSettings, attributes: Attributes, remote: 
         yield "tune", [f"# On a node of {settings.cluster}.", *_changes(attributes.common)]
     local = settings.local or remote
     contacts = ",".join(settings.contact_nodes)
-    mount = ("-f", remote, "-C", settings.owner, "-T", settings.mount, "-A", settings.automount)
+    mount = ("-f", remote, "-C", settings.owner, "-T", settings.mount, "-A", "yes")
     yield (
         "mount_remote",
         [

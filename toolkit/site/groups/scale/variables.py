@@ -34,7 +34,7 @@ def files(site: Site, facts: ScaleFacts, settings: ScaleSettings, attributes: At
             "version and place of Spectrum Scale's packages, for IBM's collection",
             "set site.scale.version and site.scale.packages",
         )
-    if not any(node.quorum for node in settings.nodes):
+    if not any("quorum" in node.roles for node in settings.nodes):
         yield Open(f"the quorum nodes of {settings.cluster}", "give them under site.scale.nodes, with quorum: true")
     if facts.owner_gui is None:
         yield Open(f"the GUI of {settings.owner}", "give scale_remotemount_storage_gui_hostname to the playbook")
@@ -62,9 +62,9 @@ def _client(name: str, settings: ScaleSettings, *, gpu: bool) -> dict[str, Any]:
 
 def _other(node: ScaleNode, settings: ScaleSettings) -> dict[str, Any]:
     roles = {
-        "scale_cluster_quorum": node.quorum,
-        "scale_cluster_manager": node.manager,
-        "scale_cluster_gui": node.gui,
+        "scale_cluster_quorum": "quorum" in node.roles,
+        "scale_cluster_manager": "manager" in node.roles,
+        "scale_cluster_gui": "gui" in node.roles,
     }
     return {**_names(node.name, settings), **roles}
 
@@ -75,7 +75,7 @@ def _shared(facts: ScaleFacts, settings: ScaleSettings, attributes: Attributes) 
         "scale_remotemount_client_filesystem_name": settings.local or remote,
         "scale_remotemount_client_remotemount_path": settings.mount,
         "scale_remotemount_storage_filesystem_name": remote,
-        "scale_remotemount_client_mount_fs": settings.automount,
+        "scale_remotemount_client_mount_fs": "yes",
     }
     return {
         "scale_cluster_clustername": settings.cluster,

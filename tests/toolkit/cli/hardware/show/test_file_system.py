@@ -38,7 +38,7 @@ def test_what_is_not_compared_says_so() -> None:
     """Without the setting nothing is judged; sets elsewhere are not compared, and no storage has no section."""
     _, (note,) = _planned(9, None)
     assert "storage.file_system.block_size" in note
-    ((head,), notes) = _planned(9, "4Mi", tenants__0__volumes=[ELSEWHERE], tenants__0__data=None)
+    ((head,), notes) = _planned(9, "4Mi", tenants__0__volumes=[ELSEWHERE])
     assert (head, notes) == ({"file system": "ess3000_4M", "block size": "4Mi"}, ())
     assert file_system(parse(changed("h100-roce"), "test"), {}) == ()
 

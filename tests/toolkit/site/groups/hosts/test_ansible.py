@@ -57,9 +57,11 @@ def everything(downloads: Path) -> Site:
         "container_runtime": "docker",
         "host_driver": {
             "packages": ["nvidia-driver"],
-            "hook": {"package": "nvidia-container-runtime-hook", "write_file": True},
+            "hook": "nvidia-container-runtime-hook",
+            "hook_file": True,
         },
-        "selinux": {"mode": "permissive", "modules": ["infiniband.pp", "nvidia-container.te"]},
+        "selinux": "permissive",
+        "selinux_modules": ["infiniband.pp", "nvidia-container.te"],
     }
     found = kit.of("redpaper-4.4", hosts=given | more)
     needs = found.on_hosts.model_copy(update={"driver": "host", "memlock_by_host": True})

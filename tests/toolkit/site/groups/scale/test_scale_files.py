@@ -215,7 +215,7 @@ def test_a_pagepool_that_does_not_fit_is_open() -> None:
     files, missing = rendered(content)
     assert "pagepool" not in files[commands.PATH]
     assert [each for each in missing if "128 GiB" in each.what and "64 GiB" in each.what]
-    content["site"]["scale"]["tuning"] = {"pagepool_gib": 48}
+    content["site"]["scale"]["pagepool_gib"] = 48
     files, missing = rendered(content)
     assert "mmchconfig pagepool=48G -N dgx" in files[commands.PATH]
 
@@ -251,8 +251,8 @@ def test_nothing_is_written_for_other_storage() -> None:
     ("content", "expected"),
     [
         (with_scale(owner="SpectrumScale.ocp4.scale.ibm.com"), "cluster and owner are both SpectrumScale"),
-        (with_scale(tuning={"more": {"pagepool": "1G"}}), "more: pagepool follows from other settings"),
-        (with_scale(tuning={"pagepool_gib": 200}), "pagepool_gib 200 exceeds the 144 GiB … lower it"),
+        (with_scale(attributes={"pagepool": "1G"}), "attributes: pagepool follows from other settings"),
+        (with_scale(pagepool_gib=200), "pagepool_gib 200 exceeds the 144 GiB … lower it"),
         (with_scale(mount="/gpfs/other"), "adas has directory /gpfs/ess3000_4M/adas … site.scale.mount is /gpfs/other"),
         (with_scale(nodes=[{"name": "dgx01.ocp4.scale.ibm.com"}]), "dgx01.ocp4.scale.ibm.com is a client of `nodes`"),
         (

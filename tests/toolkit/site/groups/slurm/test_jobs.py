@@ -104,7 +104,7 @@ def test_a_job_that_lacks_something_is_open(job: BatchJob, scheduler: dict[str, 
 
 def test_workloads_of_pods_alone_are_open() -> None:
     """Staging, inference by slices and the RDMA test have no batch file, and each is named with what to do."""
-    wanted = {"kind": "slurm", "controller": "login01", "partitions": [{"name": "batch"}]}
+    wanted = {"controller": "login01", "partitions": [{"name": "batch"}]}
     stack = parse({**data("a2d2"), "site": {"scheduler": wanted}}, "test")
     missing = written(GROUP, site.of(stack, "a2d2", jobs=site_jobs.of(stack)))[1]
     said = [f"{each.what}; {each.remedy}" for each in missing]
