@@ -80,5 +80,5 @@ def test_claims_of_our_classes_come_after_them() -> None:
     """A claim comes after its class, and so after the class's driver."""
     recorded = environment("prod")
     all_of = {item.urn: item for item in recorded}
-    (claim,) = [item for item in recorded if item.urn.endswith("::simulation-data-claim")]
+    (claim,) = [item for item in recorded if item.urn.endswith("::simulation.data-claim")]
     assert {"StorageClass", "Filesystem"} <= {_kind(each) for each in before(claim, all_of)}

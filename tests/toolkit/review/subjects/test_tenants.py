@@ -13,7 +13,7 @@ def vision(settings: dict[str, Any]) -> None:
     new = deepcopy(settings["tenants"][1])
     new.update(namespace="vision", mcs="s0:c28,c12", run_as_uid=1075511000, run_as_gid=1075511000)
     new["uid_range"] = {"start": 1075510000}
-    new["data"].update(volume="vision-pv", claim="vision-pvc", path="/mnt/ess3000/vision", labels={})
+    new["volumes"][0].update(volume="vision-pv", claim="vision-pvc", path="/mnt/ess3000/vision", labels={})
     settings["tenants"].append(new)
     settings["tenants"][0]["gpu_quota"] = 8
 
