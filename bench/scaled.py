@@ -65,17 +65,21 @@ def _tenant(like: dict[str, Any], number: int, level: tuple[int, int], gpus: int
         "run_as_uid": start + 1000,
         "run_as_gid": start + 1000,
         "gpu_quota": gpus,
-        "data": {
-            "kind": "directory",
-            "volume": f"{name}-data-pv01",
-            "claim": f"{name}-data-pvc",
-            "path": f"/mnt/ess3000/{name}",
-            "capacity": like["data"]["capacity"],
-        },
+        "volumes": [
+            {
+                "name": "data",
+                "kind": "directory",
+                "volume": f"{name}-data-pv01",
+                "claim": f"{name}-data-pvc",
+                "path": f"/mnt/ess3000/{name}",
+                "capacity": like["volumes"][0]["capacity"],
+            }
+        ],
     }
 
 
 def _claim(team: dict[str, Any]) -> dict[str, Any]:
     """Return a tenant with a claim of the cluster's own class in place of a directory."""
-    data = {"kind": "claim", "storage_class": "sim-files", **{key: team["data"][key] for key in ("claim", "capacity")}}
-    return team | {"data": data}
+    (directory,) = team["volumes"]
+    same = {key: directory[key] for key in ("name", "claim", "capacity")}
+    return team | {"volumes": [{"kind": "claim", "storage_class": "sim-files", **same}]}
