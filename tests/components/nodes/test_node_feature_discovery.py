@@ -61,7 +61,7 @@ def test_labels_are_there_before_who_selects_by_them() -> None:
     """GPU and RDMA plugins come after the node labels."""
     assert instance(NEW)["metadata"]["annotations"] == {
         "pulumi.com/waitFor": "condition=Available",
-        "pulumi.com/timeoutSeconds": "900",
+        "pulumi.com/timeoutSeconds": "1800",
     }
 
 
