@@ -337,7 +337,7 @@ def _named(content: dict[str, Any]) -> dict[str, Any]:
     """Name tenants and nodes in jobs and builds, and volumes after their tenants."""
     first = content["tenants"][0]["namespace"]
     names = [tenant["namespace"] for tenant in content["tenants"]]
-    nodes = [node["name"] for node in content["nodes"] if node.get("machine")]
+    nodes = [node["name"] for node in content["nodes"] if node.get("machine") or node.get("pool")]
     for build in content.get("builds", []):
         build["tenant"] = build.get("tenant") if build.get("tenant") in names else first
     for stage in content.get("stages", []):

@@ -51,7 +51,7 @@ def test_each_value_has_its_file_and_line() -> None:
     assert "release: '4.4'  # stacks/examples/redpaper-4.4.yaml:6" in lines
     assert "ca_certificate: |  # stacks/examples/redpaper-4.4.yaml:48" in lines
     lines = {line.strip() for line in shown("--stack", "prod", "--origin").splitlines()}
-    assert "package: kueue-operator  # stacks/bases/today-queues.yaml:12" in lines
+    assert "package: kueue-operator  # stacks/bases/today-queues.yaml:13" in lines
     assert "image: mpioperator/mpi-operator:0.8.2  # stacks/bases/today.yaml:27" in lines
 
 
