@@ -19,7 +19,7 @@ def remedy(place: Sequence[str | int]) -> str | None:
 
 
 def names() -> Mapping[str, str]:
-    """Return what to do about each former setting, by its place as in docs/settings.md; `**` stands for any place."""
+    """Return what to do about each former setting, by its place in the settings; `**` stands for any place."""
     tables = data_files.read(FILE)
     renamed = {place: f"it is called {name} now" for place, name in tables["renamed"].items()}
     return renamed | {place: f"it was removed: {text}" for place, text in tables["removed"].items()}

@@ -30,7 +30,8 @@ def remedy(stack: Stack) -> str:
     return (
         f"`pulumi plugin install resource kubernetes {version('pulumi-kubernetes')}` installs it, from a mirror by "
         "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES or from a file by `--file`; or name a folder with it in HPC_PLUGINS "
-        f"(docs/operations.md). `cluster.offline_provider: true` in {stack.platform_file.name} allows the stand-in."
+        f"(docs/guide/operations.md). `cluster.offline_provider: true` in {stack.platform_file.name} allows the "
+        "stand-in."
     )
 
 

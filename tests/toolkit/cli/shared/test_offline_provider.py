@@ -34,7 +34,7 @@ def test_a_real_cluster_is_refused_without_the_official_provider(dev: Stack, wit
     for part in (
         *("pulumi-resource-kubernetes is not installed", "stack dev is on a real cluster"),
         *("pulumi plugin install resource kubernetes 4.34.2", "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES", "HPC_PLUGINS"),
-        *("cluster.offline_provider: true` in Pulumi.dev.yaml", "docs/operations.md"),
+        *("cluster.offline_provider: true` in Pulumi.dev.yaml", "docs/guide/operations.md"),
     ):
         assert part in str(refused.value)
     path = environment.variables(real, without_plugins, {"PATH": str(OFFLINE_FOLDER)})["PATH"]
