@@ -110,7 +110,7 @@ _USAGE = """Usage: hpc COMMAND ...; `hpc COMMAND --help` explains a command.
 Multi-node GPU training on OpenShift: the platform, its policies, and a
 simulated cluster to try both."""
 _MORE = (
-    "--version prints the version. Start with docs/guide/first-stack.md; docs/reference/commands.md\nhas all commands."
+    "--version prints the version. Start with docs/guide/first-stack.md;\ndocs/reference/commands.md has all commands."
 )
 _EXTRA = re.compile(r"unexpected extra argument\(s\) \((\S+)\)")
 

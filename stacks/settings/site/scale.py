@@ -29,8 +29,8 @@ class ScaleNode(Model):
     """A node of the clients' cluster that is not in the stack, e.g. its quorum."""
 
     name: HostName = Field(description="its admin name")
-    roles: frozenset[Literal["quorum", "manager", "gui"]] = Field(
-        default=frozenset(), description="whether it is a quorum node, may be a manager of file systems, runs the GUI"
+    roles: tuple[Literal["quorum", "manager", "gui"], ...] = Field(
+        default=(), description="whether it is a quorum node, may be a manager of file systems, runs the GUI"
     )
 
 

@@ -26,7 +26,7 @@ def test_bad_nodes_are_refused_before_anything_starts(tmp_path: Path) -> None:
             raise AssertionError(f"{title} was begun")
 
     for spec, message in (
-        (ClusterSpec(nodes=(NodeSpec(name="n", profile="dgx9"),)), "node n: unknown hardware profile 'dgx9'"),
+        (ClusterSpec(nodes=(NodeSpec(name="n", profile="dgx9"),)), "node n: unknown machine 'dgx9'"),
         (ClusterSpec(nodes=(DGX, DGX)), "nodes dgx01 appear twice"),
     ):
         with pytest.raises(SimulatorError, match=message):

@@ -46,7 +46,7 @@ class NvidiaSmiListParser(RowsParser):
         """Read that it is the list of all GPUs: other tools print lines like these of some."""
         self._typed = True
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (row := self._row.match(line.text)) is not None:
             return self.add(row["index"], record(ListedGpu, row, line))
@@ -87,7 +87,7 @@ class IbvDevInfoParser(HostParser):
         self._device = ""
         self._port = 0
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         row = self._row.match(line.text)
         if row is None:

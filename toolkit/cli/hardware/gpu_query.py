@@ -40,7 +40,7 @@ class NvidiaSmiXmlParser(QueryParser):
         """Elements that are open, without the document's own."""
         self._begun_xml = self._closed = False
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text.strip()
         if self._closed:

@@ -45,7 +45,7 @@ class IbDev2NetDevParser(RowsParser):
         r"(?P<port>\d{1,3}) (?:\([^)]*\) )?==> (?P<interface>[\w.@-]+) \((?:Up|Down)\)(?: #.*)?$"
     )
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (row := self._row.match(" ".join(line.text.split()))) is not None:
             return self.add((row["device"], row["port"]), record(NetDevOfIb, row, line))
@@ -82,7 +82,7 @@ class RdmaLinkParser(RowsParser):
         r"(?:.* netdev (?P<interface>[\w.@-]+))?"
     )
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (row := self._row.match(" ".join(line.text.split()))) is not None:
             return self.add((row["device"], row["port"]), record(RdmaLinkOfDevice, row, line))
@@ -115,7 +115,7 @@ class SysfsDevicesParser(RowsParser):
         rf"l[rwx]{{9}}[.+]? .* (?P<device>[\w.-]+) -> (?:\.\./)+devices/\S*/(?P<pci>{PCI})/infiniband/(?P=device)$"
     )
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         if (row := self._row.match(line.text)) is not None:
             return self.add(row["device"], record(SysfsDevice, row, line))
@@ -153,7 +153,7 @@ class NumactlParser(HostParser):
         super().__init__()
         self._nodes: dict[int, MemoryNode] = {}
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         found = self._of_node.match(line.text)
         if found is None:
@@ -200,7 +200,7 @@ class MemInfoParser(HostParser):
         super().__init__()
         self._total: int | None = None
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         row = self._row.match(line.text)
         if row is None:
@@ -238,7 +238,7 @@ class NodeLabelsParser(RowsParser):
     starts = rf"{_LABEL}(?:feature\.node\.kubernetes\.io|nvidia\.com|(?:beta\.)?kubernetes\.io)/[\w.-]+\"?[=:]"
     _row = re.compile(rf"{_LABEL}(?P<key>[a-z][\w.-]*/[\w.-]+)\"?(?:=|: ?)[\"']?(?P<value>[\w.-]*)[\"']?,?$")
 
-    def take(self, line: Line) -> Taken:
+    def read_line(self, line: Line) -> Taken:
         """Read a line."""
         row = self._row.match(line.text)
         return Taken.NO if row is None else self.add(row["key"], record(Label, row, line))

@@ -77,14 +77,11 @@ def _configured(reading: MmLsConfig, wanted: Mapping[str, str]) -> Statements:
 
 def _nodes(site: Site, given: ScaleSettings) -> dict[str, str]:
     clients = {f"node {host.name}": _node(given.daemon_name(host.name), ()) for host in site.scale_clients}
-    others = {
-        f"node {node.name}": _node(given.daemon_name(node.name), [role for role in _ROLES if getattr(node, role)])
-        for node in given.nodes
-    }
+    others = {f"node {node.name}": _node(given.daemon_name(node.name), node.roles) for node in given.nodes}
     return {**others, **clients}
 
 
-def _node(daemon: str, roles: tuple[str, ...] | list[str]) -> str:
+def _node(daemon: str, roles: tuple[str, ...]) -> str:
     return " ".join((daemon, "-".join(role for role in _ROLES if role in roles) or "client"))
 
 
