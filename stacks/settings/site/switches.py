@@ -102,9 +102,6 @@ class OnyxInfiniBand(SwitchBase):
     sm_priority: int | None = Field(
         default=None, ge=0, le=15, description="priority of its subnet manager (0); None: it runs none"
     )
-    virtualization: bool = Field(
-        default=True, description="the subnet manager serves virtual ports, `ib sm virt enable`"
-    )
 
 
 class EthernetSwitch(SwitchBase):

@@ -30,5 +30,4 @@ def _lines(switch: OnyxInfiniBand, site: Site) -> Iterator[str]:
     yield f"ib smnode {name} create"
     yield f"ib smnode {name} enable"
     yield f"ib smnode {name} sm-priority {switch.sm_priority}"
-    if switch.virtualization:
-        yield "ib sm virt enable"
+    yield "ib sm virt enable"
