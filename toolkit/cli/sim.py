@@ -37,7 +37,7 @@ def up(stack: StackOption = DEFAULT_STACK, name: OtherName = None, *, upwards: R
 
     Restarts processes of it that have died, and installs nothing of the platform.
     """
-    wanted = stacks.read(stack, name)
+    wanted = stacks.read_for_nodes(stack, name)
     if not wanted.simulated and name is None:
         raise Problem(
             f"stack {stack} is on a real cluster", "Name the simulated one that is to have its nodes (`--name`)."

@@ -73,7 +73,8 @@ def test_every_error_of_the_files_has_words() -> None:
     assert {*raised()} - own - {*field_errors._PROBLEMS} == set()
     for error in raised().values():
         if error["type"] not in field_errors.OWN:
-            assert field_errors.problem(error) != error["msg"]
+            # Of releases, whose error is raised here, pydantic has the sentence of the table already.
+            assert error["loc"] == ("release",) or field_errors.problem(error) != error["msg"]
             assert field_errors.remedy(error).startswith("; ")
 
 

@@ -19,8 +19,13 @@ from tests.support.stack_settings import in_one
 pytestmark = pytest.mark.engine
 
 COMMANDS = (
-    *(("check", "--stack", "lab"), ("env", "--stack", "lab"), ("status", "--stack", "lab")),
-    *(("diff", "--stack", "lab"), ("drift", "--stack", "lab"), ("adopt", "--stack", "lab"), ("up", "--stack", "lab")),
+    *(("check", "--stack", "lab"), ("pulumi", "--stack", "lab", "--print-env"), ("status", "--stack", "lab")),
+    *(
+        ("diff", "--stack", "lab"),
+        ("drift", "--stack", "lab"),
+        ("state", "adopt", "--stack", "lab"),
+        ("up", "--stack", "lab"),
+    ),
     *(("state", "check", "--stack", "lab"), ("verify", "--stack", "lab"), ("init", "other", "--kubeconfig", "FILE")),
     ("verify", "-f", "LOG"),
 )

@@ -30,7 +30,7 @@ def file(stack: Stack, outer: Mapping[str, str]) -> str | None:
         return None
     if stack.keeps_secrets:
         return str(stack.own_passphrase_file)
-    if stack.passphrase_file.is_file():
+    if stack.simulated and stack.passphrase_file.is_file():  # a real stack never has one that others can read
         return str(stack.passphrase_file)
     return ""
 

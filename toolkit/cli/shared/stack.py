@@ -219,5 +219,20 @@ def _with_bases(stack: str) -> tuple[Path, ...]:
 
 
 def read(name: str, cluster: str | None = None) -> Stack:
-    """Read a stack's settings; raises SettingsError, which lists all errors at once."""
+    """Read a stack's settings; `cluster` is the simulated one to use in place of that of the settings.
+
+    Raises SettingsError, which lists all errors at once, and Problem for another cluster of a stack on a real one.
+    """
+    stack = Stack(name, stack_settings.load(name, ROOT), cluster)
+    if cluster is not None and not stack.simulated:
+        raise Problem(
+            f"--name {cluster}: stack {name} is on a real cluster, context {stack.context}",
+            "Omit --name, which is for simulated clusters; to try the stack on one, copy its settings, with "
+            "`cluster.simulated: true`.",
+        )
+    return stack
+
+
+def read_for_nodes(name: str, cluster: str | None) -> Stack:
+    """Read the settings of a stack, on whichever cluster, whose nodes a simulated cluster is to have."""
     return Stack(name, stack_settings.load(name, ROOT), cluster)

@@ -12,6 +12,8 @@ from toolkit.engine.errors import SimulatorError
 FOLDER_VARIABLE = "HPC_PLUGINS"
 """Names a folder with official plugins, ahead of every other place."""
 OFFLINE_FOLDER = Path(__file__).resolve().parent / "bin"
+_STAND_IN = b"it starts the offline"
+"""In the first lines of the stand-ins, of whichever checkout: they are none of Pulumi's, wherever they are found."""
 LANGUAGE, PROVIDER = "language-python", "resource-kubernetes"
 _BINARIES = {name: f"pulumi-{name}" for name in (LANGUAGE, PROVIDER)}
 
@@ -60,6 +62,7 @@ def plugin_choice(
 
     Searched in this order: the folder that HPC_PLUGINS names, PATH, the folder of the `pulumi` on PATH, and the
     engine's own plugin folder (PULUMI_HOME, else ~/.pulumi), there the version of the SDK before the newest other one.
+    A stand-in is never taken for an official plugin, wherever it is, also one of another checkout or by a link.
     What is not on PATH already is put ahead of it, stand-ins behind it. Raises SimulatorError
     for a folder in HPC_PLUGINS that has none.
     """
@@ -76,7 +79,7 @@ def plugin_choice(
 def _plugin(name: str, path: str, environment: Mapping[str, str], stand_ins: Collection[str]) -> Iterator[Plugin]:
     """Yield the plugin that the engine gets: one, or none."""
     for binary, place in _candidates(name, path, environment):
-        if binary.is_file():
+        if binary.is_file() and not _is_stand_in(binary):
             yield Plugin(name, binary, place)
             return
     if name in stand_ins:
@@ -117,4 +120,14 @@ def _is_first(folder: str, path: str, plugins: tuple[Plugin, ...]) -> bool:
 
 def _without_offline(path: str) -> str:
     entries = (entry for entry in path.split(os.pathsep) if entry)
-    return os.pathsep.join(entry for entry in entries if OFFLINE_FOLDER not in (Path(entry), Path(entry).parent))
+    return os.pathsep.join(
+        entry for entry in entries if not any(_is_stand_in(Path(entry, file)) for file in _BINARIES.values())
+    )
+
+
+def _is_stand_in(binary: Path) -> bool:
+    try:
+        with binary.open("rb") as file:
+            return _STAND_IN in file.read(512)
+    except OSError:
+        return False

@@ -83,11 +83,25 @@ def test_a_named_folder_without_plugins_is_refused(home: dict[str, str], tmp_pat
         plugin_choice({**home, "HPC_PLUGINS": str(tmp_path / "nothing")})
 
 
+def test_a_stand_in_is_never_official(home: dict[str, str], tmp_path: Path) -> None:
+    """A stand-in that HPC_PLUGINS names, or that a link in a folder of PATH leads to, is not taken for Pulumi's."""
+    other = tmp_path / "linked"
+    other.mkdir()
+    for name in ("pulumi-language-python", "pulumi-resource-kubernetes"):
+        (other / name).symlink_to(OFFLINE_FOLDER / name)
+    for variables in ({"HPC_PLUGINS": str(OFFLINE_FOLDER)}, {"PATH": f"{other}:{home['PATH']}"}):
+        choice = plugin_choice({**home, **variables}, stand_ins=())
+        assert choice.missing == (LANGUAGE, PROVIDER)
+        assert str(other) not in choice.path
+
+
 @pytest.mark.engine  # starts the stand-ins
 def test_a_plugin_that_does_not_start_is_announced(home: dict[str, str], tmp_path: Path) -> None:
     """The version is what the plugin reports; one that cannot report it does not stop the update here."""
     _executable(tmp_path / "bin" / "pulumi-resource-kubernetes", "exit 1")
-    choice = plugin_choice({**home, "HPC_PLUGINS": str(OFFLINE_FOLDER)})  # the stand-ins, as if they were official
+    for name in ("pulumi-language-python", "pulumi-resource-kubernetes"):  # as if they were official
+        _executable(tmp_path / "official" / name, f'exec {OFFLINE_FOLDER / name} "$@"')
+    choice = plugin_choice({**home, "HPC_PLUGINS": str(tmp_path / "official")})
     reported = announcement(choice)
     assert reported.startswith("plugins: official pulumi-language-python ")
     assert "pulumi-resource-kubernetes 4.34.2 (HPC_PLUGINS)" in reported
