@@ -32,18 +32,18 @@ SYNC_SECONDS = 60
 
 def settings(home: Path) -> Settings:
     """Return the settings that the cluster was started with; exit when there is no cluster."""
-    known = state.load(Layout(home))
-    if known is None:
+    cluster = state.load(Layout(home))
+    if cluster is None:
         sys.exit(f"{home} has no cluster.json: start the cluster with `./hpc sim up`")
-    spec = known.spec
+    spec = cluster.spec
     return Settings(
         home=home,
         run_seconds=spec.run_seconds,
         mpi=spec.mpi,
         release=spec.release,
-        tools=known.tools,
+        tools=cluster.tools,
         hosted=spec.hosted,
-        ports=known.ports.model_dump(include={*state.CONTROLLERS, state.METRICS}),
+        ports=cluster.ports.model_dump(include={*state.CONTROLLERS, state.METRICS}),
     )
 
 

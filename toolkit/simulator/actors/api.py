@@ -41,8 +41,8 @@ class Server:
     """Address and connections of a simulated cluster's API server, shared by all identities."""
 
     def __init__(self, kubeconfig: Path) -> None:
-        known = kubeconfigs.read(kubeconfig)
-        self.host, self.ca, self.token = known.server, known.ca, known.token
+        access = kubeconfigs.read(kubeconfig)
+        self.host, self.ca, self.token = access.server, access.ca, access.token
         self.pool = trusting(self.ca, CONNECTIONS)
 
 

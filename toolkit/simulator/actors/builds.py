@@ -67,8 +67,8 @@ class Builds:
         except ApiError as error:
             if not error.conflict:
                 raise
-            there = self._api.find(kinds.BUILD, build["metadata"]["name"], meta["namespace"])
-            if there is None or there["metadata"].get("ownerReferences") != build["metadata"]["ownerReferences"]:
+            existing = self._api.find(kinds.BUILD, build["metadata"]["name"], meta["namespace"])
+            if existing is None or existing["metadata"].get("ownerReferences") != build["metadata"]["ownerReferences"]:
                 return False
         status = {"status": {"lastVersion": 1}}
         self._api.patch(kinds.BUILD_CONFIG, meta["name"], status, meta["namespace"], sub="status")
@@ -98,8 +98,8 @@ class Builds:
             return
         stream, _, tag = output["name"].partition(":")
         digest = f"sha256:{hashlib.sha256(repr(sorted(build['spec'])).encode()).hexdigest()}"
-        there = self._api.get(kinds.IMAGE_STREAM, stream, namespace)
-        kept = [one for one in (there.get("status") or {}).get("tags") or [] if one["tag"] != tag]
+        image_stream = self._api.get(kinds.IMAGE_STREAM, stream, namespace)
+        kept = [entry for entry in (image_stream.get("status") or {}).get("tags") or [] if entry["tag"] != tag]
         tags = [*kept, {"tag": tag, "items": [{"created": now(), "image": digest}]}]
         self._api.patch(kinds.IMAGE_STREAM, stream, {"status": {"tags": tags}}, namespace, sub="status")
 
@@ -111,7 +111,7 @@ class Builds:
 
 def begins(config: Object) -> bool:
     """Return whether a BuildConfig is built by itself: the trigger ConfigChange acts on a new one alone."""
-    triggers = [one.get("type") for one in config["spec"].get("triggers") or []]
+    triggers = [trigger.get("type") for trigger in config["spec"].get("triggers") or []]
     return "ConfigChange" in triggers and not (config.get("status") or {}).get("lastVersion")
 
 
@@ -132,7 +132,7 @@ def new(config: Object) -> Object:
 def ended(build: Object) -> Object:
     """Return the status of a build at its end."""
     text = str((build["spec"].get("source") or {}).get("dockerfile") or "")
-    steps = [found for line in text.splitlines() if (found := _INSTRUCTION.match(line))]
+    steps = [instruction for line in text.splitlines() if (instruction := _INSTRUCTION.match(line))]
     for number, step in enumerate(steps, start=1):
         wrong = _FAILS.match(step["rest"]) if step["word"].upper() == "RUN" else None
         if wrong:

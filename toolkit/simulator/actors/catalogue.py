@@ -29,10 +29,10 @@ def next_version(spec: Object, installed: str | None, catalogue: str = "") -> st
     name, source = spec["name"], catalogue or spec["source"]
     package = packages().get(name)
     if package is None or source not in package.sources:
+        offered = sorted(other.name for other in packages().values() if source in other.sources)
         raise NotInCatalogueError(
             f"constraints not satisfiable: no operators found in package {name} in the catalog referenced by"
-            f" subscription; catalog {source} of the simulated cluster has"
-            f" {', '.join(sorted(each.name for each in packages().values() if source in each.sources)) or 'nothing'}"
+            f" subscription; catalog {source} of the simulated cluster has {', '.join(offered) or 'nothing'}"
         )
     channel = spec.get("channel") or next(iter(package.channels))
     bundle = package.channels.get(channel)

@@ -133,7 +133,7 @@ class Controller(PodActor):
         assert process.stdout is not None  # noqa: S101 - it was opened as a pipe
         for line in process.stdout:
             last = line.rstrip()
-            self.say(last)
+            self.log_line(last)
             if "forbidden" in last:
                 log.warning("%s: %s", self.tool, last)
         return last

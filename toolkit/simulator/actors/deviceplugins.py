@@ -51,8 +51,8 @@ class DevicePlugins:
         node = self._runtime.nodes.get(key[1])
         if node is None:
             return
-        wanted = devices.offered(self._runtime.profile(node), node, self._runtime.running_on(key[1]))
-        if patch := devices.capacity_patch(node, wanted):
+        resources = devices.offered(self._runtime.profile(node), node, self._runtime.running_on(key[1]))
+        if patch := devices.capacity_patch(node, resources):
             self._runtime.kubelet.patch(kinds.NODE, key[1], patch, sub="status")
             log.info("%s offers %s", key[1], patch["status"]["allocatable"])
 
@@ -82,10 +82,10 @@ class DevicePlugins:
         program = pods.basename(pods.image(pod))
         text = self._mounted(pod, FOLDERS[program])
         node = self._runtime.nodes.get(pods.node_name(pod))
-        there, _ = devices.ports(self._runtime.profile(node), node) if node else (set(), set())
+        interfaces, _ = devices.ports(self._runtime.profile(node), node) if node else (set(), set())
         if program in images.RDMA_PLUGINS:
-            return devices.rdma_resources(text), devices.rdma_interfaces(text, there)
-        whole = devices.host_devices(text, there)
+            return devices.rdma_resources(text), devices.rdma_interfaces(text, interfaces)
+        whole = devices.host_devices(text, interfaces)
         return {name: len(ports) for name, ports in whole.items()}, whole
 
     def _mounted(self, pod: Object, folder: str) -> str:
@@ -94,10 +94,10 @@ class DevicePlugins:
         mounts = {mount["mountPath"].rstrip("/"): mount["name"] for mount in container.get("volumeMounts") or []}
         for volume in pod["spec"].get("volumes") or []:
             if volume["name"] == mounts.get(folder) and "configMap" in volume:
-                found = self._runtime.kubelet.find(
+                config_map = self._runtime.kubelet.find(
                     kinds.CONFIG_MAP, volume["configMap"]["name"], pod["metadata"]["namespace"]
                 )
-                text: str | None = ((found or {}).get("data") or {}).get(FILE)
+                text: str | None = ((config_map or {}).get("data") or {}).get(FILE)
                 if text is not None:
                     return text
         raise ValueError(f"open {folder}/{FILE}: no such file or directory")

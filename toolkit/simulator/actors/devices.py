@@ -30,58 +30,60 @@ def rdma_resources(text: str) -> dict[str, int]:
         entries = json.loads(text)["configList"]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"config.json: no configList can be read ({error})") from None
-    found: dict[str, int] = {}
+    resources: dict[str, int] = {}
     for entry in entries:
         name, number = entry.get("resourceName", ""), entry.get("rdmaHcaMax", 0)
         if not _RESOURCE_NAME.match(name):
             raise ValueError(f"config.json: resourceName {name!r} must match {_RESOURCE_NAME.pattern}")
         full = f"{entry.get('resourcePrefix') or 'rdma'}/{name}"
-        if full in found:
+        if full in resources:
             raise ValueError(f"config.json: resourceName {name!r} is given twice")
         if bool(entry.get("devices")) == bool(entry.get("selectors")):
             raise ValueError(f"config.json: {name} needs either devices or selectors")
         if not isinstance(number, int) or number < 0:
             raise ValueError(f"config.json: rdmaHcaMax of {name} is {number!r}; it must be a number, 0 or more")
-        found[full] = number
-    return found
+        resources[full] = number
+    return resources
 
 
-def rdma_interfaces(text: str, there: set[str]) -> dict[str, list[str]]:
-    """Return resource name -> interfaces that a `config.json` which `rdma_resources` accepts names, of those `there`.
+def rdma_interfaces(text: str, interfaces: set[str]) -> dict[str, list[str]]:
+    """Return resource name -> interfaces that a `config.json` which `rdma_resources` accepts names, of a node's.
 
     Selectors by anything but interfaces' names, such as the vendor, choose every adapter.
     """
-    found: dict[str, list[str]] = {}
+    resources: dict[str, list[str]] = {}
     for entry in json.loads(text)["configList"]:
         selectors = entry.get("selectors") or {}
-        wanted = entry.get("devices") or selectors.get("ifNames") or there
-        found[f"{entry.get('resourcePrefix') or 'rdma'}/{entry['resourceName']}"] = sorted(there & set(wanted))
-    return found
+        selected = entry.get("devices") or selectors.get("ifNames") or interfaces
+        resources[f"{entry.get('resourcePrefix') or 'rdma'}/{entry['resourceName']}"] = sorted(
+            interfaces & set(selected)
+        )
+    return resources
 
 
 def ports(profile: Profile | None, node: Object) -> tuple[set[str], set[str]]:
     """Return what the adapters' interfaces of a node are called, and the names that they had before udev rules."""
     original = {hca.interface for hca in (*profile.hcas, *profile.storage_hcas)} if profile else set()
-    known = pods.annotations(node).get(names.INTERFACES)
-    now = {*json.loads(known)} if known else original
+    annotation = pods.annotations(node).get(names.INTERFACES)
+    now = {*json.loads(annotation)} if annotation else original
     return now, original - now
 
 
-def host_devices(text: str, there: set[str]) -> dict[str, list[str]]:
+def host_devices(text: str, existing: set[str]) -> dict[str, list[str]]:
     """Return resource name -> ports of the SR-IOV device plugin's `config.json`.
 
-    Only interfaces that are `there` count; a machine whose ports' names no document gives has none. Raise ValueError
+    Only `existing` interfaces count; a machine whose ports' names no document gives has none. Raise ValueError
     as the plugin refuses to start.
     """
     try:
         entries = json.loads(text)["resourceList"]
-        wanted = [
+        resources = [
             (f"{entry.get('resourcePrefix') or SRIOV_PREFIX}/{entry['resourceName']}", entry["selectors"]["pfNames"])
             for entry in entries
         ]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"config.json: no resourceList can be read ({error})") from None
-    return {name: sorted(there & set(interfaces)) for name, interfaces in wanted}
+    return {name: sorted(existing & set(interfaces)) for name, interfaces in resources}
 
 
 def offered(profile: Profile | None, node: Object, running: Iterable[Object]) -> dict[str, int]:
@@ -90,19 +92,19 @@ def offered(profile: Profile | None, node: Object, running: Iterable[Object]) ->
     GPUs need a driver as well as the plugin's pod, and a machine that has some; RDMA devices and whole ports are what
     the plugin's pod read at its start, which the runtime keeps as an annotation.
     """
-    there = list(running)
-    found: dict[str, int] = {}
-    plugins = [pod for pod in there if gpus.is_plugin(pod)]
-    if profile and plugins and gpus.has_driver(node, there):
+    pods_here = list(running)
+    resources: dict[str, int] = {}
+    plugins = [pod for pod in pods_here if gpus.is_plugin(pod)]
+    if profile and plugins and gpus.has_driver(node, pods_here):
         strategy = pods.variable(plugins[0], MIG_STRATEGY) or "none"
-        found |= mig.resources(profile, strategy, mig.layout(profile, node))
-    for pod in there:
+        resources |= mig.resources(profile, strategy, mig.layout(profile, node))
+    for pod in pods_here:
         if pods.basename(pods.image(pod)) in images.RDMA_PLUGINS | images.SRIOV_PLUGINS:
-            found.update(json.loads(pods.annotations(pod).get(names.RDMA_CONFIG, "{}")))
-    return found
+            resources.update(json.loads(pods.annotations(pod).get(names.RDMA_CONFIG, "{}")))
+    return resources
 
 
-def capacity_patch(node: Object, wanted: dict[str, int]) -> Object | None:
+def capacity_patch(node: Object, resources: dict[str, int]) -> Object | None:
     """Return the status patch that gives a node exactly these device resources, or None if it has them.
 
     A resource whose plugin went is set to 0. (The kubelet sets allocatable to 0 at once and forgets the capacity
@@ -110,5 +112,5 @@ def capacity_patch(node: Object, wanted: dict[str, int]) -> Object | None:
     """
     status = node.get("status") or {}
     have = {name: str(value) for name, value in (status.get("allocatable") or {}).items() if name.startswith(PREFIXES)}
-    target = dict.fromkeys(have, "0") | {name: str(number) for name, number in wanted.items()}
+    target = dict.fromkeys(have, "0") | {name: str(number) for name, number in resources.items()}
     return None if target == have else {"status": {"capacity": target, "allocatable": target}}

@@ -26,12 +26,12 @@ def pci_devices(profile: Profile | None) -> set[tuple[str, str]]:
     """Return class and vendor of the PCI devices that a profile knows of: GPUs and ports of adapters."""
     if profile is None:
         return set()
-    found = {(DISPLAY, NVIDIA_PCI_VENDOR)} if profile.gpus else set()
+    devices = {(DISPLAY, NVIDIA_PCI_VENDOR)} if profile.gpus else set()
     if MELLANOX_PCI_VENDOR in profile.pci_vendors:
         others = (port.named_link_layer for port in (*profile.storage_hcas, *profile.inband_hcas))
         spoken = {profile.link_layer, *(layer for layer in others if layer)}
-        found |= {(ADAPTERS[layer], MELLANOX_PCI_VENDOR) for layer in spoken}
-    return found
+        devices |= {(ADAPTERS[layer], MELLANOX_PCI_VENDOR) for layer in spoken}
+    return devices
 
 
 def kernel_labels(node: Object) -> dict[str, str]:
@@ -49,7 +49,7 @@ def pci_labels(profile: Profile | None, configuration: str) -> dict[str, str]:
     try:
         whole = yaml_text.read(configuration) or {}
         pci = ((whole.get("sources") or {}).get("pci")) or {}
-        classes = [str(one) for one in pci.get("deviceClassWhitelist", DEFAULT_CLASSES)]
+        classes = [str(device_class) for device_class in pci.get("deviceClassWhitelist", DEFAULT_CLASSES)]
         fields = list(pci.get("deviceLabelFields", DEFAULT_FIELDS))
     except (yaml.YAMLError, AttributeError, TypeError) as error:
         raise ValueError(f"failed to parse config: {error}") from None
@@ -58,7 +58,7 @@ def pci_labels(profile: Profile | None, configuration: str) -> dict[str, str]:
     return {
         f"{PREFIX}pci-{'_'.join(part for part in _parts(device, fields))}.present": "true"
         for device in pci_devices(profile)
-        if any(device[0].startswith(known) for known in classes)
+        if any(device[0].startswith(prefix) for prefix in classes)
     }
 
 
@@ -81,7 +81,7 @@ def gpu_labels(profile: Profile | None, strategy: str, layout: mig.Layout | None
     gpu, name, count = profile.gpu, product(profile.gpu), profile.gpus
     major, minor = (gpu.compute_capability or ARCHITECTURES[gpu.architecture].compute_capability).split(".")
     memory = gpu.memory_mib or gpu.memory_gb * 1024
-    found = {
+    labels = {
         "gpu.family": gpu.architecture,
         "gpu.compute.major": major,
         "gpu.compute.minor": minor,
@@ -91,12 +91,12 @@ def gpu_labels(profile: Profile | None, strategy: str, layout: mig.Layout | None
         "mig.capable": str(bool(gpu.mig_instances)).lower(),
     }
     if gpu.mig_instances:
-        found["mig.strategy"] = strategy
+        labels["mig.strategy"] = strategy
     if layout and strategy == "single" and len(layout) == 1:
         ((size, slices),) = layout.items()
-        found |= {"gpu.product": f"{name}-MIG-{size}", "gpu.count": str(slices * count)}
-        del found["gpu.memory"]  # of a slice; the documents give the whole GPU's only
+        labels |= {"gpu.product": f"{name}-MIG-{size}", "gpu.count": str(slices * count)}
+        del labels["gpu.memory"]  # of a slice; the documents give the whole GPU's only
     if layout and strategy == "mixed":
         for size, slices in layout.items():
-            found |= {f"mig-{size}.count": str(slices * count), f"mig-{size}.product": f"{name}-MIG-{size}"}
-    return {GPU_PREFIX + key: value for key, value in found.items()}
+            labels |= {f"mig-{size}.count": str(slices * count), f"mig-{size}.product": f"{name}-MIG-{size}"}
+    return {GPU_PREFIX + key: value for key, value in labels.items()}

@@ -12,20 +12,20 @@ def waits(pod: Object, runtime: Runtime) -> bool:
     """Return whether an init container of the pod has still to wait."""
     if launcher.waits_for_workers(pod, runtime) or scale_core.waits_for_driver(pod, runtime):
         return True
-    there = runtime.running_on(pods.node_name(pod))
-    wanted = {
+    running = runtime.running_on(pods.node_name(pod))
+    validations = {
         container["name"]
         for container in pod["spec"].get("initContainers") or []
         if pods.basename(container.get("image", "")) in images.GPU_VALIDATORS
     }
-    return any(name in wanted and not met(pod, there, runtime) for name, met in _VALIDATIONS.items())
+    return any(name in validations and not met(pod, running, runtime) for name, met in _VALIDATIONS.items())
 
 
 def fault(pod: Object, runtime: Runtime) -> str | None:
     """Return why the pod's first container ends at once, None when it does not."""
     if pods.basename(pods.image(pod)) in images.SCALE_CORES:
         return scale_core.fault(runtime.nodes.get(pods.node_name(pod)))
-    if gpu_exporter.is_one(pod):
+    if gpu_exporter.is_exporter(pod):
         return gpu_exporter.fault(runtime, pod)
     if pods.basename(pods.image(pod)) not in images.GPU_DRIVERS:
         return None
@@ -33,16 +33,16 @@ def fault(pod: Object, runtime: Runtime) -> str | None:
     return gpus.driver_fault(runtime.profile(node), pod) if node else None
 
 
-def _driver(pod: Object, there: list[Object], runtime: Runtime) -> bool:
-    return gpus.has_driver(runtime.nodes.get(pods.node_name(pod)), there)
+def _driver(pod: Object, running: list[Object], runtime: Runtime) -> bool:
+    return gpus.has_driver(runtime.nodes.get(pods.node_name(pod)), running)
 
 
-def _toolkit(_pod: Object, there: list[Object], _runtime: Runtime) -> bool:
-    return any(pods.basename(pods.image(one)) in images.GPU_TOOLKITS for one in there)
+def _toolkit(_pod: Object, running: list[Object], _runtime: Runtime) -> bool:
+    return any(pods.basename(pods.image(other)) in images.GPU_TOOLKITS for other in running)
 
 
-def _plugin(_pod: Object, there: list[Object], _runtime: Runtime) -> bool:
-    return any(gpus.is_plugin(one) for one in there)
+def _plugin(_pod: Object, running: list[Object], _runtime: Runtime) -> bool:
+    return any(gpus.is_plugin(other) for other in running)
 
 
 _VALIDATIONS: dict[str, Callable[[Object, list[Object], Runtime], bool]] = {

@@ -39,11 +39,13 @@ def in_use(policy: Object | None) -> bool:
 
 def owners(drivers: Sequence[Object], nodes: Iterable[Object]) -> Owners:
     """Return the drivers of nodes with GPUs; where selectors overlap, a node keeps the one that it has."""
-    chosen, defaults = ([each for each in drivers if _is_default(each) is default] for default in (False, True))
-    wrong = {_name(each): (FAILED, "more than one NVIDIADriver is the default") for each in defaults[1:] and defaults}
+    chosen, defaults = ([driver for driver in drivers if _is_default(driver) is default] for default in (False, True))
+    wrong = {
+        _name(driver): (FAILED, "more than one NVIDIADriver is the default") for driver in defaults[1:] and defaults
+    }
     by_node: dict[str, str] = {}
     for node in nodes:
-        names = [_name(each) for each in chosen if _selects(each, node)]
+        names = [_name(driver) for driver in chosen if _selects(driver, node)]
         if len(names) > 1:
             message = f"node {_name(node)} is selected by NVIDIADrivers {' and '.join(sorted(names))}"
             wrong |= {name: (CONFLICT, message) for name in names if name not in wrong}
@@ -69,8 +71,8 @@ def manifests(driver: Object, namespace: str) -> grants.Grant:
         **{key: spec.get(key) for key in ("gds", "gdrcopy")},
     }
 
-    def pod(wanted: Object) -> Object:
-        made = DRIVER.pod(wanted)
+    def pod(driver_spec: Object) -> Object:
+        made = DRIVER.pod(driver_spec)
         return made | {"nodeSelector": {**made.get("nodeSelector", {}), OWNER: _name(driver)}}
 
     operand = replace(DRIVER, daemon_set=daemon_set_name(driver), pod=pod)
@@ -93,11 +95,11 @@ def disabled(driver: Object) -> Object:
 
 def _status(driver: Object, reason: str, message: str, *, state: str) -> Object:
     good = state == "ready"
-    wanted = {
+    conditions = {
         "Ready": (str(good), reason if good else "Error", message if good else ""),
         "Error": (str(not good), "Ready" if good else reason, "" if good else message),
     }
-    return {"state": state, "conditions": stated(driver, wanted)}
+    return {"state": state, "conditions": stated(driver, conditions)}
 
 
 def _selects(driver: Object, node: Object) -> bool:

@@ -9,7 +9,7 @@ from toolkit.simulator.metrics import dcgm_exporter
 NO_DRIVER = "Error starting nv-hostengine: NVML doesn't exist on this system"
 
 
-def is_one(pod: Object) -> bool:
+def is_exporter(pod: Object) -> bool:
     """Return whether a pod is NVIDIA's exporter."""
     return pods.basename(pods.image(pod)) in images.GPU_EXPORTERS
 

@@ -53,7 +53,10 @@ def _section(name: str, *, default: bool) -> Callable[[Object], bool]:
 
 def _pod(image: str, name: str, validations: tuple[str, ...] = (), **container: object) -> Object:
     whole = {"name": name, "image": image, "securityContext": {"privileged": True}, **container}
-    checks = [{"name": each, "image": VALIDATOR_IMAGE, "securityContext": {"privileged": True}} for each in validations]
+    checks = [
+        {"name": validation, "image": VALIDATOR_IMAGE, "securityContext": {"privileged": True}}
+        for validation in validations
+    ]
     return {"containers": [whole]} | ({"initContainers": checks} if checks else {})
 
 
@@ -77,8 +80,8 @@ def _driver(spec: Object) -> Object:
     }
     pod["containers"] += [
         {"name": name, "image": image, "securityContext": {"privileged": True}}
-        for name, wanted in more.items()
-        if wanted
+        for name, enabled in more.items()
+        if enabled
     ]
     pod["hostPID"] = True
     if _rdma(spec) and not (driver["rdma"]).get("useHostMofed"):

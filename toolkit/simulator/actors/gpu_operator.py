@@ -36,52 +36,52 @@ class GpuOperator(Operator):
 
     def reconcile(self) -> None:
         """Label the nodes, and reconcile the DaemonSets of the policy and of NVIDIADrivers."""
-        there = self.there(self.kind)
-        for other in there[1:]:
+        policies = self.objects(self.kind)
+        for other in policies[1:]:
             self.api.set_status(self.kind, other, {"state": "ignored"})
         nodes = list(self.caches[kinds.NODE].items())
-        spec = there[0]["spec"] if there else None
-        drivers = self.there(kinds.NVIDIA_DRIVER)
+        spec = policies[0]["spec"] if policies else None
+        drivers = self.objects(kinds.NVIDIA_DRIVER)
         used = drivers if gpu_driver_objects.in_use(spec) else []
         owners = gpu_driver_objects.owners(used, filter(has_gpu, nodes))
         self._label(nodes, spec, owners)
         self._drive(drivers, used, owners)
-        if there:
-            self._install(there[0], nodes)
+        if policies:
+            self._install(policies[0], nodes)
 
     def _drive(self, drivers: Iterable[Object], used: Iterable[Object], owners: Owners) -> None:
         """Make the DaemonSet of each NVIDIADriver with nodes; what is in conflict stays as it is."""
         for driver in drivers:
             name = gpu_driver_objects.daemon_set_name(driver)
-            there = self.own(kinds.DAEMON_SET, name)
+            daemon_set = self.own(kinds.DAEMON_SET, name)
             if driver not in used:
-                if there:
+                if daemon_set:
                     self.api.delete(kinds.DAEMON_SET, name, self.namespace)
                 self.api.set_status(kinds.NVIDIA_DRIVER, driver, gpu_driver_objects.disabled(driver))
                 continue
             meta = driver["metadata"]
             version = (meta["uid"], meta["generation"])
             driven = meta["name"] in owners.by_node.values() and meta["name"] not in owners.wrong
-            if driven and (there is None or self._driven.get(meta["name"]) != version):
+            if driven and (daemon_set is None or self._driven.get(meta["name"]) != version):
                 self.make(gpu_driver_objects.manifests(driver, self.namespace), driver)
                 self._driven[meta["name"]] = version
-            self.api.set_status(kinds.NVIDIA_DRIVER, driver, gpu_driver_objects.status(driver, owners, there))
+            self.api.set_status(kinds.NVIDIA_DRIVER, driver, gpu_driver_objects.status(driver, owners, daemon_set))
 
     def _label(self, nodes: Iterable[Object], spec: Object | None, owners: Owners) -> None:
         for node in nodes:
-            wanted = node_labels(node, spec, owners.by_node.get(node["metadata"]["name"]))
-            if any(pods.labels(node).get(name) != value for name, value in wanted.items()):
-                self.api.patch(kinds.NODE, node["metadata"]["name"], {"metadata": {"labels": wanted}})
+            labels = node_labels(node, spec, owners.by_node.get(node["metadata"]["name"]))
+            if any(pods.labels(node).get(name) != value for name, value in labels.items()):
+                self.api.patch(kinds.NODE, node["metadata"]["name"], {"metadata": {"labels": labels}})
 
     def _install(self, policy: Object, nodes: list[Object]) -> None:
         spec = policy["spec"]
-        found = any(has_gpu(node) for node in nodes)
+        with_gpus = any(has_gpu(node) for node in nodes)
         enabled = [operand for operand in OPERANDS if operand.enabled(spec)]
         sets = {operand.state: self.own(kinds.DAEMON_SET, operand.daemon_set) for operand in enabled}
         for operand in OPERANDS:
             if operand not in enabled and self.own(kinds.DAEMON_SET, operand.daemon_set):
                 self.api.delete(kinds.DAEMON_SET, operand.daemon_set, self.namespace)
-        if found:
+        if with_gpus:
             made = (gpu_operands.manifests(operand, self.namespace, spec) for operand in enabled)
             self.settle(policy, lambda: chain.from_iterable(made), missing=None in sets.values())
         self.api.set_status(self.kind, policy, status(policy, sets, nodes))
@@ -102,9 +102,9 @@ def node_labels(node: Object, spec: Object | None, owner: str | None = None) -> 
     if spec is None or not has_gpu(node):
         return dict.fromkeys(have)
     enabled = pods.labels(node).get(ENABLED) != "false"
-    wanted = {operand.label: value for operand in OPERANDS if enabled and (value := _place(operand, node))}
-    gone: dict[str, str | None] = dict.fromkeys(have - wanted.keys() - {PRESENT})
-    return gone | wanted | {PRESENT: "true"} | ({OWNER: owner} if owner else {})
+    labels = {operand.label: value for operand in OPERANDS if enabled and (value := _place(operand, node))}
+    gone: dict[str, str | None] = dict.fromkeys(have - labels.keys() - {PRESENT})
+    return gone | labels | {PRESENT: "true"} | ({OWNER: owner} if owner else {})
 
 
 def _place(operand: Operand, node: Object) -> str | None:
@@ -123,7 +123,7 @@ def status(policy: Object, sets: dict[str, Object | None], nodes: list[Object]) 
         return _status(policy, ready=True, reason="NFDLabelsMissing", message="No NFD labels found")
     if not any(has_gpu(node) for node in nodes):
         return _status(policy, ready=True, reason="NoGPUNodes", message="No GPU node found")
-    waiting = [state for state, one in sets.items() if not settled(one)]
+    waiting = [state for state, daemon_set in sets.items() if not settled(daemon_set)]
     if waiting:
         message = f"ClusterPolicy is not ready, states not ready: [{' '.join(waiting)}]"
         return _status(policy, ready=False, reason="OperandNotReady", message=message)
@@ -131,8 +131,8 @@ def status(policy: Object, sets: dict[str, Object | None], nodes: list[Object]) 
 
 
 def _status(policy: Object, *, ready: bool, reason: str, message: str) -> Object:
-    wanted = {
+    conditions = {
         "Ready": (str(ready), reason if ready else "Error", message if ready else ""),
         "Error": (str(not ready), "Ready" if ready else reason, "" if ready else message),
     }
-    return {"state": "ready" if ready else "notReady", "conditions": stated(policy, wanted)}
+    return {"state": "ready" if ready else "notReady", "conditions": stated(policy, conditions)}

@@ -40,21 +40,21 @@ def busy(pod: Object, runtime: Runtime) -> bool:
 
 def holders(machine: Machine, runtime: Runtime) -> dict[int, Object]:
     """Return GPU -> the pod that has it, of those that run on a machine."""
-    found: dict[int, Object] = {}
+    pod_of_gpu: dict[int, Object] = {}
     for pod in runtime.running_on(machine.name):
         if platform.GPU_RESOURCE in pods.limits(pod):
-            found |= dict.fromkeys(job_inputs.worker(pod, machine, runtime).gpus, pod)
-    return found
+            pod_of_gpu |= dict.fromkeys(job_inputs.worker(pod, machine, runtime).gpus, pod)
+    return pod_of_gpu
 
 
 def sending(machine: Machine, runtime: Runtime) -> dict[str, int]:
     """Return HCA -> pods on a machine that send through it: those of jobs of several pods that compute."""
-    found: dict[str, int] = {}
+    pods_of_hca: dict[str, int] = {}
     for pod in runtime.running_on(machine.name):
         if pods.limits(pod) and busy(pod, runtime) and _is_one_of_many(pod, runtime):
             for port in job_inputs.worker(pod, machine, runtime).ports:
-                found[port.name] = found.get(port.name, 0) + 1
-    return found
+                pods_of_hca[port.name] = pods_of_hca.get(port.name, 0) + 1
+    return pods_of_hca
 
 
 def _is_one_of_many(pod: Object, runtime: Runtime) -> bool:
@@ -66,7 +66,7 @@ def _is_one_of_many(pod: Object, runtime: Runtime) -> bool:
 
 def _launcher(pod: Object, runtime: Runtime) -> Object | None:
     """Return the launcher of a worker's MPIJob that runs; None for a pod of another kind, and without one."""
-    if launcher.is_one(pod):
+    if launcher.is_launcher(pod):
         return None
     for job, role in ((launcher.JOB_NAME, launcher.ROLE), (launcher.SSH_JOB_NAME, launcher.SSH_ROLE)):
         name = pods.labels(pod).get(job)

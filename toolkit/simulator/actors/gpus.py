@@ -20,8 +20,8 @@ _VERSION = re.compile(r":v?(?P<version>[0-9]{3}[0-9.]*)")
 
 def driver_version(pod: Object) -> str | None:
     """Return the version of a driver's pod, by its image's tag; None for a digest or another tag."""
-    found = _VERSION.search(pods.image(pod).partition("@")[0])
-    return found["version"].rstrip(".") if found else None
+    match = _VERSION.search(pods.image(pod).partition("@")[0])
+    return match["version"].rstrip(".") if match else None
 
 
 def driver_fault(profile: Profile | None, pod: Object) -> str | None:
@@ -31,22 +31,24 @@ def driver_fault(profile: Profile | None, pod: Object) -> str | None:
     """
     if profile is None:
         return f"NVRM: No NVIDIA GPU found; {NOT_LOADED}"
-    known, model = ARCHITECTURES[profile.gpu.architecture], profile.gpu.model
+    architecture, model = ARCHITECTURES[profile.gpu.architecture], profile.gpu.model
     version = driver_version(pod)
-    if version and not known.accepts_driver(version):
-        if known.last_driver_branch is None:
-            return f"{NOT_LOADED} ({SIMULATED}: {model} needs a driver of branch {known.branches()}, not {version})"
+    if version and not architecture.accepts_driver(version):
+        if architecture.last_driver_branch is None:
+            return (
+                f"{NOT_LOADED} ({SIMULATED}: {model} needs a driver of branch {architecture.branches()}, not {version})"
+            )
         return (
             f"NVRM: The {model} GPU installed in this system is supported through the NVIDIA"
-            f" {known.last_driver_branch}.xx Legacy drivers. The {version} NVIDIA driver will ignore this GPU;"
+            f" {architecture.last_driver_branch}.xx Legacy drivers. The {version} NVIDIA driver will ignore this GPU;"
             f" {NOT_LOADED}"
         )
-    if known.kernel_module == "proprietary" and pods.variable(pod, MODULE_TYPE) == "open":
+    if architecture.kernel_module == "proprietary" and pods.variable(pod, MODULE_TYPE) == "open":
         return (
             f"NVRM: The {model} GPU installed in this system is not supported by open nvidia.ko because it does not"
             f" include the required GPU System Processor (GSP); {NOT_LOADED}"
         )
-    if known.kernel_module == "open" and pods.variable(pod, MODULE_TYPE) == "proprietary":
+    if architecture.kernel_module == "open" and pods.variable(pod, MODULE_TYPE) == "proprietary":
         return f"{NOT_LOADED} ({SIMULATED}: {model} needs the open kernel module)"
     return None
 

@@ -28,7 +28,7 @@ def render(pool: str, configs: Iterable[Object]) -> Object:
     files: dict[str, Object] = {}
     arguments: list[str] = []
     extensions: set[str] = set()
-    for config in sorted(configs, key=lambda one: one["metadata"]["name"]):
+    for config in sorted(configs, key=lambda machine_config: machine_config["metadata"]["name"]):
         spec = config.get("spec") or {}
         arguments += spec.get("kernelArguments") or []
         extensions |= {*(spec.get("extensions") or [])}
@@ -53,7 +53,7 @@ def render(pool: str, configs: Iterable[Object]) -> Object:
 
 
 def _merged_unit(old: Object, new: Object) -> Object:
-    drop_ins = {one["name"]: one for one in [*(old.get("dropins") or []), *(new.get("dropins") or [])]}
+    drop_ins = {drop_in["name"]: drop_in for drop_in in [*(old.get("dropins") or []), *(new.get("dropins") or [])]}
     merged = {**old, **new}
     return merged | ({"dropins": [drop_ins[name] for name in sorted(drop_ins)]} if drop_ins else {})
 
@@ -67,7 +67,7 @@ def memlock_unlimited(rendered: Object) -> bool:
     config = rendered["spec"]["config"]
     for unit in (config.get("systemd") or {}).get("units") or []:
         drop_ins = unit.get("dropins") or []
-        if unit["name"] == RUNTIME_UNIT and any(_LIMIT.search(one.get("contents") or "") for one in drop_ins):
+        if unit["name"] == RUNTIME_UNIT and any(_LIMIT.search(drop_in.get("contents") or "") for drop_in in drop_ins):
             return True
     return any(
         file["path"].startswith("/etc/crio/") and _ULIMIT.search(file_text(file))

@@ -19,7 +19,7 @@ def together(pod: Object, runtime: Runtime) -> Sequence[Object]:
     job, own = pods.labels(pod).get(names.JOB_NAME), index(pod)
     if job is None or own is None:
         return (pod,)
-    there = {
+    pod_of_index = {
         number: other
         for other in runtime.pods.items()
         if other["metadata"].get("namespace") == pod["metadata"]["namespace"]
@@ -27,4 +27,4 @@ def together(pod: Object, runtime: Runtime) -> Sequence[Object]:
         and (pods.runs(other) or pods.phase(other) == "Succeeded")
         and (number := index(other)) is not None
     }
-    return [one for _, one in sorted((there | {own: pod}).items())]
+    return [member for _, member in sorted((pod_of_index | {own: pod}).items())]

@@ -31,15 +31,15 @@ def launched(pod: Object, runtime: Runtime, seconds: float) -> Launched:
     """Return what a pod is about to run, and with whom."""
     container = pod["spec"]["containers"][0]
     meta = pod["metadata"]
-    leads = launcher.is_one(pod)
+    leads = launcher.is_launcher(pod)
     slots = launcher.slots(launcher.hostfile(pod, runtime)) if leads else {}
-    found = (runtime.pods.get(name, meta["namespace"]) for name in slots) if leads else together(pod, runtime)
-    there = [one for one in found if one is not None]
-    ethernet = any(_networks(one) for one in (pod, *there))
+    members = (runtime.pods.get(name, meta["namespace"]) for name in slots) if leads else together(pod, runtime)
+    pods_of_job = [member for member in members if member is not None]
+    ethernet = any(_networks(member) for member in (pod, *pods_of_job))
     nodes = {node["metadata"]["name"]: machine(node, runtime, on_ethernet=ethernet) for node in runtime.nodes.items()}
     here = nodes.get(pods.node_name(pod), Machine(pods.node_name(pod)))
     me = worker(pod, here, runtime)
-    workers = [worker(one, nodes.get(pods.node_name(one), here), runtime) for one in there]
+    workers = [worker(member, nodes.get(pods.node_name(member), here), runtime) for member in pods_of_job]
     if not leads:
         # Without a hostfile mpirun takes the cores of its own host.
         slots = {me.name: here.profile.cpu_cores if here.profile else 1}
@@ -53,7 +53,7 @@ def launched(pod: Object, runtime: Runtime, seconds: float) -> Launched:
         processes=() if leads else (me,),
         environment=_variables(pod),
         peers=_peers(pod, nodes, runtime),
-        machines=tuple(one for _, one in sorted(nodes.items()) if one.profile),
+        machines=tuple(node for _, node in sorted(nodes.items()) if node.profile),
         started=datetime.now(UTC),
         seconds=seconds,
     )
@@ -67,8 +67,8 @@ def machine(node: Object, runtime: Runtime, *, on_ethernet: bool = False) -> Mac
         return Machine(name, memlock_unlimited=pods.memlock_unlimited(node))
     running = runtime.running_on(name)
     ports = (*profile.hcas, *profile.storage_hcas)
-    known = pods.annotations(node).get(names.INTERFACES)
-    interfaces = json.loads(known) if known else [port.interface for port in ports]
+    annotation = pods.annotations(node).get(names.INTERFACES)
+    interfaces = json.loads(annotation) if annotation else [port.interface for port in ports]
     driver = next((pod for pod in running if pods.basename(pods.image(pod)) in images.GPU_DRIVERS), None)
     adapters = any(pods.basename(pods.image(pod)) in images.ADAPTER_DRIVERS for pod in running)
     return Machine(
@@ -124,8 +124,8 @@ def worker(pod: Object, here: Machine, runtime: Runtime) -> Worker:
         host_network=bool(pod["spec"].get("hostNetwork")),
         shm_mib=_shared_memory_mib(pod),
         mtu=runtime.pod_mtu,
-        networks=tuple(f"{one.namespace}/{one.name}" for one in _networks(pod)),
-        network_mtus=tuple(_network_mtu(one, here, runtime) for one in _networks(pod)),
+        networks=tuple(f"{attachment.namespace}/{attachment.name}" for attachment in _networks(pod)),
+        network_mtus=tuple(_network_mtu(attachment, here, runtime) for attachment in _networks(pod)),
         address=str((pod.get("status") or {}).get("podIP") or _address(meta)),
         environment=_found_by_itself(pod) | ({} if launcher.by_ssh(pod) else _variables(pod)),
     )
@@ -149,13 +149,13 @@ def _shared_memory_mib(pod: Object) -> int:
 def _files(pod: Object, volumes: Path) -> dict[str, Path]:
     """Return where claims are mounted that have files on this machine, with the folder that is mounted."""
     named = {volume["name"]: volume.get("persistentVolumeClaim") for volume in pod["spec"].get("volumes") or []}
-    found = {}
+    folder_of_path = {}
     for mount in pod["spec"]["containers"][0].get("volumeMounts") or []:
         if claim := named.get(mount["name"]):
             folder = volumes / str(pod["metadata"]["namespace"]) / str(claim["claimName"])
             if folder.is_dir():
-                found[str(mount["mountPath"])] = folder / mount.get("subPath", "")
-    return found
+                folder_of_path[str(mount["mountPath"])] = folder / mount.get("subPath", "")
+    return folder_of_path
 
 
 def _networks(pod: Object) -> Sequence[multus.Attachment]:
@@ -167,8 +167,8 @@ def _networks(pod: Object) -> Sequence[multus.Attachment]:
 
 def _network_mtu(attachment: multus.Attachment, here: Machine, runtime: Runtime) -> int:
     """Return the MTU of a pod's interface: the network's, else that of the port below it."""
-    found = runtime.networks.get(attachment.name, attachment.namespace)
-    config = json.loads(found["spec"].get("config") or "{}") if found else {}
+    definition = runtime.networks.get(attachment.name, attachment.namespace)
+    config = json.loads(definition["spec"].get("config") or "{}") if definition else {}
     return int(config.get("mtu") or here.mtus.get(config.get("master", ""), ETHERNET_MTU))
 
 
@@ -181,8 +181,8 @@ def _field(pod: Object, entry: Object) -> str:
     """Return a variable's value from the pod's labels or annotations; empty for what comes from elsewhere."""
     path = str(((entry.get("valueFrom") or {}).get("fieldRef") or {}).get("fieldPath", ""))
     where, _, name = path.removesuffix("']").partition("['")
-    known = {"metadata.labels": pods.labels, "metadata.annotations": pods.annotations}
-    return str(known[where](pod).get(name, "")) if where in known else ""
+    reader_of_path = {"metadata.labels": pods.labels, "metadata.annotations": pods.annotations}
+    return str(reader_of_path[where](pod).get(name, "")) if where in reader_of_path else ""
 
 
 def _found_by_itself(pod: Object) -> dict[str, str]:
@@ -196,12 +196,12 @@ def _gpus(pod: Object, here: Machine, running: Iterable[Object]) -> tuple[int, .
         return ()
     if any(limit.startswith(platform.MIG_PREFIX) for limit in pods.limits(pod)):
         return (0,)  # of an instance CUDA sees one device
-    wanted = {_name(one): _limit(one, platform.GPU_RESOURCE) for one in (*running, pod)}
+    requests = {_name(other): _limit(other, platform.GPU_RESOURCE) for other in (*running, pod)}
     free = [*range(here.profile.gpus)]
-    for name, number in sorted(wanted.items()):
-        given, free = free[:number], free[number:]
+    for name, number in sorted(requests.items()):
+        indices, free = free[:number], free[number:]
         if name == _name(pod):
-            return tuple(given)
+            return tuple(indices)
     return ()
 
 
@@ -211,8 +211,8 @@ def _name(pod: Object) -> str:
 
 def _limit(pod: Object, resource: str) -> int:
     containers = pod["spec"]["containers"]
-    given = (((one.get("resources") or {}).get("limits") or {}).get(resource, 0) for one in containers)
-    return sum(int(one) for one in given if str(one).isdecimal())
+    limits = (((container.get("resources") or {}).get("limits") or {}).get(resource, 0) for container in containers)
+    return sum(int(limit) for limit in limits if str(limit).isdecimal())
 
 
 def _devices(pod: Object, here: Machine, running: Iterable[Object]) -> tuple[str, ...]:
@@ -221,13 +221,13 @@ def _devices(pod: Object, here: Machine, running: Iterable[Object]) -> tuple[str
     The shared plugin offers what its configuration says, also where no port has the name (upstream issue 44).
     """
     behind: dict[str, list[str]] = {}
-    for one in running:
-        if pods.basename(pods.image(one)) in images.RDMA_PLUGINS | images.SRIOV_PLUGINS:
-            behind |= json.loads(pods.annotations(one).get(names.RDMA_DEVICES, "{}"))
+    for other in running:
+        if pods.basename(pods.image(other)) in images.RDMA_PLUGINS | images.SRIOV_PLUGINS:
+            behind |= json.loads(pods.annotations(other).get(names.RDMA_DEVICES, "{}"))
     hca_of = {interface: hca for hca, interface in here.interfaces.items()}
     requested = {name for name in pods.limits(pod) if _limit(pod, name)}
-    given = requested & set(behind)
-    have = {hca_of[one] for resource in given for one in behind[resource] if one in hca_of}
+    allocated = requested & set(behind)
+    have = {hca_of[interface] for resource in allocated for interface in behind[resource] if interface in hca_of}
     return tuple(hca.name for hca in here.hcas if hca.name in have)
 
 
@@ -236,17 +236,21 @@ def _peers(pod: Object, nodes: Mapping[str, Machine], runtime: Runtime) -> dict[
 
     One that ended before is of an earlier run, which this pod did not meet.
     """
-    found: dict[str, Worker] = {}
+    workers: dict[str, Worker] = {}
     own = pods.labels(pod).get(
         platform.JOB_NAME
     )  # a pod changes meanwhile, so the cache may have another copy of this one
     since = str((pod.get("status") or {}).get("startTime") or "")
-    there = [one for one in runtime.pods.items() if one["metadata"].get("namespace") == pod["metadata"]["namespace"]]
-    for other in sorted(there, key=lambda one: (pods.runs(one), pods.ended(one))):
+    neighbours = [
+        neighbour
+        for neighbour in runtime.pods.items()
+        if neighbour["metadata"].get("namespace") == pod["metadata"]["namespace"]
+    ]
+    for other in sorted(neighbours, key=lambda neighbour: (pods.runs(neighbour), pods.ended(neighbour))):
         job = pods.labels(other).get(platform.JOB_NAME)
         if job and job != own and (pods.runs(other) or (since and pods.ended(other) >= since)):
-            found[job] = worker(other, nodes.get(pods.node_name(other), Machine(pods.node_name(other))), runtime)
-    return found
+            workers[job] = worker(other, nodes.get(pods.node_name(other), Machine(pods.node_name(other))), runtime)
+    return workers
 
 
 def _address(meta: Object) -> str:
@@ -257,7 +261,7 @@ def _address(meta: Object) -> str:
 def _strings(text: str) -> list[str]:
     """Return the strings of a list in JSON; anything else means none."""
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except ValueError:
         return []
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+    return [item for item in document if isinstance(item, str)] if isinstance(document, list) else []

@@ -38,8 +38,10 @@ def definitions(folder: Path) -> list[Object]:
 
     With them Kueue's Workload has 700 kB, which the API server reads again at every change.
     """
-    found = (one for one in _documents(folder) if one["kind"] == kinds.CUSTOM_RESOURCE_DEFINITION.kind)
-    return [{**one, "spec": _undescribed(one["spec"])} for one in found]
+    documents = (
+        document for document in _documents(folder) if document["kind"] == kinds.CUSTOM_RESOURCE_DEFINITION.kind
+    )
+    return [{**document, "spec": _undescribed(document["spec"])} for document in documents]
 
 
 def webhooks(folder: Path, prefix: str, fitted: Callable[[Object], Object | None]) -> list[tuple[Kind, Object]]:
@@ -47,19 +49,19 @@ def webhooks(folder: Path, prefix: str, fitted: Callable[[Object], Object | None
 
     `fitted` returns a webhook as it is to be, None for one that is not wanted.
     """
-    found = []
-    for one in _documents(folder):
-        if one["kind"] not in WEBHOOKS:
+    configurations = []
+    for document in _documents(folder):
+        if document["kind"] not in WEBHOOKS:
             continue
-        kept = [changed for each in one["webhooks"] if (changed := fitted(each)) is not None]
-        kind = WEBHOOKS[one["kind"]]
-        found.append((kind, manifest(kind, prefix + one["metadata"]["name"], webhooks=kept)))
-    return found
+        kept = [changed for webhook in document["webhooks"] if (changed := fitted(webhook)) is not None]
+        kind = WEBHOOKS[document["kind"]]
+        configurations.append((kind, manifest(kind, prefix + document["metadata"]["name"], webhooks=kept)))
+    return configurations
 
 
 def rules(folder: Path, prefix: str = "") -> list[Object]:
     """Return the rules of the manager's ClusterRole, for webhook configurations of `webhooks` with this prefix."""
-    (role,) = (one for one in _documents(folder) if one["kind"] == kinds.CLUSTER_ROLE.kind)
+    (role,) = (document for document in _documents(folder) if document["kind"] == kinds.CLUSTER_ROLE.kind)
     return [
         {**rule, "resourceNames": [_prefixed(name, prefix) for name in rule["resourceNames"]]}
         if "resourceNames" in rule
@@ -100,7 +102,7 @@ def serving_loopback(webhook: Object, port: int, ca: str) -> Object:
 
 def _undescribed(tree: Any) -> Any:
     if isinstance(tree, list):
-        return [_undescribed(each) for each in tree]
+        return [_undescribed(item) for item in tree]
     if not isinstance(tree, dict):
         return tree
     # A field may be called so itself: its schema is an object, and the text of a field is none.
@@ -113,4 +115,6 @@ def _prefixed(name: str, prefix: str) -> str:
 
 @cache
 def _documents(folder: Path) -> tuple[Object, ...]:
-    return tuple(one for file in sorted(folder.glob("*.yaml")) for one in yaml_text.read_all(file.read_text()))
+    return tuple(
+        document for file in sorted(folder.glob("*.yaml")) for document in yaml_text.read_all(file.read_text())
+    )

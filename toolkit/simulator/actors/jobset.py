@@ -43,7 +43,7 @@ class JobSetOperator(Operator):
         if resource is None or pods.deleting(resource) or resource["spec"].get("managementState") != "Managed":
             return None
         if self.api.find(kinds.CUSTOM_RESOURCE_DEFINITION, job_manifests.ISSUERS) is None:
-            self.say("E please make sure that cert-manager is installed on your cluster")
+            self.log_line("E please make sure that cert-manager is installed on your cluster")
             return AGAIN_SECONDS
         folder = self.runtime.settings.tools.get("jobset-manifests")
         if folder is None:
@@ -76,7 +76,7 @@ class JobSetManager(Controller):
 
     def command(self, kubeconfig: Path) -> list[str | Path]:
         """Return the arguments, with a configuration that listens on loopback alone."""
-        self.say(f"real: JobSet {JOBSET} on a simulated cluster, in place of the image {MANAGER_IMAGE}")
+        self.log_line(f"real: JobSet {JOBSET} on a simulated cluster, in place of the image {MANAGER_IMAGE}")
         file = self.folder / "config.json"
         write_atomically(file, json.dumps(configuration(self.port, self.certificates(self.folder))))
         return ["-kubeconfig", kubeconfig, "-config", file]
@@ -94,7 +94,7 @@ def operands(folder: Path, namespace: str, port: int, ca: str) -> grants.Grant:
     body["spec"]["strategy"] = {"type": "Recreate"}  # there is one port
     role = manifest(kinds.CLUSTER_ROLE, MANAGER, rules=job_manifests.rules(folder, PREFIX))
     return [
-        *((kinds.CUSTOM_RESOURCE_DEFINITION, each) for each in job_manifests.definitions(folder)),
+        *((kinds.CUSTOM_RESOURCE_DEFINITION, definition) for definition in job_manifests.definitions(folder)),
         grants.service_account(namespace, MANAGER),
         (kinds.CLUSTER_ROLE, role),
         grants.cluster_wide(MANAGER, namespace, MANAGER, ())[1],

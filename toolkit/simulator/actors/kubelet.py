@@ -41,7 +41,7 @@ class Kubelet:
         """Pods that wait for something, and the node whose pods they wait for; a launcher waits for those of all."""
         self._decided: dict[Key, tuple[str, dict[str, str | None]]] = {}
         """How pods that run end, with their UID: until the cache shows it, the pod that they met may be gone again."""
-        self._told: dict[Key, str] = {}
+        self._last_event: dict[Key, str] = {}
         self._pulling: dict[str, float] = {}
         """Pods whose images are being pulled, by their UID, and when that began."""
 
@@ -58,7 +58,7 @@ class Kubelet:
                 self._suites.forget(old)
             self._waiting.pop(key, None)
             self._decided.pop(key, None)
-            self._told.pop(key, None)
+            self._last_event.pop(key, None)
         elif pods.node_name(pod):
             self._loop.add(key)
         # A plugin or a worker that starts or goes may be what another pod waits for.
@@ -78,9 +78,9 @@ class Kubelet:
             return None
         if self._pulls(key, pod):
             return PULL_AGAIN
-        wanted = self._wanted(key, pod)
+        annotations = self._annotations(key, pod)
         have = pods.annotations(pod)
-        changes = {name: value for name, value in wanted.items() if have.get(name) != value}
+        changes = {name: value for name, value in annotations.items() if have.get(name) != value}
         if not changes:
             return None
         try:
@@ -95,16 +95,16 @@ class Kubelet:
         if pods.phase(pod) != "Pending" or not pods.accepted(pod) or names.VOLUMES in pods.annotations(pod):
             return False
         uid, namespace = pod["metadata"]["uid"], key[0]
-        wanted = pulls.pull(pod, self._runtime.nodes.get(pods.node_name(pod)))
-        if wanted is not None and wanted.error:
+        pull = pulls.pull(pod, self._runtime.nodes.get(pods.node_name(pod)))
+        if pull is not None and pull.error:
             again = pulls.reason(pod) == pulls.FAILED
             if pulls.reason(pod) != pulls.BACK_OFF:
-                status = pulls.waiting(pod, wanted, again=again)
+                status = pulls.waiting(pod, pull, again=again)
                 self._runtime.kubelet.patch(kinds.POD, key[1], {"status": status}, namespace, sub="status")
-            self._tell(key, pod, "Failed", wanted.error)
+            self._record_event(key, pod, "Failed", pull.error)
             return True
-        if wanted is not None and time.monotonic() - self._pulling.setdefault(uid, time.monotonic()) < wanted.seconds:
-            self._tell(key, pod, "Pulling", f'Pulling image "{wanted.image}"', kind="Normal")
+        if pull is not None and time.monotonic() - self._pulling.setdefault(uid, time.monotonic()) < pull.seconds:
+            self._record_event(key, pod, "Pulling", f'Pulling image "{pull.image}"', kind="Normal")
             return True
         self._pulling.pop(uid, None)
         if pulls.reason(pod):
@@ -112,7 +112,7 @@ class Kubelet:
             return True
         return False
 
-    def _wanted(self, key: Key, pod: Object) -> dict[str, str | None]:
+    def _annotations(self, key: Key, pod: Object) -> dict[str, str | None]:
         """Return the annotations that the pod should have now."""
         have = pods.annotations(pod)
         waited = pods.phase(pod) == "Running" and pods.finite(pod) and names.EXIT_CODE not in have
@@ -121,27 +121,27 @@ class Kubelet:
             return self._again(pod)
         if pods.phase(pod) != "Pending" or not pods.accepted(pod):
             return {}
-        wanted: dict[str, str | None] = {
+        annotations: dict[str, str | None] = {
             names.VOLUMES: names.READY,
             SIMULATED_BY: "kwok and toolkit.simulator.actors",
         }
-        wanted |= _probed(pod)
+        annotations |= _probed(pod)
         if have.get(names.VOLUMES) != names.READY:
             # Later additions to the waiting set are seen only if the pod is in it before the look.
             self._waiting[key] = pods.node_name(pod)
             joined = self._sandbox(key, pod)
             if joined is None:
                 return {}
-            wanted |= joined
+            annotations |= joined
         if pod["spec"].get("initContainers"):
-            self._waiting[key] = "" if launcher.is_one(pod) else pods.node_name(pod)
+            self._waiting[key] = "" if launcher.is_launcher(pod) else pods.node_name(pod)
             if gates.waits(pod, self._runtime):
-                return wanted
-            wanted[names.INIT] = names.DONE
+                return annotations
+            annotations[names.INIT] = names.DONE
         self._waiting.pop(key, None)
         if fault := gates.fault(pod, self._runtime):
-            return wanted | self._failing(pod, fault)
-        return wanted | (self._ending(pod) if pods.finite(pod) and names.EXIT_CODE not in have else {})
+            return annotations | self._failing(pod, fault)
+        return annotations | (self._ending(pod) if pods.finite(pod) and names.EXIT_CODE not in have else {})
 
     def _ending(self, pod: Object) -> dict[str, str | None]:
         self._waiting[key_of(pod)] = ""  # before the look, as above
@@ -151,13 +151,13 @@ class Kubelet:
             return {}
         self._waiting.pop(key_of(pod), None)
         self._logs.serve(pod)
-        wanted = {
+        annotations = {
             names.EXIT_CODE: str(ended.exit_code),
             names.RUN_FOR: f"{ended.seconds:g}s",
             names.TERMINATION_MESSAGE: workload.message_shown(pod, ended) or None,
         }
-        self._decided[key_of(pod)] = pod["metadata"]["uid"], wanted
-        return wanted
+        self._decided[key_of(pod)] = pod["metadata"]["uid"], annotations
+        return annotations
 
     def _ended(self, pod: Object) -> workload.Outcome:
         if refused := launcher.unreachable(pod, self._runtime):
@@ -169,8 +169,8 @@ class Kubelet:
         """Return the annotations of a pod that has crashed, or that runs and waits for another one."""
         if pods.finite(pod):
             uid, decided = self._decided.get(key_of(pod), ("", {}))
-            known = uid == pod["metadata"]["uid"] and not pods.crashed(pod)
-            return decided if known else self._ending(pod)
+            current = uid == pod["metadata"]["uid"] and not pods.crashed(pod)
+            return decided if current else self._ending(pod)
         if gates.fault(pod, self._runtime):
             return {}
         return {**dict.fromkeys((names.EXIT_CODE, names.RUN_FOR, names.UNREADY)), **_probed(pod)}
@@ -191,19 +191,19 @@ class Kubelet:
     def _sandbox(self, key: Key, pod: Object) -> dict[str, str | None] | None:
         """Return the network status of the pod, None while volumes or networks are missing."""
         if trouble := volumes.missing(pod, self._runtime):
-            self._tell(key, pod, "FailedMount", trouble[0])
+            self._record_event(key, pod, "FailedMount", trouble[0])
             return None
         try:
             joined = self._networks.join(pod)
         except NetworkError as error:
-            self._tell(key, pod, "FailedCreatePodSandBox", _no_sandbox(pod, str(error)))
+            self._record_event(key, pod, "FailedCreatePodSandBox", _no_sandbox(pod, str(error)))
             return None
         return {multus.STATUS: joined} if joined else {}
 
-    def _tell(self, key: Key, pod: Object, reason: str, why: str, kind: str = "Warning") -> None:
-        if self._told.get(key) == why:
+    def _record_event(self, key: Key, pod: Object, reason: str, why: str, kind: str = "Warning") -> None:
+        if self._last_event.get(key) == why:
             return
-        self._told[key] = why
+        self._last_event[key] = why
         namespace, name = key_of(pod)
         event = manifest(
             kinds.EVENT,

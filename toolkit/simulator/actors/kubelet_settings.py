@@ -38,8 +38,8 @@ _TYPES: dict[str, type] = {
 
 def refused_by_controller(kubelet: Object) -> str | None:
     """Return why OpenShift makes no MachineConfig of it, None if it does: it checks types and its own fields only."""
-    for field, wanted in _TYPES.items():
-        if field in kubelet and not isinstance(kubelet[field], wanted):
+    for field, type_ in _TYPES.items():
+        if field in kubelet and not isinstance(kubelet[field], type_):
             return f"Error: could not unmarshal kubeletConfig: {field} is {type(kubelet[field]).__name__}"
     for field in FORBIDDEN:
         if field in kubelet:
@@ -51,8 +51,8 @@ def kubelet_of(rendered: Object) -> Object:
     """Return the kubelet's fields in a rendered MachineConfig; empty when no KubeletConfig selects the pool."""
     for file in rendered["spec"]["config"].get("storage", {}).get("files") or []:
         if file["path"] == PATH:
-            found: Object = json.loads(ignition.file_text(file))
-            return found
+            kubelet: Object = json.loads(ignition.file_text(file))
+            return kubelet
     return {}
 
 
@@ -60,8 +60,8 @@ def refusal(kubelet: Object, profile: Profile | None, cpu_count: int) -> str | N
     """Return why a kubelet ends at its start on a machine with so many CPUs; None when it runs."""
     return next(
         (
-            found
-            for found in (
+            fault
+            for fault in (
                 *_unknown(kubelet),
                 *_topology(kubelet, profile),
                 *_cpu_manager(kubelet, cpu_count),
@@ -73,9 +73,9 @@ def refusal(kubelet: Object, profile: Profile | None, cpu_count: int) -> str | N
 
 
 def _unknown(kubelet: Object) -> Iterator[str]:
-    for field, known in POLICIES.items():
-        if kubelet.get(field) and kubelet[field] not in known:
-            yield f'invalid configuration: {field} "{kubelet[field]}" must be one of: [{" ".join(known)}]'
+    for field, policies in POLICIES.items():
+        if kubelet.get(field) and kubelet[field] not in policies:
+            yield f'invalid configuration: {field} "{kubelet[field]}" must be one of: [{" ".join(policies)}]'
 
 
 def _topology(kubelet: Object, profile: Profile | None) -> Iterator[str]:
@@ -106,19 +106,19 @@ def _cpu_manager(kubelet: Object, cpu_count: int) -> Iterator[str]:
 def _memory_manager(kubelet: Object, profile: Profile | None) -> Iterator[str]:
     if kubelet.get("memoryManagerPolicy") != "Static":
         return
-    entries = [one for one in kubelet.get("reservedMemory") or [] if isinstance(one, dict)]
-    known = {node.id for node in profile.numa} if profile else set()
-    absent = [one.get("numaNode") for one in entries if known and one.get("numaNode") not in known]
+    entries = [entry for entry in kubelet.get("reservedMemory") or [] if isinstance(entry, dict)]
+    numa_nodes = {node.id for node in profile.numa} if profile else set()
+    absent = [entry.get("numaNode") for entry in entries if numa_nodes and entry.get("numaNode") not in numa_nodes]
     if absent:
         yield (
             f"the reserved memory configuration references a NUMA node {absent[0]} that does not exist on this machine"
         )
-    given = _sum((one.get("limits") or {}).get("memory") for one in entries)
-    wanted = reserved_memory(kubelet)
-    if given != wanted:
+    reserved = _sum((entry.get("limits") or {}).get("memory") for entry in entries)
+    expected = reserved_memory(kubelet)
+    if reserved != expected:
         yield (
-            f'[memorymanager] the total amount "{_mebibytes(given)}" of type "memory" is not equal to the value'
-            f' "{_mebibytes(wanted)}" determined by Node Allocatable feature'
+            f'[memorymanager] the total amount "{_mebibytes(reserved)}" of type "memory" is not equal to the value'
+            f' "{_mebibytes(expected)}" determined by Node Allocatable feature'
         )
 
 
@@ -133,7 +133,7 @@ def _reserved(kubelet: Object, resource: str) -> Decimal:
 
 
 def _sum(quantities: Iterable[Any]) -> Decimal:
-    return sum((quantity.amount(one) or Decimal(0) for one in quantities), Decimal(0))
+    return sum((quantity.amount(text) or Decimal(0) for text in quantities), Decimal(0))
 
 
 def _mebibytes(amount: Decimal) -> str:

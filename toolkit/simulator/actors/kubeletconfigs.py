@@ -69,17 +69,21 @@ class KubeletConfigs:
     def _reconcile(self, _key: Key) -> None:
         if not (self._configs.synced and self._pools.synced and self._generated.synced):
             return  # the last list to come wakes it
-        there = [one for one in self._configs.items() if not pods.deleting(one)]
-        there.sort(key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]))
+        configs = [config for config in self._configs.items() if not pods.deleting(config)]
+        configs.sort(key=lambda config: (config["metadata"]["creationTimestamp"], config["metadata"]["name"]))
         taken: dict[str, int] = {}
-        for config in there:
+        for config in configs:
             self._take(config, taken)
-        self._remove_orphans({one["metadata"]["uid"] for one in there})
+        self._remove_orphans({config["metadata"]["uid"] for config in configs})
 
     def _remove_orphans(self, alive: set[str]) -> None:
         """Take MachineConfigs along with their KubeletConfig; the garbage collector may take half a minute."""
         for made in self._generated.items():
-            owners = [one for one in made["metadata"].get("ownerReferences") or [] if one["kind"] == "KubeletConfig"]
+            owners = [
+                reference
+                for reference in made["metadata"].get("ownerReferences") or []
+                if reference["kind"] == "KubeletConfig"
+            ]
             if owners and owners[0]["uid"] not in alive and not pods.deleting(made):
                 self._applied.pop(made["metadata"]["name"], None)
                 self._api.delete(kinds.MACHINE_CONFIG, made["metadata"]["name"])
@@ -109,7 +113,9 @@ class KubeletConfigs:
     def _show(self, config: Object, trouble: str | None) -> None:
         """Report the result; only the latest condition is stored, so that no one who waits takes an old one for it."""
         kind = "Failure" if trouble else "Success"
-        kept = [one for one in (config.get("status") or {}).get("conditions") or [] if one["type"] == kind]
+        kept = [
+            condition for condition in (config.get("status") or {}).get("conditions") or [] if condition["type"] == kind
+        ]
         conditions = stated({"status": {"conditions": kept}}, {kind: ("True", "", trouble or "Success")})
         status = {"observedGeneration": config["metadata"]["generation"], "conditions": conditions}
         self._api.set_status(kinds.KUBELET_CONFIG, config, status)

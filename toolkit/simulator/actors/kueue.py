@@ -49,9 +49,11 @@ class KueueOperator(Operator):
             self._remove()
             return None
         if self._definition(job_manifests.ISSUERS) is None:
-            self.say("E please make sure that cert-manager is installed")
+            self.log_line("E please make sure that cert-manager is installed")
             return AGAIN_SECONDS
-        lost = [each.integration for each in kueue_settings.frameworks(resource) if not self._served(each)]
+        lost = [
+            framework.integration for framework in kueue_settings.frameworks(resource) if not self._served(framework)
+        ]
         if lost:
             self._show(resource, available=False, why=f"{lost[0]} of spec.config.integrations is not served")
             return AGAIN_SECONDS
@@ -89,9 +91,9 @@ class KueueOperator(Operator):
     def _served(self, framework: kueue_settings.Framework) -> bool:
         if framework.built_in:
             return True
-        found = self._definition(framework.definition)
-        versions = found["spec"]["versions"] if found else []
-        return any(one["name"] == framework.version and one["served"] for one in versions)
+        definition = self._definition(framework.definition)
+        versions = definition["spec"]["versions"] if definition else []
+        return any(version["name"] == framework.version and version["served"] for version in versions)
 
     def _show(self, resource: Object, *, available: bool, why: str) -> None:
         reason = "AsExpected" if available else "Progressing"
@@ -108,8 +110,10 @@ def definitions(folder: Path, namespace: str, port: int) -> list[Object]:
     """Return Kueue's kinds, whose versions its manager converts."""
     client = {"service": {**_service(namespace, port), "path": "/convert"}}
     return [
-        job_manifests.converted(each, client) if each["spec"]["names"]["plural"] in CONVERTED else each
-        for each in job_manifests.definitions(folder)
+        job_manifests.converted(definition, client)
+        if definition["spec"]["names"]["plural"] in CONVERTED
+        else definition
+        for definition in job_manifests.definitions(folder)
     ]
 
 
@@ -136,7 +140,7 @@ def operands(resource: Object, folder: Path, namespace: str, port: int) -> grant
 
 def webhooks(folder: Path, namespace: str, port: int, chosen: Iterable[kueue_settings.Framework]) -> grants.Grant:
     """Return Kueue's webhooks for its own kinds, and for jobs of the chosen kinds where it manages namespaces."""
-    jobs = {(each.group, each.plural) for each in chosen}
+    jobs = {(framework.group, framework.plural) for framework in chosen}
 
     def fitted(webhook: Object) -> Object | None:
         asked = job_manifests.resources(webhook)

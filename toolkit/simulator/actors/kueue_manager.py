@@ -28,11 +28,11 @@ class KueueManager(Controller):
 
     def command(self, kubeconfig: Path) -> list[str | Path]:
         """Return the arguments, with a configuration that listens on loopback alone."""
-        self.say(f"real: Kueue {KUEUE} on a simulated cluster, in place of the image {kueue.MANAGER_IMAGE}")
+        self.log_line(f"real: Kueue {KUEUE} on a simulated cluster, in place of the image {kueue.MANAGER_IMAGE}")
         mounted = self.runtime.config_maps.get(kueue.CONFIG, self.namespace)
-        given = ((mounted or {}).get("data") or {}).get(kueue.CONFIG_FILE, "{}")
+        document = ((mounted or {}).get("data") or {}).get(kueue.CONFIG_FILE, "{}")
         certificates = self.folder / "certificates"
-        whole = kueue_settings.listening(json.loads(given), LOOPBACK, self.port, str(certificates))
+        whole = kueue_settings.listening(json.loads(document), LOOPBACK, self.port, str(certificates))
         file = self.folder / "config.json"
         write_atomically(file, json.dumps(whole))
         return ["-kubeconfig", kubeconfig, "-config", file, "-feature-gates", GATES]

@@ -55,21 +55,21 @@ def configuration(resource: Object, namespace: str, service: str, secret: str) -
     config = _config(resource)
     gang = config.get("gangScheduling") or {}
     policy = (config.get("workloadManagement") or {}).get("labelPolicy") or "QueueName"
-    found: Object = {
+    document: Object = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
         "namespace": namespace,
         "leaderElection": {"leaderElect": False},
         "clientConnection": {"qps": 300, "burst": 500},
-        "integrations": {"frameworks": [each.integration for each in frameworks(resource)]},
+        "integrations": {"frameworks": [framework.integration for framework in frameworks(resource)]},
         "manageJobsWithoutQueueName": policy == "None",
         "managedJobsNamespaceSelector": SELECTOR,
         "internalCertManagement": {"enable": True, "webhookServiceName": service, "webhookSecretName": secret},
     }
     if gang.get("policy") == "ByWorkload":
         one_by_one = (gang.get("byWorkload") or {}).get("admission") == "Sequential"
-        found["waitForPodsReady"] = {"timeout": READY_TIMEOUT, "blockAdmission": one_by_one}
-    return found
+        document["waitForPodsReady"] = {"timeout": READY_TIMEOUT, "blockAdmission": one_by_one}
+    return document
 
 
 def listening(configuration: Object, host: str, port: int, certificates: str) -> Object:

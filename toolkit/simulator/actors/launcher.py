@@ -28,8 +28,8 @@ def hosts(hostfile: str) -> Sequence[str]:
 
 def slots(hostfile: str) -> dict[str, int]:
     """Return worker pod -> processes that a hostfile allows there, in its order; a line without slots means one."""
-    found = (_SLOTS.match(line) for line in hostfile.splitlines())
-    return {line[1]: int(line[2] or 1) for line in found if line}
+    matches = (_SLOTS.match(line) for line in hostfile.splitlines())
+    return {line[1]: int(line[2] or 1) for line in matches if line}
 
 
 def hostfile(pod: Object, runtime: Runtime) -> str:
@@ -45,7 +45,7 @@ def by_ssh(pod: Object) -> bool:
     return SSH_ROLE in pods.labels(pod)
 
 
-def is_one(pod: Object) -> bool:
+def is_launcher(pod: Object) -> bool:
     """Return whether a pod is a launcher, of either generation."""
     marks = pods.labels(pod)
     return "launcher" in (marks.get(ROLE), marks.get(SSH_ROLE))
@@ -66,7 +66,10 @@ def waits_for_workers(pod: Object, runtime: Runtime) -> bool:
 
 def _asks_by_ssh(pod: Object) -> bool:
     containers = pod["spec"].get("initContainers") or []
-    return any(_SSH.search(" ".join([*(one.get("command") or []), *(one.get("args") or [])])) for one in containers)
+    return any(
+        _SSH.search(" ".join([*(container.get("command") or []), *(container.get("args") or [])]))
+        for container in containers
+    )
 
 
 def unreachable(pod: Object, runtime: Runtime) -> str | None:

@@ -16,10 +16,10 @@ ROLES = ("master", "worker")
 
 def members(pool: Object, pools: Iterable[Object], nodes: Iterable[Object]) -> list[Object]:
     """Return the pool's nodes by name: a master is the master pool's, and a custom pool goes before `worker`."""
-    known = [*pools]
+    all_pools = [*pools]
     name = pool["metadata"]["name"]
     return sorted(
-        (node for node in nodes if _pool_of(node, known) == name),
+        (node for node in nodes if _pool_of(node, all_pools) == name),
         key=lambda node: str(node["metadata"]["name"]),
     )
 

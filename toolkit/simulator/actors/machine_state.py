@@ -17,10 +17,10 @@ _NAME = re.compile(r'(?:^|[,\s])NAME:?="([^"]*)"')
 
 def annotations(profile: Profile | None, rendered: Object) -> dict[str, str | None]:
     """Return the annotations of the simulator for a node that runs with the configuration."""
-    found = interfaces(profile, rendered)
+    names_now = interfaces(profile, rendered)
     return {
         names.MEMLOCK: names.UNLIMITED if ignition.memlock_unlimited(rendered) else None,
-        names.INTERFACES: json.dumps(found) if found else None,
+        names.INTERFACES: json.dumps(names_now) if names_now else None,
         names.KERNEL_ARGUMENTS: " ".join(rendered["spec"].get("kernelArguments") or []) or None,
         names.EXTENSIONS: " ".join(rendered["spec"].get("extensions") or []) or None,
     }
@@ -37,10 +37,10 @@ def allocatable_patch(node: Object, rendered: Object) -> Object | None:
     status = node.get("status") or {}
     if "cpu" not in (status.get("capacity") or {}):
         return None
-    wanted = kubelet_settings.allocatable(kubelet_settings.kubelet_of(rendered), status["capacity"])
+    amounts = kubelet_settings.allocatable(kubelet_settings.kubelet_of(rendered), status["capacity"])
     have = status.get("allocatable") or {}
-    same = all(quantity.amount(have.get(name)) == quantity.amount(amount) for name, amount in wanted.items())
-    return None if same else {"status": {"allocatable": wanted}}
+    same = all(quantity.amount(have.get(name)) == quantity.amount(amount) for name, amount in amounts.items())
+    return None if same else {"status": {"allocatable": amounts}}
 
 
 def renamed(rendered: Object) -> dict[str, str]:

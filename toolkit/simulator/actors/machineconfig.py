@@ -118,7 +118,7 @@ class MachineConfigs:
         late = [node for node in late if CURRENT in pods.annotations(node)]
         if not late:
             return None
-        late.sort(key=lambda one: pods.annotations(one).get(STATE) not in {WORKING, DEGRADED})
+        late.sort(key=lambda node: pods.annotations(node).get(STATE) not in {WORKING, DEGRADED})
         # So many may be away at a time; one that does not come back with that configuration stays among them.
         away = [node for node in late[: machine_pools.at_once(pool, len(nodes))] if not machine_pools.stuck(node, name)]
         if not away:
@@ -141,14 +141,14 @@ class MachineConfigs:
 
     def _drain(self, node: str) -> bool:
         """Evict what a drain evicts; return whether something is still there."""
-        there = [
+        evictable = [
             pod
             for pod in self._runtime.pods.items()
             if pods.node_name(pod) == node
             and pods.owner_kind(pod) not in {"DaemonSet", "Node"}
             and pods.phase(pod) in {"Pending", "Running"}
         ]
-        for pod in there:
+        for pod in evictable:
             meta = pod["metadata"]
             if pods.deleting(pod):
                 continue
@@ -159,7 +159,7 @@ class MachineConfigs:
                 # A namespace that is being deleted takes no evictions and takes its pods along.
                 if not (error.missing or "is being terminated" in error.message):
                     raise
-        return bool(there)
+        return bool(evictable)
 
     def _reboot(self, node: Object, target: Object) -> None:
         """Let a node come back with the configuration."""

@@ -72,15 +72,15 @@ class MetricsServer:
                 return (CONTENT_TYPE, self._ports(node)) if node else None
             case ["pods", namespace, name, "metrics"]:
                 pod = self._runtime.pods.get(name, namespace)
-                found = self._gpus(pod) if pod and gpu_exporter.is_one(pod) and pods.runs(pod) else None
-                return None if found is None else (CONTENT_TYPE, found)
+                metrics = self._gpus(pod) if pod and gpu_exporter.is_exporter(pod) and pods.runs(pod) else None
+                return None if metrics is None else (CONTENT_TYPE, metrics)
         return None
 
     def _node_changed(self, _key: Key, old: Object | None, node: Object | None) -> None:
         # Nodes change all the time by their heartbeats.
         if old is None or node is None or _down(old) == _down(node):
             return
-        before, now = (job_inputs.machine(one, self._runtime) for one in (old, node))
+        before, now = (job_inputs.machine(version, self._runtime) for version in (old, node))
         with self._counting:
             for hca in now.ports_down - before.ports_down:
                 self._counters.add(("lost", now.name, hca))
@@ -96,8 +96,8 @@ class MetricsServer:
         now = time.monotonic()
 
         def carried(hca: str) -> float:
-            known = machine.hca(hca)
-            rate = known.rate_gbps * node_exporter.BYTES * SENDING_SHARE if known and hca in sending else 0.0
+            port = machine.hca(hca)
+            rate = port.rate_gbps * node_exporter.BYTES * SENDING_SHARE if port and hca in sending else 0.0
             return self._counters.advance(("bytes", machine.name, hca), rate, now)
 
         with self._counting:
@@ -116,22 +116,22 @@ class MetricsServer:
         if machine is None or machine.profile is None or not machine.has_driver:
             return ""
         try:
-            wanted = gpu_exporter.counters(self._runtime, pod)
+            fields = gpu_exporter.counters(self._runtime, pod)
         except dcgm_exporter.ListError as error:
             log.warning("%s: %s", pod["metadata"]["name"], error)
             return None
-        return exposition(dcgm_exporter.families(pod, wanted, self._held(machine, machine.profile.gpus)))
+        return exposition(dcgm_exporter.families(pod, fields, self._held(machine, machine.profile.gpus)))
 
     def _held(self, machine: Machine, count: int) -> list[dcgm_exporter.HeldGpu]:
         holders = gpu_use.holders(machine, self._runtime)
-        found, now = [], time.monotonic()
+        gpus, now = [], time.monotonic()
         with self._counting:
             for number in range(count):
                 holder = holders.get(number)
                 state = GpuState(machine, number, busy=holder is not None and gpu_use.busy(holder, self._runtime))
                 joules = self._counters.advance(("joules", machine.name, number), watts(state), now)
-                found.append(dcgm_exporter.HeldGpu(state, joules, holder))
-        return found
+                gpus.append(dcgm_exporter.HeldGpu(state, joules, holder))
+        return gpus
 
 
 def _down(node: Object) -> str | None:
@@ -146,8 +146,8 @@ def _handler(server: MetricsServer) -> type[BaseHTTPRequestHandler]:
             """Answer a scrape."""
             status, kind, text = HTTPStatus.NOT_FOUND, "text/plain", f"{SIMULATED}: no such exporter runs\n"
             try:
-                if found := server.page(self.path.partition("?")[0]):
-                    status, (kind, text) = HTTPStatus.OK, found
+                if exposed := server.page(self.path.partition("?")[0]):
+                    status, (kind, text) = HTTPStatus.OK, exposed
             except TROUBLE as error:
                 status, text = HTTPStatus.SERVICE_UNAVAILABLE, f"{SIMULATED}: the API server does not answer: {error}\n"
             body = text.encode()

@@ -21,8 +21,8 @@ DISABLED = "all-disabled"
 
 def layouts(profile: Profile | None) -> Mapping[str, Layout]:
     """Return the configurations that the GPUs of a machine can have; none for GPUs that cannot be divided."""
-    known = profile.gpu.mig if profile else {}
-    return {DISABLED: {}, **known} if known else {}
+    configurations = profile.gpu.mig if profile else {}
+    return {DISABLED: {}, **configurations} if configurations else {}
 
 
 def layout(profile: Profile | None, node: Object) -> Layout | None:
@@ -60,14 +60,20 @@ class MigManager(PodActor):
 
     def _divide(self, key: Key) -> None:
         node = self.runtime.nodes.get(key[1])
-        wanted = pods.labels(node).get(CONFIG) if node else None
-        if node is None or wanted is None:
+        layout_name = pods.labels(node).get(CONFIG) if node else None
+        if node is None or layout_name is None:
             return
-        known = wanted in layouts(self.runtime.profile(node))
-        state = "success" if known else "failed"
+        valid = layout_name in layouts(self.runtime.profile(node))
+        state = "success" if valid else "failed"
         meta: Object = {"labels": {STATE: state}}
-        if known:
-            meta["annotations"] = {sim.MIG_CONFIG: wanted}
-        if pods.labels(node).get(STATE) != state or (known and pods.annotations(node).get(sim.MIG_CONFIG) != wanted):
+        if valid:
+            meta["annotations"] = {sim.MIG_CONFIG: layout_name}
+        if pods.labels(node).get(STATE) != state or (
+            valid and pods.annotations(node).get(sim.MIG_CONFIG) != layout_name
+        ):
             self.api.patch(kinds.NODE, key[1], {"metadata": meta})
-            self.say(f"{wanted}: {state}" if known else f"error: {wanted} is not a configuration of this node's GPUs")
+            self.log_line(
+                f"{layout_name}: {state}"
+                if valid
+                else f"error: {layout_name} is not a configuration of this node's GPUs"
+            )

@@ -18,8 +18,8 @@ def read(runtime: Runtime, pod: Object, path: str) -> bytes | None:
             continue
         volume, key = volumes[mount["name"]], part or file.name
         if "configMap" in volume:
-            found = runtime.config_maps.get(volume["configMap"]["name"], namespace) or {}
-            text = (found.get("data") or {}).get(key)
+            config_map = runtime.config_maps.get(volume["configMap"]["name"], namespace) or {}
+            text = (config_map.get("data") or {}).get(key)
             return None if text is None else str(text).encode()
         if "secret" in volume:
             # The cache has no values of Secrets.

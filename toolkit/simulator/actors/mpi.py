@@ -19,16 +19,16 @@ def own_flags(generation: MpiGeneration, arguments: list[str]) -> list[str]:
 
     Only v1alpha2 delivers a kubectl; of v2beta1 it is how many requests a second it may make.
     """
-    found = [_flag(arguments, name, default) for name, default in FLAGS[generation].items()]
-    return [word for flag in found for word in flag]
+    flags = [_flag(arguments, name, default) for name, default in FLAGS[generation].items()]
+    return [word for flag in flags for word in flag]
 
 
-def _flag(arguments: list[str], wanted: str, default: str) -> tuple[str, str]:
+def _flag(arguments: list[str], flag: str, default: str) -> tuple[str, str]:
     for index, argument in enumerate(arguments):
         name, equals, value = argument.lstrip("-").partition("=")
-        if argument.startswith("-") and name == wanted:
-            return f"-{wanted}", value if equals else arguments[index + 1]
-    return f"-{wanted}", default
+        if argument.startswith("-") and name == flag:
+            return f"-{flag}", value if equals else arguments[index + 1]
+    return f"-{flag}", default
 
 
 class MpiOperator(Controller):

@@ -64,13 +64,13 @@ def _short(text: str) -> dict[str, str]:
 class Networks:
     """Attaches pods to networks; every address is given once, to a pod that is there."""
 
-    def __init__(self, definitions: Informer, there: Informer, former: Callable[[str], set[str]]) -> None:
+    def __init__(self, definitions: Informer, running: Informer, former: Callable[[str], set[str]]) -> None:
         """`former` returns the names that no interface of a node has any longer, as udev rules gave it another."""
         self._definitions = definitions
         self._former = former
-        self._pods = there
+        self._pods = running
         self._lock = threading.Lock()
-        self._given: dict[str, list[Object]] = {}
+        self._joined: dict[str, list[Object]] = {}
         """Network status by the pod's uid: a cache of pods may not show it yet."""
 
     def join(self, pod: Object) -> str | None:
@@ -78,62 +78,62 @@ class Networks:
 
         Raise NetworkError where its sandbox cannot be made.
         """
-        wanted = attachments(pod)
-        if not wanted:
+        networks = attachments(pod)
+        if not networks:
             return None
         with self._lock:
             uid = pod["metadata"]["uid"]
-            if uid not in self._given:
+            if uid not in self._joined:
                 self._forget_the_gone()
                 joined: list[Object] = [{"name": "ovn-kubernetes", "interface": "eth0", "default": True, "dns": {}}]
-                for one in wanted:
-                    joined.append(self._attach(pod, one, joined))
-                self._given[uid] = joined
-            return json.dumps(self._given[uid])
+                for network in networks:
+                    joined.append(self._attach(pod, network, joined))
+                self._joined[uid] = joined
+            return json.dumps(self._joined[uid])
 
-    def _attach(self, pod: Object, wanted: Attachment, joined: list[Object]) -> Object:
-        definition = self._definitions.get(wanted.name, wanted.namespace)
+    def _attach(self, pod: Object, network: Attachment, joined: list[Object]) -> Object:
+        definition = self._definitions.get(network.name, network.namespace)
         kind = kinds.NETWORK_ATTACHMENT_DEFINITION
         if definition is None:
             raise NetworkError(
-                f"cannot find a network-attachment-definition ({wanted.name}) in namespace ({wanted.namespace}):"
-                f' {kind.plural}.{kind.group} "{wanted.name}" not found'
+                f"cannot find a network-attachment-definition ({network.name}) in namespace ({network.namespace}):"
+                f' {kind.plural}.{kind.group} "{network.name}" not found'
             )
         try:
             config = json.loads(definition["spec"].get("config") or "{}")
             ipam = config.get("ipam") or {}
             pool = IPv4Network(ipam["range"], strict=False) if ipam.get("type") == "whereabouts" else None
-            taken = [IPv4Network(each) for each in ipam.get("exclude") or []]
+            taken = [IPv4Network(text) for text in ipam.get("exclude") or []]
         except (ValueError, KeyError, AttributeError, TypeError) as error:
-            raise NetworkError(f"error parsing configuration of {wanted.namespace}/{wanted.name}: {error}") from None
+            raise NetworkError(f"error parsing configuration of {network.namespace}/{network.name}: {error}") from None
         if (master := config.get("master")) in self._former(pods.node_name(pod)):
             raise NetworkError(f'failed to lookup master "{master}": Link not found')
         resource = pods.annotations(definition).get(RESOURCE)
         if resource and resource not in pods.limits(pod):
             raise NetworkError('specify either "device", "hwaddr", "kernelpath" or "pciBusID"')
-        digest = hashlib.sha256(f"{pod['metadata']['uid']} {wanted.interface}".encode()).hexdigest()
-        found: Object = {
-            "name": f"{wanted.namespace}/{wanted.name}",
-            "interface": wanted.interface,
+        digest = hashlib.sha256(f"{pod['metadata']['uid']} {network.interface}".encode()).hexdigest()
+        entry: Object = {
+            "name": f"{network.namespace}/{network.name}",
+            "interface": network.interface,
             "mac": "02:" + ":".join(digest[at : at + 2] for at in range(0, 10, 2)),
             "dns": {},
         }
-        return found | ({"ips": [str(self._free(pool, taken, joined))]} if pool else {})
+        return entry | ({"ips": [str(self._free(pool, taken, joined))]} if pool else {})
 
     def _free(self, pool: IPv4Network, excluded: list[IPv4Network], joined: list[Object]) -> IPv4Address:
-        everyone = [*(entry for status in self._given.values() for entry in status), *joined]
+        everyone = [*(entry for status in self._joined.values() for entry in status), *joined]
         used = {address for entry in everyone for address in entry.get("ips") or []}
         for address in pool.hosts():
-            if str(address) not in used and not any(address in each for each in excluded):
+            if str(address) not in used and not any(address in subnet for subnet in excluded):
                 return address
         raise NetworkError(f"error at storage engine: Could not allocate IP in range: {pool}")
 
     def _forget_the_gone(self) -> None:
-        there = {pod["metadata"]["uid"]: pod for pod in self._pods.items() if not _ended(pod)}
-        self._given = {uid: status for uid, status in self._given.items() if uid in there}
-        for uid, pod in there.items():  # after a restart of this process
-            if uid not in self._given and (known := pods.annotations(pod).get(STATUS)):
-                self._given[uid] = json.loads(known)
+        pod_of_uid = {pod["metadata"]["uid"]: pod for pod in self._pods.items() if not _ended(pod)}
+        self._joined = {uid: status for uid, status in self._joined.items() if uid in pod_of_uid}
+        for uid, pod in pod_of_uid.items():  # after a restart of this process
+            if uid not in self._joined and (annotation := pods.annotations(pod).get(STATUS)):
+                self._joined[uid] = json.loads(annotation)
 
 
 def _ended(pod: Object) -> bool:

@@ -28,13 +28,13 @@ def categories(block: int) -> str:
 
 def taken(annotations: Iterable[dict[str, str]]) -> set[int]:
     """Return the blocks that the namespaces' ranges touch, those that a user chose too."""
-    found: set[int] = set()
-    for one in annotations:
-        if match := _RANGE.match(one.get(names.SCC_UID_RANGE, "")):
+    blocks: set[int] = set()
+    for entry in annotations:
+        if match := _RANGE.match(entry.get(names.SCC_UID_RANGE, "")):
             start, size = int(match[1]), int(match[2])
             first, last = (start - FIRST_UID) // BLOCK, (start + max(size, 1) - 1 - FIRST_UID) // BLOCK
-            found.update(range(max(first, 0), min(last, BLOCKS - 1) + 1))
-    return found
+            blocks.update(range(max(first, 0), min(last, BLOCKS - 1) + 1))
+    return blocks
 
 
 def missing(annotations: dict[str, str], used: set[int]) -> dict[str, str]:
@@ -45,12 +45,12 @@ def missing(annotations: dict[str, str], used: set[int]) -> dict[str, str]:
     else:
         block = next(number for number in range(1, BLOCKS) if number not in used)
         block_range = f"{FIRST_UID + block * BLOCK}/{BLOCK}"
-    wanted = {
+    ranges = {
         names.SCC_UID_RANGE: block_range,
         names.SCC_SUPPLEMENTAL_GROUPS: block_range,
         names.SCC_MCS: categories(block),
     }
-    return {name: value for name, value in wanted.items() if name not in annotations}
+    return {name: value for name, value in ranges.items() if name not in annotations}
 
 
 class NamespaceSecurity:
@@ -59,7 +59,7 @@ class NamespaceSecurity:
     def __init__(self, runtime: Runtime) -> None:
         self._api = runtime.identity("namespace-security-allocation")
         self._loop = Loop("namespace security", self._allocate)
-        self._given: dict[str, dict[str, str]] = {}
+        self._allocated: dict[str, dict[str, str]] = {}
         self._namespaces = Informer(self._api, kinds.NAMESPACE, self._changed, listed=self._begin)
 
     def start(self) -> None:
@@ -73,7 +73,7 @@ class NamespaceSecurity:
 
     def _changed(self, key: Key, _old: Object | None, namespace: Object | None) -> None:
         if namespace is None:
-            self._given.pop(key[1], None)
+            self._allocated.pop(key[1], None)
         else:
             self._loop.add(key)
 
@@ -83,9 +83,9 @@ class NamespaceSecurity:
         namespace = self._namespaces.get(key[1])
         if namespace is None or pods.deleting(namespace):
             return
-        others = [pods.annotations(one) for one in self._namespaces.items()]
+        others = [pods.annotations(other) for other in self._namespaces.items()]
         # What was given a moment ago may not be in the cache yet.
-        wanted = missing(pods.annotations(namespace), taken([*others, *self._given.values()]))
-        if wanted:
-            self._given[key[1]] = wanted
-            self._api.annotate(kinds.NAMESPACE, key[1], dict(wanted))
+        ranges = missing(pods.annotations(namespace), taken([*others, *self._allocated.values()]))
+        if ranges:
+            self._allocated[key[1]] = ranges
+            self._api.annotate(kinds.NAMESPACE, key[1], dict(ranges))

@@ -47,34 +47,34 @@ class NetworkOperator(Operator):
 
     def reconcile(self) -> None:
         """Label the nodes, and reconcile what the policies ask for."""
-        there = {one["metadata"]["name"]: one for one in self.there(self.kind)}
-        policy = there.pop(NAME, None)
-        for other in there.values():
+        policies = {resource["metadata"]["name"]: resource for resource in self.objects(self.kind)}
+        policy = policies.pop(NAME, None)
+        for other in policies.values():
             reason = f"Unsupported NicClusterPolicy instance {other['metadata']['name']}. Only {NAME} is supported"
             self.api.set_status(self.kind, other, {"state": "ignore", "reason": reason})
-        of_pools = self.there(kinds.NIC_NODE_POLICY)
+        of_pools = self.objects(kinds.NIC_NODE_POLICY)
         nodes = list(self.caches[kinds.NODE].items())
         self._label(nodes, policy, of_pools)
         if policy:
             self.api.set_status(self.kind, policy, status(self._install(policy, STATES)))
         wrong = nic_node_policies.wrong(policy, of_pools, nodes)
-        for one in of_pools:
-            name = one["metadata"]["name"]
+        for node_policy in of_pools:
+            name = node_policy["metadata"]["name"]
             if name in wrong:
-                self.api.set_status(kinds.NIC_NODE_POLICY, one, {"state": "error", "reason": wrong[name]})
+                self.api.set_status(kinds.NIC_NODE_POLICY, node_policy, {"state": "error", "reason": wrong[name]})
                 continue
-            sets = self._install(one, [state.of_pool(name) for state in STATES])
-            self.api.set_status(kinds.NIC_NODE_POLICY, one, status(sets) | {"reason": ""})
+            sets = self._install(node_policy, [state.of_pool(name) for state in STATES])
+            self.api.set_status(kinds.NIC_NODE_POLICY, node_policy, status(sets) | {"reason": ""})
 
     def _label(self, nodes: Sequence[Object], policy: Object | None, of_pools: Sequence[Object]) -> None:
         """Label every node that has an adapter with whether others must wait for the driver there."""
         drivers = nodes_where(self.runtime, images.ADAPTER_DRIVERS)
-        wanted = policy is not None and bool(policy["spec"].get(DRIVER.field))
-        driving = [one for one in of_pools if one["spec"].get(DRIVER.field)]
+        with_driver = policy is not None and bool(policy["spec"].get(DRIVER.field))
+        driving = [node_policy for node_policy in of_pools if node_policy["spec"].get(DRIVER.field)]
         for node in nodes:
             name = node["metadata"]["name"]
-            own = next((one for one in driving if nic_node_policies.selects(one, node)), None)
-            value = waits(node, own or policy, wanted=wanted or own is not None, ready=name in drivers)
+            own = next((node_policy for node_policy in driving if nic_node_policies.selects(node_policy, node)), None)
+            value = waits(node, own or policy, driver=with_driver or own is not None, ready=name in drivers)
             if pods.labels(node).get(OFED_WAIT) != value:
                 self.api.patch(kinds.NODE, name, {"metadata": {"labels": {OFED_WAIT: value}}})
 
@@ -92,7 +92,7 @@ class NetworkOperator(Operator):
         return sets
 
     def _network(self, key: Key) -> float | None:
-        kind = next(each for each in NETWORKS if each.kind == key[0])
+        kind = next(network for network in NETWORKS if network.kind == key[0])
         resource = self._networks[kind].get(key[1])
         if resource is None or pods.deleting(resource):
             return None
@@ -118,14 +118,14 @@ def _is_driver(pod: Object) -> bool:
     return pods.basename(pods.image(pod)) in images.ADAPTER_DRIVERS
 
 
-def waits(node: Object, policy: Object | None, *, wanted: bool, ready: bool) -> str | None:
+def waits(node: Object, policy: Object | None, *, driver: bool, ready: bool) -> str | None:
     """Return the value of the label `mofed.wait` of a node, None where it has none.
 
-    `wanted`: the policy asks for a driver; `ready`: it runs on this node.
+    `driver`: the policy asks for a driver; `ready`: it runs on this node.
     """
     if policy is None or pods.labels(node).get(MELLANOX_ADAPTER) != "true":
         return None
-    return str(wanted and not ready).lower()
+    return str(driver and not ready).lower()
 
 
 def status(sets: dict[str, Object | None]) -> Object:

@@ -45,48 +45,50 @@ class NfdMaster(PodActor):
 
     def _label(self, key: Key) -> None:
         node = self.runtime.nodes.get(key[1])
-        workers = self._here(key[1], images.NFD_OPERANDS, WORKER)
+        workers = self._pods_running(key[1], images.NFD_OPERANDS, WORKER)
         if node is None or not workers:
             return
         configuration = self._configuration(workers[0])
         if configuration is None:
             return
         try:
-            wanted = self._found(node, configuration)
+            features_here = self._features(node, configuration)
         except ValueError as error:
-            self.say(f"{key[1]}: {error}")
+            self.log_line(f"{key[1]}: {error}")
             return
         own = [name for name in pods.annotations(node).get(OWN, "").split(",") if name]
-        labels: dict[str, str | None] = {name: None for name in own if name not in wanted} | wanted
-        same = set(own) == set(wanted) and all(pods.labels(node).get(name) == value for name, value in labels.items())
+        labels: dict[str, str | None] = {name: None for name in own if name not in features_here} | features_here
+        same = set(own) == set(features_here) and all(
+            pods.labels(node).get(name) == value for name, value in labels.items()
+        )
         if not same and self._leads():
-            note = {OWN: ",".join(sorted(wanted))}
+            note = {OWN: ",".join(sorted(features_here))}
             self.api.patch(kinds.NODE, key[1], {"metadata": {"labels": labels, "annotations": note}})
-            self.say(f"labelled {key[1]}: {', '.join(sorted(wanted))}")
+            self.log_line(f"labelled {key[1]}: {', '.join(sorted(features_here))}")
 
-    def _found(self, node: Object, configuration: str) -> dict[str, str]:
+    def _features(self, node: Object, configuration: str) -> dict[str, str]:
         profile = self.runtime.profile(node)
-        found = features.kernel_labels(node) | features.pci_labels(profile, configuration)
-        for pod in self._here(node["metadata"]["name"], images.GPU_PLUGINS, images.FEATURE_DISCOVERY):
+        labels = features.kernel_labels(node) | features.pci_labels(profile, configuration)
+        for pod in self._pods_running(node["metadata"]["name"], images.GPU_PLUGINS, images.FEATURE_DISCOVERY):
             strategy = pods.variable(pod, MIG_STRATEGY) or "none"
-            found |= features.gpu_labels(profile, strategy, mig.layout(profile, node))
-        return found
+            labels |= features.gpu_labels(profile, strategy, mig.layout(profile, node))
+        return labels
 
-    def _here(self, node: str, known: frozenset[str], part: str) -> list[Object]:
-        there = self.runtime.running_on(node)
-        return [pod for pod in there if pods.basename(pods.image(pod)) in known and part in pods.command(pod)]
+    def _pods_running(self, node: str, programs: frozenset[str], part: str) -> list[Object]:
+        running = self.runtime.running_on(node)
+        return [pod for pod in running if pods.basename(pods.image(pod)) in programs and part in pods.command(pod)]
 
     def _configuration(self, worker: Object) -> str | None:
         """Return what a worker reads; "" where it mounts no ConfigMap, None where that is gone: it has what it read."""
         if not any("configMap" in volume for volume in worker["spec"].get("volumes") or []):
             return ""
-        there = self.runtime.config_maps.get(WORKER, self.namespace)
-        if there is None:
+        config_map = self.runtime.config_maps.get(WORKER, self.namespace)
+        if config_map is None:
             return None
-        text: str = (there.get("data") or {}).get(CONFIGURATION, "")
+        text: str = (config_map.get("data") or {}).get(CONFIGURATION, "")
         return text
 
     def _leads(self) -> bool:
         masters = nodes_where(self.runtime, images.NFD_OPERANDS, MASTER).values()
-        names = [pod["metadata"]["name"] for there in masters for pod in there]
+        names = [pod["metadata"]["name"] for group in masters for pod in group]
         return bool(min(names, default="") == self.pod["metadata"]["name"])

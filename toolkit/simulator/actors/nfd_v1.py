@@ -22,7 +22,7 @@ class NfdOperatorToday(Operator):
 
     def reconcile(self) -> None:
         """Reconcile what is made for each."""
-        for resource in self.there(self.kind):
+        for resource in self.objects(self.kind):
             self._install(resource)
 
     def _install(self, resource: Object) -> None:
@@ -31,10 +31,10 @@ class NfdOperatorToday(Operator):
             self.api.delete(kinds.DAEMON_SET, MASTER, self.namespace)
         workers = self.own(kinds.DAEMON_SET, WORKER)
         master = self.own(kinds.DEPLOYMENT, MASTER)
-        wanted = (meta["uid"], meta["generation"])
-        if self.installed != wanted or workers is None or master is None:
+        version = (meta["uid"], meta["generation"])
+        if self.installed != version or workers is None or master is None:
             self.make(operands(self.namespace, resource.get("spec") or {}), resource)
-            self.installed = wanted
+            self.installed = version
         truth = ready([workers]) and master is not None and pods.condition(master, "Available")
         why = "AllInstanceComponentsAreDeployedSuccessfully" if truth else "Progressing"
         truths = {"Available": truth, "Progressing": not truth, "Degraded": False}

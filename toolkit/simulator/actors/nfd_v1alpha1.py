@@ -27,13 +27,15 @@ class NfdOperator(Operator):
 
     def reconcile(self) -> None:
         """Reconcile what is made for each."""
-        for resource in self.there(self.kind):
+        for resource in self.objects(self.kind):
             self._install(resource)
 
     def _install(self, resource: Object) -> None:
         sets = [self.own(kinds.DAEMON_SET, name) for name in (MASTER, WORKER)]
         image = resource["spec"].get("image") or OPERAND_IMAGE
-        if any(one is None or one["spec"]["template"]["spec"]["containers"][0]["image"] != image for one in sets):
+        if any(
+            member is None or member["spec"]["template"]["spec"]["containers"][0]["image"] != image for member in sets
+        ):
             self.make(operands(self.namespace, image), resource)
         truth = ready(sets)
         conditions = stated(resource, {"Available": (str(truth), "Ready" if truth else "Progressing", "")})

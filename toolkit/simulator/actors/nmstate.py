@@ -53,8 +53,8 @@ class NmStateOperator(Operator):
             if made is not None:
                 self.api.delete(kinds.DAEMON_SET, HANDLER, self.namespace)
             return
-        wanted = str(resource["metadata"]["generation"])
-        if made is None or pods.annotations(made).get(POLICY_LABEL) != wanted:
+        generation = str(resource["metadata"]["generation"])
+        if made is None or pods.annotations(made).get(POLICY_LABEL) != generation:
             self.make(operands(self.namespace, resource), resource)
         truth = ready([made])
         reason = SUCCESS if truth else PROGRESS
@@ -91,18 +91,22 @@ def trouble(policy: Object, node: Object) -> str | None:
 
     Nothing is known of a machine whose interfaces no document names; such a one takes everything.
     """
-    known = pods.annotations(node).get(names.INTERFACES)
-    if known is None:
+    annotation = pods.annotations(node).get(names.INTERFACES)
+    if annotation is None:
         return None
-    there = {*json.loads(known)}
-    wanted = (policy["spec"].get("desiredState") or {}).get("interfaces") or []
-    made = {one["name"] for one in wanted if one.get("type") not in PHYSICAL and one.get("state") != "absent"}
-    for interface in wanted:
-        if interface.get("type") in PHYSICAL and interface["name"] not in there and interface.get("state") == "up":
+    existing = {*json.loads(annotation)}
+    interfaces = (policy["spec"].get("desiredState") or {}).get("interfaces") or []
+    made = {
+        interface["name"]
+        for interface in interfaces
+        if interface.get("type") not in PHYSICAL and interface.get("state") != "absent"
+    }
+    for interface in interfaces:
+        if interface.get("type") in PHYSICAL and interface["name"] not in existing and interface.get("state") == "up":
             what = f"Interface {interface['name']} has no matching device on this node"
             return _error(node, what)
         ports = (interface.get("link-aggregation") or {}).get("port") or []
-        lost = [port for port in ports if port not in there | made]
+        lost = [port for port in ports if port not in existing | made]
         if lost:
             return _error(
                 node, f"Interface {interface['name']} of type bond needs the port {lost[0]}, which is not there"
@@ -120,8 +124,8 @@ def _error(node: Object, what: str) -> str:
 
 def mtus(policy: Object) -> dict[str, int]:
     """Return interface -> the MTU that a policy gives it, bytes."""
-    wanted = (policy["spec"].get("desiredState") or {}).get("interfaces") or []
-    return {one["name"]: one["mtu"] for one in wanted if isinstance(one.get("mtu"), int)}
+    interfaces = (policy["spec"].get("desiredState") or {}).get("interfaces") or []
+    return {interface["name"]: interface["mtu"] for interface in interfaces if isinstance(interface.get("mtu"), int)}
 
 
 def enactment(policy: Object, node: str) -> Object:
@@ -184,7 +188,10 @@ class NmStateHandler(PodActor):
     def _node_changed(self, _key: Key, old: Object | None, node: Object | None) -> None:
         if self.stopped.is_set():
             return
-        seen = [one and (pods.labels(one), pods.annotations(one).get(names.INTERFACES)) for one in (old, node)]
+        seen = [
+            version and (pods.labels(version), pods.annotations(version).get(names.INTERFACES))
+            for version in (old, node)
+        ]
         if seen[0] != seen[1]:
             self._wake()
 
@@ -195,13 +202,13 @@ class NmStateHandler(PodActor):
     def _reconcile(self, key: Key) -> None:
         policy = self._policies.get(key[1])
         agents = nodes_where(self.runtime, images.NMSTATE_HANDLERS)
-        first = min((pod["metadata"]["name"] for there in agents.values() for pod in there), default="")
+        first = min((pod["metadata"]["name"] for group in agents.values() for pod in group), default="")
         if policy is None or pods.deleting(policy) or first != self.pod["metadata"]["name"]:
             return
         selector = {"matchLabels": policy["spec"].get("nodeSelector") or {}}
         nodes = [
             node
-            for node in sorted(self.runtime.nodes.items(), key=lambda one: str(one["metadata"]["name"]))
+            for node in sorted(self.runtime.nodes.items(), key=lambda node: str(node["metadata"]["name"]))
             if node["metadata"]["name"] in agents and selects(selector or {}, pods.labels(node))
         ]
         # The agents stop at the first node that fails: what is wrong there would cut off the others, too.
@@ -213,7 +220,7 @@ class NmStateHandler(PodActor):
             state = enacted("Failing", FAILURE, why or "") if why else enacted("Available", SUCCESS)
             self._record(policy, node["metadata"]["name"], state)
             if index == 0:
-                self.say(f"policy {key[1]} on {len(nodes)} nodes")
+                self.log_line(f"policy {key[1]} on {len(nodes)} nodes")
         for node in nodes[failed + 1 :] if failed is not None else ():
             self._record(policy, node["metadata"]["name"], enacted("Aborted", _ABORTED))
         aborted = len(nodes) - failed - 1 if failed is not None else 0
@@ -223,17 +230,17 @@ class NmStateHandler(PodActor):
 
     def _take(self, policy: Object, node: Object) -> None:
         """Note on a node the MTUs that its interfaces have now, as its kubelet would find them."""
-        known = json.loads(pods.annotations(node).get(names.PORT_MTUS, "{}"))
-        if (wanted := known | mtus(policy)) != known:
-            self.runtime.kubelet.annotate(kinds.NODE, node["metadata"]["name"], {names.PORT_MTUS: json.dumps(wanted)})
+        old = json.loads(pods.annotations(node).get(names.PORT_MTUS, "{}"))
+        if (new := old | mtus(policy)) != old:
+            self.runtime.kubelet.annotate(kinds.NODE, node["metadata"]["name"], {names.PORT_MTUS: json.dumps(new)})
 
-    def _record(self, policy: Object, node: str, wanted: dict[str, tuple[str, str, str]]) -> None:
+    def _record(self, policy: Object, node: str, conditions: dict[str, tuple[str, str, str]]) -> None:
         body = enactment(policy, node)
         name = body["metadata"]["name"]
         have = self.api.find(ENACTMENT, name) or self.api.apply(ENACTMENT, body)
         status = {
             "policyGeneration": policy["metadata"]["generation"],
             "desiredState": policy["spec"].get("desiredState") or {},
-            "conditions": stated(have, wanted),
+            "conditions": stated(have, conditions),
         }
         self.api.set_status(ENACTMENT, have, status)

@@ -116,8 +116,8 @@ class Olm:
     def _plan(self, subscription: Object, target: str) -> Object:
         meta = subscription["metadata"]
         name = f"install-{hashlib.sha256((meta['uid'] + target).encode()).hexdigest()[:5]}"
-        if (there := self._plans.get(name, meta["namespace"])) is not None:
-            return there
+        if (plan := self._plans.get(name, meta["namespace"])) is not None:
+            return plan
         approval = subscription["spec"].get("installPlanApproval", "Automatic")
         spec = {
             "approval": approval,

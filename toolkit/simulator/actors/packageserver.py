@@ -46,12 +46,14 @@ class PackageServer:
         if not self._sources.synced:
             return  # the first list wakes it
         package = packages()[key[1]]
-        sources = sorted(self._sources.items(), key=lambda one: catalogue.content(one) != one["metadata"]["name"])
-        there: dict[str, Object] = {}
-        for one in sources:
-            if not pods.deleting(one):
-                there.setdefault(catalogue.content(one), one)
-        offering = [there[name] for name in package.sources if name in there]
+        sources = sorted(
+            self._sources.items(), key=lambda source: catalogue.content(source) != source["metadata"]["name"]
+        )
+        source_of_content: dict[str, Object] = {}
+        for source in sources:
+            if not pods.deleting(source):
+                source_of_content.setdefault(catalogue.content(source), source)
+        offering = [source_of_content[name] for name in package.sources if name in source_of_content]
         if offering:
             self._api.apply(kinds.PACKAGE_MANIFEST, package_manifest(package, offering[0]))
             return

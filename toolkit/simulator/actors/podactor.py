@@ -42,7 +42,7 @@ class PodActor:
         for running in self._running:
             running.stop()
 
-    def say(self, line: str) -> None:
+    def log_line(self, line: str) -> None:
         """Write a line to the pod's log."""
         self._logs.append(self.pod, line)
 
@@ -68,7 +68,7 @@ class PodActor:
                 return work(key)
             except ApiError as error:
                 if error.forbidden:
-                    self.say(f"E {error}")
+                    self.log_line(f"E {error}")
                 raise
 
         queue = Loop(f"{type(self).__name__} {self.pod['metadata']['name']}", tried).start()
@@ -112,22 +112,22 @@ class Operator(PodActor):
 
     def _when_synced(self, _key: Key) -> float | None:
         # The last list to come wakes it.
-        known = all(kind in self.caches and self.caches[kind].synced for kind, _ in self.watched)
-        return self.reconcile() if known else None
+        synced = all(kind in self.caches and self.caches[kind].synced for kind, _ in self.watched)
+        return self.reconcile() if synced else None
 
-    def there(self, kind: Kind) -> list[Object]:
+    def objects(self, kind: Kind) -> list[Object]:
         """Return the objects of a kind that are not being deleted, oldest first."""
-        found = [one for one in self.caches[kind].items() if not pods.deleting(one)]
-        return sorted(found, key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]))
+        objects = [obj for obj in self.caches[kind].items() if not pods.deleting(obj)]
+        return sorted(objects, key=lambda obj: (obj["metadata"]["creationTimestamp"], obj["metadata"]["name"]))
 
     def settle(
         self, resource: Object, made: Callable[[], Iterable[tuple[Kind, Object]]], *, missing: bool = False
     ) -> None:
         """Make what a custom resource asks for, if it has changed since, or `missing` says that some of it is gone."""
-        wanted = (resource["metadata"]["uid"], resource["metadata"]["generation"])
-        if missing or self.installed != wanted:
+        version = (resource["metadata"]["uid"], resource["metadata"]["generation"])
+        if missing or self.installed != version:
             self.make(made(), resource)
-            self.installed = wanted
+            self.installed = version
 
     def own(self, kind: Kind, name: str) -> Object | None:
         """Return an object of the operator's own namespace, as last seen."""
@@ -140,43 +140,43 @@ def ready(daemon_sets: Iterable[Object | None]) -> bool:
     None may have an earlier template.
     """
     return all(
-        one is not None
-        and (status := one.get("status") or {}).get("desiredNumberScheduled", 0) > 0
+        daemon_set is not None
+        and (status := daemon_set.get("status") or {}).get("desiredNumberScheduled", 0) > 0
         and status.get("numberReady", 0) == status["desiredNumberScheduled"]
-        and status.get("observedGeneration") == one["metadata"]["generation"]
-        and _replaced(one, status)
-        for one in daemon_sets
+        and status.get("observedGeneration") == daemon_set["metadata"]["generation"]
+        and _replaced(daemon_set, status)
+        for daemon_set in daemon_sets
     )
 
 
-def settled(one: Object | None) -> bool:
+def settled(daemon_set: Object | None) -> bool:
     """Return whether a DaemonSet is there, and none of its pods is missing or, with OnDelete, of an earlier template.
 
     Without a node to be on, none is missing.
     """
-    if one is None:
+    if daemon_set is None:
         return False
-    status = one.get("status") or {}
-    current: bool = status.get("observedGeneration") == one["metadata"]["generation"]
+    status = daemon_set.get("status") or {}
+    current: bool = status.get("observedGeneration") == daemon_set["metadata"]["generation"]
     available: bool = status.get("numberAvailable", 0) == status.get("desiredNumberScheduled", 0)
-    return current and available and _replaced(one, status)
+    return current and available and _replaced(daemon_set, status)
 
 
-def _replaced(one: Object, status: Object) -> bool:
+def _replaced(daemon_set: Object, status: Object) -> bool:
     """Return whether no pod has an earlier template, of a DaemonSet whose pods stay until they are deleted.
 
     Both of NVIDIA's operators wait for that (gpu-operator, controllers/object_controls.go; network-operator,
     pkg/state/state_skel.go).
     """
-    if ((one.get("spec") or {}).get("updateStrategy") or {}).get("type") != "OnDelete":
+    if ((daemon_set.get("spec") or {}).get("updateStrategy") or {}).get("type") != "OnDelete":
         return True
     return bool(status.get("updatedNumberScheduled", 0) == status.get("desiredNumberScheduled", 0))
 
 
 def nodes_where(runtime: Runtime, images: frozenset[str], part: str = "") -> dict[str, list[Object]]:
     """Return node -> pods running there of one of the images, whose command contains `part`."""
-    found: dict[str, list[Object]] = {}
+    pods_of_node: dict[str, list[Object]] = {}
     for pod in runtime.pods.items():
         if pods.runs(pod) and pods.basename(pods.image(pod)) in images and part in pods.command(pod):
-            found.setdefault(pods.node_name(pod), []).append(pod)
-    return found
+            pods_of_node.setdefault(pods.node_name(pod), []).append(pod)
+    return pods_of_node

@@ -81,7 +81,10 @@ class PodLogs:
             return
         owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": meta["uid"]}
         containers = [container["name"] for container in pod["spec"]["containers"]]
-        entries = [{"containers": [one], "logsFile": str(folder / f"{one}.log"), "follow": False} for one in containers]
+        entries = [
+            {"containers": [container], "logsFile": str(folder / f"{container}.log"), "follow": False}
+            for container in containers
+        ]
         body = manifest(sim_kinds.LOGS, name, namespace, owners=[owner], spec={"logs": entries})
         try:
             self._runtime.kubelet.apply(sim_kinds.LOGS, body)

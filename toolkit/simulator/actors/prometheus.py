@@ -36,7 +36,7 @@ class Prometheus:
 
     def configuration(self) -> str:
         """Return a configuration file for a Prometheus on this machine, with OpenShift's intervals."""
-        found = {
+        document = {
             "global": {"scrape_interval": "15s", "evaluation_interval": "30s"},
             "rule_files": [RULES],
             "scrape_configs": [
@@ -53,15 +53,15 @@ class Prometheus:
                 },
             ],
         }
-        return yaml.safe_dump(found, sort_keys=False)
+        return yaml.safe_dump(document, sort_keys=False)
 
     def rules(self) -> str:
         """Return the rules of all PrometheusRules that it reads, as a rule file."""
-        found = self._monitored(kinds.PROMETHEUS_RULE)
+        rules = self._monitored(kinds.PROMETHEUS_RULE)
         groups = [
-            {**group, "name": f"{one['metadata']['namespace']}/{one['metadata']['name']}/{group['name']}"}
-            for one in found
-            for group in one["spec"].get("groups") or []
+            {**group, "name": f"{rule['metadata']['namespace']}/{rule['metadata']['name']}/{group['name']}"}
+            for rule in rules
+            for group in rule["spec"].get("groups") or []
         ]
         return yaml.safe_dump({"groups": groups}, sort_keys=False)
 
@@ -77,9 +77,9 @@ class Prometheus:
         return {"targets": [self._address], "labels": {"__metrics_path__": path, **labels}}
 
     def _monitored(self, kind: kinds.Kind) -> list[Object]:
-        wanted = self._operator.list(kinds.NAMESPACE, selector=f"{CLUSTER_MONITORING}=true")["items"]
-        spaces = sorted(one["metadata"]["name"] for one in wanted)
-        return [one for space in spaces for one in self._operator.list(kind, space)["items"]]
+        labelled = self._operator.list(kinds.NAMESPACE, selector=f"{CLUSTER_MONITORING}=true")["items"]
+        spaces = sorted(namespace["metadata"]["name"] for namespace in labelled)
+        return [obj for space in spaces for obj in self._operator.list(kind, space)["items"]]
 
     def _exporters(self) -> Iterator[Object]:
         for monitor in self._monitored(kinds.SERVICE_MONITOR):
@@ -92,15 +92,15 @@ class Prometheus:
         namespace, spec = monitor["metadata"]["namespace"], monitor["spec"]
         services = self._own.list(sim_kinds.SERVICE, namespace, _selector(spec["selector"]))["items"]
         for service in services:
-            wanted = _selector({"matchLabels": service["spec"].get("selector") or {}})
-            for pod in self._own.list(kinds.POD, namespace, wanted)["items"] if wanted else ():
+            selector = _selector({"matchLabels": service["spec"].get("selector") or {}})
+            for pod in self._own.list(kinds.POD, namespace, selector)["items"] if selector else ():
                 for endpoint in spec.get("endpoints") or []:
                     if pods.runs(pod):
                         yield self._of_pod(pod, service, endpoint)
 
     def _of_pod(self, pod: Object, service: Object, endpoint: Object) -> Object:
         meta, name = pod["metadata"], service["metadata"]["name"]
-        ports = {one.get("name"): one["port"] for one in service["spec"]["ports"]}
+        ports = {port.get("name"): port["port"] for port in service["spec"]["ports"]}
         labels = {
             "job": name,
             "service": name,

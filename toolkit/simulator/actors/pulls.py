@@ -32,7 +32,7 @@ def registry(image: str) -> str:
 def images(pod: Object) -> list[str]:
     """Return the images of a pod's containers."""
     spec = pod["spec"]
-    return [str(one.get("image", "")) for one in (*(spec.get("initContainers") or []), *spec["containers"])]
+    return [str(container.get("image", "")) for container in (*(spec.get("initContainers") or []), *spec["containers"])]
 
 
 def pull(pod: Object, node: Object | None) -> Pull | None:
@@ -60,7 +60,7 @@ def waiting(pod: Object, failed: Pull, *, again: bool) -> Object:
     message = f'Back-off pulling image "{failed.image}": {FAILED}: {failed.error}' if again else failed.error
     status = pod["status"]
     return {
-        key: [_stuck(one, reason, message) if one.get("image") == failed.image else one for one in status[key]]
+        key: [_stuck(entry, reason, message) if entry.get("image") == failed.image else entry for entry in status[key]]
         for key in ("initContainerStatuses", "containerStatuses")
         if status.get(key)
     }
@@ -73,8 +73,8 @@ def _stuck(status: Object, reason: str, message: str) -> Object:
 def reason(pod: Object) -> str:
     """Return why a container of a pod waits, as its status has it: the first that is about an image."""
     status = pod.get("status") or {}
-    for one in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
-        why = str(((one.get("state") or {}).get("waiting") or {}).get("reason") or "")
+    for entry in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
+        why = str(((entry.get("state") or {}).get("waiting") or {}).get("reason") or "")
         if why in (BACK_OFF, FAILED):
             return why
     return ""
@@ -84,7 +84,7 @@ def pulled(pod: Object) -> Object:
     """Return the status of a pod whose images are there after all: its containers are being created."""
     status = pod["status"]
     return {
-        key: [{**one, "state": {"waiting": {"reason": "ContainerCreating"}}} for one in status[key]]
+        key: [{**entry, "state": {"waiting": {"reason": "ContainerCreating"}}} for entry in status[key]]
         for key in ("initContainerStatuses", "containerStatuses")
         if status.get(key)
     }

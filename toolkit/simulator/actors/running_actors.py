@@ -20,8 +20,8 @@ def actor_of(pod: Object) -> Factory | None:
     Plugins and drivers have no actor: their pods' running is what counts (`devices`, `volumes`).
     """
     name = pods.basename(pods.image(pod))
-    for known, part, factory in packages.actors():
-        if name in known and part in pods.command(pod):
+    for programs, part, factory in packages.actors():
+        if name in programs and part in pods.command(pod):
             return factory
     return None
 
@@ -52,23 +52,23 @@ class RunningActors:
             actor.stop()
 
     def _changed(self, key: Key, old: Object | None, pod: Object | None) -> None:
-        if any(one is not None and actor_of(one) for one in (old, pod)):
+        if any(version is not None and actor_of(version) for version in (old, pod)):
             self._loop.add(key)
 
     def _reconcile(self, key: Key) -> None:
         pod = self._runtime.pods.get(key[1], key[0])
-        wanted = None
+        instance = None
         if pod is not None and _acts(pod):
-            wanted = (pod["metadata"]["uid"], pods.restarts(pod))
+            instance = (pod["metadata"]["uid"], pods.restarts(pod))
         have = self._actors.get(key)
-        if have and have[0] != wanted:
+        if have and have[0] != instance:
             have[1].stop()
             del self._actors[key]
             log.info("%s/%s stopped", *key)
             have = None
         factory = actor_of(pod) if pod else None
-        if have is None and wanted and pod and factory:
+        if have is None and instance and pod and factory:
             actor = factory(self._runtime, self._logs, pod)
-            self._actors[key] = (wanted, actor)
+            self._actors[key] = (instance, actor)
             log.info("%s/%s started: %s", *key, type(actor).__name__)
             actor.start()

@@ -74,8 +74,8 @@ class Runtime:
     @property
     def pod_mtu(self) -> int:
         """MTU of the pods' eth0, bytes."""
-        found = self.network.get(NETWORK_CONFIG) or {}
-        return int((found.get("status") or {}).get("clusterNetworkMTU") or POD_MTU)
+        network = self.network.get(NETWORK_CONFIG) or {}
+        return int((network.get("status") or {}).get("clusterNetworkMTU") or POD_MTU)
 
     def identity(self, name: str) -> Api:
         """Return access as one of OpenShift's own parts, from `identities/<name>.kubeconfig`."""

@@ -27,21 +27,21 @@ def is_cache(storage_class: Object) -> bool:
 def secret_of(claim: Object, storage_class: Object) -> tuple[str, str]:
     """Return namespace and name of the Secret that names the home of a claim's cache."""
     parameters, meta = storage_class.get("parameters") or {}, claim["metadata"]
-    found = [str(parameters.get(f"{_SECRET}-{part}", "")) for part in ("namespace", "name")]
+    templates = [str(parameters.get(f"{_SECRET}-{part}", "")) for part in ("namespace", "name")]
     for word in ("name", "namespace"):
-        found = [each.replace(f"${{pvc.{word}}}", meta[word]) for each in found]
-    return found[0], found[1]
+        templates = [template.replace(f"${{pvc.{word}}}", meta[word]) for template in templates]
+    return templates[0], templates[1]
 
 
 def home_of(secret: Object) -> dict[str, str]:
     """Return the texts of a Secret; raise ValueError for one that names neither a bucket nor an export."""
     try:
-        found = {key: base64.b64decode(text).decode() for key, text in (secret.get("data") or {}).items()}
+        data = {key: base64.b64decode(text).decode() for key, text in (secret.get("data") or {}).items()}
     except (binascii.Error, UnicodeDecodeError):
         raise ValueError("the secret of the cache has a value that is not text") from None
-    if not any(all(found.get(key) for key in keys) for keys in (BUCKET, EXPORT)):
+    if not any(all(data.get(key) for key in keys) for keys in (BUCKET, EXPORT)):
         raise ValueError(f"the secret of the cache has neither {', '.join(BUCKET)} nor {', '.join(EXPORT)}")
-    return found
+    return data
 
 
 def mode_of(claim: Object, storage_class: Object) -> str:
@@ -53,7 +53,7 @@ def mode_of(claim: Object, storage_class: Object) -> str:
 def make(gui: Gui, volume: str, file_system: str, home: Mapping[str, str], *, mode: str, size: int) -> None:
     """Make a cache with its quota, in bytes; what is there already stays. Raises GuiError."""
     exported = f"{volume}-exportmap"
-    gateways = [each["adminNodename"] for each in gui.get("nodes")["nodes"] if each["roles"]["gatewayNode"]]
+    gateways = [node["adminNodename"] for node in gui.get("nodes")["nodes"] if node["roles"]["gatewayNode"]]
     if not gateways:
         raise ValueError("Failed to the create a cache volume as there in no gateway node in the cluster")
     of_bucket = "bucket" in home

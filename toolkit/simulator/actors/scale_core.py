@@ -22,7 +22,7 @@ def name_of(node: str) -> str:
 def pod(node: str, spec: Object) -> Object:
     """Return the core pod of a node; `spec` is the Cluster's."""
     roles = (spec.get("daemon") or {}).get("roles") or []
-    client: Object = next((each for each in roles if each.get("name") == "client"), {})
+    client: Object = next((role for role in roles if role.get("name") == "client"), {})
     container = {
         "name": "gpfs",
         "image": f"{_IMAGES}/{(spec.get('license') or {}).get('license')}/ibm-spectrum-scale-daemon:v5.2.3.1",

@@ -69,21 +69,21 @@ class ScaleCsiOperator(Operator):
 
     def reconcile(self) -> None:
         """Reconcile what is made for each, and remove the driver with the last."""
-        there = self.there(self.kind)
-        for resource in there:
+        resources = self.objects(self.kind)
+        for resource in resources:
             self._install(resource)
-        if not there and self.api.find(sim_kinds.CSI_DRIVER, DRIVER):
+        if not resources and self.api.find(sim_kinds.CSI_DRIVER, DRIVER):
             self.api.delete(sim_kinds.CSI_DRIVER, DRIVER)
 
     def _install(self, resource: Object) -> None:
         meta = resource["metadata"]
-        wanted = (meta["uid"], meta["generation"])
+        version = (meta["uid"], meta["generation"])
         chosen = generation(pods.image(self.pod))
         why = lacking(resource["spec"], chosen)
-        if not why and (self.installed != wanted or self.own(kinds.DAEMON_SET, NAME) is None):
+        if not why and (self.installed != version or self.own(kinds.DAEMON_SET, NAME) is None):
             self._remove_former(chosen)
             self.make(operands(self.namespace, resource["spec"], chosen), resource)
-            self.installed = wanted
+            self.installed = version
         truth = not why and ready([self.own(kinds.DAEMON_SET, NAME)])
         reason = "CSIReady" if truth else "ValidationFailed" if why else "CSIProgressing"
         conditions = stated(resource, {"Success": (str(truth), reason, why or "")})
@@ -127,11 +127,11 @@ def _driver(namespace: str, account: str, spec: Object, chosen: Generation) -> t
     """Return the driver's DaemonSet; a changed list of clusters makes new pods, which read it."""
     kind, made = daemon_set(namespace, NAME, _driver_pod(account, spec, chosen), BY)
     clusters = spec.get("clusters") or []
-    primary = next((str(one["id"]) for one in clusters if one.get("primary")), None)
-    known = scale_handles.knowledge(
-        [str(one["id"]) for one in clusters], chosen.parts, spec.get("localScaleCluster") or primary
+    primary = next((str(cluster["id"]) for cluster in clusters if cluster.get("primary")), None)
+    annotations = scale_handles.annotations(
+        [str(cluster["id"]) for cluster in clusters], chosen.parts, spec.get("localScaleCluster") or primary
     )
-    made["spec"]["template"]["metadata"]["annotations"] = known
+    made["spec"]["template"]["metadata"]["annotations"] = annotations
     return kind, made
 
 

@@ -38,10 +38,12 @@ class ScaleOperator(Operator):
 
     def reconcile(self) -> float | None:
         """Bring everything up to date; again soon while something is missing."""
-        clusters = self.there(kinds.SCALE_CLUSTER)
+        clusters = self.objects(kinds.SCALE_CLUSTER)
         troubles = self._cores(clusters[0]) if clusters else ["there is no Cluster"]
-        remotes = {each["metadata"]["name"]: self._remote(each) for each in self.there(kinds.SCALE_REMOTE_CLUSTER)}
-        mounted = [self._mount(each, troubles, remotes) for each in self.there(kinds.SCALE_FILE_SYSTEM)]
+        remotes = {
+            remote["metadata"]["name"]: self._remote(remote) for remote in self.objects(kinds.SCALE_REMOTE_CLUSTER)
+        }
+        mounted = [self._mount(file_system, troubles, remotes) for file_system in self.objects(kinds.SCALE_FILE_SYSTEM)]
         if clusters and any(mounted):
             self._driver(clusters[0])
         return None if clusters and not troubles and all(mounted) else AGAIN_SECONDS
@@ -50,21 +52,25 @@ class ScaleOperator(Operator):
         """Make and remove core pods, report how far they are; return why a file system cannot be mounted yet."""
         selector = {"matchLabels": (cluster["spec"].get("daemon") or {}).get("nodeSelector") or {}}
         nodes = {
-            each["metadata"]["name"]: each
-            for each in self.there(kinds.NODE)
-            if selects(selector or {}, pods.labels(each))
+            node["metadata"]["name"]: node
+            for node in self.objects(kinds.NODE)
+            if selects(selector or {}, pods.labels(node))
         }
-        there = {each["metadata"]["name"]: each for each in self.caches[kinds.POD].items()}
-        wanted = {scale_core.name_of(name): name for name in nodes}
-        for pod in there.keys() - wanted.keys():
+        pod_of_name = {pod["metadata"]["name"]: pod for pod in self.caches[kinds.POD].items()}
+        node_of_pod = {scale_core.name_of(name): name for name in nodes}
+        for pod in pod_of_name.keys() - node_of_pod.keys():
             self.api.delete(kinds.POD, pod, SCALE_NAMESPACE)
         self.make(
-            ((kinds.POD, scale_core.pod(wanted[pod], cluster["spec"])) for pod in wanted.keys() - there.keys()), cluster
+            (
+                (kinds.POD, scale_core.pod(node_of_pod[pod], cluster["spec"]))
+                for pod in node_of_pod.keys() - pod_of_name.keys()
+            ),
+            cluster,
         )
         late = [
-            _late(pod, there.get(pod), nodes[wanted[pod]])
-            for pod in sorted(wanted)
-            if pod not in there or not pods.condition(there[pod], "Ready")
+            _late(pod, pod_of_name.get(pod), nodes[node_of_pod[pod]])
+            for pod in sorted(node_of_pod)
+            if pod not in pod_of_name or not pods.condition(pod_of_name[pod], "Ready")
         ]
         few = (
             [f"{len(nodes)} nodes have the label of core pods, and {QUORUM} make a quorum"]
@@ -75,18 +81,18 @@ class ScaleOperator(Operator):
         self._show(kinds.SCALE_CLUSTER, cluster, "Success", troubles, "Configured")
         daemon = self._daemon(cluster)
         if daemon is not None:
-            running = {"running": str(len(wanted) - len(late)), "starting": str(len(late))}
+            running = {"running": str(len(node_of_pod) - len(late)), "starting": str(len(late))}
             identity = {} if troubles else {"clusterID": names.SCALE_CLUSTER_ID, "clusterName": NAME}
             self.api.set_status(sim_kinds.SCALE_DAEMON, daemon, {"podsStatus": running, **identity})
         return troubles
 
     def _daemon(self, cluster: Object) -> Object | None:
         """Return the Daemon, which has the cluster's id; make it where it is missing."""
-        found = self.caches[sim_kinds.SCALE_DAEMON].get(NAME, SCALE_NAMESPACE)
-        if found is None:
+        daemon = self.caches[sim_kinds.SCALE_DAEMON].get(NAME, SCALE_NAMESPACE)
+        if daemon is None:
             body = manifest(sim_kinds.SCALE_DAEMON, NAME, SCALE_NAMESPACE, spec={})
             self.make([(sim_kinds.SCALE_DAEMON, body)], cluster)
-        return found
+        return daemon
 
     def _remote(self, remote: Object) -> str | None:
         """Report whether the storage cluster can be called; return why not."""
@@ -102,10 +108,10 @@ class ScaleOperator(Operator):
         return why
 
     def _account(self, secret: str, namespace: str) -> str | None:
-        found = self.runtime.secrets.get(secret, namespace)
-        if found is None:
+        obj = self.runtime.secrets.get(secret, namespace)
+        if obj is None:
             return f"secret {namespace}/{secret} not found"
-        lacking = sorted(_KEYS - {*(found.get("data") or {})})
+        lacking = sorted(_KEYS - {*(obj.get("data") or {})})
         return f"secret {namespace}/{secret} has no key {lacking[0]}" if lacking else None
 
     def _certificate(self, gui: Object) -> str | None:
@@ -123,13 +129,13 @@ class ScaleOperator(Operator):
     def _mount(self, file_system: Object, troubles: list[str], remotes: Mapping[str, str | None]) -> bool:
         """Report whether a file system is mounted on every core pod's node; return it."""
         remote = (file_system["spec"].get("remote") or {}).get("cluster", "")
-        found = list(troubles)
+        faults = list(troubles)
         if remote not in remotes:
-            found.append(f"RemoteCluster {remote} not found")
+            faults.append(f"RemoteCluster {remote} not found")
         elif why := remotes[remote]:
-            found.append(f"RemoteCluster {remote} is not ready: {why}")
-        self._show(kinds.SCALE_FILE_SYSTEM, file_system, "Success", found, "FilesystemEstablished")
-        return not found
+            faults.append(f"RemoteCluster {remote} is not ready: {why}")
+        self._show(kinds.SCALE_FILE_SYSTEM, file_system, "Success", faults, "FilesystemEstablished")
+        return not faults
 
     def _show(self, kind: kinds.Kind, obj: Object, condition: str, troubles: list[str], good: str) -> None:
         state = ("False", "Waiting", "; ".join(troubles)) if troubles else ("True", good, "")
@@ -144,16 +150,16 @@ class ScaleOperator(Operator):
         self.settle(cluster, lambda: [(kinds.SECRET, secret), (kinds.CSI_SCALE_OPERATOR, self._csi(cluster))])
 
     def _csi(self, cluster: Object) -> Object:
-        remote = self.there(kinds.SCALE_REMOTE_CLUSTER)[0]["spec"]["gui"]
+        remote = self.objects(kinds.SCALE_REMOTE_CLUSTER)[0]["spec"]["gui"]
         selector = [{"key": key, "value": value} for key, value in cluster["spec"]["daemon"]["nodeSelector"].items()]
-        known = {
+        secret_of_cluster = {
             names.SCALE_CLUSTER_ID: OWN_ACCOUNT,
             names.SCALE_STORAGE_ID: remote.get("csiSecretName") or OWN_ACCOUNT,
         }
         spec = {
             "clusters": [
                 {"id": id_, "secrets": secret, "secureSslMode": False, "restApi": [{"guiHost": f"{NAME}-gui"}]}
-                for id_, secret in known.items()
+                for id_, secret in secret_of_cluster.items()
             ],
             "localScaleCluster": names.SCALE_CLUSTER_ID,
             "spectrumScale": _DRIVER,

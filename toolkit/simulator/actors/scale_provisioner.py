@@ -44,23 +44,25 @@ class ScaleProvisioner(PodActor):
         claim = self._claims.get(key[1], key[0])
         if claim is None or provisioning.asked_of(claim) != platform.SCALE_CSI_DRIVER:
             return None
-        known = self._driver()
-        if known is None:
+        driver = self._driver()
+        if driver is None:
             return AGAIN_SECONDS
         try:
-            provisioning.provision(self.api, claim, platform.SCALE_CSI_DRIVER, partial(self.place, known=known))
+            provisioning.provision(self.api, claim, platform.SCALE_CSI_DRIVER, partial(self.place, driver=driver))
         except (ValueError, GuiError) as error:
-            self.say(f"E failed to provision volume with StorageClass {claim['spec']['storageClassName']!r}: {error}")
+            self.log_line(
+                f"E failed to provision volume with StorageClass {claim['spec']['storageClassName']!r}: {error}"
+            )
             return AGAIN_SECONDS
         return None
 
-    def place(self, claim: Object, storage_class: Object, known: Object) -> Object:
+    def place(self, claim: Object, storage_class: Object, driver: Object) -> Object:
         """Return where the files of a claim's volume are; a cache is made first, where its cluster has a GUI."""
-        found = source(claim, storage_class, known)
-        handle = volumes.parse(found["csi"]["volumeHandle"])
+        place = source(claim, storage_class, driver)
+        handle = volumes.parse(place["csi"]["volumeHandle"])
         gui = client.of_cluster(self.runtime.settings.home, handle.cluster)
         if gui is None or not scale_caches.is_cache(storage_class):
-            return found
+            return place
         namespace, name = scale_caches.secret_of(claim, storage_class)
         secret = self.api.find(kinds.SECRET, name, namespace) if name and namespace else None
         if secret is None:
@@ -73,7 +75,7 @@ class ScaleProvisioner(PodActor):
             mode=scale_caches.mode_of(claim, storage_class),
             size=int(amount(claim["spec"]["resources"]["requests"]["storage"]) or 0),
         )
-        return found
+        return place
 
     def _reclaim(self, key: Key) -> None:
         volume = self._volumes.get(key[1])
@@ -85,15 +87,17 @@ class ScaleProvisioner(PodActor):
             try:
                 scale_caches.remove(gui, handle.fileset, handle.file_system)
             except GuiError as error:
-                self.say(f"E failed to delete the cache {handle.fileset}: {error}")
+                self.log_line(f"E failed to delete the cache {handle.fileset}: {error}")
 
     def _driver(self) -> Object | None:
         drivers = images.CSI_DRIVERS[platform.SCALE_CSI_DRIVER]
-        running = (one for one in self.runtime.pods.items() if pods.runs(one))
-        return next((scale_handles.known_to(one) for one in running if pods.basename(pods.image(one)) in drivers), None)
+        running = (pod for pod in self.runtime.pods.items() if pods.runs(pod))
+        return next(
+            (scale_handles.started_with(pod) for pod in running if pods.basename(pods.image(pod)) in drivers), None
+        )
 
 
-def source(claim: Object, storage_class: Object, known: Object) -> Object:
+def source(claim: Object, storage_class: Object, driver: Object) -> Object:
     """Return where the files of a claim's volume are: a fileset of its own on the file system of the class.
 
     Raise ValueError as the driver refuses: without a file system, for a cluster that it does not know, for an access
@@ -104,8 +108,8 @@ def source(claim: Object, storage_class: Object, known: Object) -> Object:
     file_system = parameters.get("volBackendFs")
     if not file_system:
         raise ValueError("volBackendFs must be specified in storageClass")
-    cluster = parameters.get("clusterId") or known["local"]
-    if cluster not in known["clusters"]:
+    cluster = parameters.get("clusterId") or driver["local"]
+    if cluster not in driver["clusters"]:
         raise ValueError(f"unable to find cluster [{cluster}] details in custom resource")
     if fault := _refused(claim, storage_class):
         raise ValueError(fault)
@@ -113,7 +117,7 @@ def source(claim: Object, storage_class: Object, known: Object) -> Object:
     identity = f"{cluster};{file_system_uid(file_system)}"
     kind = 2 if scale_caches.is_cache(storage_class) else 0
     handle = f"{kind};2;{identity};;{name};/{file_system}/{name}"
-    if 7 not in known["parts"]:  # noqa: PLR2004 - a driver of 2.0
+    if 7 not in driver["parts"]:  # noqa: PLR2004 - a driver of 2.0
         handle = f"{identity};filesetName={name};path=/{file_system}/{name}"
     return {"csi": {"driver": platform.SCALE_CSI_DRIVER, "volumeHandle": handle}}
 
@@ -131,7 +135,8 @@ def _refused(claim: Object, storage_class: Object) -> str | None:
         allowed = f"{', '.join(CACHE_MODES[:-1])} or {CACHE_MODES[-1]}"
         return f"Invalid cache mode is specified: {mode}, allowed cache modes are: {allowed}"
     if fault := next(
-        filter(None, (_mode_fault(each, mode, caches=caches) for each in claim["spec"]["accessModes"])), None
+        filter(None, (_mode_fault(access_mode, mode, caches=caches) for access_mode in claim["spec"]["accessModes"])),
+        None,
     ):
         return fault
     if caches and (storage_class["metadata"].get("annotations") or {}).get(names.GATEWAY) == "none":

@@ -39,13 +39,13 @@ class ServiceCa:
 
     def start(self) -> None:
         """Start."""
-        for part in (self._services, self._signed, *(each for pair in self._injected for each in pair)):
+        for part in (self._services, self._signed, *(cache for pair in self._injected for cache in pair)):
             part.start()
 
     def _inject_into(self, kind: kinds.Kind) -> None:
         def inject(key: Key) -> None:
-            found = cache.get(key[1])
-            if found is not None and (missing := without_ca(found, self._authority.certificate)):
+            configuration = cache.get(key[1])
+            if configuration is not None and (missing := without_ca(configuration, self._authority.certificate)):
                 self._api.apply(kind, manifest(kind, key[1], webhooks=missing))
 
         loop = Loop(f"service CA, {kind.plural}", inject)
@@ -86,9 +86,9 @@ def without_ca(configuration: Object, certificate: bytes) -> list[Object]:
         return []
     bundle = _text(certificate)
     every = configuration.get("webhooks") or []
-    if all(each["clientConfig"].get("caBundle") == bundle for each in every):
+    if all(webhook["clientConfig"].get("caBundle") == bundle for webhook in every):
         return []
-    return [{"name": each["name"], "clientConfig": {"caBundle": bundle}} for each in every]
+    return [{"name": webhook["name"], "clientConfig": {"caBundle": bundle}} for webhook in every]
 
 
 def _text(content: bytes) -> str:

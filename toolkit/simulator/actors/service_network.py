@@ -50,8 +50,8 @@ class ServiceNetwork:
             request = await reader.readuntil(b"\r\n\r\n")
             host, _, port = request.split(b" ")[1].decode().rpartition(":")
             try:
-                found = await asyncio.to_thread(self._loopback_port, host, int(port))
-                far_reader, far_writer = await asyncio.open_connection(LOOPBACK, found)
+                near = await asyncio.to_thread(self._loopback_port, host, int(port))
+                far_reader, far_writer = await asyncio.open_connection(LOOPBACK, near)
             except (Refused, ApiError, OSError, ValueError) as error:
                 log.warning("%s:%s: %s", host, port, error)
                 writer.write(f"HTTP/1.1 503 connection refused: {error}\r\nContent-Length: 0\r\n\r\n".encode())
@@ -65,14 +65,14 @@ class ServiceNetwork:
     def _loopback_port(self, host: str, port: int) -> int:
         if ipaddress.ip_address(host).is_loopback:
             return port
-        there = endpoint(self._api.list(sim_kinds.SERVICE)["items"], self._slices, host, port)
-        if there not in self._listening:
-            raise Refused(f"no program listens on port {there[1]} of the pod with address {there[0]}")
-        return self._listening[there]
+        target = endpoint(self._api.list(sim_kinds.SERVICE)["items"], self._slices, host, port)
+        if target not in self._listening:
+            raise Refused(f"no program listens on port {target[1]} of the pod with address {target[0]}")
+        return self._listening[target]
 
     def _slices(self, namespace: str, service: str) -> list[Object]:
-        found: list[Object] = self._api.list(sim_kinds.ENDPOINT_SLICE, namespace, f"{SERVICE_NAME}={service}")["items"]
-        return found
+        slices: list[Object] = self._api.list(sim_kinds.ENDPOINT_SLICE, namespace, f"{SERVICE_NAME}={service}")["items"]
+        return slices
 
 
 def endpoint(
@@ -82,17 +82,21 @@ def endpoint(
 
     `slices` returns the EndpointSlices of a Service, by namespace and name.
     """
-    service = next((one for one in services if one["spec"].get("clusterIP") == address), None)
+    service = next((candidate for candidate in services if candidate["spec"].get("clusterIP") == address), None)
     if service is None:
         return address, port
     meta, entries = service["metadata"], service["spec"].get("ports") or []
     name = f"{meta['namespace']}/{meta['name']}"
-    entry = next((one for one in entries if one["port"] == port), None)
+    entry = next((candidate for candidate in entries if candidate["port"] == port), None)
     if entry is None:
         raise Refused(f"Service {name} has no port {port}")
-    for found in slices(meta["namespace"], meta["name"]):
-        targets = [one["port"] for one in found.get("ports") or [] if one.get("name", "") == entry.get("name", "")]
-        ready = [one for one in found.get("endpoints") or [] if (one.get("conditions") or {}).get("ready")]
+    for slice_ in slices(meta["namespace"], meta["name"]):
+        targets = [
+            port_entry["port"]
+            for port_entry in slice_.get("ports") or []
+            if port_entry.get("name", "") == entry.get("name", "")
+        ]
+        ready = [member for member in slice_.get("endpoints") or [] if (member.get("conditions") or {}).get("ready")]
         if targets and ready:
             return ready[0]["addresses"][0], targets[0]
     raise Refused(f"Service {name} has no ready endpoint")

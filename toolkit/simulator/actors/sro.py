@@ -31,7 +31,7 @@ class SpecialResourceOperator(Operator):
         """Reconcile the recipe's namespace, or remove it with its SpecialResource."""
         recipe = self.own(self.kind, RECIPE)
         if recipe is None or pods.deleting(recipe):
-            if self.there(kinds.DAEMON_SET):
+            if self.objects(kinds.DAEMON_SET):
                 self.api.delete(kinds.NAMESPACE, RECIPE)
             return None
         return self._install(recipe)

@@ -140,24 +140,24 @@ class SuiteRunners:
             return run.process.returncode, printed.splitlines()
 
     def _files(self, pod: Object) -> Mapping[str, str]:
-        volumes = {each["name"]: each.get("configMap") for each in pod["spec"].get("volumes") or []}
+        volumes = {volume["name"]: volume.get("configMap") for volume in pod["spec"].get("volumes") or []}
         (source,) = (
             volumes[mount["name"]]
             for mount in pod["spec"]["containers"][0]["volumeMounts"]
             if mount["mountPath"] == suite.FOLDER
         )
-        found = self._runtime.config_maps.get((source or {})["name"], pod["metadata"]["namespace"]) or {}
-        files = {name: str(text) for name, text in (found.get("data") or {}).items()}
+        config_map = self._runtime.config_maps.get((source or {})["name"], pod["metadata"]["namespace"]) or {}
+        files = {name: str(text) for name, text in (config_map.get("data") or {}).items()}
         for word in files.get(suite.PLAN, "").split():
             _check(word, suite.PLAN)
         return files
 
     def _kubeconfig(self, pod: Object) -> str:
-        known = self._runtime.access()
+        access = self._runtime.access()
         return kubeconfigs.text(
             cluster="suite",
-            server=known.server,
-            ca=known.ca.encode(),
+            server=access.server,
+            ca=access.ca.encode(),
             user=pods.account(pod),
             token=self._runtime.token(pod),
         )

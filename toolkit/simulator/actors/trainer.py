@@ -33,37 +33,37 @@ class TrainerManager(Controller):
     @cached_property
     def pod_port(self) -> int:
         """Where its pod serves them."""
-        return int((self._given.get("webhook") or {}).get("port") or DEFAULT_PORT)
+        return int((self._configuration.get("webhook") or {}).get("port") or DEFAULT_PORT)
 
     @cached_property
-    def _given(self) -> Object:
-        arguments = (each.partition("=") for each in pods.command(self.pod).split())
+    def _configuration(self) -> Object:
+        arguments = (argument.partition("=") for argument in pods.command(self.pod).split())
         file = next((value for name, _, value in arguments if name == "--config"), "")
         content = mounts.read(self.runtime, self.pod, file) if file else None
         return next(iter(yaml_text.read_all(content.decode())), {}) if content else {}
 
     def command(self, kubeconfig: Path) -> list[str | Path]:
         """Return the arguments, with a configuration that listens on loopback alone."""
-        self.say(f"real: Trainer {TRAINER} on a simulated cluster, in place of the image {pods.image(self.pod)}")
+        self.log_line(f"real: Trainer {TRAINER} on a simulated cluster, in place of the image {pods.image(self.pod)}")
         for name in ("tls.crt", "tls.key"):
             content = mounts.read(self.runtime, self.pod, f"/tmp/{CERTIFICATES}/{name}")  # noqa: S108 - in the pod
             if content is not None:
                 write_atomically(self.folder / CERTIFICATES / name, content)
         file = self.folder / "config.json"
-        write_atomically(file, json.dumps(listening(self._given, self.namespace, self.port)))
+        write_atomically(file, json.dumps(listening(self._configuration, self.namespace, self.port)))
         return ["-kubeconfig", kubeconfig, "-config", file]
 
 
-def listening(given: Object, namespace: str, port: int) -> Object:
+def listening(configuration: Object, namespace: str, port: int) -> Object:
     """Return a configuration by which it serves its webhooks on loopback, and nothing else there.
 
     A process outside the cluster does not know its own namespace, in which the leader is elected.
     """
-    elected = given.get("leaderElection")
+    elected = configuration.get("leaderElection")
     return {
         "apiVersion": "config.trainer.kubeflow.org/v1alpha1",
         "kind": "Configuration",
-        **given,
+        **configuration,
         "health": {"healthProbeBindAddress": "0"},
         "metrics": {"bindAddress": "0"},
         "webhook": {"host": LOOPBACK, "port": port},

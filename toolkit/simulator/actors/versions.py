@@ -31,7 +31,10 @@ def version(package: Package, name: str, namespace: str, group: str, replaces: s
         },
     }
     permissions = {"serviceAccountName": bundle.account, "rules": [rule.manifest() for rule in bundle.rules]}
-    owned = [{"name": each.name, "version": each.kind.version, "kind": each.kind.kind} for each in bundle.definitions]
+    owned = [
+        {"name": definition.name, "version": definition.kind.version, "kind": definition.kind.kind}
+        for definition in bundle.definitions
+    ]
     spec = {
         "displayName": package.title,
         "version": "0.0.0",
@@ -64,8 +67,8 @@ def unsupported(csv: Object, targets: list[str]) -> str | None:
     if len(targets) > 1:
         mode, what = "MultiNamespace", f"{len(targets)} namespaces"
     else:
-        known = {own: ("OwnNamespace", "own namespace"), "": ("AllNamespaces", "all namespaces")}
-        mode, what = known.get(targets[0], ("SingleNamespace", "one namespace"))
+        modes = {own: ("OwnNamespace", "own namespace"), "": ("AllNamespaces", "all namespaces")}
+        mode, what = modes.get(targets[0], ("SingleNamespace", "one namespace"))
     return None if mode in supported else f"{mode} InstallModeType not supported, cannot configure to watch {what}"
 
 
@@ -94,8 +97,10 @@ def parts(csv: Object) -> grants.Grant:
         )
         made.append(grants.service_account(namespace, account))
         made += grants.cluster_wide(f"{name}-{namespace}", namespace, account, rules)
-    for one in install["deployments"]:
-        body = manifest(kinds.DEPLOYMENT, one["name"], namespace, annotations=simulated_by(BY), spec=one["spec"])
+    for deployment in install["deployments"]:
+        body = manifest(
+            kinds.DEPLOYMENT, deployment["name"], namespace, annotations=simulated_by(BY), spec=deployment["spec"]
+        )
         made.append((kinds.DEPLOYMENT, body))
     for kind, body in made:
         body["metadata"]["labels"] = labels

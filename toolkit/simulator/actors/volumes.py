@@ -53,11 +53,11 @@ def _why_not(source: Source, namespace: str, node: str, runtime: Runtime) -> str
     if source.kind == "persistentvolumeclaim":
         return _claim_trouble(source.name, namespace, node, runtime)
     cache = runtime.config_maps if source.kind == "configmap" else runtime.secrets
-    found = cache.get(source.name, namespace)
-    if found is None:
+    obj = cache.get(source.name, namespace)
+    if obj is None:
         return None if source.optional else f'{source.kind} "{source.name}" not found'
-    there = {*(found.get("data") or {}), *(found.get("binaryData") or {})}
-    absent = [key for key in source.keys if key not in there]
+    keys = {*(obj.get("data") or {}), *(obj.get("binaryData") or {})}
+    absent = [key for key in source.keys if key not in keys]
     if absent and not source.optional:
         return f'{source.kind} "{source.name}" references non-existent key: {absent[0]}'
     return None

@@ -24,8 +24,8 @@ class Outcome:
 
 def takes(pod: Object, otherwise: float) -> float:
     """Return the seconds that a pod says its work takes; `otherwise` when it says none, or nonsense."""
-    given = (pod["metadata"].get("annotations") or {}).get(names.TAKES, "")
-    return float(given) if given.replace(".", "", 1).isdecimal() else otherwise
+    seconds = (pod["metadata"].get("annotations") or {}).get(names.TAKES, "")
+    return float(seconds) if seconds.replace(".", "", 1).isdecimal() else otherwise
 
 
 def outcome(pod: Object, job: Launched) -> Outcome:

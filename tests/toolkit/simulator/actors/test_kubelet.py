@@ -45,12 +45,12 @@ def test_an_end_that_is_decided_stays(made: Kubelet, monkeypatch: pytest.MonkeyP
     written: list[list[str]] = []
     monkeypatch.setattr(made._logs, "set_lines", lambda _pod, lines: written.append(lines))
     monkeypatch.setattr(workload, "outcome", lambda *_: ends.pop(0))
-    first = made._wanted(KEY, POD)
+    first = made._annotations(KEY, POD)
     assert first[names.EXIT_CODE] == "0"
-    assert made._wanted(KEY, POD) == first
+    assert made._annotations(KEY, POD) == first
     assert written == [["# results"]]
     again = {**POD, "metadata": {**POD["metadata"], "uid": "2"}}
-    assert made._wanted(KEY, again) == {}
+    assert made._annotations(KEY, again) == {}
 
 
 def test_what_changes_during_the_look_wakes_a_pod_that_waits(made: Kubelet, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,5 +63,5 @@ def test_what_changes_during_the_look_wakes_a_pod_that_waits(made: Kubelet, monk
 
     monkeypatch.setattr(made._loop, "add", woken.append)
     monkeypatch.setattr(workload, "outcome", look)
-    assert made._wanted(KEY, POD) == {}
+    assert made._annotations(KEY, POD) == {}
     assert woken == [KEY]

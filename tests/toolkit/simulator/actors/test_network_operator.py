@@ -85,7 +85,7 @@ def test_ports_are_called_as_udev_rules_say() -> None:
 def test_who_waits_for_the_driver(*, present: str, there: bool, wanted: bool, ready: bool, value: str | None) -> None:
     """GPU drivers and plugins wait for the network driver exactly where the policy requests one."""
     node = {"metadata": {"name": "n", "labels": {ADAPTER: present}}}
-    found = network_operator.waits(node, {"spec": {}} if there else None, wanted=wanted, ready=ready)
+    found = network_operator.waits(node, {"spec": {}} if there else None, driver=wanted, ready=ready)
     assert found == value
 
 

@@ -127,7 +127,7 @@ def provisioned(home: Path, found: dict[str, Any] | None) -> dict[str, Any]:
         settings=SimpleNamespace(home=home), account=lambda _: SimpleNamespace(find=lambda *_: found)
     )
     actor = ScaleProvisioner(runtime, logs, {"metadata": {"namespace": "csi", "name": "provisioner"}})
-    known = scale_handles.known_to({"metadata": {"annotations": scale_handles.knowledge([CLUSTER], (7,), None)}})
+    known = scale_handles.started_with({"metadata": {"annotations": scale_handles.annotations([CLUSTER], (7,), None)}})
     assert known is not None
     return actor.place(CLAIM, CLASS, known)
 

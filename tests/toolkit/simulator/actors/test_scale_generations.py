@@ -35,7 +35,7 @@ def current(**changed: Any) -> dict[str, Any]:
 
 def driver(parts: tuple[int, ...], *clusters: str) -> dict[str, Any]:
     """Return a driver's pod with these clusters in its configuration."""
-    return {"metadata": {"annotations": scale_handles.knowledge(clusters, parts, None)}}
+    return {"metadata": {"annotations": scale_handles.annotations(clusters, parts, None)}}
 
 
 def test_the_channel_decides_over_the_generation() -> None:
@@ -113,7 +113,7 @@ def test_other_drivers_and_pods_made_by_hand_are_let_be() -> None:
 def test_a_made_volume_can_be_mounted(parts: tuple[int, ...]) -> None:
     """The driver mounts the handles that its provisioner makes."""
     claim = {"metadata": {"uid": "1-2"}, "spec": {"accessModes": ["ReadWriteMany"]}}
-    known = scale_handles.known_to(driver(parts, LOCAL))
+    known = scale_handles.started_with(driver(parts, LOCAL))
     assert known is not None
     parameters = {"volBackendFs": "ess3000_4M", "clusterId": LOCAL}
     made = source(claim, {"parameters": parameters}, known)["csi"]
@@ -140,7 +140,7 @@ CACHE = {"volBackendFs": "ess3000_4M", "volumeType": "cache"}
 def test_modes_that_the_simulated_driver_refuses(parameters: dict[str, str], access: str, why: str) -> None:
     """A claim that the real driver refuses for its access mode gets no volume."""
     claim = {"metadata": {"uid": "1-2"}, "spec": {"accessModes": [access]}}
-    known = scale_handles.known_to(driver(THREE.parts, LOCAL))
+    known = scale_handles.started_with(driver(THREE.parts, LOCAL))
     assert known is not None
     with pytest.raises(ValueError, match=why):
         source(claim, {"parameters": parameters | {"clusterId": LOCAL}}, known)
@@ -149,7 +149,7 @@ def test_modes_that_the_simulated_driver_refuses(parameters: dict[str, str], acc
 def test_a_cache_needs_a_gateway_node() -> None:
     """A read-only cache is made, and none where the storage cluster has no gateway node."""
     claim = {"metadata": {"uid": "1-2"}, "spec": {"accessModes": ["ReadOnlyMany"]}}
-    known = scale_handles.known_to(driver(THREE.parts, LOCAL))
+    known = scale_handles.started_with(driver(THREE.parts, LOCAL))
     assert known is not None
     made = {"metadata": {}, "parameters": CACHE | {"cacheMode": "readonly", "clusterId": LOCAL}}
     assert source(claim, made, known)["csi"]["volumeHandle"]

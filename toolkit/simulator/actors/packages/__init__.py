@@ -33,4 +33,4 @@ def actors() -> tuple[Images, ...]:
 
 
 def _modules() -> list[ModuleType]:
-    return [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
+    return [import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]

@@ -15,7 +15,7 @@ class CertManagerOperator(PodActor):
 
     def start(self) -> None:
         """Do nothing else."""
-        self.say(f"{SIMULATED}: the kinds of cert-manager.io are served, and no certificate is made")
+        self.log_line(f"{SIMULATED}: the kinds of cert-manager.io are served, and no certificate is made")
 
 
 _NAMESPACED = (("Issuer", "issuers"), ("Certificate", "certificates"), ("CertificateRequest", "certificaterequests"))
