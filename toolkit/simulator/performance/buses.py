@@ -26,10 +26,10 @@ def of_device(profile: Profile, device: Device) -> str:
     """
     if device.pci:
         return device.pci
-    taken = {int(each.pci.split(":")[1], 16) for each in profile.devices if each.pci}
+    taken = {int(hca.pci.split(":")[1], 16) for hca in profile.devices if hca.pci}
     taken |= {bus(profile, gpu) for gpu in range(profile.gpus)}
     free = [
         number for number in (*range(_FIRST_OF_ADAPTERS, _BUSES), *range(1, _FIRST_OF_ADAPTERS)) if number not in taken
     ]
-    unknown = [each.name for each in profile.devices if not each.pci]
+    unknown = [hca.name for hca in profile.devices if not hca.pci]
     return f"0000:{free[unknown.index(device.name)]:02x}:00.0"

@@ -138,17 +138,17 @@ class Communicator:
 
     def level(self, worker: Worker) -> int:
         """Return NCCL_NET_GDR_LEVEL as a number."""
-        given = self.environment(worker).get("NCCL_NET_GDR_LEVEL", "").strip()
-        if given.isdecimal():
-            return min(int(given[:9]), FAR)
-        return LEVELS.get(given.upper(), DEFAULT_LEVEL)
+        level = self.environment(worker).get("NCCL_NET_GDR_LEVEL", "").strip()
+        if level.isdecimal():
+            return min(int(level[:9]), FAR)
+        return LEVELS.get(level.upper(), DEFAULT_LEVEL)
 
     def _devices(self, worker: Worker) -> tuple[Hca, ...]:
         environment = self.environment(worker)
         if environment.get("NCCL_IB_DISABLE", "0") not in ("", "0"):
             return ()
-        found = chosen(worker.ports, environment.get("NCCL_IB_HCA", ""))
-        return found[::-1] if self.version.of_2020 else found
+        ports = chosen(worker.ports, environment.get("NCCL_IB_HCA", ""))
+        return ports[::-1] if self.version.of_2020 else ports
 
 
 def chosen(ports: Sequence[Hca], value: str) -> tuple[Hca, ...]:
@@ -160,10 +160,10 @@ def chosen(ports: Sequence[Hca], value: str) -> tuple[Hca, ...]:
     return tuple(hca for hca in ports if any(means(hca.name) for means in tests) is not excluded)
 
 
-def joined(one: Rank, other: Rank) -> bool:
+def joined(rank: Rank, other: Rank) -> bool:
     """Return whether two GPUs of a machine have NVLink between them; where no document has the matrix, they do."""
-    profile = one.worker.machine.profile
-    return profile is None or profile.nvlink.joins(one.gpu, other.gpu)
+    profile = rank.worker.machine.profile
+    return profile is None or profile.nvlink.joins(rank.gpu, other.gpu)
 
 
 def _distance(rank: Rank, hca: Hca) -> int:

@@ -78,7 +78,7 @@ def _run(words: Sequence[str], pod: Worker, environment: Mapping[str, str]) -> t
 
 def _on_this_machine(path: str, files: Mapping[str, Path]) -> Path | None:
     """Return the folder of this machine that a container has at a path; None where it has none."""
-    for place, folder in sorted(files.items(), key=lambda each: len(each[0]), reverse=True):
+    for place, folder in sorted(files.items(), key=lambda mount: len(mount[0]), reverse=True):
         if PurePosixPath(path).is_relative_to(place):
             return folder / PurePosixPath(path).relative_to(place)
     return None

@@ -93,15 +93,18 @@ def residuals(curve: Curve, points: Points) -> list[float]:
 
 def nvlink_points(collective: str) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
     """Return size and time over NVLink of every second size, which are fitted, and of those between them."""
-    known = sorted(NVLINK_COLLECTIVES.times_us[collective].items())
-    return known[::2], known[1::2]
+    measured = sorted(NVLINK_COLLECTIVES.times_us[collective].items())
+    return measured[::2], measured[1::2]
 
 
 def data(text: str, name: str, curves: dict[str, Curve]) -> str:
     """Return the text of curves.py with other curves of a name."""
     rows = "".join(
         f'        "{layout}": (\n'
-        + "".join(f"            Segment({one.up_to}, {one.latency_us}, {one.gb_s}, {one.least}),\n" for one in curve)
+        + "".join(
+            f"            Segment({segment.up_to}, {segment.latency_us}, {segment.gb_s}, {segment.least}),\n"
+            for segment in curve
+        )
         + "        ),\n"
         for layout, curve in curves.items()
     )
@@ -118,33 +121,33 @@ def page() -> str:
         fit=table(
             ("layout", "sizes up to", "latency, us", "algorithm bandwidth, GB/s"),
             (
-                (layout, f"{one.up_to:,} B", f"{one.latency_us:g}", f"{one.gb_s:g}")
+                (layout, f"{segment.up_to:,} B", f"{segment.latency_us:g}", f"{segment.gb_s:g}")
                 for layout, curve in CURVES.items()
-                for one in curve
+                for segment in curve
             ),
         ),
         residuals=table(
             ("layout", "median", "worst"),
-            ((layout, f"{median(found):.1%}", f"{max(found):.1%}") for layout, found in errors.items()),
+            ((layout, f"{median(figures):.1%}", f"{max(figures):.1%}") for layout, figures in errors.items()),
         ),
         spreads=table(
             ("layout", *heads, "above"),
-            ((layout, *(f"{one:.1%}" for one in found)) for layout, found in model.SPREADS.items()),
+            ((layout, *(f"{share:.1%}" for share in spread)) for layout, spread in model.SPREADS.items()),
         ),
         nvlink_source=NVLINK_COLLECTIVES.source,
         nvlink=table(
             ("collective", "sizes up to", "latency, us", "algorithm bandwidth, GB/s"),
             (
-                (name, f"{one.up_to:,} B", f"{one.latency_us:g}", f"{one.gb_s:g}")
+                (name, f"{segment.up_to:,} B", f"{segment.latency_us:g}", f"{segment.gb_s:g}")
                 for name, curve in NVLINK.items()
-                for one in curve
+                for segment in curve
             ),
         ),
         nvlink_errors=table(("collective", "fitted", "sizes", "median error", "worst"), nvlink_errors()),
         sizes=table(("size", *columns), map(_sizes, range(len(TABLES["1x8"])))),
         effects=table(
             ("effect", "figure", "of what", "source"),
-            ((one.name, f"{one.value:g}", one.meaning, one.source) for one in model.EFFECTS),
+            ((effect.name, f"{effect.value:g}", effect.meaning, effect.source) for effect in model.EFFECTS),
         ),
     )
     return f"{nccl}\n{programs_page.section()}"
@@ -158,10 +161,10 @@ def nvlink_errors() -> list[tuple[str, ...]]:
         fitted_to, others = nvlink_points(name)
         if name not in FITTED:
             fitted_to, others = [], [*fitted_to, *others]
-        for some, said in ((fitted_to, "yes"), (others, "no")):
+        for some, answer in ((fitted_to, "yes"), (others, "no")):
             if some:
-                found = residuals(curve, some)
-                rows.append((name, said, str(len(some)), f"{median(found):.1%}", f"{max(found):.1%}"))
+                differences = residuals(curve, some)
+                rows.append((name, answer, str(len(some)), f"{median(differences):.1%}", f"{max(differences):.1%}"))
         every += residuals(curve, others)
     return [*rows, ("all together", "no", str(len(every)), f"{median(every):.1%}", f"{max(every):.1%}")]
 

@@ -26,7 +26,7 @@ def synthetic(words: Sequence[str], job: Launched) -> Printed:
     draw = random_draws.draws(job.run, "synthetic", "iterations")
     rates = [rate * draw.gauss(1, DEVIATION) for _ in range(number(arguments, "num-iters", ITERATIONS))[:MOST]]
     mean = sum(rates) / len(rates)
-    around = 1.96 * (sum((one - mean) ** 2 for one in rates) / len(rates)) ** 0.5
+    around = 1.96 * (sum((figure - mean) ** 2 for figure in rates) / len(rates)) ** 0.5
     return Printed(
         (
             *joined.lines,
@@ -35,7 +35,7 @@ def synthetic(words: Sequence[str], job: Launched) -> Printed:
             f"Number of GPUs: {ranks}",
             "Running warmup...",
             "Running benchmark...",
-            *(f"Iter #{at}: {one:.1f} img/sec per GPU" for at, one in enumerate(rates)),
+            *(f"Iter #{at}: {figure:.1f} img/sec per GPU" for at, figure in enumerate(rates)),
             f"Img/sec per GPU: {mean:.1f} +-{around:.1f}",
             f"Total img/sec on {ranks} GPU(s): {ranks * mean:.1f} +-{ranks * around:.1f}",
         )

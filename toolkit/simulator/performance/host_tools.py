@@ -38,7 +38,7 @@ def lscpu(_words: Sequence[str], job: Launched) -> Printed:
         ("Socket(s)", profile.sockets),
         *([("NUMA node(s)", len(_nodes(profile)))] if profile.numa else []),
         *([("Model name", profile.cpu_model)] if profile.cpu_model else []),
-        *((f"NUMA node{node} CPU(s)", given) for node, given, _ in _nodes(profile)),
+        *((f"NUMA node{node} CPU(s)", listed) for node, listed, _ in _nodes(profile)),
     ]
     return Printed(tuple(f"{f'{name}:':<36}{value}".rstrip() for name, value in rows))
 
@@ -53,16 +53,16 @@ def numactl(words: Sequence[str], job: Launched) -> Printed:
     nodes = _nodes(profile)
     numbers = [node for node, _, _ in nodes]
     lines = [f"available: {len(nodes)} nodes ({cpus.write(numbers)})"]
-    for node, given, size in nodes:
-        listed = " ".join(map(str, sorted(cpus.parse(given)))) if given else ""
+    for node, text, size in nodes:
+        listed = " ".join(map(str, sorted(cpus.parse(text)))) if text else ""
         lines += [
             f"node {node} cpus: {listed}".rstrip(),
             f"node {node} size: {size} MB",
             f"node {node} free: {size} MB",
         ]
     lines += ["node distances:", f"node {' '.join(f'{node:>3}' for node in numbers)}"]
-    for one in numbers:
-        lines.append(f"{one:>3}: {' '.join(f'{_NEAR if one == other else _FAR:>3}' for other in numbers)}")
+    for row in numbers:
+        lines.append(f"{row:>3}: {' '.join(f'{_NEAR if row == other else _FAR:>3}' for other in numbers)}")
     return Printed(tuple(lines))
 
 
@@ -111,16 +111,16 @@ def lspci(words: Sequence[str], job: Launched) -> Printed:
         return _unknown("PCI devices", job)
     letters = "".join(word[1:] for word in words[1:] if word.startswith("-"))
     vendor = next((word.strip(":") for word in words[1:] if word.endswith(":")), "")
-    found: list[tuple[str, str, str, str, int, int | None]] = [
+    devices: list[tuple[str, str, str, str, int, int | None]] = [
         (buses.of_device(profile, port), MELLANOX_PCI_VENDOR, *_of_port(job, port)) for port in profile.devices
     ]
     for gpu in range(profile.gpus):
         numa = next((node.id for node in profile.numa if gpu in node.gpus), None)
         address = buses.address(profile, gpu)[4:].lower()
         kind = "3D controller [0302]"
-        found.append((address, NVIDIA_PCI_VENDOR, kind, "NVIDIA Corporation Device", UNKNOWN_DEVICE, numa))
+        devices.append((address, NVIDIA_PCI_VENDOR, kind, "NVIDIA Corporation Device", UNKNOWN_DEVICE, numa))
     lines = []
-    for address, owner, kind, name, device, numa in sorted(found, key=lambda each: each[0]):
+    for address, owner, kind, name, device, numa in sorted(devices, key=lambda device_row: device_row[0]):
         if vendor and owner != vendor:
             continue
         shown = address if "D" in letters or not address.startswith("0000:") else address[5:]
@@ -141,16 +141,16 @@ def _nodes(profile: Profile) -> list[tuple[int, str, int]]:
     """Return each NUMA node with its CPUs and its memory, MiB; a GPU's own memory is one without CPUs."""
     of_gpu = nvidia_smi.memory_mib(profile)
     whole = int(profile.memory_gib * MEMORY_REPORTED * _MIB_PER_GIB) - of_gpu * len(profile.gpu_memory_nodes)
-    given = sum(node.memory_gib or 0 for node in profile.numa) * _MIB_PER_GIB
-    found = [
+    documented = sum(node.memory_gib or 0 for node in profile.numa) * _MIB_PER_GIB
+    nodes = [
         (
             node.id,
             node.cpus,
-            int(whole * node.memory_gib * _MIB_PER_GIB / given) if node.memory_gib else whole // len(profile.numa),
+            int(whole * node.memory_gib * _MIB_PER_GIB / documented) if node.memory_gib else whole // len(profile.numa),
         )
         for node in profile.numa
     ]
-    return sorted([*found, *((node, "", of_gpu) for node in profile.gpu_memory_nodes)])
+    return sorted([*nodes, *((node, "", of_gpu) for node in profile.gpu_memory_nodes)])
 
 
 def _unknown(what: str, job: Launched) -> Printed:

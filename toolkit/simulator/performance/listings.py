@@ -40,14 +40,14 @@ def ls(words: Sequence[str], job: Launched) -> Printed:
     """Simulate ls of /dev/infiniband, /sys/class/infiniband and /sys/class/net; of other folders nothing is known."""
     requested = [word.rstrip("/") or "/" for word in words[1:] if not word.startswith("-")]
     folders = {DEVICES: devices(job), NETWORK: interfaces(job), VERBS: verbs_tools.in_sysfs(job)}
-    known = [folder for folder in requested if folders.get(folder)]
+    existing = [folder for folder in requested if folders.get(folder)]
     gone = [folder for folder in requested if folder in folders and not folders[folder]]
     # Errors go past the buffer of the listing, so they come first.
     lines = [f"ls: cannot access '{folder}': No such file or directory" for folder in gone]
-    for folder in sorted(known):
+    for folder in sorted(existing):
         entries = folders[folder]
         if len(requested) > 1:
-            lines += [""] * (folder != min(known)) + [f"{folder}:"]
+            lines += [""] * (folder != min(existing)) + [f"{folder}:"]
         lines += ["total 0", *entries] if _long(words) else [_name(entry) for entry in entries]
     return Printed(tuple(lines), 2 if gone else 0, lines[0] if gone else "")
 
@@ -63,15 +63,15 @@ def _name(entry: str) -> str:
 def devices(job: Launched) -> list[str]:
     """Return /dev/infiniband as ls -l shows it: only devices that the pod was given, and that are there."""
     machine, mine = job.me.machine, []
-    given = [number for number, hca in enumerate(ports.in_order(machine.hcas)) if hca.name in job.me.devices]
-    if not given:
+    indices = [number for number, hca in enumerate(ports.in_order(machine.hcas)) if hca.name in job.me.devices]
+    if not indices:
         return []
     for kind, first in FIRST_MINORS.items():
         # The kernel of a driver's container of today has no ucm any more.
         if kind == "ucm" and not machine.umad_for_all:
             continue
         mode = "crw-rw-rw-." if machine.umad_for_all or kind not in MANAGEMENT else "crw-------."
-        mine += [(f"{kind}{number}", mode, VERBS_MAJOR, first + number) for number in given]
+        mine += [(f"{kind}{number}", mode, VERBS_MAJOR, first + number) for number in indices]
     mine.append(("rdma_cm", "crw-rw-rw-.", MISC_MAJOR, RDMA_CM_MINOR))
     return [f"{mode} 1 root root {major:3}, {minor:3} {_date(job)} {name}" for name, mode, major, minor in sorted(mine)]
 

@@ -57,8 +57,8 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
 
 def run_and_time(_words: Sequence[str], job: Launched) -> Printed:
     """Simulate the script: which benchmark it is, is in the image; here it is read from the names of image and job."""
-    known = f"{job.image} {job.me.name} {job.environment.get('BENCHMARK', '')}".lower()
-    benchmark = next((one for part, one in BENCHMARKS.items() if part in known), None)
+    text = f"{job.image} {job.me.name} {job.environment.get('BENCHMARK', '')}".lower()
+    benchmark = next((candidate for part, candidate in BENCHMARKS.items() if part in text), None)
     if benchmark is None:
         return Printed((f"{SIMULATED}: neither image nor job is named after a benchmark of MLPerf",))
     profile = job.me.machine.profile

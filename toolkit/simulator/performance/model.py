@@ -69,12 +69,12 @@ MOST_DEVIATIONS = 2.0
 
 def segment(curve: Curve, size: int) -> Segment:
     """Return the segment of a curve that a size is in."""
-    return next((one for one in curve if size <= one.up_to), curve[-1])
+    return next((part for part in curve if size <= part.up_to), curve[-1])
 
 
 def curve_us(curve: Curve, size: int) -> float:
     """Return the time of a size on a curve, us: between two segments that of the quicker, which NCCL would choose."""
-    at = next((at for at, one in enumerate(curve) if size <= one.up_to), len(curve) - 1)
+    at = next((at for at, part in enumerate(curve) if size <= part.up_to), len(curve) - 1)
     own = curve[at].us(size)
     return min(own, curve[at - 1].us(size)) if at and size < curve[at].least else own
 
@@ -177,11 +177,11 @@ def tcp_gbps(group: Communicator) -> float:
 
 
 def _most_ranks_of_an_hca(group: Communicator) -> int:
-    found: dict[tuple[str, str], int] = {}
+    ranks_of_hca: dict[tuple[str, str], int] = {}
     for rank in group.ranks:
         hca = group.devices[rank.host][group.device(rank, 0)].name
-        found[rank.worker.machine.name, hca] = found.get((rank.worker.machine.name, hca), 0) + 1
-    return max(found.values())
+        ranks_of_hca[rank.worker.machine.name, hca] = ranks_of_hca.get((rank.worker.machine.name, hca), 0) + 1
+    return max(ranks_of_hca.values())
 
 
 def _most_hosts_of_a_machine(group: Communicator) -> int:

@@ -36,7 +36,7 @@ def initialisation(group: Communicator, *, joined: bool = True) -> list[str]:
         return []
     lines = [*networks(group)]
     if not group.version.of_2020:
-        lines += (say(group, rank, f"{_init(group, rank)} - Init START") for rank in group.ranks)
+        lines += (log_line(group, rank, f"{_init(group, rank)} - Init START") for rank in group.ranks)
     lines += graph(group)
     lines += connections(group)
     return [*lines, *ended(group)] if joined else lines
@@ -47,7 +47,7 @@ def pid(group: Communicator, rank: Rank) -> int:
     return PID + rank.process - min(other.process for other in group.by_host[rank.host])
 
 
-def say(group: Communicator, rank: Rank, message: str, *, thread: bool = True) -> str:
+def log_line(group: Communicator, rank: Rank, message: str, *, thread: bool = True) -> str:
     """Return a line of a rank: of the thread that makes its communicator, or of the main one."""
     process = pid(group, rank)
     own = process + 10 + rank.device if thread else process
@@ -64,14 +64,14 @@ def networks(group: Communicator) -> Iterator[str]:
         address = f"{SOCKET_INTERFACE}:{rank.worker.address}<0>"
         variables = group.environment(rank.worker)
         if not version.of_2020:
-            yield say(group, rank, f"cudaDriverVersion {_cuda(version.cuda)}", thread=False)
+            yield log_line(group, rank, f"cudaDriverVersion {_cuda(version.cuda)}", thread=False)
         if name := variables.get("NCCL_SOCKET_IFNAME"):
-            yield say(group, rank, f"NCCL_SOCKET_IFNAME set by environment to {name}", thread=False)
-        yield say(group, rank, f"Bootstrap : Using {bracket}{address}", thread=False)
-        yield say(group, rank, _NO_PLUGIN[version.of_2020], thread=False)
+            yield log_line(group, rank, f"NCCL_SOCKET_IFNAME set by environment to {name}", thread=False)
+        yield log_line(group, rank, f"Bootstrap : Using {bracket}{address}", thread=False)
+        yield log_line(group, rank, _NO_PLUGIN[version.of_2020], thread=False)
         for name in SET[:2]:
             if name in variables:
-                yield say(group, rank, f"{name} set by environment to {variables[name]}.", thread=False)
+                yield log_line(group, rank, f"{name} set by environment to {variables[name]}.", thread=False)
         yield from _devices(group, rank, address)
         if rank.number == 0:
             yield f"NCCL version {version.version}+cuda{version.cuda}"
@@ -91,13 +91,13 @@ def _devices(group: Communicator, rank: Rank, address: str) -> Iterator[str]:
         link = "RoCE" if rank.worker.machine.ethernet else "IB"
         listed = " ".join(f"[{index}]{hca.name}:1/{link}" for index, hca in enumerate(devices))
         order = ";" if of_2020 else "[RO];"
-        yield say(group, rank, f"NET/IB : Using {listed} {order} OOB {address}", thread=False)
+        yield log_line(group, rank, f"NET/IB : Using {listed} {order} OOB {address}", thread=False)
     elif not disabled:
-        yield say(group, rank, "NET/IB : No device found.", thread=False)
+        yield log_line(group, rank, "NET/IB : No device found.", thread=False)
     if not devices:
-        yield say(group, rank, f"NET/Socket : Using [0]{address}", thread=False)
+        yield log_line(group, rank, f"NET/Socket : Using [0]{address}", thread=False)
     if not of_2020:
-        yield say(group, rank, f"Using network {'IB' if devices else 'Socket'}", thread=False)
+        yield log_line(group, rank, f"Using network {'IB' if devices else 'Socket'}", thread=False)
 
 
 def graph(group: Communicator) -> Iterator[str]:
@@ -109,18 +109,18 @@ def graph(group: Communicator) -> Iterator[str]:
         # NCCL writes a ring from the first rank on.
         start = next(index for index, rank in enumerate(ring) if rank.number == 0)
         numbers = " ".join(f"{rank.number:3d}" for rank in (*ring[start:], *ring[:start]))
-        yield say(group, group.ranks[0], f"Channel {channel:02d}/{many:02d} :  {numbers}")
+        yield log_line(group, group.ranks[0], f"Channel {channel:02d}/{many:02d} :  {numbers}")
     for rank in group.ranks:
         variables = group.environment(rank.worker)
         for name in SET[3:]:
             if name in variables:
-                yield say(group, rank, f"{name} set by environment to {variables[name]}.")
+                yield log_line(group, rank, f"{name} set by environment to {variables[name]}.")
         if of_2020:
-            yield say(group, rank, "Threads per block : 512/640/512")
-            yield say(group, rank, "threadThresholds 8/8/64 | 128/8/64")
-        yield say(group, rank, "Trees " + " ".join(_trees(group, rank, channel) for channel in range(many)))
+            yield log_line(group, rank, "Threads per block : 512/640/512")
+            yield log_line(group, rank, "threadThresholds 8/8/64 | 128/8/64")
+        yield log_line(group, rank, "Trees " + " ".join(_trees(group, rank, channel) for channel in range(many)))
         if not of_2020:
-            yield say(group, rank, "P2P Chunksize set to 131072")
+            yield log_line(group, rank, "P2P Chunksize set to 131072")
 
 
 def _trees(group: Communicator, rank: Rank, channel: int) -> str:
@@ -142,11 +142,11 @@ def connections(group: Communicator) -> Iterator[str]:
         for source, target in zip(ring, (*ring[1:], ring[0]), strict=True):
             way = _way(group, channel, source, target)
             if source.host == target.host:
-                yield say(group, source, f"{way} via {_local(group, source, target)}")
+                yield log_line(group, source, f"{way} via {_local(group, source, target)}")
             else:
                 to, by = group.device(target, channel), group.device(source, channel)
-                yield say(group, target, f"{way} [receive] via {_net(group, target, to, target)}")
-                yield say(group, source, f"{way} [send] via {_net(group, source, by, group.sender(source, by))}")
+                yield log_line(group, target, f"{way} [receive] via {_net(group, target, to, target)}")
+                yield log_line(group, source, f"{way} [send] via {_net(group, source, by, group.sender(source, by))}")
     if group.variable("NCCL_COLLNET_ENABLE") == "1" and group.network == "IB" and group.several_hosts:
         yield from _collnet(group)
 
@@ -193,7 +193,7 @@ def _collnet(group: Communicator) -> Iterator[str]:
             head = min(ranks, key=lambda rank: group.distance(rank, device))
             direct = "/GDRDMA" if group.gpudirect(head, device) else ""
             for side in ("receive", "send"):
-                yield say(
+                yield log_line(
                     group, head, f"CollNet {channel:02d}/0 : {head.number} [{side}] via COLLNET/SHARP/{device}{direct}"
                 )
 
@@ -203,16 +203,16 @@ def ended(group: Communicator) -> Iterator[str]:
     for rank in group.ranks:
         if not group.version.of_2020:
             channels = group.channels
-            yield say(group, rank, "Connected all rings")
-            yield say(group, rank, "Connected all trees")
-            yield say(group, rank, "threadThresholds 8/8/64 | 128/8/64 | 512 | 512")
-            yield say(
+            yield log_line(group, rank, "Connected all rings")
+            yield log_line(group, rank, "Connected all trees")
+            yield log_line(group, rank, "threadThresholds 8/8/64 | 128/8/64 | 512 | 512")
+            yield log_line(
                 group,
                 rank,
                 f"{channels} coll channels, 0 collnet channels, 0 nvls channels, {channels} p2p channels,"
                 f" {channels} p2p channels per peer",
             )
-        yield say(group, rank, f"{_init(group, rank)} - Init COMPLETE")
+        yield log_line(group, rank, f"{_init(group, rank)} - Init COMPLETE")
 
 
 def _init(group: Communicator, rank: Rank) -> str:

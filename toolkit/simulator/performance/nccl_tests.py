@@ -50,15 +50,15 @@ class Request:
     def number(self, option: str) -> int:
         """Return an option that is a number, or a size with K, M or G; its default when it is neither."""
         for text in (self.options.get(option, ""), _DEFAULTS.get(option, "0")):
-            if found := _SIZE.fullmatch(text):
-                return int(found[1]) << _UNITS[found[2].upper()]
+            if match := _SIZE.fullmatch(text):
+                return int(match[1]) << _UNITS[match[2].upper()]
         return 0
 
     @property
     def type(self) -> str:
         """Type of an element."""
-        given = self.options.get("-d", "float")
-        return given if given in WORD else "float"
+        type_ = self.options.get("-d", "float")
+        return type_ if type_ in WORD else "float"
 
     def sizes(self) -> Iterator[int]:
         """Yield the sizes that are measured, bytes."""
@@ -85,23 +85,23 @@ def requested(words: Sequence[str]) -> Request:
 
 def perf(words: Sequence[str], job: Launched) -> Printed:
     """Simulate one of the tests."""
-    wanted = requested(words)
-    gpus = max(wanted.number("-g") * wanted.number("-t"), 1)
+    request = requested(words)
+    gpus = max(request.number("-g") * request.number("-t"), 1)
     group = communicator(job, gpus)
     if group is None or not group.ranks:
         return _no_gpu(job, gpus)
-    header = _header(wanted, group)
+    header = _header(request, group)
     if failed := nccl_faults.failure(group):
         where = f"{group.hosts[0].name}: Test NCCL failure common.cu:{_LINE[group.version.of_2020]}"
         error = nccl_faults.SYSTEM_ERROR[group.version.of_2020]
         return replace(failed, lines=(*header, *failed.lines, f"{where} '{error}'"))
     lines = [*header, *nccl_log.initialisation(group)]
-    table, total, number = ["#", *_heads(wanted, group)], 0.0, 0
+    table, total, number = ["#", *_heads(request, group)], 0.0, 0
     if nccl_log.shown(group) and group.version.of_2020:
         mode = "Group/CGMD" if gpus > 1 else "Parallel"
-        table.append(nccl_log.say(group, group.ranks[0], f"Launch mode {mode}", thread=False))
-    for size in wanted.sizes():
-        row, speeds = _row(wanted, group, size)
+        table.append(nccl_log.log_line(group, group.ranks[0], f"Launch mode {mode}", thread=False))
+    for size in request.sizes():
+        row, speeds = _row(request, group, size)
         table.append(row)
         total, number = total + sum(speeds), number + len(speeds)
     mean = total / number if number else 0.0
@@ -116,23 +116,23 @@ PROGRAMS: Mapping[str, Program] = {f"{test}_perf": partial(perf) for test in TES
 
 def _no_gpu(job: Launched, gpus: int) -> Printed:
     """Return how a process ends that finds fewer GPUs than it is to drive."""
-    found = next((worker for worker in job.processes if len(worker.gpus) < gpus), job.me)
-    none = not found.gpus or not found.machine.has_driver
+    short_worker = next((worker for worker in job.processes if len(worker.gpus) < gpus), job.me)
+    none = not short_worker.gpus or not short_worker.machine.has_driver
     text = "no CUDA-capable device is detected" if none else "invalid device ordinal"
-    line = f"{found.name}: Test CUDA failure common.cu:732 '{text}'"
+    line = f"{short_worker.name}: Test CUDA failure common.cu:732 '{text}'"
     return Printed((line,), CUDA_ERROR, line)
 
 
-def _header(wanted: Request, group: Communicator) -> Iterator[str]:
+def _header(request: Request, group: Communicator) -> Iterator[str]:
     of_2020 = group.version.of_2020
-    factor = wanted.number("-f")
-    step = f"{factor}(factor)" if factor > 1 else f"{wanted.number('-i')}(bytes)"
+    factor = request.number("-f")
+    step = f"{factor}(factor)" if factor > 1 else f"{request.number('-i')}(bytes)"
     more = "" if of_2020 else " agg iters: 1"
     graph = " " if of_2020 else " graph: 0"
     yield (
-        f"# nThread {wanted.number('-t')} nGpus {wanted.number('-g')} minBytes {wanted.number('-b')}"
-        f" maxBytes {wanted.number('-e')} step: {step} warmup iters: {wanted.number('-w')}"
-        f" iters: {wanted.number('-n')}{more} validation: {wanted.number('-c')}{graph}"
+        f"# nThread {request.number('-t')} nGpus {request.number('-g')} minBytes {request.number('-b')}"
+        f" maxBytes {request.number('-e')} step: {step} warmup iters: {request.number('-w')}"
+        f" iters: {request.number('-n')}{more} validation: {request.number('-c')}{graph}"
     )
     yield "#"
     yield "# Using devices"
@@ -151,14 +151,14 @@ def _header(wanted: Request, group: Communicator) -> Iterator[str]:
 _PLACES = "out-of-place                       in-place          "
 
 
-def _heads(wanted: Request, group: Communicator) -> tuple[str, str, str]:
+def _heads(request: Request, group: Communicator) -> tuple[str, str, str]:
     if not group.version.of_2020:
         return (
             f"#{'':51s}           {_PLACES}",
             _columns("size", "count", "type", ("redop", "root"), "time", "algbw", "busbw", "#wrong", wide=True),
             _columns("(B)", "(elements)", "", ("", ""), "(us)", "(GB/s)", "(GB/s)", "", wide=True),
         )
-    names = (*(("redop",) if wanted.test in REDUCES else ()), *(("root",) if wanted.test in ROOTED else ()))
+    names = (*(("redop",) if request.test in REDUCES else ()), *(("root",) if request.test in ROOTED else ()))
     blank = "".join(f"  {'':6s}" for _ in names)
     return (
         f"# {'':10s}  {'':12s}  {'':6s}{blank}            {_PLACES}",
@@ -175,10 +175,10 @@ def _columns(size: str, count: str, kind: str, names: Sequence[str], *figures: s
     return f"# {size:>10s}  {count:>12s}  {kind:>{8 if wide else 6}s}{more}{half}{half}"
 
 
-def _row(wanted: Request, group: Communicator, size: int) -> tuple[str, list[float]]:
+def _row(request: Request, group: Communicator, size: int) -> tuple[str, list[float]]:
     """Return a row as it is printed, and its bus bandwidths."""
-    ranks, word, of_2020 = len(group.ranks), WORD[wanted.type], group.version.of_2020
-    if wanted.test in BY_RANK:
+    ranks, word, of_2020 = len(group.ranks), WORD[request.type], group.version.of_2020
+    if request.test in BY_RANK:
         count = size // ranks // word
         count -= 0 if of_2020 else count % max(16 // word, 1)
         moved = count * word * ranks
@@ -187,28 +187,28 @@ def _row(wanted: Request, group: Communicator, size: int) -> tuple[str, list[flo
         moved = count * word
     halves, speeds = "", []
     for half in ("out-of-place", "in-place"):
-        microseconds = model.collective_us(group, wanted.test, moved, half)
+        microseconds = model.collective_us(group, request.test, moved, half)
         algbw = moved / microseconds / 1e3
-        busbw = algbw * bus_factor(wanted.test, ranks)
+        busbw = algbw * bus_factor(request.test, ranks)
         speeds.append(busbw)
         halves += (
-            f"  {_number(microseconds, 7)}  {_number(algbw, 6)}  {_number(busbw, 6)}  {_wrong(wanted, group, count)}"
+            f"  {_number(microseconds, 7)}  {_number(algbw, 6)}  {_number(busbw, 6)}  {_wrong(request, group, count)}"
         )
-    names = f"  {'sum':>6s}" if wanted.test in REDUCES else ("" if of_2020 else f"  {'none':>6s}")
-    if wanted.test in ROOTED:
-        names += f"  {wanted.number('-r'):6d}"
+    names = f"  {'sum':>6s}" if request.test in REDUCES else ("" if of_2020 else f"  {'none':>6s}")
+    if request.test in ROOTED:
+        names += f"  {request.number('-r'):6d}"
     elif not of_2020:
         names += f"  {-1:6d}"
-    return f"{moved:12d}  {count:12d}  {wanted.type:>{6 if of_2020 else 8}s}{names}{halves}", speeds
+    return f"{moved:12d}  {count:12d}  {request.type:>{6 if of_2020 else 8}s}{names}{halves}", speeds
 
 
-def _wrong(wanted: Request, group: Communicator, count: int) -> str:
+def _wrong(request: Request, group: Communicator, count: int) -> str:
     """Return what the check found: of 2020 the largest difference from the exact sum, today how many are wrong."""
-    if not wanted.number("-c"):
+    if not request.number("-c"):
         return "  N/A"
     if not group.version.of_2020:
         return "    0"
-    if wanted.test not in REDUCES:
+    if request.test not in REDUCES:
         return "0e+00"
     # As in the Redpaper: rounding of sums of floats, larger where more elements are compared.
     return "1e-07" if count < 256 else "2e-07" if count < 65536 else "5e-07"  # noqa: PLR2004

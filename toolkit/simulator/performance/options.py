@@ -5,17 +5,17 @@ from collections.abc import Mapping, Sequence
 
 def options(words: Sequence[str]) -> Mapping[str, str]:
     """Return name -> value, without the dashes; an option without a value has an empty one."""
-    found: dict[str, str] = {}
+    value_of: dict[str, str] = {}
     name = ""
     for word in words:
         if word.startswith("-"):
             name, _, found_value = word.lstrip("-").partition("=")
-            found[name] = found_value
+            value_of[name] = found_value
             name = "" if "=" in word else name
         elif name:
-            found[name] = word
+            value_of[name] = word
             name = ""
-    return found
+    return value_of
 
 
 DIGITS = 9
@@ -27,11 +27,11 @@ def whole(text: str, otherwise: int) -> int:
     return int(text) if text.isdecimal() and len(text) <= DIGITS and int(text) > 0 else otherwise
 
 
-def number(found: Mapping[str, str], name: str, otherwise: int) -> int:
+def number(values: Mapping[str, str], name: str, otherwise: int) -> int:
     """Return the positive number that an option gives, `otherwise` where it gives none."""
-    return whole(found.get(name, ""), otherwise)
+    return whole(values.get(name, ""), otherwise)
 
 
-def on(found: Mapping[str, str], name: str) -> bool:
+def on(values: Mapping[str, str], name: str) -> bool:
     """Return whether a switch is on: --name, --name=true."""
-    return name in found and found[name].lower() in ("", "1", "true", "yes", "t")
+    return name in values and values[name].lower() in ("", "1", "true", "yes", "t")

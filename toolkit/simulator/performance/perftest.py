@@ -51,8 +51,8 @@ class Request:
 
     def number(self, otherwise: int, *names: str) -> int:
         """Return the number that an option gives, `otherwise` when it gives none."""
-        given = self.option(*names)
-        return whole(given or "", otherwise)
+        text = self.option(*names)
+        return whole(text or "", otherwise)
 
     def sizes(self) -> tuple[int, ...]:
         """Return the message sizes, bytes."""
@@ -125,7 +125,7 @@ def _peer(request: Request, job: Launched) -> Worker | None:
     if request.server is not None:
         called = request.server.partition(".")[0]
         return job.peers.get(called) or next(
-            (_listener(one) for one in job.machines if ports.host(one) == called), None
+            (_listener(machine) for machine in job.machines if ports.host(machine) == called), None
         )
     return next((pod for name, pod in sorted(job.peers.items()) if job.me.name.startswith(f"{name}-")), None)
 
@@ -142,8 +142,8 @@ def _stars() -> str:
 def _frequencies(job: Launched) -> tuple[str, ...]:
     """Return the warning that cores have different clocks, as in the Redpaper."""
     draw = random_draws.draws(job.run, "clocks")
-    one, other = draw.uniform(2600, 3500), draw.uniform(2600, 3500)
-    return (f"Conflicting CPU frequency values detected: {one:.6f} != {other:.6f}. CPU Frequency is not max.",)
+    slow, other = draw.uniform(2600, 3500), draw.uniform(2600, 3500)
+    return (f"Conflicting CPU frequency values detected: {slow:.6f} != {other:.6f}. CPU Frequency is not max.",)
 
 
 def _header(request: Request, job: Launched, port: Hca, mtu: int) -> list[str]:
@@ -207,8 +207,8 @@ def _ends(request: Request, job: Launched, hcas: tuple[Hca, Hca], peer: Worker) 
 
 
 def _address(worker: Worker) -> list[int]:
-    found = [int(part) for part in worker.address.split(".") if part.isdecimal()]
-    return found if len(found) == 4 else [10, 128, 0, 2]  # noqa: PLR2004
+    octets = [int(part) for part in worker.address.split(".") if part.isdecimal()]
+    return octets if len(octets) == 4 else [10, 128, 0, 2]  # noqa: PLR2004
 
 
 def _both(job: Launched, peer: Worker) -> str:

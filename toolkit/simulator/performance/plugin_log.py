@@ -13,8 +13,8 @@ NO_DRIVER = "Failed to initialize NVML: could not load NVML library."
 
 def lines(tag: str, started: datetime, *, has_driver: bool) -> list[str]:
     """Return what a plugin of an image's tag prints when it starts: the newer ones by klog."""
-    found = _VERSION.match(tag)
-    newer = found is not None and int(found[1]) >= FIRST_WITH_KLOG
+    match = _VERSION.match(tag)
+    newer = match is not None and int(match[1]) >= FIRST_WITH_KLOG
     return _klog(started, has_driver=has_driver) if newer else _of_2018(started, has_driver=has_driver)
 
 
@@ -30,7 +30,7 @@ def _of_2018(started: datetime, *, has_driver: bool) -> list[str]:
         f"Starting to serve on {SOCKET}",
         "Registered device plugin with Kubelet",
     )
-    return [f"{stamp} {one}" for one in messages]
+    return [f"{stamp} {message}" for message in messages]
 
 
 def _klog(started: datetime, *, has_driver: bool) -> list[str]:
@@ -44,11 +44,11 @@ def _klog(started: datetime, *, has_driver: bool) -> list[str]:
     if not has_driver:
         failed = f"E{started:%m%d %H:%M:%S.%f}       1 factory.go:112] Incompatible strategy detected auto"
         waits = f"{stamp} main.go:381] No devices found. Waiting indefinitely."
-        return [*(f"{stamp} {one}" for one in messages), failed, waits]
+        return [*(f"{stamp} {message}" for message in messages), failed, waits]
     messages += [
         "main.go:356] Retrieving plugins.",
         f"server.go:195] Starting GRPC server for '{RESOURCE}'",
         f"server.go:139] Starting to serve '{RESOURCE}' on /var/lib/kubelet/device-plugins/nvidia-gpu.sock",
         f"server.go:146] Registered device plugin for '{RESOURCE}' with Kubelet",
     ]
-    return [f"{stamp} {one}" for one in messages]
+    return [f"{stamp} {message}" for message in messages]

@@ -24,8 +24,8 @@ def simulate(job: Launched) -> Printed:
             return program(job.words, job)
         except RecursionError:
             return Printed()  # a shell in a shell in a shell ...
-    found = IMAGES.get(basename(job.image))
-    return found((), job) if found else Printed()
+    entrypoint = IMAGES.get(basename(job.image))
+    return entrypoint((), job) if entrypoint else Printed()
 
 
 def program(words: Sequence[str], job: Launched) -> Printed:
@@ -43,8 +43,8 @@ def program(words: Sequence[str], job: Launched) -> Printed:
         return torchrun(words, job, program)
     if name in INTERPRETERS:
         return _interpreted([*words[1:]], job)
-    if (found := PROGRAMS.get(name)) is not None:
-        return found(words, job)
+    if (simulated := PROGRAMS.get(name)) is not None:
+        return simulated(words, job)
     return training.joined(job) if name.endswith(".py") else Printed()
 
 
@@ -62,8 +62,8 @@ def _text(words: Sequence[str], job: Launched) -> Printed:
     if words and data_set.is_reader(words[0]):
         return data_set.data_set(words, job)
     named = _NAMED.search(words[0]) if words else None
-    found = PROGRAMS.get(named[0]) if named else None
-    return found(words, job) if found else Printed()
+    simulated = PROGRAMS.get(named[0]) if named else None
+    return simulated(words, job) if simulated else Printed()
 
 
 def basename(image: str) -> str:

@@ -50,8 +50,8 @@ def host(machine: Machine) -> str:
 
 def lid(machines: Iterable[Machine], machine: Machine, hca: Hca) -> int:
     """Return the local identifier of a port: all ports of all machines count, up or down."""
-    known = {each.name: each for each in (*machines, machine)}
-    every = [(name, port.name) for name, each in known.items() for port in each.hcas]
+    machine_of_name = {node.name: node for node in (*machines, machine)}
+    every = [(name, port.name) for name, node in machine_of_name.items() for port in node.hcas]
     return FIRST_LID + every.index((machine.name, hca.name))
 
 
@@ -79,9 +79,9 @@ def adapter_model(machine: Machine, device: Device) -> str:
     if machine.profile is None:
         return ""
     profile = machine.profile
-    for hcas, given in ((profile.storage_hcas, profile.storage_ports), (profile.inband_hcas, profile.inband_ports)):
-        if given is not None and device in hcas:
-            return given.adapter
+    for hcas, printed in ((profile.storage_hcas, profile.storage_ports), (profile.inband_hcas, profile.inband_ports)):
+        if printed is not None and device in hcas:
+            return printed.adapter
     return profile.ports.adapter
 
 
@@ -108,11 +108,11 @@ def status(job: Launched, hca: Hca) -> list[str]:
 def ibstatus(words: Sequence[str], job: Launched) -> Printed:
     """Simulate ibstatus: of the ports that it is given, or of all of the machine, since sysfs hides none from a pod."""
     requested = {word.partition(":")[0] for word in words[1:]}
-    known = [hca for hca in in_order(job.me.machine.hcas) if not requested or hca.name in requested]
-    if unknown := requested - {hca.name for hca in known}:
+    existing = [hca for hca in in_order(job.me.machine.hcas) if not requested or hca.name in requested]
+    if unknown := requested - {hca.name for hca in existing}:
         why = f"Fatal error:  device '{min(unknown)}': sys files not found (/sys/class/infiniband/{min(unknown)}/ports)"
         return Printed((why,), 1, why)
-    return Printed(tuple(line for hca in known for line in status(job, hca)))
+    return Printed(tuple(line for hca in existing for line in status(job, hca)))
 
 
 def seen(job: Launched, hca: Hca) -> list[tuple[int, str]]:
@@ -123,22 +123,22 @@ def seen(job: Launched, hca: Hca) -> list[tuple[int, str]]:
     """
     machine = job.me.machine
     storage = is_storage(machine, hca)
-    found = []
-    for each in job.machines:
-        if each.profile is None or each.ethernet:
+    nodes = []
+    for node in job.machines:
+        if node.profile is None or node.ethernet:
             continue
-        ports = each.profile.storage_hcas if storage else each.profile.hcas
-        found += [
-            (guid(each.name, port.name), f"{host(each)} HCA-{number}")
+        ports = node.profile.storage_hcas if storage else node.profile.hcas
+        nodes += [
+            (guid(node.name, port.name), f"{host(node)} HCA-{number}")
             for number, port in enumerate(ports, 1)
-            if each.is_up(port.name)
+            if node.is_up(port.name)
         ]
-    sharing = (each for each in job.machines if each.storage_shared and each.profile)
-    if not storage and any(each.profile and not each.profile.storage_hcas for each in sharing):
-        found += [(guid(server, f"HCA-{port}"), f"{server} HCA-{port}") for server, port in STORAGE]
-    found.append((guid("switch", "aggregation"), AGGREGATION_NODE))
+    sharing = (node for node in job.machines if node.storage_shared and node.profile)
+    if not storage and any(node.profile and not node.profile.storage_hcas for node in sharing):
+        nodes += [(guid(server, f"HCA-{port}"), f"{server} HCA-{port}") for server, port in STORAGE]
+    nodes.append((guid("switch", "aggregation"), AGGREGATION_NODE))
     mine = guid(machine.name, hca.name)
-    return sorted(found, key=lambda one: (one[0] == mine, random_draws.number(16, one[0])))
+    return sorted(nodes, key=lambda entry: (entry[0] == mine, random_draws.number(16, entry[0])))
 
 
 def ibhosts(words: Sequence[str], job: Launched) -> Printed:

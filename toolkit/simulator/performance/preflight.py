@@ -108,14 +108,14 @@ def _tests(gpus: Sequence[_Gpu]) -> Iterator[str]:
     if not all(gpu.starts for gpu in gpus):
         for gpu in gpus:
             yield from (f"preflight failed {test} {gpu.index} why={NOT_READY}" for test in ("facts", "load", "memory"))
-        yield from (f"preflight failed link {one.index}-{other.index} why={NOT_READY}" for one, other in pairs)
+        yield from (f"preflight failed link {source.index}-{target.index} why={NOT_READY}" for source, target in pairs)
         return
     if unknown := next((gpu.profile.gpu.model for gpu in gpus if gpu.measured is None), None):
         yield f"{SIMULATED}: no {unknown} was measured, so that its rates are none"
     for gpu in gpus:
         yield from (_facts(gpu), _load(gpu), _memory(gpu))
     yield from _gpudirect(gpus)
-    yield from (_link(one, other) for one, other in pairs)
+    yield from (_link(source, target) for source, target in pairs)
 
 
 def _facts(gpu: _Gpu) -> str:
@@ -131,12 +131,12 @@ def _facts(gpu: _Gpu) -> str:
 
 
 def _load(gpu: _Gpu) -> str:
-    known, watts = gpu.measured, gpu.profile.gpu.watts
+    measured, watts = gpu.measured, gpu.profile.gpu.watts
     rate, clock, most, part = "none", "none", "none", 1.0
-    if known is not None:
-        part = min(gpu.faults.sm_mhz.get(gpu.number, known.loaded_mhz) / known.loaded_mhz, 1.0)
-        rate = f"{known.bf16_tflops * gpu.spread('load') * part:.1f}"
-        clock, most = f"{known.loaded_mhz * part:.0f}", str(known.most_mhz)
+    if measured is not None:
+        part = min(gpu.faults.sm_mhz.get(gpu.number, measured.loaded_mhz) / measured.loaded_mhz, 1.0)
+        rate = f"{measured.bf16_tflops * gpu.spread('load') * part:.1f}"
+        clock, most = f"{measured.loaded_mhz * part:.0f}", str(measured.most_mhz)
     power = f"{watts * part:.2f}" if watts else "none"
     usual = random_draws.draws(gpu.job.run, "degrees", gpu.number).randint(*DEGREES)
     degrees = gpu.faults.celsius.get(gpu.number, usual)
@@ -149,11 +149,11 @@ def _load(gpu: _Gpu) -> str:
 
 
 def _memory(gpu: _Gpu) -> str:
-    known = gpu.measured
-    if known is None:
+    measured = gpu.measured
+    if measured is None:
         return f"preflight memory {gpu.index} copy_gbs=none to_gpu_gbs=none from_gpu_gbs=none"
-    down, up = (f"{known.host_gbs * gpu.lanes / FULL_WIDTH * gpu.spread(way):.1f}" for way in ("down", "up"))
-    copied = f"{known.copy_gbs * gpu.spread('memory'):.0f}"
+    down, up = (f"{measured.host_gbs * gpu.lanes / FULL_WIDTH * gpu.spread(way):.1f}" for way in ("down", "up"))
+    copied = f"{measured.copy_gbs * gpu.spread('memory'):.0f}"
     return f"preflight memory {gpu.index} copy_gbs={copied} to_gpu_gbs={down} from_gpu_gbs={up}"
 
 
@@ -163,18 +163,18 @@ def _gpudirect(gpus: Sequence[_Gpu]) -> Iterator[str]:
         for gpu in gpus:
             machine = gpu.job.me.machine
             if not gpu.job.me.may_pin:
-                found = f"how=none why=peermem:_{NO_MEMORY}"
+                outcome = f"how=none why=peermem:_{NO_MEMORY}"
             elif not machine.gpudirect:
-                found = f"how=none why=peermem:_{BAD_ADDRESS}"
+                outcome = f"how=none why=peermem:_{BAD_ADDRESS}"
             else:
                 by_kernel = gpu.profile.architecture.peer_memory == "dma-buf"
-                found = f"how={'dmabuf' if by_kernel else 'peermem'} why=none"
-            yield f"preflight gpudirect {hca} {gpu.index} {found}"
+                outcome = f"how={'dmabuf' if by_kernel else 'peermem'} why=none"
+            yield f"preflight gpudirect {hca} {gpu.index} {outcome}"
 
 
 def _link(gpu: _Gpu, other: _Gpu) -> str:
-    joined, known = gpu.profile.nvlink.joins(gpu.number, other.number), gpu.measured
+    joined, measured = gpu.profile.nvlink.joins(gpu.number, other.number), gpu.measured
     rate = "none"
-    if known is not None and joined:
-        rate = f"{known.link_gbs * min(gpu.linked, other.linked) * gpu.spread('link', other.number):.1f}"
+    if measured is not None and joined:
+        rate = f"{measured.link_gbs * min(gpu.linked, other.linked) * gpu.spread('link', other.number):.1f}"
     return f"preflight link {gpu.index} {other.index} peer={'yes' if joined else 'no'} gbs={rate}"

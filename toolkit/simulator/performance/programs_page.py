@@ -15,14 +15,19 @@ TEMPLATE = Path(__file__).with_name("programs_page.md")
 def _job(pods: int, gpus: int, nodes: int, profile: str = REDPAPER_MACHINE, **environment: str) -> Launched:
     """Return a job as the Redpaper ran it."""
     machine = profiles.profile(profile)
-    there = [
+    nodes_used = [
         Machine(f"node{number}", machine, memlock_unlimited=True, has_driver=True, gpudirect=True)
         for number in range(nodes)
     ]
-    each = pods // nodes
+    pods_per_node = pods // nodes
     devices = tuple(hca.name for hca in machine.hcas)
     workers = [
-        Worker(f"w{pod}", there[pod // each], tuple(range(pod % each * gpus, (pod % each + 1) * gpus)), devices)
+        Worker(
+            f"w{pod}",
+            nodes_used[pod // pods_per_node],
+            tuple(range(pod % pods_per_node * gpus, (pod % pods_per_node + 1) * gpus)),
+            devices,
+        )
         for pod in range(pods)
     ]
     return Launched(
@@ -31,9 +36,9 @@ def _job(pods: int, gpus: int, nodes: int, profile: str = REDPAPER_MACHINE, **en
         words=(),
         run="page",
         workers=tuple(workers),
-        processes=tuple(one for one in workers for _ in range(gpus)),
+        processes=tuple(worker for worker in workers for _ in range(gpus)),
         environment={"NCCL_NET_GDR_LEVEL": "1", **environment},
-        machines=tuple(there),
+        machines=tuple(nodes_used),
     )
 
 
@@ -45,10 +50,10 @@ def _images(job: Launched, *, xla: bool = False) -> float:
 
 def _resnet() -> list[str]:
     rows = ["| pods x GPUs, nodes | measured, images/s | model | model over TCP |", "|---|---|---|---|"]
-    for one in trained("resnet50"):
-        tcp = _images(_job(one.pods, one.gpus, one.nodes, NCCL_IB_DISABLE="1"))
-        model = _images(_job(one.pods, one.gpus, one.nodes))
-        rows.append(f"| {one.pods} x {one.gpus}, {one.nodes} | {one.figure:,.0f} | {model:,.0f} | {tcp:,.0f} |")
+    for run in trained("resnet50"):
+        tcp = _images(_job(run.pods, run.gpus, run.nodes, NCCL_IB_DISABLE="1"))
+        model = _images(_job(run.pods, run.gpus, run.nodes))
+        rows.append(f"| {run.pods} x {run.gpus}, {run.nodes} | {run.figure:,.0f} | {model:,.0f} | {tcp:,.0f} |")
     for other in _others():
         job, gpu = _job(1, other.gpus, 1, other.name), other.gpu.model
         figures = f"{_images(job):,.0f}, with XLA {_images(job, xla=True):,.0f}"
@@ -59,17 +64,19 @@ def _resnet() -> list[str]:
 def _others() -> list[Profile]:
     """Return a machine of each other GPU of which the speed can be calculated."""
     own = profiles.profile(REDPAPER_MACHINE)
-    there = (machine for machine in profiles.PROFILES.values() if machine.gpus == own.gpus and machine.gpu.memory_gbs)
-    found = {machine.gpu.architecture: machine for machine in there}
-    return [machine for name, machine in found.items() if name != own.gpu.architecture]
+    machines = (
+        machine for machine in profiles.PROFILES.values() if machine.gpus == own.gpus and machine.gpu.memory_gbs
+    )
+    machine_of_architecture = {machine.gpu.architecture: machine for machine in machines}
+    return [machine for name, machine in machine_of_architecture.items() if name != own.gpu.architecture]
 
 
 def _a2d2() -> list[str]:
     rows = ["| GPUs | measured, s | model |", "|---|---|---|"]
-    for one in trained("a2d2"):
-        step = training.step_seconds(_job(one.pods, 1, one.nodes), examples.A2D2_STEP, examples.A2D2_PARAMETERS)
-        seconds = examples.A2D2_START + examples.A2D2_STEPS / one.pods * step
-        rows.append(f"| {one.pods} | {one.figure:.0f} | {seconds:.0f} |")
+    for run in trained("a2d2"):
+        step = training.step_seconds(_job(run.pods, 1, run.nodes), examples.A2D2_STEP, examples.A2D2_PARAMETERS)
+        seconds = examples.A2D2_START + examples.A2D2_STEPS / run.pods * step
+        rows.append(f"| {run.pods} | {run.figure:.0f} | {seconds:.0f} |")
     return rows
 
 
@@ -94,8 +101,8 @@ def _mlperf() -> list[str]:
         "| benchmark | published, minutes | faster on the Supermicro reference's machine | epochs |",
         "|---|---|---|---|",
     ]
-    for one in mlperf.BENCHMARKS.values():
-        rows.append(f"| {one.name} | {one.minutes:g} | {one.faster:+.2%} | {one.epochs} |")
+    for benchmark in mlperf.BENCHMARKS.values():
+        rows.append(f"| {benchmark.name} | {benchmark.minutes:g} | {benchmark.faster:+.2%} | {benchmark.epochs} |")
     return rows
 
 

@@ -23,8 +23,8 @@ def _inside(group: Communicator, channel: int) -> Ring:
     profile = group.profile
     orders = _cycles(profile.nvlink.links, tuple(rank.gpu for rank in ranks)) if profile else ()
     by_gpu = {rank.gpu: rank for rank in ranks}
-    found = [tuple(by_gpu[gpu] for gpu in order) for order in orders] or [ranks]
-    order = found[channel // 2 % len(found)]
+    alternatives = [tuple(by_gpu[gpu] for gpu in order) for order in orders] or [ranks]
+    order = alternatives[channel // 2 % len(alternatives)]
     # Every link carries as much in one direction as in the other.
     return order if channel % 2 == 0 else (order[0], *order[:0:-1])
 
@@ -64,18 +64,18 @@ def _cycles(links: tuple[tuple[int, ...], ...], gpus: tuple[int, ...]) -> tuple[
     if not links or len(gpus) < 3:  # noqa: PLR2004 - two GPUs have one way round
         return ()
     left = [list(row) for row in links]
-    found: list[tuple[int, ...]] = []
+    cycles: list[tuple[int, ...]] = []
     while True:
         free = tuple(map(tuple, left))
-        way = next((one for one in _ways(free, (gpus[0],), frozenset(gpus), None) if free[one[-1]][gpus[0]]), None)
+        way = next((path for path in _ways(free, (gpus[0],), frozenset(gpus), None) if free[path[-1]][gpus[0]]), None)
         if way is None:
-            return tuple(found)
-        found.append(way)
-        for one, other in zip(way, (*way[1:], way[0]), strict=True):
-            left[one][other] -= 1
-            left[other][one] -= 1
-        if len(found) == len(gpus):
-            return tuple(found)
+            return tuple(cycles)
+        cycles.append(way)
+        for gpu, other in zip(way, (*way[1:], way[0]), strict=True):
+            left[gpu][other] -= 1
+            left[other][gpu] -= 1
+        if len(cycles) == len(gpus):
+            return tuple(cycles)
 
 
 def _ways(

@@ -191,16 +191,16 @@ class _Shell:
 
     def _set_options(self, words: Sequence[str]) -> None:
         for word in words:
-            if found := _OPTIONS.fullmatch(word):
-                change = self._options.update if found[1] == "-" else self._options.difference_update
-                change(found[2])
+            if match := _OPTIONS.fullmatch(word):
+                change = self._options.update if match[1] == "-" else self._options.difference_update
+                change(match[2])
         self.code = 0
 
     def _set(self, name: str, value: str) -> None:
         self._job = self._job.having(**{name: value})
 
     def _expanded(self, word: str) -> str:
-        return _VARIABLE.sub(lambda found: self._job.environment.get(found[1] or found[2], found[0]), word)
+        return _VARIABLE.sub(lambda match: self._job.environment.get(match[1] or match[2], match[0]), word)
 
 
 def _is_met(words: Sequence[str]) -> bool:
@@ -210,9 +210,9 @@ def _is_met(words: Sequence[str]) -> bool:
             return not text
         case ["-n", text]:
             return bool(text)
-        case [one, "=" | "==", other]:
-            return one == other or "$" in one + other
-        case [one, "!=", other]:
-            return one != other and "$" not in one + other
+        case [left, "=" | "==", other]:
+            return left == other or "$" in left + other
+        case [left, "!=", other]:
+            return left != other and "$" not in left + other
         case _:
             return True

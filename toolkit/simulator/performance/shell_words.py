@@ -18,26 +18,26 @@ def tokens(script: str) -> Iterator[tuple[str, str]]:
     """
     at, redirected = 0, False
     while at < len(script):
-        found = _TOKEN.match(script, at)
-        if found is None:
+        match = _TOKEN.match(script, at)
+        if match is None:
             word, at = _word(script, at)
             # 2 of `2>` is part of the redirection, and was matched with it.
             if not redirected:
                 yield "word", word
             redirected = False
         else:
-            at = found.end()
-            if found["operator"]:
-                yield "operator", found["operator"].replace("\n", ";")
-            redirected = bool(found["redirection"]) or (redirected and bool(found["blank"]))
+            at = match.end()
+            if match["operator"]:
+                yield "operator", match["operator"].replace("\n", ";")
+            redirected = bool(match["redirection"]) or (redirected and bool(match["blank"]))
 
 
 def _word(script: str, at: int) -> tuple[str, int]:
     parts: list[str] = []
     while at < len(script):
         character = script[at]
-        if found := _PLAIN.match(script, at):
-            part, at = found[0], found.end()
+        if match := _PLAIN.match(script, at):
+            part, at = match[0], match.end()
         elif character == "'":
             part, at = _until(script, at + 1, "'")
         elif character == '"':
@@ -53,8 +53,8 @@ def _word(script: str, at: int) -> tuple[str, int]:
 
 
 def _until(script: str, at: int, end: str) -> tuple[str, int]:
-    found = script.find(end, at)
-    return (script[at:], len(script)) if found < 0 else (script[at:found], found + 1)
+    end_at = script.find(end, at)
+    return (script[at:], len(script)) if end_at < 0 else (script[at:end_at], end_at + 1)
 
 
 def _double_quoted(script: str, at: int) -> tuple[str, int]:

@@ -62,12 +62,12 @@ def _affinity(profile: Profile, gpu: int, branch: int) -> list[str]:
     return printed
 
 
-def _between_gpus(profile: Profile, one: int, other: int) -> str:
-    if one == other:
+def _between_gpus(profile: Profile, gpu: int, other: int) -> str:
+    if gpu == other:
         return "X"
-    if profile.nvlink.links and (bonded := profile.nvlink.links[one][other]):
+    if profile.nvlink.links and (bonded := profile.nvlink.links[gpu][other]):
         return f"NV{bonded}"
-    return "NODE" if _numa(profile, one) == _numa(profile, other) else "SYS"
+    return "NODE" if _numa(profile, gpu) == _numa(profile, other) else "SYS"
 
 
 def _to_hca(profile: Profile, gpu: int, hca: Device) -> str:
@@ -78,12 +78,12 @@ def _to_hca(profile: Profile, gpu: int, hca: Device) -> str:
     return "PHB" if _numa(profile, gpu) == hca.numa else "SYS"
 
 
-def _between_hcas(profile: Profile, one: Device, other: Device) -> str:
+def _between_hcas(profile: Profile, port: Device, other: Device) -> str:
     """Return how two ports are joined: of one card, below the same bridges, or as their NUMA nodes are."""
-    if one == other:
+    if port == other:
         return "X"
-    if one.pci and other.pci and one.pci.rpartition(".")[0] == other.pci.rpartition(".")[0]:
+    if port.pci and other.pci and port.pci.rpartition(".")[0] == other.pci.rpartition(".")[0]:
         return "PIX"
-    if one.distance and set(one.gpus) & set(other.gpus):
-        return one.distance
-    return ("NODE" if any(hca.distances for hca in profile.hcas) else "PHB") if one.numa == other.numa else "SYS"
+    if port.distance and set(port.gpus) & set(other.gpus):
+        return port.distance
+    return ("NODE" if any(hca.distances for hca in profile.hcas) else "PHB") if port.numa == other.numa else "SYS"

@@ -25,8 +25,8 @@ def torchrun(words: Sequence[str], job: Launched, program: Program) -> Printed:
         return Printed((why,), 2, why)
     if len(job.workers) < _number(job, _NODES, 1):
         return Printed(waits=True)
-    each = _number(job, _PROCESSES, max(len(job.me.gpus), 1))
-    ranks = tuple(worker for worker in job.workers for _ in range(each))
+    per_node = _number(job, _PROCESSES, max(len(job.me.gpus), 1))
+    ranks = tuple(worker for worker in job.workers for _ in range(per_node))
     done = program(("python", *rest), replace(job, processes=ranks))
     if done.exit_code:
         return done

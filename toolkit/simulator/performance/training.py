@@ -24,7 +24,7 @@ FEW = 4
 
 
 def _of_a_gpu(nodes: int) -> dict[bool, float]:
-    return {one.gpus == 1: one.figure / (one.pods * one.gpus) for one in trained("resnet50") if one.nodes == nodes}
+    return {run.gpus == 1: run.figure / (run.pods * run.gpus) for run in trained("resnet50") if run.nodes == nodes}
 
 
 ONE_NODE, TWO_NODES = _of_a_gpu(1), _of_a_gpu(2)
@@ -79,7 +79,7 @@ def gpu_factor(profile: Profile | None) -> float:
 def unknown(job: Launched) -> list[str]:
     """Return a line for each machine of the job whose speed no source lets calculate."""
     machines = [worker.machine.profile for worker in job.processes or (job.me,)]
-    names = sorted({each.name for each in machines if each and each.gpu.memory_gbs is None})
+    names = sorted({profile.name for profile in machines if profile and profile.gpu.memory_gbs is None})
     return [
         f"{SIMULATED}: no source has the memory bandwidth of {name}'s GPUs; rates are those of the Redpaper's"
         for name in names
@@ -112,8 +112,8 @@ def step_seconds(job: Launched, compute: float, parameters: float, beside: float
 
 def images_per_second(job: Launched, network: Network, precision: str, batch: int, *, xla: bool = False) -> float:
     """Return images/s of one rank of the job, before the spread of a run."""
-    known, usual = network.rates, NETWORKS["resnet50"].rates
-    rate = known.get(precision) or known["fp32"] * usual[precision] / usual["fp32"]
+    rates, usual = network.rates, NETWORKS["resnet50"].rates
+    rate = rates.get(precision) or rates["fp32"] * usual[precision] / usual["fp32"]
     rate *= slowest(job) * (XLA if xla else 1) * (SINGLE_GPU_PODS if one_gpu_pods(job) else 1)
     return batch / step_seconds(job, batch / rate, network.parameters, beside_seconds(job))
 

@@ -19,13 +19,13 @@ FIRMWARE = "0.0.0"
 def ibstat(words: Sequence[str], job: Launched) -> Printed:
     """Simulate ibstat of all verbs devices or of those that are named: sysfs hides none from a pod."""
     requested = {word for word in words[1:] if not word.startswith("-")}
-    known = [device for device in _devices(job) if not requested or device.name in requested]
-    if unknown := requested - {device.name for device in known}:
+    existing = [device for device in _devices(job) if not requested or device.name in requested]
+    if unknown := requested - {device.name for device in existing}:
         why = f"ibpanic: [1] main: '{min(unknown)}' IB device can't be found: (No such file or directory)"
         return Printed((why,), 1, why)
-    if not known:
+    if not existing:
         return Printed()
-    return Printed(tuple(line for device in known for line in _stat(job, device)))
+    return Printed(tuple(line for device in existing for line in _stat(job, device)))
 
 
 def ibdev2netdev(_words: Sequence[str], job: Launched) -> Printed:
@@ -55,7 +55,7 @@ def in_sysfs(job: Launched) -> list[str]:
     return [
         f"lrwxrwxrwx. 1 root root 0 {date} {device.name} -> "
         f"../../devices/pci{address[:-5]}/{address}/infiniband/{device.name}"
-        for device in sorted(profile.devices, key=lambda each: each.name)
+        for device in sorted(profile.devices, key=lambda port: port.name)
         for address in [buses.of_device(profile, device)]
     ]
 

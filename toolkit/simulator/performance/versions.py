@@ -33,9 +33,9 @@ _MONTH = re.compile(r":.*?(?<![\d.])(\d\d)\.(0[1-9]|1[0-2])(?![\d.])")
 
 def nccl(job: Launched) -> Nccl:
     """Return the NCCL of a job's image, by the month in its tag; for others, which are built today, the newest."""
-    found = _MONTH.search(job.image)
-    if found is None:
+    match = _MONTH.search(job.image)
+    if match is None:
         return _RELEASES[-1][1]
-    month = (int(found[1]), int(found[2]))
+    month = (int(match[1]), int(match[2]))
     fitting = [version for first, version in _RELEASES if first <= month]
     return fitting[-1] if fitting else _RELEASES[0][1]
