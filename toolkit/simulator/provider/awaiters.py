@@ -57,14 +57,14 @@ class Waits:
             if observed.ready:
                 return live
             if observed.failure:
-                raise NotReadyError(live, observed.failure, [*observed.reasons, *blocking.known])
+                raise NotReadyError(live, observed.failure, [*observed.reasons, *blocking.causes])
             if last:
                 if observed.ready_at_last:
                     return live
                 text = observed.error or awaiter.timed_out
                 if patience.cancelled.is_set():
                     text = f'Resource operation was cancelled for "{address.name}"'
-                raise NotReadyError(live, text, [*observed.reasons, *blocking.known])
+                raise NotReadyError(live, text, [*observed.reasons, *blocking.causes])
             if time.monotonic() >= next_events:
                 next_events = time.monotonic() + EVENTS_PAUSE
                 for text in blocking.new():
@@ -86,8 +86,8 @@ class Waits:
         related = {kind.kind: self.objects.all(kind, namespace) for kind in checker.related}
         if checker.storage_class:
             name = str(live.get("spec", {}).get("storageClassName") or "")
-            found = self.objects.storage_class(name) if name else None
-            related["StorageClass"] = [found] if found else []
+            storage_class = self.objects.storage_class(name) if name else None
+            related["StorageClass"] = [storage_class] if storage_class else []
         return Seen(live, related)
 
 

@@ -54,9 +54,9 @@ def checked(inputs: Properties, previous: Properties, kind: ObjectType, naming: 
     result = normalized(with_dashes(plain(inputs)))
     if kind.patch and not name_of(result):
         raise RefusedError("patch resources require the `.metadata.name` field to be set")
-    given = plain(inputs.get("metadata"))
-    unknown_name = isinstance(given, dict) and isinstance(given.get("name"), Unknown)
-    unknown_generated = isinstance(given, dict) and isinstance(given.get("generateName"), Unknown)
+    metadata = plain(inputs.get("metadata"))
+    unknown_name = isinstance(metadata, dict) and isinstance(metadata.get("name"), Unknown)
+    unknown_generated = isinstance(metadata, dict) and isinstance(metadata.get("generateName"), Unknown)
     if name_of(result) or unknown_name:
         return result
     old = with_dashes(plain(previous))

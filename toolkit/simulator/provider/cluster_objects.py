@@ -133,8 +133,8 @@ class Objects:
 
     def delete(self, address: Address, inputs: Properties) -> None:
         """Ask for deletion; the object may stay until its dependents and finalizers are gone. 404 is fine."""
-        wanted = annotation(inputs, PROPAGATION).lower()
-        policy = wanted if wanted in ("orphan", "background") else "foreground"
+        propagation = annotation(inputs, PROPAGATION).lower()
+        policy = propagation if propagation in ("orphan", "background") else "foreground"
         body = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": policy.capitalize()}
         try:
             self._connection.request("DELETE", self.path(address), body=body)

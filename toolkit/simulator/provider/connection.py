@@ -36,7 +36,7 @@ class Connection:
 
     def __init__(self, settings: ProviderSettings) -> None:
         """Connect as the settings say; raise UnreachableError where they do not lead to a cluster."""
-        if not settings.known:
+        if not settings.determined:
             raise UnreachableError("the provider's kubeconfig is not known yet (it is an output of another resource)")
         # 0.25 s of the start of every provider process, half of which are never configured.
         from kubernetes.client import ApiClient, Configuration  # noqa: PLC0415
@@ -116,5 +116,5 @@ def _configure(configuration: Any, settings: ProviderSettings) -> str:
 
 def warning_texts(headers: Iterable[str]) -> list[str]:
     """Return the texts of `299 - "text"` headers; a quotation mark in a text has a backslash before it."""
-    found = (_QUOTED.search(header) for header in headers)
-    return [re.sub(r"\\(.)", r"\1", match[1]) for match in found if match]
+    matches = (_QUOTED.search(header) for header in headers)
+    return [re.sub(r"\\(.)", r"\1", match[1]) for match in matches if match]

@@ -96,8 +96,8 @@ class _Parser:
 
     def expect(self, text: str) -> None:
         if not self._accept(text):
-            found = self._peek()
-            raise BadPathError(f"{self._text!r}: expected {text!r} at {found.at}, found {found.text or 'the end'!r}")
+            token = self._peek()
+            raise BadPathError(f"{self._text!r}: expected {text!r} at {token.at}, found {token.text or 'the end'!r}")
 
     def end(self) -> None:
         if self._peek().kind != "end":
@@ -115,10 +115,10 @@ class _Parser:
             steps.append(_deep(step) if deep else step)
 
         def select(value: Any) -> list[Any]:
-            found = [value]
+            values = [value]
             for step in steps:
-                found = [item for entry in found for item in step(entry)]
-            return found
+                values = [item for entry in values for item in step(entry)]
+            return values
 
         return select
 
@@ -237,8 +237,8 @@ def _is_path(test: list[_Token]) -> bool:
     return test[0].text == "@" and not {token.text for token in test} & {*_COMPARISONS}
 
 
-def _single(found: list[Any]) -> Any:
-    return found[0] if found else _NOTHING
+def _single(values: list[Any]) -> Any:
+    return values[0] if values else _NOTHING
 
 
 def _unquote(text: str) -> str:

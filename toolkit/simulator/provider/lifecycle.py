@@ -137,8 +137,8 @@ class Lifecycle:
                 return inputs
             sent = body
 
-            def record(found: Properties) -> Properties:
-                return state.recorded(sent, found, inputs, noted)
+            def record(observed: Properties) -> Properties:
+                return state.recorded(sent, observed, inputs, noted)
 
             raise self._not_updated(resource, old_live, record, error) from error
         finally:
@@ -190,12 +190,12 @@ class Lifecycle:
             return None
         noted = state.marks(resource.urn, body or live, old)
         if not inputs:
-            found = state.inputs_from_cluster(live)
-            return Found(identity, state.recorded(found, live, {}, noted), mark_secrets(found, {}))
+            inputs_now = state.inputs_from_cluster(live)
+            return Found(identity, state.recorded(inputs_now, live, {}, noted), mark_secrets(inputs_now, {}))
         unready, live = state_on_read(self._waits.waits, address, body, live)
-        found = state.refreshed_inputs(inputs, live)
-        outputs = state.recorded(found, live, inputs, noted)
-        current = mark_secrets(found, inputs)
+        inputs_now = state.refreshed_inputs(inputs, live)
+        outputs = state.recorded(inputs_now, live, inputs, noted)
+        current = mark_secrets(inputs_now, inputs)
         if unready is not None:
             raise PartialError(identity, outputs, current, [str(unready), *unready.reasons])
         return Found(identity, outputs, current)

@@ -15,19 +15,19 @@ def transferred(entries: list[Properties], manager: str, api_version: str) -> li
 
     Without this, a field that leaves the program would stay on the object: its creation (by POST) still owns it.
     """
-    found = [entry for entry in entries if is_transferable(entry)]
-    if not found:
+    transferable = [entry for entry in entries if is_transferable(entry)]
+    if not transferable:
         return None
     own = [entry for entry in entries if entry.get("manager") == manager and entry.get("operation") == "Apply"]
     fields: Properties = {}
-    for entry in (*own, *found):
+    for entry in (*own, *transferable):
         fields = union(fields, entry.get("fieldsV1", {}))
     merged = {
-        **(own or found)[0],
+        **(own or transferable)[0],
         "manager": manager,
         "operation": "Apply",
         "apiVersion": api_version,
         "fieldsType": "FieldsV1",
         "fieldsV1": fields,
     }
-    return [*(entry for entry in entries if entry not in found and entry not in own), merged]
+    return [*(entry for entry in entries if entry not in transferable and entry not in own), merged]

@@ -46,10 +46,16 @@ def _deployment(seen: Seen) -> Observation:
             message="its controller has not seen the change yet",
             reasons=["Minimum number of live Pods was not attained"],
         )
-    found = conditions(live) if revision else {}
-    wrong = [_bracketed(found[name]) for name in ("Progressing", "Available") if name in found and not _is(live, name)]
-    available = "Available" in found and _is(live, "Available")
-    progressed = _is(live, "Progressing") and found.get("Progressing", {}).get("reason") == "NewReplicaSetAvailable"
+    condition_of_type = conditions(live) if revision else {}
+    wrong = [
+        _bracketed(condition_of_type[name])
+        for name in ("Progressing", "Available")
+        if name in condition_of_type and not _is(live, name)
+    ]
+    available = "Available" in condition_of_type and _is(live, "Available")
+    progressed = (
+        _is(live, "Progressing") and condition_of_type.get("Progressing", {}).get("reason") == "NewReplicaSetAvailable"
+    )
     sets = {annotation(item, REVISION): item for item in owned(seen.related["ReplicaSet"], live)}
     newest = sets.get(revision) if revision else None
     rolled = _rolled_out(newest, live, seen.before)
@@ -66,8 +72,8 @@ def _deployment(seen: Seen) -> Observation:
     elif not rolled:
         reasons.append("Attempted to roll forward to new ReplicaSet, but minimum number of Pods did not become live")
     reasons += [text for pod in owned(seen.related["Pod"], newest) for text in pod_warnings(pod)]
-    ready, wanted = status.get("readyReplicas", 0), spec_of(live).get("replicas", 1)
-    return Observation(ready=False, message=f"{ready} of {wanted} replicas are ready", reasons=reasons)
+    ready, replicas = status.get("readyReplicas", 0), spec_of(live).get("replicas", 1)
+    return Observation(ready=False, message=f"{ready} of {replicas} replicas are ready", reasons=reasons)
 
 
 def _bracketed(condition: Properties) -> str:
@@ -78,8 +84,8 @@ def _bracketed(condition: Properties) -> str:
 def _rolled_out(newest: Properties | None, live: Properties, before: Properties | None) -> bool:
     if newest is None:
         return False
-    wanted, ready = spec_of(newest).get("replicas", 1), status_of(newest).get("readyReplicas")
-    enough = ready >= wanted if ready is not None else wanted == 0
+    replicas, ready = spec_of(newest).get("replicas", 1), status_of(newest).get("readyReplicas")
+    enough = ready >= replicas if ready is not None else replicas == 0
     last = annotation(before, REVISION) if before else ""
     changed = before is None or annotation(live, REVISION) != last
     return bool(enough and (not changed or last != annotation(newest, REVISION)))
@@ -96,38 +102,38 @@ def _stateful_set(seen: Seen) -> Observation:
     live, spec, status = seen.live, spec_of(seen.live), status_of(seen.live)
     generation = live["metadata"].get("generation", 0)
     observed = status.get("observedGeneration", -1) >= generation
-    wanted = int(spec.get("replicas", 0)) if observed else 0
+    replicas = int(spec.get("replicas", 0)) if observed else 0
     counts = {
         name: int(status.get(name, 0)) for name in ("replicas", "readyReplicas", "currentReplicas", "updatedReplicas")
     }
     current, target = (str(status.get(name, "")) if observed else "" for name in ("currentRevision", "updateRevision"))
     if generation > 1 and spec.get("updateStrategy", {}).get("type") == "OnDelete":
         revised = observed
-        replicated = observed and wanted == counts["replicas"] == counts["readyReplicas"]
+        replicated = observed and replicas == counts["replicas"] == counts["readyReplicas"]
     else:
         revised = bool(current) and current == target
-        replicated = observed and wanted == counts["replicas"] == counts["readyReplicas"] == counts["currentReplicas"]
+        replicated = observed and replicas == counts["replicas"] == counts["readyReplicas"] == counts["currentReplicas"]
     if replicated and revised:
         return Observation(ready=True)
     ready = counts["readyReplicas"] if revised else min(counts["readyReplicas"], counts["updatedReplicas"])
     ready = ready if observed else 0
-    reasons = [] if replicated else [f"{ready} out of {wanted} replicas succeeded readiness checks"]
+    reasons = [] if replicated else [f"{ready} out of {replicas} replicas succeeded readiness checks"]
     if not revised:
         reasons.append(f'StatefulSet controller failed to advance from revision "{current}" to revision "{target}"')
     reasons += [text for pod in owned(seen.related["Pod"], live) for text in pod_warnings(pod)]
-    return Observation(ready=False, message=f"{ready} of {wanted} replicas are ready", reasons=reasons)
+    return Observation(ready=False, message=f"{ready} of {replicas} replicas are ready", reasons=reasons)
 
 
 def _daemon_set(seen: Seen) -> Observation:
     live, status = seen.live, status_of(seen.live)
-    wanted = status.get("desiredNumberScheduled", -1)
+    desired = status.get("desiredNumberScheduled", -1)
     names = ("currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady")
     observed = status.get("observedGeneration") == live["metadata"].get("generation", 0)
-    settled = observed and not live["metadata"].get("deletionTimestamp") and wanted >= 0
-    if settled and all(wanted <= status.get(name, 0) for name in names):
+    settled = observed and not live["metadata"].get("deletionTimestamp") and desired >= 0
+    if settled and all(desired <= status.get(name, 0) for name in names):
         return Observation(ready=True)
     return Observation(
-        ready=False, message=f"pods are available on {status.get('numberAvailable', 0)} of {wanted} nodes"
+        ready=False, message=f"pods are available on {status.get('numberAvailable', 0)} of {desired} nodes"
     )
 
 
@@ -161,9 +167,9 @@ def _claim(seen: Seen) -> Observation:
 
 
 def _replication_controller(seen: Seen) -> Observation:
-    wanted, available = spec_of(seen.live).get("replicas"), status_of(seen.live).get("availableReplicas")
+    replicas, available = spec_of(seen.live).get("replicas"), status_of(seen.live).get("availableReplicas")
     return Observation(
-        ready=wanted is not None and wanted == available, message=f"{available or 0} of {wanted} are available"
+        ready=replicas is not None and replicas == available, message=f"{available or 0} of {replicas} are available"
     )
 
 

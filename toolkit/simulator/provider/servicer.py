@@ -98,7 +98,7 @@ class ProviderServicer(ConfigurationServicer):
                 ignored = tuple(path_of_text(text) for text in request.ignoreChanges)
             except ValueError as error:
                 raise RefusedError(f"failed to parse ignore path: {error}") from error
-            found = difference(
+            diff = difference(
                 old_inputs,
                 live,
                 new,
@@ -107,16 +107,16 @@ class ProviderServicer(ConfigurationServicer):
                 mutable_kinds=self.settings.mutable_kinds,
                 ignored=ignored,
             )
-            replaced, delete_first = found.replaced_paths, found.delete_first
+            replaced, delete_first = diff.replaced_paths, diff.delete_first
             if annotation(new, _REPLACE_UNREADY) == "true" and self._job_unready(request.urn, kind, request.id):
                 replaced.append(f'.metadata.annotations["{_REPLACE_UNREADY}"]')
                 delete_first = name_of(new) == name_of(live) and annotation(new, AUTONAMED) != "true"
-        some = bool(found.changes or replaced)
+        some = bool(diff.changes or replaced)
         return provider_pb2.DiffResponse(
             changes=provider_pb2.DiffResponse.DIFF_SOME if some else provider_pb2.DiffResponse.DIFF_NONE,
             replaces=replaced,
             deleteBeforeReplace=delete_first,
-            detailedDiff={text_of_path(change.path): _property_diff(change) for change in found.changes},
+            detailedDiff={text_of_path(change.path): _property_diff(change) for change in diff.changes},
             hasDetailedDiff=True,
         )
 
@@ -153,13 +153,13 @@ class ProviderServicer(ConfigurationServicer):
         with answers(context):
             if self.lifecycle is None:
                 return self._unread(request)
-            found = self.lifecycle.read(
+            resource = self.lifecycle.read(
                 _resource(request.urn), request.id, decode(request.properties), decode(request.inputs)
             )
-        if found is None:
+        if resource is None:
             return provider_pb2.ReadResponse()
         return provider_pb2.ReadResponse(
-            id=found.identifier, properties=encode(found.outputs), inputs=encode(found.inputs)
+            id=resource.identifier, properties=encode(resource.outputs), inputs=encode(resource.inputs)
         )
 
     def _unread(self, request: provider_pb2.ReadRequest) -> provider_pb2.ReadResponse:
@@ -201,8 +201,8 @@ class ProviderServicer(ConfigurationServicer):
         if kind.kind != "Job":
             self.log.warn(urn, "replaceUnready annotation is not supported for this resource")
             return False
-        found = self.lifecycle.live(kind, identity)
-        return found is not None and not job(found).ready
+        live = self.lifecycle.live(kind, identity)
+        return live is not None and not job(live).ready
 
 
 def _resource(urn: str, timeout: float = 0) -> Resource:

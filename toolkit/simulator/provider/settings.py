@@ -40,7 +40,7 @@ class ProviderSettings:
     delete_unreachable: bool = False
     patch_force: bool = False
     mutable_kinds: frozenset[str] = frozenset()
-    known: bool = True
+    determined: bool = True
 
 
 def settings_of(arguments: Properties) -> ProviderSettings:
@@ -65,7 +65,7 @@ def settings_of(arguments: Properties) -> ProviderSettings:
         delete_unreachable=_truth(values, "deleteUnreachable"),
         patch_force=_truth(values, "enablePatchForce"),
         mutable_kinds=frozenset(kind for kind, key in mutable.items() if _truth(values, key)),
-        known=not has_unknown(arguments),
+        determined=not has_unknown(arguments),
     )
 
 

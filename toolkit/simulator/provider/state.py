@@ -84,19 +84,19 @@ def inputs_from_cluster(live: Properties) -> Properties:
     Those of a builtin kind are all that a program could give, but for what only the server sets; those of another kind
     say no more than which object it is, because its fields are not known.
     """
-    known = known_fields(str(live.get("apiVersion")), str(live.get("kind")))
-    if known is None:
+    fields = known_fields(str(live.get("apiVersion")), str(live.get("kind")))
+    if fields is None:
         return identity(live)
     metadata = {key: value for key, value in live["metadata"].items() if key not in _MADE_BY_SERVER}
     if "annotations" in metadata:
         metadata["annotations"] = {k: v for k, v in metadata["annotations"].items() if k not in _NOTED_BY_OTHERS}
-    return {**{key: value for key, value in live.items() if key in known}, "metadata": metadata}
+    return {**{key: value for key, value in live.items() if key in fields}, "metadata": metadata}
 
 
 def refreshed_inputs(inputs: Properties, live: Properties) -> Properties:
     """Return the inputs as the cluster has them now."""
-    found: Properties = prune(live, normalized(manifest(inputs)))
-    return found
+    pruned: Properties = prune(live, normalized(manifest(inputs)))
+    return pruned
 
 
 def with_ignored(body: Properties, live: Properties, paths: tuple[Path, ...], manager: str) -> Properties:
@@ -111,8 +111,8 @@ def with_ignored(body: Properties, live: Properties, paths: tuple[Path, ...], ma
         if steps in theirs and steps not in ours:
             body = _without(body, steps)
         else:
-            found = _at(live, steps)
-            body = body if found is MISSING else _with(body, steps, found)
+            value = _at(live, steps)
+            body = body if value is MISSING else _with(body, steps, value)
     return body
 
 
@@ -121,11 +121,11 @@ def _owned_paths(live: Properties, manager: str) -> tuple[set[tuple[str, ...]], 
     ours: set[tuple[str, ...]] = set()
     theirs: set[tuple[str, ...]] = set()
 
-    def collect(fields: Properties, path: tuple[str, ...], found: set[tuple[str, ...]]) -> None:
+    def collect(fields: Properties, path: tuple[str, ...], paths: set[tuple[str, ...]]) -> None:
         for key, inner in fields.items():
             if key.startswith("f:"):
-                found.add((*path, key[2:]))
-                collect(inner, (*path, key[2:]), found)
+                paths.add((*path, key[2:]))
+                collect(inner, (*path, key[2:]), paths)
 
     for entry in live.get("metadata", {}).get("managedFields", []):
         collect(entry.get("fieldsV1", {}), (), ours if entry.get("manager") == manager else theirs)

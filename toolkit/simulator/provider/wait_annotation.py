@@ -63,20 +63,22 @@ def _generation(live: Properties) -> int:
 
 def _condition(expression: str) -> Rule:
     kind, _, status = expression.removeprefix("condition=").partition("=")
-    wanted = status or "True"
+    expected = status or "True"
 
     def judge(seen: Seen) -> Observation:
-        found = [item for item in (seen.live.get("status") or {}).get("conditions") or [] if isinstance(item, dict)]
-        match = next((item for item in found if str(item.get("type", "")).lower() == kind.lower()), None)
+        conditions = [
+            item for item in (seen.live.get("status") or {}).get("conditions") or [] if isinstance(item, dict)
+        ]
+        match = next((item for item in conditions if str(item.get("type", "")).lower() == kind.lower()), None)
         if match is None:
-            return Observation(ready=False, message=f"condition {kind} is not set, waiting for {wanted}")
+            return Observation(ready=False, message=f"condition {kind} is not set, waiting for {expected}")
         observed = match.get("observedGeneration", (seen.live.get("status") or {}).get("observedGeneration"))
         if observed is not None and observed < _generation(seen.live):
             return Observation(ready=False, message="its controller has not seen the change yet")
-        if str(match.get("status", "")).lower() == wanted.lower():
+        if str(match.get("status", "")).lower() == expected.lower():
             return Observation(ready=True)
         state = f"{match.get('status')}: {match.get('message', '')}".rstrip(": ")
-        return Observation(ready=False, message=f"condition {kind} is {state}, waiting for {wanted}")
+        return Observation(ready=False, message=f"condition {kind} is {state}, waiting for {expected}")
 
     return judge
 
@@ -93,7 +95,7 @@ def split_value(expression: str) -> tuple[str, str]:
 
 
 def _jsonpath(expression: str) -> Rule:
-    path, wanted = split_value(expression)
+    path, expected = split_value(expression)
     try:
         select = compile_path(path)
     except BadPathError as error:
@@ -104,17 +106,17 @@ def _jsonpath(expression: str) -> Rule:
         if isinstance(observed, int) and observed < _generation(seen.live):
             return Observation(ready=False, message="its controller has not seen the change yet")
         try:
-            found = select(seen.live)
+            values = select(seen.live)
         except BadPathError as error:
             return Observation(ready=False, error=str(error))
-        if not found:
+        if not values:
             return Observation(ready=False, message=f"{{{path}}} selects nothing yet")
-        if not wanted:
+        if not expected:
             return Observation(ready=True)
-        if isinstance(found[0], dict | list):
-            return Observation(ready=False, error=f'"{{{path}}}" has a non-primitive value ({_as_go(found[0])})')
-        value = text_of(found[0])
-        return Observation(ready=value == wanted, message=f"{{{path}}} is {value!r}, waiting for {wanted!r}")
+        if isinstance(values[0], dict | list):
+            return Observation(ready=False, error=f'"{{{path}}}" has a non-primitive value ({_as_go(values[0])})')
+        value = text_of(values[0])
+        return Observation(ready=value == expected, message=f"{{{path}}} is {value!r}, waiting for {expected!r}")
 
     return judge
 

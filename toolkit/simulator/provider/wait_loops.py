@@ -78,7 +78,7 @@ class BlockingEvents:
         self._objects, self._address, self._uid = objects, address, uid
         self._seen: set[str] = set()
         self._keys: set[tuple[str, str]] = set()
-        self.known: list[str] = []
+        self.causes: list[str] = []
 
     def new(self) -> list[str]:
         """Return the causes that were not there at the last reading; none where events cannot be read."""
@@ -90,13 +90,13 @@ class BlockingEvents:
             return []
 
     def _observe(self) -> Iterator[str]:
-        found: dict[str, Properties | None] = {}
+        owner_of_uid: dict[str, Properties | None] = {}
 
         def find(reference: Mapping[str, Any]) -> Properties | None:
             uid = str(reference.get("uid"))
-            if uid not in found:
-                found[uid] = self._find(reference)
-            return found[uid]
+            if uid not in owner_of_uid:
+                owner_of_uid[uid] = self._find(reference)
+            return owner_of_uid[uid]
 
         for event in sorted(self._objects.warnings(self._address.namespace), key=latest):
             uid = str(event.get("metadata", {}).get("uid"))
@@ -105,7 +105,7 @@ class BlockingEvents:
             self._seen.add(uid)
             if concerns(event, self._uid, find) and key(event) not in self._keys:
                 self._keys.add(key(event))
-                self.known.append(cause(event))
+                self.causes.append(cause(event))
                 yield cause(event)
 
     def _find(self, reference: Mapping[str, Any]) -> Properties | None:

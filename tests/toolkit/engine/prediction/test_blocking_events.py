@@ -63,7 +63,7 @@ def test_refused_workers_are_told_once() -> None:
     )
     cluster.events.append(_event(2, "StatefulSet", "nccl-worker", "FailedCreate", DENIED))
     assert blocking.new() == []
-    assert blocking.known == [text]
+    assert blocking.causes == [text]
 
 
 def test_sixteen_pods_wait_for_one_reason() -> None:
