@@ -19,16 +19,16 @@ def options() -> argparse.ArgumentParser:
     return parser
 
 
-def serve(respond: Callable[[Request], Response], given: argparse.Namespace, product: str, over: str) -> None:
+def serve(respond: Callable[[Request], Response], arguments: argparse.Namespace, product: str, over: str) -> None:
     """Serve until the process is stopped; say what is simulated, and over which data."""
     server = make_server(
         LOOPBACK,
-        given.port,
+        arguments.port,
         Request.application(respond),
         threaded=True,
-        ssl_context=(str(given.certificate), str(given.key)),
+        ssl_context=(str(arguments.certificate), str(arguments.key)),
     )
     print(  # noqa: T201 - its log
-        f"simulated by hpc: {product} on {LOOPBACK}:{given.port}, over {over}", flush=True
+        f"simulated by hpc: {product} on {LOOPBACK}:{arguments.port}, over {over}", flush=True
     )
     server.serve_forever()

@@ -68,10 +68,10 @@ def listener(port: int, proc: Path = PROC) -> str | None:
     inodes = _listening_inodes(port, proc)
     if not inodes:
         return None
-    wanted = {f"socket:[{inode}]" for inode in inodes}
+    sockets = {f"socket:[{inode}]" for inode in inodes}
     for pid in pids(proc):
         try:
-            if any(str(handle.readlink()) in wanted for handle in (proc / str(pid) / "fd").iterdir()):
+            if any(str(handle.readlink()) in sockets for handle in (proc / str(pid) / "fd").iterdir()):
                 return f"{(proc / str(pid) / 'comm').read_text().strip()} (pid {pid})"
         except OSError:
             continue
@@ -80,7 +80,7 @@ def listener(port: int, proc: Path = PROC) -> str | None:
 
 def _listening_inodes(port: int, proc: Path) -> set[str]:
     listening = "0A"
-    found = set()
+    inodes = set()
     for table in ("net/tcp", "net/tcp6"):
         try:
             lines = (proc / table).read_text().splitlines()[1:]
@@ -88,5 +88,5 @@ def _listening_inodes(port: int, proc: Path) -> set[str]:
             continue
         for fields in map(str.split, lines):
             if fields[3] == listening and int(fields[1].rpartition(":")[2], 16) == port:
-                found.add(fields[9])
-    return found
+                inodes.add(fields[9])
+    return inodes

@@ -167,14 +167,14 @@ class Processes:
     def _owned(self, sessions: set[int] | None) -> set[int]:
         """Return processes that carry our mark, of the given sessions or of any."""
         mark = f"{OWNER}={self._home}"
-        found = set()
+        owned = set()
         for pid in procfs.pids(self._proc):
             seen = procfs.stat(pid, self._proc)
             if seen is None or seen.dead or (sessions is not None and seen.session not in sessions):
                 continue
             if procfs.environment_has(pid, mark, self._proc):
-                found.add(pid)
-        return found
+                owned.add(pid)
+        return owned
 
     def _is_ours(self, running: Mapping[str, Record]) -> Callable[[int], bool]:
         by_session = {record.pid: record for record in running.values()}
