@@ -121,18 +121,18 @@ def _collection_path(manifest: Manifest) -> str:
 def _kind(manifest: Manifest) -> kinds.Kind:
     if manifest["kind"] in openshift.OWN_KINDS:
         return openshift.OWN_KINDS[manifest["kind"]]
-    found = kinds.find(manifest["apiVersion"], manifest["kind"])
-    if found is None:
+    kind = kinds.find(manifest["apiVersion"], manifest["kind"])
+    if kind is None:
         raise SimulatorError(
             f"the bootstrap has {manifest['apiVersion']} {manifest['kind']}, which core.apis.kinds lacks"
         )
-    return found
+    return kind
 
 
 def _established(api: Api, definitions: Iterable[Manifest]) -> bool:
-    wanted = {definition["metadata"]["name"] for definition in definitions}
-    found = api.get(kinds.CUSTOM_RESOURCE_DEFINITION.path())
-    return wanted <= {item["metadata"]["name"] for item in found["items"] if condition(item, "Established")}
+    names = {definition["metadata"]["name"] for definition in definitions}
+    crds = api.get(kinds.CUSTOM_RESOURCE_DEFINITION.path())
+    return names <= {item["metadata"]["name"] for item in crds["items"] if condition(item, "Established")}
 
 
 def _collection(definition: Manifest) -> str:
@@ -141,7 +141,7 @@ def _collection(definition: Manifest) -> str:
     return f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"
 
 
-def _remove_nodes(api: Api, wanted: set[str]) -> None:
+def _remove_nodes(api: Api, names: set[str]) -> None:
     for item in api.get("/api/v1/nodes")["items"]:
-        if item["metadata"]["name"] not in wanted:
+        if item["metadata"]["name"] not in names:
             api.delete(f"/api/v1/nodes/{item['metadata']['name']}")

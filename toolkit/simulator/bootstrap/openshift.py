@@ -64,14 +64,16 @@ def definitions(folders: tuple[Path, ...], *, hosted: bool = False) -> list[Mani
     """
     files = (path for folder in folders for path in sorted(folder.iterdir()))
     documents = (document for path in files for document in yaml_text.read_all(path.read_text()))
-    known = [found for found in documents if found["kind"] == kinds.CUSTOM_RESOURCE_DEFINITION.kind]
+    published = [document for document in documents if document["kind"] == kinds.CUSTOM_RESOURCE_DEFINITION.kind]
     if hosted:
-        known = [found for found in known if found["spec"]["group"] != kinds.MACHINE_CONFIG.group]
+        published = [
+            definition for definition in published if definition["spec"]["group"] != kinds.MACHINE_CONFIG.group
+        ]
     network = Definition(kinds.NETWORK_ATTACHMENT_DEFINITION, structure({"config": TEXT}))
     # OpenShift serves these, and PackageManifests, by API servers of its own; here actors work on them.
     kept = (Definition(kind, structure({})) for kind in (kinds.BUILD_CONFIG, kinds.BUILD, kinds.IMAGE_STREAM))
     reported = map(_reported_definition, _REPORTED)
-    return [*known, *(definition.manifest() for definition in (network, *kept)), *reported]
+    return [*published, *(definition.manifest() for definition in (network, *kept)), *reported]
 
 
 def access() -> list[Manifest]:

@@ -39,7 +39,10 @@ _RULES = (
 def namespaces_and_definitions() -> list[Manifest]:
     """Return the namespaces and kinds."""
     spaces = (SCALE_NAMESPACE, SCALE_CSI_NAMESPACE, OPERATOR_NAMESPACE)
-    return [*(manifest(kinds.NAMESPACE, name) for name in spaces), *(each.manifest() for each in _DEFINITIONS)]
+    return [
+        *(manifest(kinds.NAMESPACE, name) for name in spaces),
+        *(definition.manifest() for definition in _DEFINITIONS),
+    ]
 
 
 def operators() -> list[Manifest]:
