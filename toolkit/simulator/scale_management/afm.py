@@ -12,14 +12,16 @@ def set_keys(call: Call) -> Done:
     """Set the keys of a bucket at a server."""
     bucket, server = call.text("bucket"), call.text("server")
     keys = Keys(access=call.text("accessKey"), secret=call.text("secretKey"))
-    known = {**call.state.keys, f"{bucket}:{server}": keys}
-    return Done(call.state.model_copy(update={"keys": known}), (f"mmafmcoskeys '{bucket}:{server}' set '***' '***'",))
+    all_keys = {**call.state.keys, f"{bucket}:{server}": keys}
+    return Done(
+        call.state.model_copy(update={"keys": all_keys}), (f"mmafmcoskeys '{bucket}:{server}' set '***' '***'",)
+    )
 
 
 def delete_keys(call: Call) -> Done:
     """Delete the keys of a bucket, or of `bucket:server`."""
     name = call.names["bucket"]
-    left = {key: each for key, each in call.state.keys.items() if key != name and key.partition(":")[0] != name}
+    left = {key: pair for key, pair in call.state.keys.items() if key != name and key.partition(":")[0] != name}
     if len(left) == len(call.state.keys):
         raise invalid("bucketName")
     return Done(call.state.model_copy(update={"keys": left}), (f"mmafmcoskeys '{name}' delete",))
@@ -28,12 +30,12 @@ def delete_keys(call: Call) -> Done:
 def create_map(call: Call) -> Done:
     """Create a map of a home's servers to gateway nodes."""
     name, pairs = call.text("mapName"), call.body.get("exportMap")
-    if not isinstance(pairs, list) or not pairs or not all(isinstance(each, str) and "/" in each for each in pairs):
+    if not isinstance(pairs, list) or not pairs or not all(isinstance(pair, str) and "/" in pair for pair in pairs):
         raise invalid("exportMap")
     if name in call.state.maps:
         raise FailedError(f"{filesets.EXISTS} Mapping {name} already exists.")
-    known = {**call.state.maps, name: tuple(pairs)}
-    return Done(call.state.model_copy(update={"maps": known}), (f"mmafmconfig add '{name}'",))
+    maps = {**call.state.maps, name: tuple(pairs)}
+    return Done(call.state.model_copy(update={"maps": maps}), (f"mmafmconfig add '{name}'",))
 
 
 def delete_map(call: Call) -> Done:
@@ -41,7 +43,7 @@ def delete_map(call: Call) -> Done:
     name = call.names["mapping"]
     if name not in call.state.maps:
         raise invalid("mappingName")
-    left = {key: each for key, each in call.state.maps.items() if key != name}
+    left = {key: pairs for key, pairs in call.state.maps.items() if key != name}
     return Done(call.state.model_copy(update={"maps": left}), (f"mmafmconfig delete '{name}'",))
 
 
@@ -65,14 +67,15 @@ def create_cache(call: Call) -> Done:
 def download(call: Call) -> Done:
     """Queue objects at the gateway node: all of the bucket, or those of a list."""
     cache = _of_bucket(call)
-    there = caches.listed(cache, call.home)
-    if there is None:
+    size_of_name = caches.listed(cache, call.home)
+    if size_of_name is None:
         raise FailedError(f"The bucket {cache.bucket} of {cache.target} cannot be reached.")
-    names = sorted(there) if call.flag("all", otherwise=False) else _objects(call)
-    unknown = [name for name in names if name not in there]
-    after = caches.queued(cache, (name for name in names if name in there))
+    names = sorted(size_of_name) if call.flag("all", otherwise=False) else _objects(call)
+    unknown = [name for name in names if name not in size_of_name]
+    after = caches.queued(cache, (name for name in names if name in size_of_name))
     queued = len(after.queue) - len(cache.queue)
-    counts = f"{queued} {len(unknown)} {len(names) - len(unknown) - queued} {sum(there.get(name, 0) for name in names)}"
+    size = sum(size_of_name.get(name, 0) for name in names)
+    counts = f"{queued} {len(unknown)} {len(names) - len(unknown) - queued} {size}"
     state = call.with_fileset(call.fileset.model_copy(update={"cache": after}))
     command = f"mmafmcosctl '{call.file_system.name}' '{call.fileset.name}' '{call.text('path')}' download"
     printed = ("Queued Failed AlreadyCached TotalData", counts, "Object download successfully queued at the gateway.")

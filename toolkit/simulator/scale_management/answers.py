@@ -21,12 +21,12 @@ def cluster(state: State) -> dict[str, Any]:
 
 def config(state: State) -> dict[str, Any]:
     """Return the cluster's configuration."""
-    found = {
+    configuration = {
         "clusterId": state.cluster_id,
         "minReleaseLevel": VERSION.partition("-")[0] + ".0",
         "timeZoneOffset": "+00:00",
     }
-    return {"clusterConfig": found}
+    return {"clusterConfig": configuration}
 
 
 def nodes() -> list[dict[str, Any]]:
@@ -46,38 +46,38 @@ def file_systems(state: State) -> list[dict[str, Any]]:
     """Return the file systems."""
     return [
         {
-            "name": each.name,
-            "uuid": each.uuid,
+            "name": file_system.name,
+            "uuid": file_system.uuid,
             "mount": {
-                "mountPoint": each.mount_point,
+                "mountPoint": file_system.mount_point,
                 "status": "mounted",
-                "remoteDeviceName": f"{state.cluster_name}:{each.name}",
+                "remoteDeviceName": f"{state.cluster_name}:{file_system.name}",
                 "nodesMountedReadWrite": [name for name, _ in NODES],
                 "readOnly": False,
             },
             "quota": {"perfilesetQuotas": True, "filesetdfEnabled": True, "quotasEnforced": "user;group;fileset"},
         }
-        for each in state.file_systems.values()
+        for file_system in state.file_systems.values()
     ]
 
 
 def filesets(file_system: FileSystem) -> Iterator[dict[str, Any]]:
     """Yield the filesets of a file system."""
-    for each in file_system.filesets.values():
-        afm = {"afm": _afm(each.cache)} if each.cache else {}
+    for fileset in file_system.filesets.values():
+        afm = {"afm": _afm(fileset.cache)} if fileset.cache else {}
         yield {
-            "filesetName": each.name,
+            "filesetName": fileset.name,
             "filesystemName": file_system.name,
             "config": {
-                "path": each.path or "--",
-                "id": each.id,
-                "inodeSpace": each.id if each.independent else 0,
-                "maxNumInodes": each.max_inodes,
+                "path": fileset.path or "--",
+                "id": fileset.id,
+                "inodeSpace": fileset.id if fileset.independent else 0,
+                "maxNumInodes": fileset.max_inodes,
                 "parentId": 0,
-                "status": "Linked" if each.path else "Unlinked",
-                "comment": each.comment,
-                "isInodeSpaceOwner": each.independent,
-                "created": each.created,
+                "status": "Linked" if fileset.path else "Unlinked",
+                "comment": fileset.comment,
+                "isInodeSpaceOwner": fileset.independent,
+                "created": fileset.created,
             },
             **afm,
         }
@@ -90,64 +90,64 @@ def _afm(cache: Cache) -> dict[str, Any]:
 
 def quotas(file_system: FileSystem) -> Iterator[dict[str, Any]]:
     """Yield use and limits of the filesets, blocks in KiB."""
-    for each in file_system.filesets.values():
-        files = each.cache.files if each.cache else {}
+    for fileset in file_system.filesets.values():
+        files = fileset.cache.files if fileset.cache else {}
         yield {
             "filesystemName": file_system.name,
-            "objectName": each.name,
-            "objectId": each.id,
+            "objectName": fileset.name,
+            "objectId": fileset.id,
             "quotaType": "FILESET",
-            "blockUsage": -(-each.cache.cached_bytes // _KIB) if each.cache else 0,
-            "blockQuota": each.quota.soft_kib,
-            "blockLimit": each.quota.hard_kib,
+            "blockUsage": -(-fileset.cache.cached_bytes // _KIB) if fileset.cache else 0,
+            "blockQuota": fileset.quota.soft_kib,
+            "blockLimit": fileset.quota.hard_kib,
             "filesUsage": 1 + len(files),
         }
 
 
 def afm_states(file_system: FileSystem, home: Home) -> Iterator[dict[str, Any]]:
     """Yield the state of each cache."""
-    for each in file_system.filesets.values():
-        if each.cache:
+    for fileset in file_system.filesets.values():
+        if fileset.cache:
             yield {
                 "filesystemName": file_system.name,
-                "filesetName": each.name,
-                "filesetId": each.id,
-                "filesetTarget": each.cache.target,
-                "cacheState": state_of(each.cache, home),
+                "filesetName": fileset.name,
+                "filesetId": fileset.id,
+                "filesetTarget": fileset.cache.target,
+                "cacheState": state_of(fileset.cache, home),
                 "gatewayNodeName": GATEWAY,
-                "queueLength": len(each.cache.queue),
+                "queueLength": len(fileset.cache.queue),
                 "drState": "",
             }
 
 
 def moved_on(file_system: FileSystem, home: Home) -> FileSystem:
     """Return a file system after its gateway nodes have fetched some more; itself where nothing is queued."""
-    for each in file_system.filesets.values():
-        if each.cache and each.cache.queue:
-            cache = advanced(each.cache, each.quota, home)
-            file_system = file_system.with_fileset(each.model_copy(update={"cache": cache}))
+    for fileset in file_system.filesets.values():
+        if fileset.cache and fileset.cache.queue:
+            cache = advanced(fileset.cache, fileset.quota, home)
+            file_system = file_system.with_fileset(fileset.model_copy(update={"cache": cache}))
     return file_system
 
 
-def job(found: Job, *, whole: bool = False, running: bool | None = None) -> dict[str, Any]:
+def job(record: Job, *, whole: bool = False, running: bool | None = None) -> dict[str, Any]:
     """Return a job; its result only where the whole is wanted, and not before it is finished.
 
     As the real one it repeats the request's data, with all keys and passwords that are in it.
     """
-    running = found.running if running is None else running
+    running = record.running if running is None else running
     result = {
-        "commands": list(found.commands),
+        "commands": list(record.commands),
         "progress": [],
-        "exitCode": 1 if found.stderr else 0,
-        "stderr": list(found.stderr),
-        "stdout": list(found.stdout),
+        "exitCode": 1 if record.stderr else 0,
+        "stderr": list(record.stderr),
+        "stdout": list(record.stdout),
     }
     return {
-        "jobId": found.id,
-        "status": "RUNNING" if running else "FAILED" if found.stderr else "COMPLETED",
-        "submitted": found.submitted,
-        "completed": "N/A" if running else found.submitted,
+        "jobId": record.id,
+        "status": "RUNNING" if running else "FAILED" if record.stderr else "COMPLETED",
+        "submitted": record.submitted,
+        "completed": "N/A" if running else record.submitted,
         "runtime": 0,
-        "request": {"data": found.data, "type": found.method, "url": found.url},
+        "request": {"data": record.data, "type": record.method, "url": record.url},
         "result": result if whole and not running else {},
     }

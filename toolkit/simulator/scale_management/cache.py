@@ -27,8 +27,8 @@ def state_of(cache: Cache, home: Home) -> str:
 
 def queued(cache: Cache, names: Iterable[str]) -> Cache:
     """Return the cache with files in its gateway's queue that are neither cached nor queued yet."""
-    there = {*cache.queue, *(name for name, file in cache.files.items() if file.cached)}
-    new = tuple(name for name in dict.fromkeys(names) if name not in there)
+    present = {*cache.queue, *(name for name, file in cache.files.items() if file.cached)}
+    new = tuple(name for name in dict.fromkeys(names) if name not in present)
     return cache.model_copy(update={"queue": cache.queue + new, "used": True})
 
 
@@ -38,12 +38,12 @@ def advanced(cache: Cache, quota: Quota, home: Home) -> Cache:
     As the real one it evicts late: files that fit below the hard limit are fetched, then the oldest leave until the
     soft limit holds. A file that home does not have, or that does not fit, is dropped from the queue.
     """
-    there = listed(cache, home)
-    if not cache.queue or there is None:
+    size_of_name = listed(cache, home)
+    if not cache.queue or size_of_name is None:
         return cache
     files, used, fetches = dict(cache.files), cache.cached_bytes, cache.fetches
     for name in cache.queue[:FETCHED]:
-        size = there.get(name)
+        size = size_of_name.get(name)
         if size is None or (quota.hard_kib and used + size > quota.hard_kib * _KIB):
             continue
         fetches, used = fetches + 1, used + size

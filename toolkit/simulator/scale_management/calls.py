@@ -49,18 +49,18 @@ class Call:
     @property
     def file_system(self) -> FileSystem:
         """The file system of the path."""
-        found = self.state.file_systems.get(self.names["fs"])
-        if found is None:
+        named = self.state.file_systems.get(self.names["fs"])
+        if named is None:
             raise invalid("filesystemName")
-        return found
+        return named
 
     @property
     def fileset(self) -> Fileset:
         """The fileset of the path."""
-        found = self.file_system.filesets.get(self.names["fileset"])
-        if found is None:
+        named = self.file_system.filesets.get(self.names["fileset"])
+        if named is None:
             raise invalid("filesetName")
-        return found
+        return named
 
     def text(self, key: str, otherwise: str = "") -> str:
         """Return a value of the body that is a text or a number: clients send numbers as either."""

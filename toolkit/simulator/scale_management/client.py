@@ -69,9 +69,9 @@ class Gui:
 def of_cluster(home: Path, cluster_id: str) -> Gui | None:
     """Return the GUI beside a simulated cluster, where it is that of a storage cluster; None where there is none."""
     layout = Layout(home)
-    known, account = state.load(layout), accounts.read(layout.scale_account)
-    if known is None or known.spec.scale_gui is None or account is None:
+    cluster, account = state.load(layout), accounts.read(layout.scale_account)
+    if cluster is None or cluster.spec.scale_gui is None or account is None:
         return None
-    if known.spec.scale_gui.cluster_id != cluster_id:
+    if cluster.spec.scale_gui.cluster_id != cluster_id:
         return None
-    return Gui(str(known.scale_gui), account, Pki(layout.pki).ca)
+    return Gui(str(cluster.scale_gui), account, Pki(layout.pki).ca)

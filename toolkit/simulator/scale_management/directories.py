@@ -7,16 +7,16 @@ from toolkit.simulator.scale_management.calls import Call, Done, FailedError
 def create_directory(call: Call) -> Done:
     """Create a directory."""
     place = call.names["place"].strip("/")
-    known = call.file_system.directories
-    links = {each.path for each in call.file_system.filesets.values()}
+    directories = call.file_system.directories
+    links = {fileset.path for fileset in call.file_system.filesets.values()}
     mount = call.file_system.mount_point
-    if place in known or f"{mount}/{place}" in links:
+    if place in directories or f"{mount}/{place}" in links:
         raise FailedError(f"{filesets.PATH_EXISTS} The directory {place} exists.")
     above = place.rpartition("/")[0]
-    if above and above not in known and f"{mount}/{above}" not in links:
+    if above and above not in directories and f"{mount}/{above}" not in links:
         raise FailedError(f"{filesets.NO_DIRECTORY} The directory {above} does not exist.")
     owner = f"{call.text('uid', call.text('user', '0'))}:{call.text('gid', call.text('group', '0'))}"
-    changed = call.file_system.model_copy(update={"directories": {**known, place: owner}})
+    changed = call.file_system.model_copy(update={"directories": {**directories, place: owner}})
     return Done(call.state.with_file_system(changed), (f"mkdir '{mount}/{place}'",))
 
 
@@ -29,12 +29,12 @@ def stat_directory(call: Call) -> Done:
 
 def delete_directory(call: Call) -> Done:
     """Delete a directory; with `safe` only an empty one."""
-    place, known = call.names["place"].strip("/"), call.file_system.directories
+    place, directories = call.names["place"].strip("/"), call.file_system.directories
     owner_of(call)
-    below = [each for each in known if each.startswith(f"{place}/")]
+    below = [path for path in directories if path.startswith(f"{place}/")]
     if below and call.query.get("safe", "").lower() == "true":
         raise FailedError(f"The directory {place} is not empty.")
-    left = {each: owner for each, owner in known.items() if each not in (place, *below)}
+    left = {path: owner for path, owner in directories.items() if path not in (place, *below)}
     changed = call.file_system.model_copy(update={"directories": left})
     return Done(call.state.with_file_system(changed), (f"rm -r '{place}'",))
 
@@ -42,8 +42,8 @@ def delete_directory(call: Call) -> Done:
 def owner_of(call: Call) -> str:
     """Return uid:gid of a directory or of a linked fileset; raise FailedError where there is none."""
     place, file_system = call.names["place"].strip("/"), call.file_system
-    linked = {each.path: each.owner for each in file_system.filesets.values() if each.path}
-    found = file_system.directories.get(place) or linked.get(f"{file_system.mount_point}/{place}".rstrip("/"))
-    if found is None:
+    linked = {fileset.path: fileset.owner for fileset in file_system.filesets.values() if fileset.path}
+    owner = file_system.directories.get(place) or linked.get(f"{file_system.mount_point}/{place}".rstrip("/"))
+    if owner is None:
         raise FailedError(f"{filesets.NO_DIRECTORY} The directory {place} does not exist.")
-    return found
+    return owner

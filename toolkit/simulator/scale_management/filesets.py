@@ -131,26 +131,30 @@ def _size(call: Call, key: str, otherwise: int) -> int:
     """Return a limit in KiB: given in bytes, or with a suffix, as mmsetquota takes it."""
     if key not in call.body:
         return otherwise
-    found = _SIZE.fullmatch(call.text(key).upper())
-    if found is None:
+    match = _SIZE.fullmatch(call.text(key).upper())
+    if match is None:
         raise invalid(key)
-    return int(int(found[1]) * _KIB[found[2]])
+    return int(int(match[1]) * _KIB[match[2]])
 
 
 def _junction(file_system: FileSystem, path: str) -> str:
     """Return a path at which nothing is yet, in a directory that is there; raise FailedError for another one."""
-    wanted = PurePosixPath(path)
-    if not wanted.is_relative_to(file_system.mount_point) or path == file_system.mount_point or ".." in wanted.parts:
+    junction = PurePosixPath(path)
+    if (
+        not junction.is_relative_to(file_system.mount_point)
+        or path == file_system.mount_point
+        or ".." in junction.parts
+    ):
         raise invalid("path")
-    links = {each.path for each in file_system.filesets.values()}
-    relative = str(wanted.relative_to(file_system.mount_point))
-    if str(wanted) in links or relative in file_system.directories:
+    links = {fileset.path for fileset in file_system.filesets.values()}
+    relative = str(junction.relative_to(file_system.mount_point))
+    if str(junction) in links or relative in file_system.directories:
         raise FailedError(f"{PATH_EXISTS} The path {path} exists.")
-    above = str(wanted.parent)
+    above = str(junction.parent)
     below_mount = "" if above == file_system.mount_point else above.removeprefix(f"{file_system.mount_point}/")
     if below_mount and below_mount not in file_system.directories and above not in links:
         raise FailedError(f"{NO_DIRECTORY} The directory {above} does not exist.")
-    return str(wanted)
+    return str(junction)
 
 
 def _cache(call: Call) -> Cache:

@@ -17,22 +17,22 @@ def filtered(entries: Sequence[Mapping[str, Any]], condition: str) -> list[Mappi
     """Return the entries that meet a condition `a=b,c.d='''regex'''`: all of its parts."""
     parts, end = [], 0
     while end < len(condition):
-        found = _CONDITION.match(condition, end)
-        if found is None:
+        match = _CONDITION.match(condition, end)
+        if match is None:
             raise QueryError("filter")
-        parts.append((found[1].split("."), found[2]))
-        end = found.end()
+        parts.append((match[1].split("."), match[2]))
+        end = match.end()
     try:
-        return [entry for entry in entries if all(_meets(_at(entry, path), wanted) for path, wanted in parts)]
+        return [entry for entry in entries if all(_meets(_at(entry, path), expected) for path, expected in parts)]
     except re.error:
         raise QueryError("filter") from None
 
 
-def _meets(value: Any, wanted: str) -> bool:
+def _meets(value: Any, expected: str) -> bool:
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    if wanted.startswith("'''"):
-        return re.fullmatch(wanted.strip("'"), text) is not None
-    return value is not None and text == wanted
+    if expected.startswith("'''"):
+        return re.fullmatch(expected.strip("'"), text) is not None
+    return value is not None and text == expected
 
 
 def _at(entry: Any, path: Sequence[str]) -> Any:

@@ -27,7 +27,7 @@ def listed(key: str, entries: Sequence[Mapping[str, Any]], request: Request, pag
     kept = "&".join(f"{name}={value}" for name, value in arguments.items() if name != "lastId")
     base = f"{request.base_url}?{kept}" if kept else request.base_url
     some, more = listing.page(chosen, arguments.get("lastId", ""), base, page)
-    return {key: [listing.selected(each, arguments.get("fields", "")) for each in some], **more}
+    return {key: [listing.selected(entry, arguments.get("fields", "")) for entry in some], **more}
 
 
 _Answer = Callable[[Call, Request, int], dict[str, Any]]
@@ -53,14 +53,14 @@ def _nodes(_: Call, request: Request, page: int) -> dict[str, Any]:
 def _file_systems(call: Call, request: Request, page: int) -> dict[str, Any]:
     named = "fs" in call.names and call.names["fs"] not in EVERY
     chosen = {call.file_system.name} if named else {*call.state.file_systems}
-    found = [each for each in answers.file_systems(call.state) if each["name"] in chosen]
-    return listed("filesystems", found, request, page)
+    entries = [entry for entry in answers.file_systems(call.state) if entry["name"] in chosen]
+    return listed("filesystems", entries, request, page)
 
 
 def _fileset(call: Call, request: Request, page: int) -> dict[str, Any]:
     name = call.fileset.name
-    found = [each for each in answers.filesets(call.file_system) if each["filesetName"] == name]
-    return listed("filesets", found, request, page)
+    entries = [entry for entry in answers.filesets(call.file_system) if entry["filesetName"] == name]
+    return listed("filesets", entries, request, page)
 
 
 def _owner(call: Call, _: Request, __: int) -> dict[str, Any]:

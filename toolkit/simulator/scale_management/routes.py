@@ -90,7 +90,7 @@ ROUTES = Map([Rule(f"{BASE}{path}", endpoint=path, methods=[method]) for method,
 
 def paths() -> dict[str, list[str]]:
     """Return the methods of each path, with names in braces, as `info` lists them."""
-    found: dict[str, list[str]] = {}
+    methods_of_path: dict[str, list[str]] = {}
     for method, path in CALLS:
-        found.setdefault(BASE + _NAME.sub(r"{\1}", path), []).append(method)
-    return found
+        methods_of_path.setdefault(BASE + _NAME.sub(r"{\1}", path), []).append(method)
+    return methods_of_path

@@ -49,8 +49,11 @@ class Service:
         return response
 
     def _answer(self, request: Request) -> tuple[HTTPStatus, dict[str, Any]]:
-        given = request.authorization
-        if given is None or (given.username, given.password) != (self.account.user, self.account.password):
+        credentials = request.authorization
+        if credentials is None or (credentials.username, credentials.password) != (
+            self.account.user,
+            self.account.password,
+        ):
             raise RefusedError("wrong user or password", HTTPStatus.UNAUTHORIZED)
         endpoint, names = ROUTES.bind_to_environ(request.environ).match()
         if (request.method, endpoint) in CHANGES:
@@ -95,7 +98,7 @@ class Service:
         whole = request.args.get("fields") == listing.ALL
         chosen = [state.jobs[names["job"]]] if "job" in names else [*state.jobs.values()]
         content = reads.listed("jobs", [answers.job(job, whole=whole) for job in chosen], request, self.page)
-        shown = {each.get("jobId") for each in content["jobs"]}
+        shown = {entry.get("jobId") for entry in content["jobs"]}
         self.store.change(lambda now: self._moved_on(_nearer(now, shown)))
         return content
 

@@ -93,7 +93,9 @@ class FileSystem(Model):
 
     def without_fileset(self, name: str) -> Self:
         """Return it without a fileset."""
-        return self.model_copy(update={"filesets": {key: each for key, each in self.filesets.items() if key != name}})
+        return self.model_copy(
+            update={"filesets": {key: fileset for key, fileset in self.filesets.items() if key != name}}
+        )
 
 
 class Keys(Model):
@@ -182,17 +184,17 @@ class Store:
     def _read(self) -> State:
         if self._state is None:
             try:
-                known = State.model_validate_json(self.file.read_text())
+                stored = State.model_validate_json(self.file.read_text())
             except FileNotFoundError:
-                known = self.start
-            self._state = _grown(known, self.start)
+                stored = self.start
+            self._state = _grown(stored, self.start)
         return self._state
 
 
-def _grown(known: State, start: State) -> State:
+def _grown(stored: State, start: State) -> State:
     """Return the state of before for a cluster that may have more file systems now, or another id."""
     missing: Mapping[str, FileSystem] = {
-        name: each for name, each in start.file_systems.items() if name not in known.file_systems
+        name: file_system for name, file_system in start.file_systems.items() if name not in stored.file_systems
     }
-    update = {"cluster_id": start.cluster_id, "file_systems": {**known.file_systems, **missing}}
-    return known.model_copy(update=update)
+    update = {"cluster_id": start.cluster_id, "file_systems": {**stored.file_systems, **missing}}
+    return stored.model_copy(update=update)
