@@ -104,11 +104,11 @@ def _layout(home: Path | None, name: str) -> Layout:
 
 
 def _require_space(layout: Layout) -> None:
-    there = next(folder for folder in (layout.home, *layout.home.parents) if folder.is_dir())
-    free = shutil.disk_usage(there).free
+    existing = next(folder for folder in (layout.home, *layout.home.parents) if folder.is_dir())
+    free = shutil.disk_usage(existing).free
     if free < _ROOM:
         raise SimulatorError(
-            f"only {free // 2**20} MiB are free on the disk of {there}, and a cluster takes {_ROOM // 2**20}:"
+            f"only {free // 2**20} MiB are free on the disk of {existing}, and a cluster takes {_ROOM // 2**20}:"
             " make room, or set HPC_SIM_HOME to a folder elsewhere."
         )
 

@@ -32,7 +32,7 @@ def labels(obj: Object) -> dict[str, str]:
 def condition(obj: Object, kind: str) -> bool:
     """Return whether a status condition is True."""
     conditions = (obj.get("status") or {}).get("conditions") or []
-    return any(one["type"] == kind and one["status"] == "True" for one in conditions)
+    return any(entry["type"] == kind and entry["status"] == "True" for entry in conditions)
 
 
 def phase(pod: Object) -> str:
@@ -53,14 +53,14 @@ def runs(pod: Object) -> bool:
 def ended(pod: Object) -> str:
     """Return when a pod that has succeeded or failed ended, as the API server writes times; empty for any other."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or []
-    times = [((one.get("state") or {}).get("terminated") or {}).get("finishedAt") or "" for one in statuses]
+    times = [((status.get("state") or {}).get("terminated") or {}).get("finishedAt") or "" for status in statuses]
     return str(max(times, default="")) if phase(pod) in ("Succeeded", "Failed") else ""
 
 
 def started(pod: Object) -> bool:
     """Return whether a pod's containers run, whether they pass their probes or not yet."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or []
-    running = any("running" in (one.get("state") or {}) for one in statuses)
+    running = any("running" in (status.get("state") or {}) for status in statuses)
     return running and phase(pod) == "Running" and not deleting(pod)
 
 
@@ -72,13 +72,13 @@ def accepted(pod: Object) -> bool:
 def crashed(pod: Object) -> bool:
     """Return whether a pod's containers wait to be restarted."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or []
-    return any((one["state"].get("waiting") or {}).get("reason") == "CrashLoopBackOff" for one in statuses)
+    return any((status["state"].get("waiting") or {}).get("reason") == "CrashLoopBackOff" for status in statuses)
 
 
 def restarts(pod: Object) -> int:
     """Return how often a pod's containers were restarted."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or []
-    return max((int(one.get("restartCount", 0)) for one in statuses), default=0)
+    return max((int(status.get("restartCount", 0)) for status in statuses), default=0)
 
 
 def owner_kind(pod: Object) -> str | None:
@@ -112,7 +112,11 @@ def on_host_network(pod: Object) -> bool:
 
 def limits(pod: Object) -> set[str]:
     """Return the resources that a pod's containers have limits of."""
-    return {name for each in pod["spec"]["containers"] for name in (each.get("resources") or {}).get("limits") or {}}
+    return {
+        name
+        for container in pod["spec"]["containers"]
+        for name in (container.get("resources") or {}).get("limits") or {}
+    }
 
 
 def variable(pod: Object, name: str) -> str | None:

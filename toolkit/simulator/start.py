@@ -32,16 +32,16 @@ READY_LINE = " simulating\n"  # what the actors log once they watch everything
 def start(spec: ClusterSpec, layout: Layout, progress: Progress) -> tuple[State, tuple[str, ...]]:
     """Bring the cluster of `layout` to what `spec` says; return its state and what had to be started."""
     _check(spec)
-    known = states.load(layout)
-    if known and known.spec.name != spec.name:
+    earlier = states.load(layout)
+    if earlier and earlier.spec.name != spec.name:
         raise SimulatorError(
-            f"{layout.home} is the home of the cluster {known.spec.name!r}, not of {spec.name!r}: use another folder."
+            f"{layout.home} is the home of the cluster {earlier.spec.name!r}, not of {spec.name!r}: use another folder."
         )
-    spec = with_controllers_of(known, spec)
-    found = {tools.command(name): path for name, path in tools.ensure(needed_tools(spec), progress).items()}
+    spec = with_controllers_of(earlier, spec)
+    paths = {tools.command(name): path for name, path in tools.ensure(needed_tools(spec), progress).items()}
     processes = Processes(layout.home)
     with progress.step(f"starting the simulated cluster {spec.name}") as step:
-        return _Start(spec=spec, layout=layout, processes=processes, found=found, known=known, step=step).run()
+        return _Start(spec=spec, layout=layout, processes=processes, tool_paths=paths, earlier=earlier, step=step).run()
 
 
 def needed_tools(spec: ClusterSpec) -> tuple[str, ...]:
@@ -55,12 +55,12 @@ def needed_tools(spec: ClusterSpec) -> tuple[str, ...]:
     )
 
 
-def with_controllers_of(known: State | None, spec: ClusterSpec) -> ClusterSpec:
+def with_controllers_of(earlier: State | None, spec: ClusterSpec) -> ClusterSpec:
     """Return `spec` with the controllers of jobs that the cluster has had.
 
     Settings that leave one out remove it by an update, during which its webhooks and finalizers still work.
     """
-    had = known.spec.job_controllers if known else ()
+    had = earlier.spec.job_controllers if earlier else ()
     return spec.model_copy(update={"job_controllers": tuple(dict.fromkeys((*spec.job_controllers, *had)))})
 
 
@@ -76,26 +76,26 @@ def _check(spec: ClusterSpec) -> None:
             raise SimulatorError(f"node {node.name}: {error}") from error
 
 
-def choose_ports(known: PortNumbers | None, busy: frozenset[str]) -> PortNumbers:
-    """Return the ports to use: those known as long as they are ours or free, new ones else.
+def choose_ports(earlier: PortNumbers | None, busy: frozenset[str]) -> PortNumbers:
+    """Return the ports to use: those of `earlier` as long as they are ours or free, new ones else.
 
     `busy` names the processes of this cluster that run, and so hold theirs. The API server's port is never
     changed, because clients and states name it: raises SimulatorError when another process took it.
     """
-    if known is None:
+    if earlier is None:
         drawn: set[int] = set()
         for _ in PortNumbers.model_fields:
             drawn.add(ports.free(drawn))
         return PortNumbers(**dict(zip(PortNumbers.model_fields, drawn, strict=True)))
-    if "kube-apiserver" not in busy and not ports.is_free(known.api):
-        holder = procfs.listener(known.api) or "another process"
+    if "kube-apiserver" not in busy and not ports.is_free(earlier.api):
+        holder = procfs.listener(earlier.api) or "another process"
         raise SimulatorError(
-            f"port {known.api} of this cluster's API server is taken by {holder}:"
+            f"port {earlier.api} of this cluster's API server is taken by {holder}:"
             " stop that, or remove this cluster with `./hpc sim clean` and start it again on another port."
         )
     owner = {name: process for process, name in LISTENERS.items()} | {"etcd_peer": "etcd"}
     owner |= dict.fromkeys((*CONTROLLERS, METRICS), "actors")
-    numbers = known.model_dump()
+    numbers = earlier.model_dump()
     for name, process in owner.items():
         if name == "api":
             continue
@@ -113,8 +113,8 @@ class _Start:
         spec: ClusterSpec,
         layout: Layout,
         processes: Processes,
-        found: Mapping[str, Path],
-        known: State | None,
+        tool_paths: Mapping[str, Path],
+        earlier: State | None,
         step: Step,
     ) -> None:
         self._spec = spec
@@ -123,11 +123,13 @@ class _Start:
         self._step = step
         self._started: list[str] = []
         self._kept: list[str] = []
-        self._tools = found
-        chosen = choose_ports(known.ports if known else None, frozenset(processes.running()))
-        self._state = State(spec=spec, ports=chosen, tools=dict(found), bootstrap=known.bootstrap if known else None)
+        self._tools = tool_paths
+        chosen = choose_ports(earlier.ports if earlier else None, frozenset(processes.running()))
+        self._state = State(
+            spec=spec, ports=chosen, tools=dict(tool_paths), bootstrap=earlier.bootstrap if earlier else None
+        )
         self._pki = pki.create(layout.pki, spec.name)
-        self._plan = Plan(layout, self._pki, chosen, spec, found)
+        self._plan = Plan(layout, self._pki, chosen, spec, tool_paths)
 
     def run(self) -> tuple[State, tuple[str, ...]]:
         for folder in (self._layout.etcd, self._layout.pods):
@@ -177,8 +179,8 @@ class _Start:
 
     def _bootstrap(self, api: Api) -> None:
         webhook = admission.webhook(self._state.ports.admission, self._pki.ca.read_bytes())
-        wanted = fingerprint(self._spec, self._tools, self._state.ports.kubelet, webhook)
-        if self._state.bootstrap == wanted and "kube-apiserver" not in self._started:
+        current = fingerprint(self._spec, self._tools, self._state.ports.kubelet, webhook)
+        if self._state.bootstrap == current and "kube-apiserver" not in self._started:
             return
         bootstrap(
             self._spec,
@@ -188,7 +190,7 @@ class _Start:
             webhook=webhook,
             step=self._step,
         )
-        self._state = self._state.model_copy(update={"bootstrap": wanted})
+        self._state = self._state.model_copy(update={"bootstrap": current})
 
     def _ensure(self, *commands: Command) -> None:
         """Leave those of `commands` that run with the same command line; start the others."""
@@ -204,11 +206,11 @@ class _Start:
             self._started.append(command.name)
 
     def _stop_unwanted(self) -> None:
-        wanted = {"etcd", "kube-apiserver", "kube-controller-manager"}
-        wanted |= {"kube-scheduler", "kwok"} if self._spec.schedules else set()
-        wanted |= {"actors"} if self._spec.actors else set()
-        wanted |= {server.name for server in self._servers()}
-        unwanted = set(self._processes.records()) - wanted
+        needed = {"etcd", "kube-apiserver", "kube-controller-manager"}
+        needed |= {"kube-scheduler", "kwok"} if self._spec.schedules else set()
+        needed |= {"actors"} if self._spec.actors else set()
+        needed |= {server.name for server in self._servers()}
+        unwanted = set(self._processes.records()) - needed
         if unwanted:
             self._processes.stop(unwanted)
 
@@ -235,8 +237,8 @@ class _Start:
         )
 
     def _nodes_ready(self, api: Api) -> bool:
-        found = api.get("/api/v1/nodes")["items"]
-        ready = {item["metadata"]["name"] for item in found if condition(item, "Ready")}
+        nodes = api.get("/api/v1/nodes")["items"]
+        ready = {item["metadata"]["name"] for item in nodes if condition(item, "Ready")}
         return {node.name for node in self._spec.nodes} <= ready
 
 

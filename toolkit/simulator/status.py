@@ -76,52 +76,52 @@ class ClusterStatus:
 def look(layout: Layout) -> ClusterStatus:
     """Inspect the cluster of `layout`, whatever its condition."""
     problem = None
-    known: State | None = None
+    cluster: State | None = None
     try:
-        known = states.load(layout)
+        cluster = states.load(layout)
     except SimulatorError as error:
         problem = str(error)
-    processes = _processes(layout, known)
+    processes = _processes(layout, cluster)
     alive = [process for process in processes if process.alive]
     nodes: tuple[NodeStatus, ...] = ()
-    if known and alive:
+    if cluster and alive:
         try:
-            nodes = _nodes(layout, known)
+            nodes = _nodes(layout, cluster)
         except (OSError, SimulatorError) as error:
             problem = f"the API server does not answer: {error}"
     return ClusterStatus(
-        name=known.spec.name if known else layout.home.name,
+        name=cluster.spec.name if cluster else layout.home.name,
         home=str(layout.home),
-        state=_state(known, problem, len(alive), len(processes)),
-        server=known.server if known else None,
+        state=_state(cluster, problem, len(alive), len(processes)),
+        server=cluster.server if cluster else None,
         kubeconfig=str(layout.kubeconfig),
-        context=context_name(known.spec.name if known else layout.home.name),
+        context=context_name(cluster.spec.name if cluster else layout.home.name),
         processes=processes,
         nodes=nodes,
         problem=problem,
-        object_store=known.object_store if known else None,
-        discover=known.discover if known else None,
-        scale_gui=known.scale_gui if known else None,
-        metrics=known.metrics if known else None,
+        object_store=cluster.object_store if cluster else None,
+        discover=cluster.discover if cluster else None,
+        scale_gui=cluster.scale_gui if cluster else None,
+        metrics=cluster.metrics if cluster else None,
     )
 
 
 def _state(
-    known: State | None, problem: str | None, alive: int, recorded: int
+    cluster: State | None, problem: str | None, alive: int, recorded: int
 ) -> Literal["absent", "stopped", "partial", "running"]:
     if alive == 0:
-        return "absent" if known is None and problem is None else "stopped"
+        return "absent" if cluster is None and problem is None else "stopped"
     return "running" if alive == recorded and problem is None else "partial"
 
 
-def _processes(layout: Layout, known: State | None) -> tuple[ProcessStatus, ...]:
+def _processes(layout: Layout, cluster: State | None) -> tuple[ProcessStatus, ...]:
     processes = Processes(layout.home)
-    numbers = known.ports.model_dump() if known else {}
-    found = []
+    numbers = cluster.ports.model_dump() if cluster else {}
+    statuses = []
     for name, record in processes.records().items():
         alive = processes.alive(record)
         amounts = [procfs.memory(pid) for pid in processes.members(record)] if alive else []
-        found.append(
+        statuses.append(
             ProcessStatus(
                 name=name,
                 pid=record.pid,
@@ -132,12 +132,12 @@ def _processes(layout: Layout, known: State | None) -> tuple[ProcessStatus, ...]
                 log=str(processes.log(name)),
             )
         )
-    return tuple(found)
+    return tuple(statuses)
 
 
-def _nodes(layout: Layout, known: State) -> tuple[NodeStatus, ...]:
+def _nodes(layout: Layout, cluster: State) -> tuple[NodeStatus, ...]:
     pki = Pki(layout.pki)
-    api = Api(known.ports.api, identities.tokens(pki)[identities.USER], pki.ca, timeout=ASK_SECONDS)
+    api = Api(cluster.ports.api, identities.tokens(pki)[identities.USER], pki.ca, timeout=ASK_SECONDS)
     try:
         return tuple(map(_node, api.get("/api/v1/nodes")["items"]))
     finally:

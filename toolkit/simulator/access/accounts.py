@@ -21,11 +21,11 @@ class Account:
 
 def create(file: Path) -> Account:
     """Return the account in a file, which is made at random where it is not there."""
-    found = read(file)
-    if found is None:
-        found = Account(USER, secrets.token_urlsafe(_BYTES))
-        write_atomically(file, json.dumps(asdict(found)))
-    return found
+    account = read(file)
+    if account is None:
+        account = Account(USER, secrets.token_urlsafe(_BYTES))
+        write_atomically(file, json.dumps(asdict(account)))
+    return account
 
 
 def read(file: Path) -> Account | None:

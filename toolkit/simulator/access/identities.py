@@ -32,23 +32,23 @@ ADMIN = Identity("admin", USER, ("system:masters",))
 IDENTITIES = (
     Identity("kube-controller-manager", "system:kube-controller-manager"),
     Identity("kube-scheduler", "system:kube-scheduler"),
-    *(Identity(known.name, known.user, known.groups) for known in rbac.IDENTITIES),
+    *(Identity(subject.name, subject.user, subject.groups) for subject in rbac.IDENTITIES),
 )
 
 
 def tokens(pki: Pki) -> dict[str, str]:
     """Return the token of every user; those that are missing from the file are created and added to it."""
-    known = _read(pki.tokens)
+    stored = _read(pki.tokens)
     everyone = (ADMIN, *IDENTITIES)
-    wanted = {identity.user: known.get(identity.user) or secrets.token_urlsafe(32) for identity in everyone}
+    token_of_user = {identity.user: stored.get(identity.user) or secrets.token_urlsafe(32) for identity in everyone}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for identity in everyone:
         groups = ",".join(identity.groups)
-        writer.writerow([wanted[identity.user], identity.user, identity.user, *([groups] if groups else [])])
+        writer.writerow([token_of_user[identity.user], identity.user, identity.user, *([groups] if groups else [])])
     if not pki.tokens.exists() or pki.tokens.read_text() != text.getvalue():
         write_atomically(pki.tokens, text.getvalue())
-    return wanted
+    return token_of_user
 
 
 def _read(path: Path) -> dict[str, str]:

@@ -98,9 +98,9 @@ class Authority:
             made = cls.create(f"hpc-sim-{name}")
             write_atomically(key, _pem(made.private_key))
             write_atomically(certificate, made.certificate)
-        found = serialization.load_pem_private_key(key.read_bytes(), None)
-        assert isinstance(found, ec.EllipticCurvePrivateKey)  # noqa: S101 - it was written above
-        return cls(found, certificate.read_bytes())
+        private_key = serialization.load_pem_private_key(key.read_bytes(), None)
+        assert isinstance(private_key, ec.EllipticCurvePrivateKey)  # noqa: S101 - it was written above
+        return cls(private_key, certificate.read_bytes())
 
     def issue(
         self,

@@ -22,15 +22,15 @@ def main() -> None:
     parser.add_argument("--api-port", type=int, required=True, help="of the API server")
     parser.add_argument("--ca", type=Path, required=True, help="that signed the API server's certificate")
     parser.add_argument("--kubeconfig", type=Path, required=True, help="of the webhook's own identity")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname).1s %(message)s", stream=sys.stderr)
     logging.info("simulated: this is not OpenShift's SCC admission plugin, policies.scc predicts its decisions")
-    reader = Reader(Api(given.api_port, kubeconfigs.read(given.kubeconfig).token, given.ca))
-    server = Server(given.port, given.certificate, given.key, reader)
+    reader = Reader(Api(arguments.api_port, kubeconfigs.read(arguments.kubeconfig).token, arguments.ca))
+    server = Server(arguments.port, arguments.certificate, arguments.key, reader)
     for number in (signal.SIGTERM, signal.SIGINT):
         # From another thread: `shutdown` waits for the loop that this very thread runs.
         signal.signal(number, lambda *_: threading.Thread(target=server.shutdown).start())
-    logging.info("listening on port %d", given.port)
+    logging.info("listening on port %d", arguments.port)
     server.serve_forever()
 
 

@@ -46,9 +46,9 @@ class Shared:
     def facts(self) -> Facts:
         """Return what a reading that began after this call has found; passes on what `read` raises."""
         with self._counting:
-            wanted = self._begun + 1
+            number = self._begun + 1
         with self._reading:
-            if self._done is None or self._done[0] < wanted:
+            if self._done is None or self._done[0] < number:
                 with self._counting:
                     self._begun += 1
                 self._done = (self._begun, self._read())
@@ -74,9 +74,9 @@ class Reader:
         return self._shared.setdefault(namespace, Shared(partial(self._facts, namespace))).facts()
 
     def _facts(self, namespace: str) -> Facts:
-        found = self._namespace(namespace)
+        project = self._namespace(namespace)
         rbac, revision = self._all_rbac(namespace)
-        return Facts(found, self._all_sccs(revision), rbac)
+        return Facts(project, self._all_sccs(revision), rbac)
 
     def _namespace(self, name: str) -> Namespace:
         until = time.monotonic() + PATIENCE
@@ -90,27 +90,27 @@ class Reader:
     def _all_sccs(self, revision: str) -> list[Any]:
         # Of custom resources only a list at a named revision comes from etcd, see the API server's flags.
         text, _ = self._list(kinds.SECURITY_CONTEXT_CONSTRAINTS, "", f"?resourceVersion={revision}&{_EXACTLY}")
-        known = self._sccs
-        if known[0] != text:
-            known = self._sccs = (text, json.loads(text))
-        return known[1]
+        cached = self._sccs
+        if cached[0] != text:
+            cached = self._sccs = (text, json.loads(text))
+        return cached[1]
 
     def _all_rbac(self, namespace: str) -> tuple[Rbac, str]:
         """Return the roles and bindings that count in a namespace, and a revision of etcd of now."""
         beside = [self._pool.submit(self._list, kind) for kind in _OF_CLUSTER]
         local = [self._list(kind, namespace) for kind in _OF_NAMESPACE]
-        texts = [text for text, _ in (*(one.result() for one in beside), *local)]
+        texts = [text for text, _ in (*(future.result() for future in beside), *local)]
         revision = local[-1][1]
-        known = self._rbac.get(namespace)
-        if known is None or known[0] != texts:
+        cached = self._rbac.get(namespace)
+        if cached is None or cached[0] != texts:
             objects = [
                 # The entries of a list do not say what they are.
                 {**entry, "apiVersion": kind.api_version, "kind": kind.kind}
                 for kind, text in zip((*_OF_CLUSTER, *_OF_NAMESPACE), texts, strict=True)
                 for entry in json.loads(text)
             ]
-            known = self._rbac[namespace] = (texts, Rbac(objects))
-        return known[1], revision
+            cached = self._rbac[namespace] = (texts, Rbac(objects))
+        return cached[1], revision
 
     def _list(self, kind: Kind, namespace: str = "", query: str = "") -> tuple[bytes, str]:
         """Return the entries of a list as they come, without what is about the list, and its revision."""

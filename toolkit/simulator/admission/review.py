@@ -109,9 +109,9 @@ def _admit(pod: Object, request: Object, facts: Facts, sccs: Sequence[Object]) -
     by = request["userInfo"]
     user = User(by.get("username", ""), tuple(by.get("groups") or ()))
     account = running_as(facts.namespace.name, pod["spec"].get(ACCOUNT, ""))  # a static pod of a kubelet has none
-    known = [scc["metadata"]["name"] for scc in sccs]
-    own = facts.rbac.usable(account, facts.namespace.name, known)
-    users = facts.rbac.usable(user, facts.namespace.name, known)
+    scc_names = [scc["metadata"]["name"] for scc in sccs]
+    own = facts.rbac.usable(account, facts.namespace.name, scc_names)
+    users = facts.rbac.usable(user, facts.namespace.name, scc_names)
     return admit(pod, facts.namespace, user, sccs, own | users, usable_by_account=own)
 
 
@@ -120,9 +120,9 @@ def _same(before: Object, after: Object, free: set[str]) -> bool:
 
 
 def _metadata(pod: Object) -> dict[str, Any]:
-    found = {key: value for key, value in pod["metadata"].items() if key not in _COLLECTED}
+    metadata = {key: value for key, value in pod["metadata"].items() if key not in _COLLECTED}
     shown = {key: text for key, text in _annotations(pod).items() if key not in _IGNORED_ANNOTATIONS}
-    return {**found, "annotations": shown}
+    return {**metadata, "annotations": shown}
 
 
 def _annotations(pod: Object) -> Object:

@@ -58,14 +58,14 @@ class _Handler(BaseHTTPRequestHandler):
             return
         request = json.loads(self.rfile.read(int(length)))["request"]
         try:
-            given = answered(request, self.server.reader)
+            response = answered(request, self.server.reader)
         except (OSError, SimulatorError) as error:
             log.warning("cannot read the cluster: %s", error)
-            given = failed(request, str(error))
+            response = failed(request, str(error))
         except Exception:
             log.exception("unexpected error")
-            given = failed(request, "unexpected error; see the log of scc-admission")
-        self._send(HTTPStatus.OK, given.review())
+            response = failed(request, "unexpected error; see the log of scc-admission")
+        self._send(HTTPStatus.OK, response.review())
 
     def _send(self, status: HTTPStatus, body: Mapping[str, Any]) -> None:
         text = json.dumps(body).encode()
@@ -89,12 +89,12 @@ def answered(request: Mapping[str, Any], reader: Reader) -> Answer:
     if not concerned(request):
         return Answer(request["uid"], allowed=True)
     began = time.monotonic()
-    given = answer(request, reader.facts(request["namespace"]))
+    response = answer(request, reader.facts(request["namespace"]))
     metadata = request["object"]["metadata"]
     pod = f"{request['namespace']}/{metadata.get('name') or metadata.get('generateName', '')}"
     took = (time.monotonic() - began) * 1000
-    if given.allowed:
-        log.info("%s of %s: %s (%.0f ms)", request["operation"], pod, given.scc or "no SCC needed", took)
+    if response.allowed:
+        log.info("%s of %s: %s (%.0f ms)", request["operation"], pod, response.scc or "no SCC needed", took)
     else:
-        log.warning("%s of %s refused: %s (%.0f ms)", request["operation"], pod, given.message, took)
-    return given
+        log.warning("%s of %s refused: %s (%.0f ms)", request["operation"], pod, response.message, took)
+    return response

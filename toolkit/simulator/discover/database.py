@@ -47,10 +47,12 @@ class Database:
         """Return the tags that have a table of their own, those of type Characteristics; none without a catalogue."""
         try:
             with self._open(_anything) as database:
-                found = database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+                tables = database.execute(
+                    "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+                ).fetchall()
         except (QueryError, sqlite3.Error):
             return ()
-        return tuple(name.removeprefix(_TAG_TABLE) for (name,) in found if name.startswith(_TAG_TABLE))
+        return tuple(name.removeprefix(_TAG_TABLE) for (name,) in tables if name.startswith(_TAG_TABLE))
 
     @contextmanager
     def _open(self, authorizer: Any = None) -> Iterator[sqlite3.Connection]:

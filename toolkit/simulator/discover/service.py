@@ -99,15 +99,18 @@ class Service:
         return _json([_described(name) for name in self.database.tags()])
 
     def _tag(self, _: Request, tag: str) -> Response:
-        known = tag in self.database.tags()
-        return _json(_described(tag)) if known else _message(HTTPStatus.NOT_FOUND, f"there is no tag {tag}")
+        exists = tag in self.database.tags()
+        return _json(_described(tag)) if exists else _message(HTTPStatus.NOT_FOUND, f"there is no tag {tag}")
 
     def _scans(self, _: Request) -> Response:
         return _json([_scan(self.database)])
 
     def _token(self, request: Request) -> Response:
-        given = request.authorization
-        if given is None or (given.username, given.password) != (self.account.user, self.account.password):
+        credentials = request.authorization
+        if credentials is None or (credentials.username, credentials.password) != (
+            self.account.user,
+            self.account.password,
+        ):
             return _message(HTTPStatus.UNAUTHORIZED, "wrong user or password")
         return Response(headers={TOKEN_HEADER: self.tokens.give()})
 
@@ -120,11 +123,11 @@ class Service:
 
     def _task(self, _: Request, task: str) -> Response:
         with self._lock:
-            found = self._tasks.get(task)
-            if found is None:
+            running = self._tasks.get(task)
+            if running is None:
                 return _message(HTTPStatus.NOT_FOUND, f"there is no task {task}")
-            if found.looks:
-                found.looks -= 1
+            if running.looks:
+                running.looks -= 1
                 return _json({"status": "running"}, HTTPStatus.ACCEPTED)
             return self._tasks.pop(task).response
 
@@ -134,8 +137,8 @@ class Service:
         if not isinstance(condition, str) or not isinstance(limit, int):
             return _message(HTTPStatus.BAD_REQUEST, "the body is not JSON object with a query and a whole limit")
         # The view is the database's own and the condition the caller's: the connection reads, whatever it is.
-        found = self.database.select(f"SELECT * FROM {WIDE_VIEW} WHERE {condition} LIMIT {limit}")  # noqa: S608
-        rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+        selection = self.database.select(f"SELECT * FROM {WIDE_VIEW} WHERE {condition} LIMIT {limit}")  # noqa: S608
+        rows = [dict(zip(selection.columns, row, strict=True)) for row in selection.rows]
         return _json(
             {
                 "rows": json.dumps(rows),

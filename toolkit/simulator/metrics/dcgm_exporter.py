@@ -65,8 +65,8 @@ class HeldGpu:
 
 def release(pod: Object) -> Release:
     """Return major and minor of an exporter, from its image's tag; that of today where the tag has none."""
-    found = _TAG.search(pods.image(pod).partition("@")[0])
-    return (int(found["major"]), int(found["minor"])) if found else TODAY
+    match = _TAG.search(pods.image(pod).partition("@")[0])
+    return (int(match["major"]), int(match["minor"])) if match else TODAY
 
 
 def counters(pod: Object, read: Callable[[str], bytes | None]) -> tuple[Counter, ...]:
@@ -85,32 +85,32 @@ def _is_comment(line: Sequence[str]) -> bool:
     return not line[0].strip() or line[0].lstrip().startswith("#")
 
 
-def _counter(number: int, line: Sequence[str], known: Release) -> Counter:
+def _counter(number: int, line: Sequence[str], exporter: Release) -> Counter:
     if len(line) != 3:  # noqa: PLR2004 - field, kind, help
         raise ListError(f"Malformed CSV record, failed to parse line {number} (`{line}`), expected 3 fields")
-    field, kind, text = (each.strip(" ") for each in line)
-    if not _FIELD.fullmatch(field) or (field in _LATER and known < FIRST_WITH_OLD_NAMES):
+    field, kind, text = (column.strip(" ") for column in line)
+    if not _FIELD.fullmatch(field) or (field in _LATER and exporter < FIRST_WITH_OLD_NAMES):
         raise ListError(f"Could not find DCGM field {field}")
     if kind not in ("gauge", "counter"):
         raise ListError(f"Could not find Prometheus metry type {kind}")
     return Counter(field, cast("Kind", kind), text)
 
 
-def families(pod: Object, wanted: Iterable[Counter], gpus: Sequence[HeldGpu]) -> Iterator[Family]:
+def families(pod: Object, listed: Iterable[Counter], gpus: Sequence[HeldGpu]) -> Iterator[Family]:
     """Yield what an exporter's pod writes of its node's GPUs: what is on its list, and the GPU has."""
-    found = [(_labels(pod, gpu), values(gpu.state, gpu.joules)) for gpu in gpus]
-    for each in wanted:
+    values_of_gpus = [(_labels(pod, gpu), values(gpu.state, gpu.joules)) for gpu in gpus]
+    for counter in listed:
         samples: tuple[Sample, ...] = tuple(
-            (labels, fields[each.field]) for labels, fields in found if each.field in fields
+            (labels, fields[counter.field]) for labels, fields in values_of_gpus if counter.field in fields
         )
-        yield Family(each.field, each.kind, each.text, samples)
+        yield Family(counter.field, counter.kind, counter.text, samples)
 
 
 def _labels(pod: Object, gpu: HeldGpu) -> dict[str, str]:
     machine, number = gpu.state.machine, gpu.state.number
-    found = {"gpu": str(number), "UUID": smi_query.uuid(machine.name, number)}
+    labels = {"gpu": str(number), "UUID": smi_query.uuid(machine.name, number)}
     if release(pod) >= FIRST_WITH_HOSTNAME and machine.profile:
-        found |= {
+        labels |= {
             "pci_bus_id": buses.address(machine.profile, number),
             "device": f"nvidia{number}",
             "modelName": machine.profile.gpu.model,
@@ -120,5 +120,5 @@ def _labels(pod: Object, gpu: HeldGpu) -> dict[str, str]:
     if gpu.holder is not None and pods.variable(pod, "DCGM_EXPORTER_KUBERNETES") != "false":
         meta = gpu.holder["metadata"]
         container = gpu.holder["spec"]["containers"][0]["name"]
-        found |= {"container": container, "namespace": meta["namespace"], "pod": meta["name"]}
-    return found
+        labels |= {"container": container, "namespace": meta["namespace"], "pod": meta["name"]}
+    return labels

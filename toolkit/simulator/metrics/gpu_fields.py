@@ -58,7 +58,7 @@ def values(gpu: GpuState, joules: float) -> dict[str, float]:
     used = int(memory * BUSY_MEMORY) if gpu.busy else 0
     locked = gpu.machine.faults.sm_mhz.get(gpu.number)
     percent = _draw(gpu, "use", BUSY_PERCENT) if gpu.busy else 0
-    found: dict[str, float] = {
+    field_values: dict[str, float] = {
         "DEV_MEMORY_TEMP": celsius(gpu),
         "DEV_GPU_TEMP": celsius(gpu),
         "DEV_POWER_USAGE": watts(gpu),
@@ -72,15 +72,15 @@ def values(gpu: GpuState, joules: float) -> dict[str, float]:
         **dict.fromkeys((f"DEV_{name}" for name in _NEVER), 0),
         **{f"PROF_{name}": share if gpu.busy else 0.0 for name, share in BUSY_ACTIVE.items()},
     }
-    if known := locked or _clock(gpu, profile.gpu):
-        found["DEV_SM_CLOCK"] = known
+    if clock := locked or _clock(gpu, profile.gpu):
+        field_values["DEV_SM_CLOCK"] = clock
     if profile.gpu.most_memory_mhz:
-        found["DEV_MEM_CLOCK"] = profile.gpu.most_memory_mhz
+        field_values["DEV_MEM_CLOCK"] = profile.gpu.most_memory_mhz
     if profile.architecture.remaps_rows:
-        found |= dict.fromkeys((f"DEV_{name}" for name in _ROWS), 0)
+        field_values |= dict.fromkeys((f"DEV_{name}" for name in _ROWS), 0)
     else:
-        found |= {"DEV_RETIRED_SBE": 0, "DEV_RETIRED_DBE": 0}
-    return {f"DCGM_FI_{name}": value for name, value in found.items()}
+        field_values |= {"DEV_RETIRED_SBE": 0, "DEV_RETIRED_DBE": 0}
+    return {f"DCGM_FI_{name}": value for name, value in field_values.items()}
 
 
 _NEVER = (

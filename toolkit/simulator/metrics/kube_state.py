@@ -10,14 +10,14 @@ from toolkit.simulator.metrics.text import Family, Sample
 PHASES = ("Pending", "Running", "Succeeded", "Failed", "Unknown")
 
 
-def families(found: Iterable[Object], quotas: Iterable[Object]) -> Iterator[Family]:
+def families(objects: Iterable[Object], quotas: Iterable[Object]) -> Iterator[Family]:
     """Yield the metrics of pods and quotas."""
-    there = list(found)
+    listed = list(objects)
     phases = tuple(
-        ({**_pod(pod), "phase": phase}, float(pods.phase(pod) == phase)) for pod in there for phase in PHASES
+        ({**_pod(pod), "phase": phase}, float(pods.phase(pod) == phase)) for pod in listed for phase in PHASES
     )
     yield Family("kube_pod_status_phase", "gauge", "phase of a pod", phases)
-    yield Family("kube_pod_container_resource_requests", "gauge", "requests of containers", tuple(_requests(there)))
+    yield Family("kube_pod_container_resource_requests", "gauge", "requests of containers", tuple(_requests(listed)))
     yield Family("kube_resourcequota", "gauge", "quota of a namespace", tuple(_quotas(quotas)))
 
 
@@ -26,15 +26,15 @@ def _pod(pod: Object) -> dict[str, str]:
     return {"namespace": meta["namespace"], "pod": meta["name"], "uid": str(meta.get("uid", ""))}
 
 
-def _requests(found: Iterable[Object]) -> Iterator[Sample]:
-    for pod in found:
+def _requests(objects: Iterable[Object]) -> Iterator[Sample]:
+    for pod in objects:
         # The exporter counts those of pods that have not ended.
         if pods.phase(pod) in ("Succeeded", "Failed"):
             continue
         for container in pod["spec"]["containers"]:
-            given = container.get("resources") or {}
+            resources = container.get("resources") or {}
             # The API server fills in requests from limits.
-            for resource, text in ((given.get("limits") or {}) | (given.get("requests") or {})).items():
+            for resource, text in ((resources.get("limits") or {}) | (resources.get("requests") or {})).items():
                 value = amount(text)
                 if value is not None:
                     labels = {**_pod(pod), "container": container["name"], "node": pods.node_name(pod)}

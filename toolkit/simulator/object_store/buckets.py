@@ -51,20 +51,20 @@ class Buckets:
 
     def _put(self, bucket: FakeBucket, kept: Kept) -> None:
         key = kept.version.key
-        known = self._kept[bucket.name].setdefault(key, [])
-        if kept.version.id == _NULL and any(before.version.id == _NULL for _, before in known):
+        versions = self._kept[bucket.name].setdefault(key, [])
+        if kept.version.id == _NULL and any(before.version.id == _NULL for _, before in versions):
             # Killed between writing the next content of an object without versions and removing the one before.
-            for _, before in known:
+            for _, before in versions:
                 before.file.unlink(missing_ok=True)
-            known.clear()
+            versions.clear()
             bucket.keys.pop(key)
         item = self._mark(bucket, kept) if kept.version.deleted else self._key(bucket, kept)
         bucket.keys[key] = item
-        known.append((item, kept))
+        versions.append((item, kept))
 
     def _mark(self, bucket: FakeBucket, kept: Kept) -> FakeDeleteMarker:
-        known = self._kept[bucket.name][kept.version.key]
-        before = known[-1][0] if known else FakeKey(kept.version.key, b"", DEFAULT_ACCOUNT_ID, bucket.region_name)
+        versions = self._kept[bucket.name][kept.version.key]
+        before = versions[-1][0] if versions else FakeKey(kept.version.key, b"", DEFAULT_ACCOUNT_ID, bucket.region_name)
         mark = FakeDeleteMarker(cast("FakeKey", before))
         mark._version_id = kept.version.id
         mark.last_modified = _moment(kept.version.written)
@@ -102,21 +102,21 @@ class Buckets:
         reset_model_data()  # moto's dashboard would reference every object that there ever was
 
     def _write(self, bucket: FakeBucket) -> list[str]:
-        known = self._kept[bucket.name]
+        stored = self._kept[bucket.name]
         changed = []
-        for key in {*known, *bucket.keys}:
+        for key in {*stored, *bucket.keys}:
             now = bucket.keys.getlist(key) or []
-            before = known.get(key, [])
-            if len(now) == len(before) and all(one is other for one, (other, _) in zip(now, before, strict=True)):
+            before = stored.get(key, [])
+            if len(now) == len(before) and all(item is other for item, (other, _) in zip(now, before, strict=True)):
                 continue
             changed.append(key)
             files = {id(item): kept for item, kept in before}
-            known[key] = [(item, files.get(id(item)) or self._keep(bucket.name, item)) for item in now]
+            stored[key] = [(item, files.get(id(item)) or self._keep(bucket.name, item)) for item in now]
             for item, kept in before:
                 if not any(item is other for other in now):
                     kept.file.unlink(missing_ok=True)
             if not now:
-                del known[key]
+                del stored[key]
                 bucket.keys.pop(key) if key in bucket.keys else None
         return changed
 
@@ -141,12 +141,12 @@ class Buckets:
     def _expire(self, bucket: FakeBucket, keys: list[str] | None = None) -> None:
         configuration = self.files.settings(bucket.name).get(LIFECYCLE)
         rules = lifecycle.read(configuration) if configuration else ()
-        known = self._kept[bucket.name]
-        for key in list(known) if keys is None else keys:
-            versions = [kept.version for _, kept in known.get(key, [])]
+        stored = self._kept[bucket.name]
+        for key in list(stored) if keys is None else keys:
+            versions = [kept.version for _, kept in stored.get(key, [])]
             gone = {version.id for version in lifecycle.expired(rules, versions, time.time())} if versions else set()
             if gone:
-                left = [item for item, kept in known[key] if kept.version.id not in gone]
+                left = [item for item, kept in stored[key] if kept.version.id not in gone]
                 bucket.keys.setlist(key, left)
         self._write(bucket)
 

@@ -92,9 +92,9 @@ class Files:
     def versions(self, bucket: str) -> Iterator[list[Kept]]:
         """Yield the versions of each object, oldest first."""
         for folder in sorted((self.root / bucket / _OBJECTS).glob("*/")):
-            found = [_read(folder / name) for name in sorted(os.listdir(folder)) if not name.startswith(".")]  # noqa: PTH208 - names alone sort faster
-            if found:
-                yield found
+            stored = [_read(folder / name) for name in sorted(os.listdir(folder)) if not name.startswith(".")]  # noqa: PTH208 - names alone sort faster
+            if stored:
+                yield stored
 
     def latest(self, bucket: str) -> dict[str, Kept]:
         """Return the objects that are there, by their keys."""

@@ -83,8 +83,8 @@ class Store:
         """Return the lifecycle of a bucket where a request reads it: moto forgets how many versions stay."""
         bucket = environ["PATH_INFO"].strip("/")
         requested = environ["REQUEST_METHOD"] == "GET" and LIFECYCLE in parse_qs(environ["QUERY_STRING"], True)
-        known = requested and bucket in self._buckets.files.buckets()
-        return self._buckets.files.settings(bucket).get(LIFECYCLE) if known else None
+        configured = requested and bucket in self._buckets.files.buckets()
+        return self._buckets.files.settings(bucket).get(LIFECYCLE) if configured else None
 
     def _keep(self, environ: dict[str, Any], content: bytes) -> None:
         bucket, _, key = environ["PATH_INFO"].lstrip("/").partition("/")
