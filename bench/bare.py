@@ -20,34 +20,34 @@ _SECRET = "[secret]"  # noqa: S105 - what the recorder shows in the place of one
 
 def described(registrations: Iterable[Any]) -> list[dict[str, Any]]:
     """Return registrations as data, each after what it depends on."""
-    by_urn = {each.urn: each for each in registrations}
-    found: dict[str, dict[str, Any]] = {}
+    by_urn = {registration.urn: registration for registration in registrations}
+    data_of_urn: dict[str, dict[str, Any]] = {}
 
     def add(urn: str) -> None:
-        each = by_urn.get(urn)
-        if each is None or urn in found:
+        registration = by_urn.get(urn)
+        if registration is None or urn in data_of_urn:
             return
-        for earlier in (each.parent, *each.dependencies):
+        for earlier in (registration.parent, *registration.dependencies):
             add(earlier)
-        found[urn] = {
+        data_of_urn[urn] = {
             "urn": urn,
-            "type": each.type,
-            "name": each.name,
-            "inputs": each.inputs,
-            "parent": each.parent,
-            "after": each.dependencies,
+            "type": registration.type,
+            "name": registration.name,
+            "inputs": registration.inputs,
+            "parent": registration.parent,
+            "after": registration.dependencies,
             "options": {
-                "protect": each.protect,
-                "retain_on_delete": each.retain_on_delete,
-                "delete_before_replace": each.delete_before_replace,
-                "replace_on_changes": list(each.replace_on_changes),
-                "ignore_changes": list(each.ignore_changes),
+                "protect": registration.protect,
+                "retain_on_delete": registration.retain_on_delete,
+                "delete_before_replace": registration.delete_before_replace,
+                "replace_on_changes": list(registration.replace_on_changes),
+                "ignore_changes": list(registration.ignore_changes),
             },
         }
 
     for urn in by_urn:
         add(urn)
-    return list(found.values())
+    return list(data_of_urn.values())
 
 
 def register(resources: Iterable[Mapping[str, Any]], sdk: str) -> None:
@@ -55,18 +55,18 @@ def register(resources: Iterable[Mapping[str, Any]], sdk: str) -> None:
     make = _typed if sdk == "kubernetes" else _untyped
     made: dict[str, Any] = {}
     provider: Any = None
-    for each in resources:
-        kind, name, inputs = each["type"], each["name"], _with_secrets(each["inputs"])
+    for resource in resources:
+        kind, name, inputs = resource["type"], resource["name"], _with_secrets(resource["inputs"])
         if kind.startswith("pulumi:providers:"):
-            provider = made[each["urn"]] = pulumi.ProviderResource("kubernetes", name, inputs)
+            provider = made[resource["urn"]] = pulumi.ProviderResource("kubernetes", name, inputs)
             continue
-        parent = made.get(each["parent"])
+        parent = made.get(resource["parent"])
         if kind.startswith("kubernetes:"):
-            after = [made[urn] for urn in each["after"]]
-            options = pulumi.ResourceOptions(parent=parent, depends_on=after, provider=provider, **each["options"])
-            made[each["urn"]] = make(kind, name, inputs, options)
+            after = [made[urn] for urn in resource["after"]]
+            options = pulumi.ResourceOptions(parent=parent, depends_on=after, provider=provider, **resource["options"])
+            made[resource["urn"]] = make(kind, name, inputs, options)
         else:
-            component = made[each["urn"]] = pulumi.ComponentResource(
+            component = made[resource["urn"]] = pulumi.ComponentResource(
                 kind, name, inputs, pulumi.ResourceOptions(parent=parent)
             )
             component.register_outputs({})

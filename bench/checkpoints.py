@@ -41,11 +41,11 @@ WAYS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
 
 def growth(sizes: tuple[int, ...]) -> dict[str, Series]:
     """Return seconds, MiB written and MiB of state of an update by number of resources."""
-    found = {size: _update(size) for size in sizes}
+    updates = {size: _update(size) for size in sizes}
     return {
-        "up, s": {size: each[0].seconds for size, each in found.items()},
-        "written, MiB": {size: each[0].written / MIB for size, each in found.items()},
-        "state, MiB": {size: each[1] / MIB for size, each in found.items()},
+        "up, s": {size: pair[0].seconds for size, pair in updates.items()},
+        "written, MiB": {size: pair[0].written / MIB for size, pair in updates.items()},
+        "state, MiB": {size: pair[1] / MIB for size, pair in updates.items()},
     }
 
 
@@ -60,12 +60,12 @@ def ways(size: int) -> list[tuple[str, float, float]]:
 
 def divided(size: int, parts: tuple[int, ...]) -> list[tuple[int, float, float, float]]:
     """Return what so many resources cost in so many stacks, one after another: seconds and MiB of all, s of one."""
-    found = []
+    rows = []
     for count in parts:
         runs = [_update(size // count)[0] for _ in range(count)]
-        seconds = sum(each.seconds for each in runs)
-        found.append((count, seconds, sum(each.written for each in runs) / MIB, seconds / count))
-    return found
+        seconds = sum(run.seconds for run in runs)
+        rows.append((count, seconds, sum(run.written for run in runs) / MIB, seconds / count))
+    return rows
 
 
 def _update(size: int, *flags: str, **variables: str) -> tuple[projects.Run, int]:
@@ -76,10 +76,14 @@ def _update(size: int, *flags: str, **variables: str) -> tuple[projects.Run, int
         (program / "wanted.json").write_text(json.dumps({"count": size, "objects": _objects()}))
         done = projects.run(stack, "up", "--yes", "--skip-preview", *flags, **variables)
         states = (Path(name) / "backend" / ".pulumi" / "stacks").rglob(f"{stack.name}.json*")
-        return done, max(each.stat().st_size for each in states)
+        return done, max(file.stat().st_size for file in states)
 
 
 def _objects() -> list[Any]:
     """Return the inputs of all that a tenant has: some kB."""
     recorded = projects.recorded(projects.read(platform(projects.ROOT, 4, 3)))
-    return [each.inputs for each in recorded if each.is_kubernetes and "team001" in each.name]
+    return [
+        registration.inputs
+        for registration in recorded
+        if registration.is_kubernetes and "team001" in registration.name
+    ]

@@ -96,9 +96,9 @@ def _select(folder: Path, number: int, runs: int) -> bool:
     facts: dict[str, FileFacts] = {}
 
     def counted() -> Iterator[tuple[Frame, dict[str, int]]]:
-        for each in frames:
-            label = CARD.naming.companions(each.image)[LABEL]
-            yield Frame(each.image, label, "", each.camera, ()), dict(each.pixels)
+        for frame in frames:
+            label = CARD.naming.companions(frame.image)[LABEL]
+            yield Frame(frame.image, label, "", frame.camera, ()), dict(frame.pixels)
 
     for frame, _ in counted():
         facts[frame.image] = facts[frame.label] = FileFacts(3_370_000, 0)

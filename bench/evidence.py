@@ -69,28 +69,28 @@ def _arguments() -> argparse.Namespace:
 def _measure(folder: Path, size: int, runs: int) -> bool:
     log = _write(folder / "nccl.log", size * MIB, large_logs.program(), large_logs.table())
     size_mb = log.stat().st_size / MB
-    grep, reading, found = [], [], {}
+    grep, reading, summary = [], [], {}
     for _ in range(runs):
         grep.append(run("grep", "-c", "NCCL", log))
         reading.append(run(*READ, log))
-        found = json.loads(reading[-1].output)
+        summary = json.loads(reading[-1].output)
     lines = int(grep[0].output)
-    by_grep, taken = (statistics.median(one.cpu for one in each) for each in (grep, reading))
+    by_grep, taken = (statistics.median(run_.cpu for run_ in runs_of_one) for runs_of_one in (grep, reading))
     allowed = max(size_mb / LEAST_MB_PER_SECOND, TIMES_GREP * by_grep)
     console.print(
-        f"{size_mb:.0f} MB, {lines} lines with NCCL, {found['readings']} runs, {found['channels']} channels, "
-        f"{found['unread']} lines of no tool\n"
+        f"{size_mb:.0f} MB, {lines} lines with NCCL, {summary['readings']} runs, {summary['channels']} channels, "
+        f"{summary['unread']} lines of no tool\n"
         f"processor time, median of {runs}: grep {by_grep:.2f} s, reading {taken:.2f} s "
         f"({size_mb / taken:.0f} MB/s; {taken / by_grep:.1f} x grep)"
     )
     good = judge("time over the longer of 200 MB/s and 1.5 x grep", taken / allowed, 1.0)
-    good &= judge("peak memory, MiB", found["memory_mib"], MOST_MEMORY_MIB)
+    good &= judge("peak memory, MiB", summary["memory_mib"], MOST_MEMORY_MIB)
     log.unlink()
     for other in _others():
         log = _write(folder / "other.log", size * MIB // 4, other.parts)
         options = ["--metrics"] if other.metrics else []
         rows = [json.loads(run(*READ, log, *options).output) for _ in range(runs)]
-        rate = log.stat().st_size / MB / statistics.median(one["seconds"] for one in rows)
+        rate = log.stat().st_size / MB / statistics.median(row["seconds"] for row in rows)
         if other.least is None:
             console.print(f"  {other.title:52} {rate:8.0f}")
         else:
@@ -109,7 +109,7 @@ def _read(log: Path, metrics: Sequence[Metric]) -> dict[str, float]:
     status = Path("/proc/self/status").read_text()
     return {
         "readings": len(readings),
-        "channels": sum(sum(one.transports.values()) for one in nccl_readings),
+        "channels": sum(sum(reading.transports.values()) for reading in nccl_readings),
         "unread": sum(reading.unread_total for reading in readings),
         "seconds": seconds,
         "memory_mib": int(status.partition("VmHWM:")[2].split()[0]) / 1024,

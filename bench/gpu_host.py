@@ -25,32 +25,32 @@ _HERE = "127.0.0.1"
 
 def environment(job: dict[str, Any], pod: int, changed: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     """Return the variables of a pod's processes, and what of them is another here."""
-    said = []
-    found = {name: value for name, value in os.environ.items() if not name.startswith(OWN)}
+    notes = []
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(OWN)}
     own = dict(job["environment"])
     for name, value in KEPT.items():
         if os.environ.get(name) == value:
             own[name] = value
-            said.append(f"{name}={value} is the host's")
+            notes.append(f"{name}={value} is the host's")
     if "PET_MASTER_ADDR" in own:
-        said.append(f"PET_MASTER_ADDR: {_HERE}, not {own['PET_MASTER_ADDR']}, which is a Service's")
+        notes.append(f"PET_MASTER_ADDR: {_HERE}, not {own['PET_MASTER_ADDR']}, which is a Service's")
         own |= {"PET_MASTER_ADDR": _HERE, "PET_NODE_RANK": str(pod)}
     interface = own.get("NCCL_SOCKET_IFNAME")
     if interface and not (Path("/sys/class/net") / interface).exists():
-        said.append(f"NCCL_SOCKET_IFNAME={own.pop('NCCL_SOCKET_IFNAME')}: the host has no such interface")
+        notes.append(f"NCCL_SOCKET_IFNAME={own.pop('NCCL_SOCKET_IFNAME')}: the host has no such interface")
     first = pod * job["gpus"]
     own["CUDA_VISIBLE_DEVICES"] = ",".join(str(first + gpu) for gpu in range(job["gpus"]))
     if changed:
-        said.append(f"set by --set: {', '.join(f'{name}={value}' for name, value in changed.items())}")
-    return {**found, **own, **changed}, said
+        notes.append(f"set by --set: {', '.join(f'{name}={value}' for name, value in changed.items())}")
+    return {**inherited, **own, **changed}, notes
 
 
 def cpus(job: dict[str, Any], pod: int) -> tuple[set[int], str]:
     """Return the CPUs of a pod: those of the profile where the host has them, else as many of its own."""
     here = sorted(os.sched_getaffinity(0))
-    wanted = set(job["cpu_sets"][pod % len(job["cpu_sets"])]) if job["cpu_sets"] else set()
-    if wanted and wanted <= {*here}:
-        return wanted, f"CPUs {min(wanted)}-{max(wanted)} of the profile's NUMA node"
+    numa_cpus = set(job["cpu_sets"][pod % len(job["cpu_sets"])]) if job["cpu_sets"] else set()
+    if numa_cpus and numa_cpus <= {*here}:
+        return numa_cpus, f"CPUs {min(numa_cpus)}-{max(numa_cpus)} of the profile's NUMA node"
     some = {*here[: job["cpus"]]}
     short = "" if len(some) == job["cpus"] else f", of the {job['cpus']} of the pod"
     return some, f"{len(some)} CPUs{short}: the host has not those of the profile's NUMA nodes"
@@ -86,18 +86,18 @@ def command(job: dict[str, Any], binaries: dict[str, str]) -> tuple[list[str], l
 
 def run(job: dict[str, Any], folder: Path, binaries: dict[str, str], changed: dict[str, str], limit: float) -> int:
     """Start a job's pods, write its files, and return the exit status of the first that failed."""
-    words, said = command(job, binaries)
+    words, notes = command(job, binaries)
     mount, about = shared_memory(job)
-    said += [about, *job["absent"]]
+    notes += [about, *job["absent"]]
     if job["rdma"] and not Path("/dev/infiniband").exists():
-        said.append(f"{', '.join(job['rdma'])}: the host has no RDMA devices")
+        notes.append(f"{', '.join(job['rdma'])}: the host has no RDMA devices")
     log, begun = folder / f"{job['name']}.log", time.time()
     started = []
     with log.open("wb") as output:
         for pod in range(job["pods"]):
             variables, other = environment(job, pod, changed)
             chosen, which = cpus(job, pod)
-            said += [text for text in (*other, which) if text not in said]
+            notes += [text for text in (*other, which) if text not in notes]
             pinned = ["taskset", "-c", ",".join(map(str, sorted(chosen)))] if shutil.which("taskset") else []
             started.append(
                 subprocess.Popen([*mount, *pinned, *words], env=variables, stdout=output, stderr=subprocess.STDOUT)
@@ -109,12 +109,12 @@ def run(job: dict[str, Any], folder: Path, binaries: dict[str, str], changed: di
             except subprocess.TimeoutExpired:
                 process.kill()
                 ended.append(124)
-                said.append(f"stopped after {limit:g} s")
+                notes.append(f"stopped after {limit:g} s")
     status = next((code for code in ended if code), 0)
-    facts = {"job": job["name"], "status": status, "seconds": round(time.time() - begun, 1), "said": said}
+    facts = {"job": job["name"], "status": status, "seconds": round(time.time() - begun, 1), "said": notes}
     (folder / f"{job['name']}.json").write_text(json.dumps(facts, indent=2) + "\n")
     sys.stdout.write(f"{job['name']}: exit status {status}, {facts['seconds']} s, {log}\n")
-    sys.stdout.writelines(f"  {text}\n" for text in said)
+    sys.stdout.writelines(f"  {text}\n" for text in notes)
     return status
 
 
@@ -127,11 +127,15 @@ def main() -> int:
     parser.add_argument("--set", action="append", default=[], help="NAME=VALUE of a variable, for comparisons")
     parser.add_argument("--only", action="append", help="name of a job; repeatable")
     parser.add_argument("--limit", type=float, default=900, help="seconds of a job")
-    given = parser.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
-    binaries, changed = (dict(text.split("=", 1) for text in some) for some in (given.binary, given.set))
-    jobs = [job for job in json.loads(given.plan.read_text())["jobs"] if not given.only or job["name"] in given.only]
-    return max([run(job, given.folder, binaries, changed, given.limit) for job in jobs], default=0)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    binaries, changed = (dict(text.split("=", 1) for text in some) for some in (arguments.binary, arguments.set))
+    jobs = [
+        job
+        for job in json.loads(arguments.plan.read_text())["jobs"]
+        if not arguments.only or job["name"] in arguments.only
+    ]
+    return max([run(job, arguments.folder, binaries, changed, arguments.limit) for job in jobs], default=0)
 
 
 if __name__ == "__main__":

@@ -83,21 +83,25 @@ def times(log: Path, rates: Mapping[str, str]) -> Times:
 
 def medians(rounds: Sequence[Times]) -> Times:
     """Return the median of each size over the rounds."""
-    return {key: median(one[key] for one in rounds) for key in rounds[0]}
+    return {key: median(round_[key] for round_ in rounds) for key in rounds[0]}
 
 
 def ratios(measured: Measured) -> Iterator[tuple[str, ...]]:
     """Yield a row for each band and setting, with a figure for each collective (`collectives`)."""
-    known = {name: medians(rounds) for name, rounds in measured.items()}
+    medians_of = {name: medians(rounds) for name, rounds in measured.items()}
     default = measured[DEFAULT]
-    known[AGAIN] = medians(default[1::2] or default)
-    base = dict.fromkeys(known, known[DEFAULT]) | {AGAIN: medians(default[::2])}
+    medians_of[AGAIN] = medians(default[1::2] or default)
+    base = dict.fromkeys(medians_of, medians_of[DEFAULT]) | {AGAIN: medians(default[::2])}
     for band, least, below in BANDS:
-        keys = {name: _keys(known[DEFAULT], name, least, below) for name in collectives(measured)}
+        keys = {name: _keys(medians_of[DEFAULT], name, least, below) for name in collectives(measured)}
         if any(keys.values()):
             for name in (AGAIN, *(name for name in measured if name != DEFAULT)):
-                yield band, name, *(_figure(_ratio(each, base[name], known[name])) for each in keys.values())
-            yield band, BEST, *(_figure(_against_best(measured, each)) for each in keys.values())
+                yield (
+                    band,
+                    name,
+                    *(_figure(_ratio(keys_of_band, base[name], medians_of[name])) for keys_of_band in keys.values()),
+                )
+            yield band, BEST, *(_figure(_against_best(measured, keys_of_band)) for keys_of_band in keys.values())
 
 
 def collectives(measured: Measured) -> tuple[str, ...]:
@@ -105,8 +109,8 @@ def collectives(measured: Measured) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name, _ in measured[DEFAULT][0]))
 
 
-def _keys(one: Times, collective: str, least: int, below: int) -> list[tuple[str, int]]:
-    return [key for key in one if key[0] == collective and least <= key[1] < below]
+def _keys(setting: Times, collective: str, least: int, below: int) -> list[tuple[str, int]]:
+    return [key for key in setting if key[0] == collective and least <= key[1] < below]
 
 
 def _against_best(measured: Measured, keys: Sequence[tuple[str, int]]) -> float | None:
@@ -122,8 +126,8 @@ def _against_best(measured: Measured, keys: Sequence[tuple[str, int]]) -> float 
     return geometric_mean(figure for figure in figures if figure) if all(figures) else None
 
 
-def _ratio(keys: Sequence[tuple[str, int]], base: Times, one: Times) -> float | None:
-    return geometric_mean(base[key] / one[key] for key in keys) if keys else None
+def _ratio(keys: Sequence[tuple[str, int]], base: Times, setting: Times) -> float | None:
+    return geometric_mean(base[key] / setting[key] for key in keys) if keys else None
 
 
 def _figure(value: float | None) -> str:

@@ -55,15 +55,15 @@ def own_settings(profile: str, gpus: int) -> Settings:
     return projects.read({**own, "nodes": nodes, "stages": stages})
 
 
-def jobs(wanted: Settings) -> Iterator[dict[str, Any]]:
+def jobs(settings: Settings) -> Iterator[dict[str, Any]]:
     """Yield what each job's pods start, by the objects that the program declares."""
-    namespaces = {tenant.namespace for tenant in wanted.tenants}
-    for manifest in manifests(projects.recorded(wanted)):
+    namespaces = {tenant.namespace for tenant in settings.tenants}
+    for manifest in manifests(projects.recorded(settings)):
         metadata = manifest["metadata"]
         if metadata.get("namespace") not in namespaces:
             continue
         if manifest["kind"] == "Job":
-            yield _job(manifest, wanted.gpu_pools[0].machine)
+            yield _job(manifest, settings.gpu_pools[0].machine)
         elif manifest["kind"] == "MPIJob":
             yield {"name": metadata["name"], "kind": "MPIJob", "command": ["mpirun"]}
 
@@ -73,13 +73,15 @@ def _job(manifest: Mapping[str, Any], machine: Profile) -> dict[str, Any]:
     pod = spec["template"]["spec"]
     container = pod["containers"][0]
     limits = container["resources"]["limits"]
-    shared = next((each["emptyDir"]["sizeLimit"] for each in pod["volumes"] if "emptyDir" in each), "64Mi")
+    shared = next((volume["emptyDir"]["sizeLimit"] for volume in pod["volumes"] if "emptyDir" in volume), "64Mi")
     gpus = int(limits.get("nvidia.com/gpu", 0))
     return {
         "name": manifest["metadata"]["name"],
         "kind": manifest["kind"],
         "command": container.get("command", []),
-        "environment": {each["name"]: each["value"] for each in container.get("env", []) if "value" in each},
+        "environment": {
+            variable["name"]: variable["value"] for variable in container.get("env", []) if "value" in variable
+        },
         "pods": spec.get("completions", 1),
         "gpus": gpus,
         "cpus": int(limits["cpu"]),
@@ -90,20 +92,20 @@ def _job(manifest: Mapping[str, Any], machine: Profile) -> dict[str, Any]:
     }
 
 
-def judged(wanted: Settings, folder: Path) -> int:
+def judged(settings: Settings, folder: Path) -> int:
     """Judge the logs of a folder by what the stack requests of its jobs; return the exit status of `./hpc verify`."""
-    found = []
-    for request in requests(wanted, locks.read(wanted, ROOT)):
+    ended_jobs = []
+    for request in requests(settings, locks.read(settings, ROOT)):
         log = folder / f"{request.job.partition('/')[2]}.log"
         if not log.is_file():
             continue
         facts = json.loads(log.with_suffix(".json").read_text())
         ended = Ended.FAILED if facts["status"] else Ended.SUCCEEDED
         readings = metrics.read_log(log, request.metrics)
-        found.append(Job(request=request, ended=ended, seconds=facts["seconds"], readings=readings))
-    if not found:
+        ended_jobs.append(Job(request=request, ended=ended, seconds=facts["seconds"], readings=readings))
+    if not ended_jobs:
         raise SystemExit(f"{folder} holds no log of these jobs; run bench/gpu_host.py first")
-    return conclude(found, plain=False)
+    return conclude(ended_jobs, plain=False)
 
 
 def main() -> int:
@@ -117,25 +119,25 @@ def main() -> int:
     )
     parser.add_argument("--binary", action="append", default=[], help="nccl-tests=FOLDER of its programs")
     parser.add_argument("-o", dest="folder", type=Path, default=ROOT / "out" / "gpus")
-    given = parser.parse_args()
-    if given.stack:
-        loaded = stack_settings.load(given.stack, ROOT)
+    arguments = parser.parse_args()
+    if arguments.stack:
+        loaded = stack_settings.load(arguments.stack, ROOT)
         if not isinstance(loaded, Settings):
-            raise SystemExit(f"stack {given.stack} has no jobs of its own; name one that has them")
-        wanted = loaded
+            raise SystemExit(f"stack {arguments.stack} has no jobs of its own; name one that has them")
+        settings = loaded
     else:
-        wanted = own_settings(given.profile, given.gpus)
-    if given.what == "judge":
-        return judged(wanted, given.folder)
-    given.folder.mkdir(parents=True, exist_ok=True)
-    plan = given.folder / "PLAN.json"
-    plan.write_text(json.dumps({"jobs": list(jobs(wanted))}, indent=2) + "\n")
-    if given.what == "plan":
+        settings = own_settings(arguments.profile, arguments.gpus)
+    if arguments.what == "judge":
+        return judged(settings, arguments.folder)
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    plan = arguments.folder / "PLAN.json"
+    plan.write_text(json.dumps({"jobs": list(jobs(settings))}, indent=2) + "\n")
+    if arguments.what == "plan":
         console.print(f"{plan}; run it on the host: python3 gpu_host.py {plan.name} -o logs")
         return 0
-    words = [word for binary in given.binary for word in ("--binary", binary)]
-    subprocess.run([sys.executable, ROOT / "bench/gpu_host.py", plan, "-o", given.folder, *words], check=False)
-    return judged(wanted, given.folder)
+    words = [word for binary in arguments.binary for word in ("--binary", binary)]
+    subprocess.run([sys.executable, ROOT / "bench/gpu_host.py", plan, "-o", arguments.folder, *words], check=False)
+    return judged(settings, arguments.folder)
 
 
 if __name__ == "__main__":

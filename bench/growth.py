@@ -18,7 +18,7 @@ def exponent(series: Series) -> float | None:
     points = [(math.log(size), math.log(value)) for size, value in series.items() if size > 0 and value > 0]
     if len(points) < 2:  # noqa: PLR2004 - a line through one point is any
         return None
-    middle = [sum(each) / len(points) for each in zip(*points, strict=True)]
+    middle = [sum(coordinates) / len(points) for coordinates in zip(*points, strict=True)]
     spread = math.fsum((x - middle[0]) ** 2 for x, _ in points)
     return math.fsum((x - middle[0]) * (y - middle[1]) for x, y in points) / spread
 

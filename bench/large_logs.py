@@ -82,9 +82,9 @@ def dllogger() -> Iterator[str]:
 def words() -> Iterator[str]:
     """Yield text whose words change in every line."""
     chance = random.Random(1)  # noqa: S311 - a log that is the same each time
-    known = ["".join(chance.choices("abcdefghijklmnop", k=chance.randint(3, 9))) for _ in range(3000)]
+    vocabulary = ["".join(chance.choices("abcdefghijklmnop", k=chance.randint(3, 9))) for _ in range(3000)]
     while True:
-        yield " ".join(chance.choices(known, k=14)) + "\n"
+        yield " ".join(chance.choices(vocabulary, k=14)) + "\n"
 
 
 def tf_cnn_benchmarks() -> Iterator[str]:
@@ -125,7 +125,7 @@ def _rank(rank: int, ranks: int, number: int) -> Iterator[str]:
     yield f"{head}Trees " + " ".join(f"[{index}] {down}/-1/-1->{rank}->{up}" for index in range(_CHANNELS))
     if rank == 0:
         for index in range(_CHANNELS):
-            yield f"{head}Channel {index:02d}/{_CHANNELS:02d} : " + " ".join(f"{one:4d}" for one in range(ranks))
+            yield f"{head}Channel {index:02d}/{_CHANNELS:02d} : " + " ".join(f"{peer:4d}" for peer in range(ranks))
     for far in (1, -1, _GPUS, -_GPUS):
         for index in range(_CHANNELS):
             yield from _channel(head, index, rank, (rank + far) % ranks, bus)

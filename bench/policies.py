@@ -79,9 +79,9 @@ def _arguments() -> argparse.Namespace:
 def _measure(folder: Path, arguments: argparse.Namespace) -> dict[str, float]:
     runs: int = arguments.runs
     files = [_write(folder / f"{name}.yaml", count) for name, count in _sizes(arguments.templates)]
-    one, half, whole = ([_check(file) for _ in range(runs)] for file in files)
-    start = statistics.median(run.seconds for run in one)
-    base, middle, full = (min(run.memory for run in each) for each in (one, half, whole))
+    single, half, whole = ([_check(file) for _ in range(runs)] for file in files)
+    start = statistics.median(run.seconds for run in single)
+    base, middle, full = (min(run.memory for run in runs_of_size) for runs_of_size in (single, half, whole))
     seconds = statistics.median(run.seconds for run in whole)
     summary = json.loads(whole[0].output)["summary"]
     console.print(
@@ -132,19 +132,19 @@ def _beside_checkov(file: Path, checkov: list[str], runs: int) -> float:
 
 def _beside_opa(file: Path, templates: int, opa: Path, runs: int) -> None:
     names = "gpu-limit,rdma-exactly-one"
-    given = file.with_suffix(".json")
-    given.write_text(json.dumps(list(_manifests(templates))))
-    command = [str(opa), "eval", "--data", str(REGO), "--input", str(given), "data.hpc.deny"]
+    manifest_file = file.with_suffix(".json")
+    manifest_file.write_text(json.dumps(list(_manifests(templates))))
+    command = [str(opa), "eval", "--data", str(REGO), "--input", str(manifest_file), "data.hpc.deny"]
     pairs = [(_run(command), _check(file, "--rules", names)) for _ in range(runs)]
     theirs, ours = pairs[0]
-    found = len(json.loads(theirs.output)["result"][0]["expressions"][0]["value"])
+    of_rego = len(json.loads(theirs.output)["result"][0]["expressions"][0]["value"])
     mine = json.loads(ours.output)["summary"]
-    if found != mine["mandatory"]:
-        raise SystemExit(f"the same two rules: {found} findings in rego, {mine['mandatory']} in ours")
+    if of_rego != mine["mandatory"]:
+        raise SystemExit(f"the same two rules: {of_rego} findings in rego, {mine['mandatory']} in ours")
     first, second = (statistics.median(pair[side].seconds for pair in pairs) for side in (0, 1))
     console.print(
         f"{mine['objects']} documents, {names}: opa {OPA} {first:.2f} s (reads JSON), ./hpc check {second:.2f} s "
-        f"(reads YAML, reports lines); {found} findings each"
+        f"(reads YAML, reports lines); {of_rego} findings each"
     )
 
 
@@ -168,9 +168,9 @@ def _rules_alone(templates: int, runs: int) -> dict[str, float]:
     for _ in range(runs):
         subjects = [Obj(manifest) for manifest in manifests]
         begin = time.process_time()
-        found = sum(1 for _ in Checker().check(subjects, Inventory(subjects)))
+        findings = sum(1 for _ in Checker().check(subjects, Inventory(subjects)))
         seconds.append(time.process_time() - begin)
-    return {"rules": len(RULES), "findings": found, "speed": templates / statistics.median(seconds)}
+    return {"rules": len(RULES), "findings": findings, "speed": templates / statistics.median(seconds)}
 
 
 def _check(file: Path, *arguments: str) -> Run:

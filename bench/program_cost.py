@@ -23,8 +23,8 @@ def measured(nodes: int, tenants: int) -> dict[str, float]:
         text=True,
         check=True,
     )
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    figures: dict[str, float] = json.loads(done.stdout)
+    return figures
 
 
 def main(nodes: int, tenants: int) -> None:
@@ -38,18 +38,18 @@ def main(nodes: int, tenants: int) -> None:
     from toolkit.render.manifests import manifests  # noqa: PLC0415
 
     projects.recorded(projects.read(platform(ROOT, 4, 3)))  # imports what is imported late
-    given = platform(ROOT, nodes, tenants)
+    values = platform(ROOT, nodes, tenants)
     times = [time.process_time()]
-    settings = projects.read(given)
+    settings = projects.read(values)
     times.append(time.process_time())
     registrations = projects.recorded(settings)
     times.append(time.process_time())
     gc.collect()
     gc.freeze()  # What the recorder keeps is not part of the policies' time.
     times.append(time.process_time())
-    found = [each for manifest in manifests(registrations) for each in objects(manifest)]
+    declared = [obj for manifest in manifests(registrations) for obj in objects(manifest)]
     checker = Checker(configuration=Configuration(configuration(settings)))
-    findings = list(checker.check(found, Inventory(found, complete=True)))
+    findings = list(checker.check(declared, Inventory(declared, complete=True)))
     times.append(time.process_time())
     if findings:
         raise SystemExit(f"the measured settings break policies: {findings[0]}")
@@ -60,7 +60,7 @@ def main(nodes: int, tenants: int) -> None:
         "policies": policies,
         "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "resources": len(registrations),
-        "dependencies": sum(len(each.dependencies) for each in registrations),
+        "dependencies": sum(len(registration.dependencies) for registration in registrations),
     }
     sys.stdout.write(json.dumps(figures) + "\n")
 

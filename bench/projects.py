@@ -58,10 +58,12 @@ def read(platform: Mapping[str, Any]) -> Settings:
     return settings.parse(platform, "the measured settings")
 
 
-def recorded(wanted: Settings) -> tuple[Registration, ...]:
+def recorded(platform_settings: Settings) -> tuple[Registration, ...]:
     """Return what the program registers, as the recorder sees it."""
     return record(
-        lambda: environment.build(wanted, environment.placeholder_accounts(wanted, REDACTED), ROOT),
+        lambda: environment.build(
+            platform_settings, environment.placeholder_accounts(platform_settings, REDACTED), ROOT
+        ),
         stack="prod",
         project=PROJECT,
     )
@@ -73,7 +75,9 @@ def project(folder: Path, platform: Mapping[str, Any], kubeconfig: Path | None =
     _timed(made, _PROGRAM)
     place = platform["cluster"] | {"kubeconfig": str(kubeconfig or folder / "no-kubeconfig")}
     storage = read(platform).storage
-    accounts = {each: {"username": "nobody", "password": "not-a-word"} for each in storage.accounts} if storage else {}
+    accounts = (
+        {account: {"username": "nobody", "password": "not-a-word"} for account in storage.accounts} if storage else {}
+    )
     path = made.folder / f"Pulumi.{name}.yaml"
     config = {
         f"{PROJECT}:{KEY}": {**platform, "cluster": place},

@@ -105,14 +105,14 @@ def _updates(sizes: Sizes) -> bool:
 
 
 def _each(sizes: Sequence[int], measure: Callable[[int], dict[str, float]]) -> dict[int, dict[str, float]]:
-    found = {}
+    figures = {}
     for size in sizes:
         try:
-            found[size] = measure(size)
+            figures[size] = measure(size)
         except projects.FailedError as error:
             console.print(f"size {size} did not come to its end:\n{error}")
             break
-    return found
+    return figures
 
 
 def _share(tenants: Sequence[int], runs: int) -> bool:
@@ -120,17 +120,17 @@ def _share(tenants: Sequence[int], runs: int) -> bool:
     lines, ratios = [], []
     for size in tenants:
         with updates.folder() as where:
-            given = platform(ROOT, FEW_NODES, size)
-            registrations = projects.recorded(projects.read(given))
+            values = platform(ROOT, FEW_NODES, size)
+            registrations = projects.recorded(projects.read(values))
             stacks = [
-                projects.project(where / "ours", given),
+                projects.project(where / "ours", values),
                 projects.twin(where / "kubernetes", registrations, "kubernetes"),
                 projects.twin(where / "core", registrations, "core"),
             ]
             # In turns, so that all meet the same machine.
             taken = [[projects.run(stack, "preview") for stack in stacks] for _ in range(runs)]
-        whole = [statistics.median(run.seconds for run in each) for each in zip(*taken, strict=True)]
-        own = [statistics.median(run.program for run in each) for each in zip(*taken, strict=True)]
+        whole = [statistics.median(run.seconds for run in column) for column in zip(*taken, strict=True)]
+        own = [statistics.median(run.program for run in column) for column in zip(*taken, strict=True)]
         to_typed, to_core = (
             statistics.median(turn[0].program / turn[twin].program for turn in taken) for twin in (1, 2)
         )
@@ -138,7 +138,12 @@ def _share(tenants: Sequence[int], runs: int) -> bool:
         figures = (*own, to_typed, to_core, *whole)
         lines.append([str(size), str(len(registrations)), *(f"{figure:.2f}" for figure in figures)])
     programs = ("program", "Kubernetes SDK", "core SDK")
-    headings = (*(f"{each}, CPU s" for each in programs), "to first", "to second", *(f"{each}, s" for each in programs))
+    headings = (
+        *(f"{program}, CPU s" for program in programs),
+        "to first",
+        "to second",
+        *(f"{program}, s" for program in programs),
+    )
     title = f"preview of the program and of its bare twins: CPU of their processes, and all of it; medians of {runs}"
     show_rows(title, ("tenants", "resources", *headings), lines)
     print_machine()
@@ -155,8 +160,8 @@ def _state(sizes: Sizes) -> bool:
     print_machine()
     count, parts = sizes.divided
     divided = [
-        [str(stacks), f"{seconds:.1f}", f"{mib:.1f}", f"{each:.1f}"]
-        for stacks, seconds, mib, each in checkpoints.divided(count, parts)
+        [str(stacks), f"{seconds:.1f}", f"{mib:.1f}", f"{share:.1f}"]
+        for stacks, seconds, mib, share in checkpoints.divided(count, parts)
     ]
     headings = ("stacks", "all, s", "all, MiB written", "one, s")
     show_rows(f"{count} resources in several stacks, one after another", headings, divided)
@@ -164,8 +169,8 @@ def _state(sizes: Sizes) -> bool:
     return True
 
 
-def _columns(found: Mapping[int, Mapping[str, float]], titles: Mapping[str, str]) -> dict[str, Series]:
-    return {title: {size: each[name] for size, each in found.items()} for name, title in titles.items()}
+def _columns(figures: Mapping[int, Mapping[str, float]], titles: Mapping[str, str]) -> dict[str, Series]:
+    return {title: {size: row[name] for size, row in figures.items()} for name, title in titles.items()}
 
 
 def _print(made: object) -> None:

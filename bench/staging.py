@@ -42,9 +42,9 @@ def main() -> int:
         reader = _reader(root, files)
         dd = f"for file in {folder}/*.png; do dd if=$file of=/dev/null bs=1M status=none; done"
         passes = (["sh", "-c", dd], reader, [*reader, "--content"])
-        found = [tuple(run(*command).cpu for command in passes) for _ in range(arguments.runs)]
+        times = [tuple(run(*command).cpu for command in passes) for _ in range(arguments.runs)]
         idle = statistics.median(run(*_reader(root, [])).cpu for _ in range(arguments.runs))
-    by_dd, plain, digested = (statistics.median(column) for column in zip(*found, strict=True))
+    by_dd, plain, digested = (statistics.median(column) for column in zip(*times, strict=True))
     total = arguments.files * arguments.bytes
     console.print(f"{arguments.files} files of {arguments.bytes:,} bytes, for each second of processor time:")
     console.print(f"- dd: {total / by_dd / 1e6:,.0f} MB")
@@ -62,7 +62,7 @@ def _reader(root: Path, files: Sequence[File]) -> list[str]:
     path = root / f".hpc/lists/{digest}.list"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(listed)
-    size = sum(each.size for each in files)
+    size = sum(file.size for file in files)
     fixed = [
         "--name",
         "bench",

@@ -38,11 +38,11 @@ def folder() -> Iterator[Path]:
 def measured(nodes: int, tenants: int) -> dict[str, float]:
     """Start a cluster, and preview, update and preview again; return seconds, MiB and what the engine wrote."""
     with folder() as where:
-        given = platform(projects.ROOT, nodes, tenants)
-        given["cluster"] |= {"context": context_name(NAME)}
-        settings = projects.read(given)
+        values = platform(projects.ROOT, nodes, tenants)
+        values["cluster"] |= {"context": context_name(NAME)}
+        settings = projects.read(values)
         running = cluster.up(simulated_spec.of(HpcStack("prod", settings, NAME)))
-        stack = projects.project(where / "engine", given, running.home / "kubeconfig")
+        stack = projects.project(where / "engine", values, running.home / "kubeconfig")
         with Peak(running.home) as peak:
             first = projects.run(stack, "preview")
             update = projects.run(stack, "up", "--yes", "--skip-preview")
@@ -54,7 +54,7 @@ def measured(nodes: int, tenants: int) -> dict[str, float]:
         "preview": first.seconds,
         "up": update.seconds,
         "second preview": second.seconds,
-        "engine": max(each.peak for each in (first, update, second)) / MIB,
+        "engine": max(run.peak for run in (first, update, second)) / MIB,
         "cluster": peak.bytes / MIB,
         "state": len(state) / MIB,
         "written": update.written / MIB,
