@@ -86,7 +86,7 @@ def _measure(folder: Path, size: int, runs: int) -> bool:
     good = judge("time over the longer of 200 MB/s and 1.5 x grep", taken / allowed, 1.0)
     good &= judge("peak memory, MiB", summary["memory_mib"], MOST_MEMORY_MIB)
     log.unlink()
-    for other in _others():
+    for other in _other_logs():
         log = _write(folder / "other.log", size * MIB // 4, other.parts)
         options = ["--metrics"] if other.metrics else []
         rows = [json.loads(run(*READ, log, *options).output) for _ in range(runs)]
@@ -124,7 +124,7 @@ def _write(path: Path, size: int, parts: Iterator[str], end: str = "") -> Path:
     return path
 
 
-def _others() -> Iterator[Other]:
+def _other_logs() -> Iterator[Other]:
     """Yield the logs that are read beside the big one."""
     yield Other("the same with kubectl's times", large_logs.timed(large_logs.program()), LEAST_TIMED)
     yield Other("runs of nccl-tests one after another", large_logs.repeated())

@@ -97,14 +97,14 @@ def _updates(sizes: Sizes) -> bool:
         "state": "state, MiB",
         "written": "written, MiB",
     }
-    nodes = _each(sizes.cluster_nodes, lambda size: updates.measured(size, FEW_TENANTS))
+    nodes = _by_size(sizes.cluster_nodes, lambda size: updates.measured(size, FEW_TENANTS))
     _print(table(f"updates of a simulated cluster by nodes, {FEW_TENANTS} tenants", "nodes", _columns(nodes, titles)))
-    tenants = _each(sizes.cluster_tenants, lambda size: updates.measured(FEW_NODES, size))
+    tenants = _by_size(sizes.cluster_tenants, lambda size: updates.measured(FEW_NODES, size))
     _print(table(f"the same by tenants, {FEW_NODES} nodes", "tenants", _columns(tenants, titles)))
     return len(nodes) == len(sizes.cluster_nodes) and len(tenants) == len(sizes.cluster_tenants)
 
 
-def _each(sizes: Sequence[int], measure: Callable[[int], dict[str, float]]) -> dict[int, dict[str, float]]:
+def _by_size(sizes: Sequence[int], measure: Callable[[int], dict[str, float]]) -> dict[int, dict[str, float]]:
     figures = {}
     for size in sizes:
         try:

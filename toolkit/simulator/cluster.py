@@ -15,7 +15,7 @@ from toolkit.simulator.home import Layout
 from toolkit.simulator.processes import Processes
 from toolkit.simulator.spec import ClusterSpec, NodeSpec
 from toolkit.simulator.start import start
-from toolkit.simulator.status import ClusterStatus, look
+from toolkit.simulator.status import ClusterStatus, inspect
 
 __all__ = ["Cluster", "ClusterSpec", "ClusterStatus", "NodeSpec", "clean", "down", "status", "up"]
 
@@ -57,7 +57,7 @@ def up(spec: ClusterSpec, home: Path | None = None, progress: Progress | None = 
     layout = _layout(home, spec.name)
     _require_space(layout)
     try:
-        with _alone(layout):
+        with _exclusive(layout):
             state, started = start(spec, layout, progress or SILENT)
     except OSError as error:
         raise _cannot_write(error, layout) from error
@@ -69,7 +69,7 @@ def down(home: Path) -> tuple[str, ...]:
     layout = Layout(home.absolute())
     if not layout.home.exists():
         return ()
-    with _alone(layout):
+    with _exclusive(layout):
         return Processes(layout.home).stop()
 
 
@@ -80,7 +80,7 @@ def clean(home: Path) -> tuple[str, ...]:
         return ()
     if not _is_home(layout):
         raise SimulatorError(f"{layout.home} does not look like a simulated cluster's home, so it is left alone.")
-    with _alone(layout):
+    with _exclusive(layout):
         stopped = Processes(layout.home).stop()
         try:
             shutil.rmtree(layout.home)
@@ -96,7 +96,7 @@ def clean(home: Path) -> tuple[str, ...]:
 
 def status(home: Path) -> ClusterStatus:
     """Return how the cluster in `home` is; never fails on a cluster that is stopped, or not there."""
-    return look(Layout(home.absolute()))
+    return inspect(Layout(home.absolute()))
 
 
 def _layout(home: Path | None, name: str) -> Layout:
@@ -127,7 +127,7 @@ def _is_home(layout: Layout) -> bool:
 
 
 @contextmanager
-def _alone(layout: Layout) -> Iterator[None]:
+def _exclusive(layout: Layout) -> Iterator[None]:
     def busy(holder: str) -> None:
         raise SimulatorError(
             f"process {holder or '(unknown)'} is starting or stopping the simulated cluster in {layout.home}:"

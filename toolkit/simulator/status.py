@@ -73,7 +73,7 @@ class ClusterStatus:
         return sum(process.peak_rss_bytes for process in self.processes)
 
 
-def look(layout: Layout) -> ClusterStatus:
+def inspect(layout: Layout) -> ClusterStatus:
     """Inspect the cluster of `layout`, whatever its condition."""
     problem = None
     cluster: State | None = None

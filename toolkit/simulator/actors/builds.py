@@ -80,7 +80,7 @@ class Builds:
         if status.get("phase") not in (None, "New", "Pending", "Running"):
             return None
         if status.get("phase") != "Running":
-            self._show(build, {"phase": "Running", "startTimestamp": now()})
+            self._set_status(build, {"phase": "Running", "startTimestamp": now()})
             return self._seconds
         passed = (datetime.now(UTC) - datetime.fromisoformat(status["startTimestamp"])).total_seconds()
         if passed < self._seconds:
@@ -88,7 +88,7 @@ class Builds:
         end = ended(build)
         if end["phase"] == "Complete":
             self._fill(build)
-        self._show(build, {**end, "completionTimestamp": now()})
+        self._set_status(build, {**end, "completionTimestamp": now()})
         return None
 
     def _fill(self, build: Object) -> None:
@@ -103,7 +103,7 @@ class Builds:
         tags = [*kept, {"tag": tag, "items": [{"created": now(), "image": digest}]}]
         self._api.patch(kinds.IMAGE_STREAM, stream, {"status": {"tags": tags}}, namespace, sub="status")
 
-    def _show(self, build: Object, status: Object) -> None:
+    def _set_status(self, build: Object, status: Object) -> None:
         meta = build["metadata"]
         self._api.patch(kinds.BUILD, meta["name"], {"status": status}, meta["namespace"], sub="status")
         log.info("%s/%s is %s", meta["namespace"], meta["name"], status["phase"])

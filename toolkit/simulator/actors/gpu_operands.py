@@ -112,13 +112,13 @@ def _strategy(spec: Object) -> list[Object]:
 _NODES = (Rule(("",), ("nodes",), (*READ, "patch", "update")),)
 
 
-def _drives(spec: Object) -> bool:
+def _policy_has_driver(spec: Object) -> bool:
     """Return whether the policy itself brings the driver, not objects of kind NVIDIADriver."""
     objects = (spec.get("driver") or {}).get("useNvidiaDriverCRD")
     return _section("driver", default=True)(spec) and not objects
 
 
-DRIVER = Operand("state-driver", "driver", "nvidia-driver-daemonset", _drives, _driver)
+DRIVER = Operand("state-driver", "driver", "nvidia-driver-daemonset", _policy_has_driver, _driver)
 OPERANDS = (
     DRIVER,
     Operand(

@@ -51,13 +51,13 @@ def sending(machine: Machine, runtime: Runtime) -> dict[str, int]:
     """Return HCA -> pods on a machine that send through it: those of jobs of several pods that compute."""
     pods_of_hca: dict[str, int] = {}
     for pod in runtime.running_on(machine.name):
-        if pods.limits(pod) and busy(pod, runtime) and _is_one_of_many(pod, runtime):
+        if pods.limits(pod) and busy(pod, runtime) and _has_peers(pod, runtime):
             for port in job_inputs.worker(pod, machine, runtime).ports:
                 pods_of_hca[port.name] = pods_of_hca.get(port.name, 0) + 1
     return pods_of_hca
 
 
-def _is_one_of_many(pod: Object, runtime: Runtime) -> bool:
+def _has_peers(pod: Object, runtime: Runtime) -> bool:
     leader = _launcher(pod, runtime)
     if leader is not None:
         return len(launcher.slots(launcher.hostfile(leader, runtime))) > 1

@@ -127,7 +127,7 @@ def worker(pod: Object, here: Machine, runtime: Runtime) -> Worker:
         networks=tuple(f"{attachment.namespace}/{attachment.name}" for attachment in _networks(pod)),
         network_mtus=tuple(_network_mtu(attachment, here, runtime) for attachment in _networks(pod)),
         address=str((pod.get("status") or {}).get("podIP") or _address(meta)),
-        environment=_found_by_itself(pod) | ({} if launcher.by_ssh(pod) else _variables(pod)),
+        environment=_script_variables(pod) | ({} if launcher.by_ssh(pod) else _variables(pod)),
     )
 
 
@@ -185,7 +185,7 @@ def _field(pod: Object, entry: Object) -> str:
     return str(reader_of_path[where](pod).get(name, "")) if where in reader_of_path else ""
 
 
-def _found_by_itself(pod: Object) -> dict[str, str]:
+def _script_variables(pod: Object) -> dict[str, str]:
     """Return the variables that a pod's own script finds, and gives to all ranks there: of RoCE the GID index."""
     return {"NCCL_IB_GID_INDEX": "3"} if "NCCL_IB_GID_INDEX" in pods.command(pod) else {}
 

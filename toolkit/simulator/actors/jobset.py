@@ -47,15 +47,15 @@ class JobSetOperator(Operator):
             return AGAIN_SECONDS
         folder = self.runtime.settings.tools.get("jobset-manifests")
         if folder is None:
-            self._show(resource, available=False, why=NO_TOOL)
+            self._set_status(resource, available=False, why=NO_TOOL)
             return None
         manager = self.own(kinds.DEPLOYMENT, MANAGER)
         port, ca = self.runtime.settings.ports["jobset"], self.runtime.server.ca
         self.settle(resource, lambda: operands(folder, self.namespace, port, ca), missing=manager is None)
-        self._show(resource, available=manager is not None and pods.condition(manager, "Available"), why="")
+        self._set_status(resource, available=manager is not None and pods.condition(manager, "Available"), why="")
         return None
 
-    def _show(self, resource: Object, *, available: bool, why: str) -> None:
+    def _set_status(self, resource: Object, *, available: bool, why: str) -> None:
         condition = (str(available), "AsExpected" if available else "Progressing", why)
         status: Object = {
             "conditions": stated(resource, {"Available": condition}),

@@ -118,7 +118,7 @@ class Kubelet:
         waited = pods.phase(pod) == "Running" and pods.finite(pod) and names.EXIT_CODE not in have
         if waited or pods.crashed(pod):
             self._waiting.pop(key, None)
-            return self._again(pod)
+            return self._restart_annotations(pod)
         if pods.phase(pod) != "Pending" or not pods.accepted(pod):
             return {}
         annotations: dict[str, str | None] = {
@@ -141,9 +141,9 @@ class Kubelet:
         self._waiting.pop(key, None)
         if fault := gates.fault(pod, self._runtime):
             return annotations | self._failing(pod, fault)
-        return annotations | (self._ending(pod) if pods.finite(pod) and names.EXIT_CODE not in have else {})
+        return annotations | (self._exit_annotations(pod) if pods.finite(pod) and names.EXIT_CODE not in have else {})
 
-    def _ending(self, pod: Object) -> dict[str, str | None]:
+    def _exit_annotations(self, pod: Object) -> dict[str, str | None]:
         self._waiting[key_of(pod)] = ""  # before the look, as above
         ended = self._suites.outcome(pod) or self._ended(pod)
         self._logs.set_lines(pod, ended.lines)
@@ -165,12 +165,12 @@ class Kubelet:
         seconds = workload.takes(pod, self._runtime.settings.run_seconds)
         return workload.outcome(pod, launched(pod, self._runtime, seconds))
 
-    def _again(self, pod: Object) -> dict[str, str | None]:
+    def _restart_annotations(self, pod: Object) -> dict[str, str | None]:
         """Return the annotations of a pod that has crashed, or that runs and waits for another one."""
         if pods.finite(pod):
             uid, decided = self._decided.get(key_of(pod), ("", {}))
             current = uid == pod["metadata"]["uid"] and not pods.crashed(pod)
-            return decided if current else self._ending(pod)
+            return decided if current else self._exit_annotations(pod)
         if gates.fault(pod, self._runtime):
             return {}
         return {**dict.fromkeys((names.EXIT_CODE, names.RUN_FOR, names.UNREADY)), **_probed(pod)}

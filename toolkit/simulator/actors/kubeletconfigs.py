@@ -73,7 +73,7 @@ class KubeletConfigs:
         configs.sort(key=lambda config: (config["metadata"]["creationTimestamp"], config["metadata"]["name"]))
         taken: dict[str, int] = {}
         for config in configs:
-            self._take(config, taken)
+            self._reconcile_config(config, taken)
         self._remove_orphans({config["metadata"]["uid"] for config in configs})
 
     def _remove_orphans(self, alive: set[str]) -> None:
@@ -88,7 +88,7 @@ class KubeletConfigs:
                 self._applied.pop(made["metadata"]["name"], None)
                 self._api.delete(kinds.MACHINE_CONFIG, made["metadata"]["name"])
 
-    def _take(self, config: Object, taken: dict[str, int]) -> None:
+    def _reconcile_config(self, config: Object, taken: dict[str, int]) -> None:
         selector = config["spec"].get("machineConfigPoolSelector")
         pools = [
             str(pool["metadata"]["name"])
@@ -108,9 +108,9 @@ class KubeletConfigs:
                 self._api.apply(kinds.MACHINE_CONFIG, body)
                 self._applied[name] = body
                 log.info("%s for pool %s", name, pool)
-        self._show(config, trouble)
+        self._set_condition(config, trouble)
 
-    def _show(self, config: Object, trouble: str | None) -> None:
+    def _set_condition(self, config: Object, trouble: str | None) -> None:
         """Report the result; only the latest condition is stored, so that no one who waits takes an old one for it."""
         kind = "Failure" if trouble else "Success"
         kept = [

@@ -55,16 +55,16 @@ class KueueOperator(Operator):
             framework.integration for framework in kueue_settings.frameworks(resource) if not self._served(framework)
         ]
         if lost:
-            self._show(resource, available=False, why=f"{lost[0]} of spec.config.integrations is not served")
+            self._set_status(resource, available=False, why=f"{lost[0]} of spec.config.integrations is not served")
             return AGAIN_SECONDS
         folder = self.runtime.settings.tools.get("kueue-manifests")
         if folder is None:
-            self._show(resource, available=False, why="the simulated cluster was started without the kueue tool")
+            self._set_status(resource, available=False, why="the simulated cluster was started without the kueue tool")
             return None
         manager = self.own(kinds.DEPLOYMENT, MANAGER)
         self.settle(resource, lambda: self._made(resource, folder), missing=manager is None)
         available = manager is not None and pods.condition(manager, "Available")
-        self._show(resource, available=available, why="")
+        self._set_status(resource, available=available, why="")
         return None
 
     def _remove(self) -> None:
@@ -95,7 +95,7 @@ class KueueOperator(Operator):
         versions = definition["spec"]["versions"] if definition else []
         return any(version["name"] == framework.version and version["served"] for version in versions)
 
-    def _show(self, resource: Object, *, available: bool, why: str) -> None:
+    def _set_status(self, resource: Object, *, available: bool, why: str) -> None:
         reason = "AsExpected" if available else "Progressing"
         conditions = {
             "Available": (str(available), reason, why),

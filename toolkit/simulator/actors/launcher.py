@@ -57,14 +57,14 @@ def waits_for_workers(pod: Object, runtime: Runtime) -> bool:
     In v1alpha2 that is the operator's kubectl-delivery; in v2beta1 one that a job brings along, and that calls ssh.
     """
     marks = pods.labels(pod)
-    if marks.get(ROLE) != "launcher" and not (marks.get(SSH_ROLE) == "launcher" and _asks_by_ssh(pod)):
+    if marks.get(ROLE) != "launcher" and not (marks.get(SSH_ROLE) == "launcher" and _probes_by_ssh(pod)):
         return False
     names = [name.partition(".")[0] for name in hosts(hostfile(pod, runtime))]
     workers = [runtime.pods.get(name, pod["metadata"]["namespace"]) for name in names]
     return not names or not all(worker is not None and pods.runs(worker) for worker in workers)
 
 
-def _asks_by_ssh(pod: Object) -> bool:
+def _probes_by_ssh(pod: Object) -> bool:
     containers = pod["spec"].get("initContainers") or []
     return any(
         _SSH.search(" ".join([*(container.get("command") or []), *(container.get("args") or [])]))

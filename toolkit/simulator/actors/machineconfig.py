@@ -110,7 +110,7 @@ class MachineConfigs:
         nodes = self._of_pool(pool)
         for node in nodes:
             if machine_pools.has(node, name):
-                self._share_out(node, target)
+                self._set_allocatable(node, target)
         late = [node for node in nodes if not machine_pools.has(node, name)]
         for node in late:
             if CURRENT not in pods.annotations(node):
@@ -123,14 +123,14 @@ class MachineConfigs:
         away = [node for node in late[: machine_pools.at_once(pool, len(nodes))] if not machine_pools.stuck(node, name)]
         if not away:
             return None
-        empty = [node for node in away if not self._empties(node, name)]
+        empty = [node for node in away if not self._evacuate(node, name)]
         if empty:
             self._runtime.pause(REBOOT_SECONDS)
         for node in empty:
             self._reboot(node, target)
         return DRAIN_CHECK_SECONDS if len(empty) < len(away) else 0.05
 
-    def _empties(self, node: Object, target: str) -> bool:
+    def _evacuate(self, node: Object, target: str) -> bool:
         """Take a node out of service, and its pods away; return whether that still goes on."""
         marks = pods.annotations(node)
         if marks.get(STATE) == WORKING and marks.get(DESIRED) == target:
@@ -175,13 +175,13 @@ class MachineConfigs:
         name = target["metadata"]["name"]
         mark = {CURRENT: name, DESIRED: name, STATE: FINISHED, REASON: None}
         mark |= machine_state.annotations(self._runtime.profile(node), target)
-        self._share_out(node, target)
+        self._set_allocatable(node, target)
         body: Object = {"metadata": {"annotations": mark}}
         if node.get("spec", {}).get("unschedulable"):
             body["spec"] = {"unschedulable": None}
         self._api.patch(kinds.NODE, node["metadata"]["name"], body)
 
-    def _share_out(self, node: Object, target: Object) -> None:
+    def _set_allocatable(self, node: Object, target: Object) -> None:
         """Report what the node's kubelet leaves for pods."""
         if patch := machine_state.allocatable_patch(node, target):
             self._runtime.kubelet.patch(kinds.NODE, node["metadata"]["name"], patch, sub="status")

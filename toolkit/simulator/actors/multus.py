@@ -41,7 +41,9 @@ def attachments(pod: Object) -> list[Attachment]:
         return []
     try:
         entries = (
-            json.loads(requested) if requested.startswith("[") else [_short(part) for part in requested.split(",")]
+            json.loads(requested)
+            if requested.startswith("[")
+            else [_parse_reference(part) for part in requested.split(",")]
         )
         return [
             Attachment(
@@ -55,7 +57,7 @@ def attachments(pod: Object) -> list[Attachment]:
         raise NetworkError("parsePodNetworkAnnotation: failed to parse pod Network Attachment Selection") from None
 
 
-def _short(text: str) -> dict[str, str]:
+def _parse_reference(text: str) -> dict[str, str]:
     path, _, interface = text.strip().partition("@")
     namespace, _, name = path.rpartition("/")
     return {"namespace": namespace, "name": name, "interface": interface}
@@ -84,7 +86,7 @@ class Networks:
         with self._lock:
             uid = pod["metadata"]["uid"]
             if uid not in self._joined:
-                self._forget_the_gone()
+                self._prune()
                 joined: list[Object] = [{"name": "ovn-kubernetes", "interface": "eth0", "default": True, "dns": {}}]
                 for network in networks:
                     joined.append(self._attach(pod, network, joined))
@@ -128,7 +130,7 @@ class Networks:
                 return address
         raise NetworkError(f"error at storage engine: Could not allocate IP in range: {pool}")
 
-    def _forget_the_gone(self) -> None:
+    def _prune(self) -> None:
         pod_of_uid = {pod["metadata"]["uid"]: pod for pod in self._pods.items() if not _ended(pod)}
         self._joined = {uid: status for uid, status in self._joined.items() if uid in pod_of_uid}
         for uid, pod in pod_of_uid.items():  # after a restart of this process

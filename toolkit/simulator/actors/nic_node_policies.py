@@ -29,10 +29,10 @@ def wrong(cluster: Object | None, policies: Sequence[Object], nodes: Sequence[Ob
     if overlaps:
         reason = f"node selector overlap detected: {'; '.join(sorted(overlaps))}"
         return {_name(policy): reason for policy in policies}
-    return {_name(policy): reason for policy in policies if (reason := _twice(cluster, policy))}
+    return {_name(policy): reason for policy in policies if (reason := _duplicates(cluster, policy))}
 
 
-def _twice(cluster: Object | None, policy: Object) -> str:
+def _duplicates(cluster: Object | None, policy: Object) -> str:
     fields = [state.field for state in STATES if cluster and cluster["spec"].get(state.field)]
     return "; ".join(
         f'NicClusterPolicy already defines {field}; NicNodePolicy "{_name(policy)}" cannot also define it'

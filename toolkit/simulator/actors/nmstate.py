@@ -216,7 +216,7 @@ class NmStateHandler(PodActor):
         for index, node in enumerate(nodes if failed is None else nodes[: failed + 1]):
             why = trouble(policy, node)
             if not why:
-                self._take(policy, node)
+                self._record_mtus(policy, node)
             state = enacted("Failing", FAILURE, why or "") if why else enacted("Available", SUCCESS)
             self._record(policy, node["metadata"]["name"], state)
             if index == 0:
@@ -228,7 +228,7 @@ class NmStateHandler(PodActor):
         conditions = stated(policy, judged(len(nodes), done, int(failed is not None), aborted))
         self.api.set_status(kinds.NODE_NETWORK_CONFIGURATION_POLICY, policy, {"conditions": conditions})
 
-    def _take(self, policy: Object, node: Object) -> None:
+    def _record_mtus(self, policy: Object, node: Object) -> None:
         """Note on a node the MTUs that its interfaces have now, as its kubelet would find them."""
         old = json.loads(pods.annotations(node).get(names.PORT_MTUS, "{}"))
         if (new := old | mtus(policy)) != old:

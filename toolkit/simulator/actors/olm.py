@@ -95,15 +95,15 @@ class Olm:
             self._fail(subscription, str(error))
             return
         if target is None:
-            self._show(subscription, state=_LATEST, currentCSV=installed)
+            self._set_status(subscription, state=_LATEST, currentCSV=installed)
             return
         if installed and status.get("currentCSV") != target and status.get("state") != _AVAILABLE:
-            self._show(subscription, state=_AVAILABLE)
+            self._set_status(subscription, state=_AVAILABLE)
             return  # its own change wakes it
         plan = self._plan(subscription, target)
         pending = {"name": plan["metadata"]["name"], "namespace": plan["metadata"]["namespace"]}
         reference = {"apiVersion": plan["apiVersion"], "kind": plan["kind"], **pending}
-        self._show(subscription, state="UpgradePending", currentCSV=target, installPlanRef=reference)
+        self._set_status(subscription, state="UpgradePending", currentCSV=target, installPlanRef=reference)
         if not plan["spec"]["approved"]:
             self._phase(plan, "RequiresApproval")
             return
@@ -146,7 +146,7 @@ class Olm:
         if installed:
             self._api.delete(kinds.CLUSTER_SERVICE_VERSION, installed, namespace)
         latest = self._next(subscription["spec"], target) is None
-        self._show(subscription, state=_LATEST if latest else _AVAILABLE, currentCSV=target, installedCSV=target)
+        self._set_status(subscription, state=_LATEST if latest else _AVAILABLE, currentCSV=target, installedCSV=target)
 
     def _install(self, version: Object, groups: list[Object]) -> None:
         """Give a version what it needs to run, once, and follow its Deployment."""
@@ -173,7 +173,7 @@ class Olm:
             meta = version["metadata"]
             log.info("%s/%s is %s", meta["namespace"], meta["name"], status["phase"])
 
-    def _show(self, subscription: Object, **status: object) -> None:
+    def _set_status(self, subscription: Object, **status: object) -> None:
         conditions = stated(subscription, {"ResolutionFailed": ("False", "", "")})
         self._api.set_status(kinds.SUBSCRIPTION, subscription, {**status, "conditions": conditions}, lastUpdated=now())
 

@@ -60,13 +60,16 @@ def waiting(pod: Object, failed: Pull, *, again: bool) -> Object:
     message = f'Back-off pulling image "{failed.image}": {FAILED}: {failed.error}' if again else failed.error
     status = pod["status"]
     return {
-        key: [_stuck(entry, reason, message) if entry.get("image") == failed.image else entry for entry in status[key]]
+        key: [
+            _waiting_status(entry, reason, message) if entry.get("image") == failed.image else entry
+            for entry in status[key]
+        ]
         for key in ("initContainerStatuses", "containerStatuses")
         if status.get(key)
     }
 
 
-def _stuck(status: Object, reason: str, message: str) -> Object:
+def _waiting_status(status: Object, reason: str, message: str) -> Object:
     return {**status, "state": {"waiting": {"reason": reason, "message": message}}}
 
 

@@ -26,7 +26,7 @@ def actor_of(pod: Object) -> Factory | None:
     return None
 
 
-def _acts(pod: Object) -> bool:
+def _is_active(pod: Object) -> bool:
     """Return whether a pod's actor is to run: it is what lets some pods pass their probes."""
     return pods.runs(pod) or (pods.started(pod) and pods.basename(pods.image(pod)) in images.PROBED)
 
@@ -58,7 +58,7 @@ class RunningActors:
     def _reconcile(self, key: Key) -> None:
         pod = self._runtime.pods.get(key[1], key[0])
         instance = None
-        if pod is not None and _acts(pod):
+        if pod is not None and _is_active(pod):
             instance = (pod["metadata"]["uid"], pods.restarts(pod))
         have = self._actors.get(key)
         if have and have[0] != instance:

@@ -68,7 +68,7 @@ class ScaleOperator(Operator):
             cluster,
         )
         late = [
-            _late(pod, pod_of_name.get(pod), nodes[node_of_pod[pod]])
+            _core_fault(pod, pod_of_name.get(pod), nodes[node_of_pod[pod]])
             for pod in sorted(node_of_pod)
             if pod not in pod_of_name or not pods.condition(pod_of_name[pod], "Ready")
         ]
@@ -78,7 +78,7 @@ class ScaleOperator(Operator):
             else []
         )
         troubles = [*few, *late]
-        self._show(kinds.SCALE_CLUSTER, cluster, "Success", troubles, "Configured")
+        self._set_condition(kinds.SCALE_CLUSTER, cluster, "Success", troubles, "Configured")
         daemon = self._daemon(cluster)
         if daemon is not None:
             running = {"running": str(len(node_of_pod) - len(late)), "starting": str(len(late))}
@@ -104,7 +104,7 @@ class ScaleOperator(Operator):
             or self._addresses(remote["spec"], gui)
             or None
         )
-        self._show(kinds.SCALE_REMOTE_CLUSTER, remote, "Ready", [why] if why else [], "AuthCreated")
+        self._set_condition(kinds.SCALE_REMOTE_CLUSTER, remote, "Ready", [why] if why else [], "AuthCreated")
         return why
 
     def _account(self, secret: str, namespace: str) -> str | None:
@@ -134,10 +134,10 @@ class ScaleOperator(Operator):
             faults.append(f"RemoteCluster {remote} not found")
         elif why := remotes[remote]:
             faults.append(f"RemoteCluster {remote} is not ready: {why}")
-        self._show(kinds.SCALE_FILE_SYSTEM, file_system, "Success", faults, "FilesystemEstablished")
+        self._set_condition(kinds.SCALE_FILE_SYSTEM, file_system, "Success", faults, "FilesystemEstablished")
         return not faults
 
-    def _show(self, kind: kinds.Kind, obj: Object, condition: str, troubles: list[str], good: str) -> None:
+    def _set_condition(self, kind: kinds.Kind, obj: Object, condition: str, troubles: list[str], good: str) -> None:
         state = ("False", "Waiting", "; ".join(troubles)) if troubles else ("True", good, "")
         conditions = stated(obj, {condition: state})
         self.api.set_status(kind, obj, {"conditions": conditions})
@@ -168,7 +168,7 @@ class ScaleOperator(Operator):
         return manifest(kinds.CSI_SCALE_OPERATOR, scale_csi.NAME, SCALE_CSI_NAMESPACE, spec=spec)
 
 
-def _late(name: str, pod: Object | None, node: Object) -> str:
+def _core_fault(name: str, pod: Object | None, node: Object) -> str:
     """Return why a core pod does not run, as far as its node is the reason."""
     where = f"core pod {name}"
     if pod is None or not pods.node_name(pod):

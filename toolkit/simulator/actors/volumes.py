@@ -45,11 +45,11 @@ def missing(pod: Object, runtime: Runtime) -> list[str]:
         f'MountVolume.SetUp failed for volume "{volume["name"]}" : {why}'
         for volume in spec.get("volumes") or []
         for source in sources(volume)
-        if (why := _why_not(source, namespace, node, runtime))
+        if (why := _mount_fault(source, namespace, node, runtime))
     ]
 
 
-def _why_not(source: Source, namespace: str, node: str, runtime: Runtime) -> str | None:
+def _mount_fault(source: Source, namespace: str, node: str, runtime: Runtime) -> str | None:
     if source.kind == "persistentvolumeclaim":
         return _claim_trouble(source.name, namespace, node, runtime)
     cache = runtime.config_maps if source.kind == "configmap" else runtime.secrets

@@ -38,7 +38,9 @@ def outcome(pod: Object, job: Launched) -> Outcome:
         # The kubelet shows the end of the log; the cause may be before it.
         why = printed.message or (printed.lines[-1] if printed.lines else "")
         return Outcome(printed.exit_code, (*lines, *printed.lines), min(job.seconds, 1.0), why)
-    return Outcome(0, (*lines, *printed.lines, _own(f"ends with exit code 0 after {job.seconds:g} s")), job.seconds)
+    return Outcome(
+        0, (*lines, *printed.lines, _simulator_line(f"ends with exit code 0 after {job.seconds:g} s")), job.seconds
+    )
 
 
 def failed(pod: Object, why: str) -> Outcome:
@@ -46,7 +48,7 @@ def failed(pod: Object, why: str) -> Outcome:
     return Outcome(1, (*introduction(pod), why), 0.0, why)
 
 
-def _own(text: str) -> str:
+def _simulator_line(text: str) -> str:
     """Return a line that no program of the pod would have printed; readers of logs know it by its beginning."""
     return f"{SIMULATED}: {text}"
 
@@ -64,7 +66,7 @@ def introduction(pod: Object) -> tuple[str, ...]:
         lines += [f"command: {line}" for line in requested.splitlines()]
         if limits:
             lines.append("limits: " + ", ".join(f"{name}={value}" for name, value in sorted(limits.items())))
-    return tuple(_own(line) for line in (*lines, f"node: {pods.node_name(pod)}"))
+    return tuple(_simulator_line(line) for line in (*lines, f"node: {pods.node_name(pod)}"))
 
 
 def message_shown(pod: Object, ended: Outcome) -> str:

@@ -46,7 +46,7 @@ class Database:
     def tags(self) -> tuple[str, ...]:
         """Return the tags that have a table of their own, those of type Characteristics; none without a catalogue."""
         try:
-            with self._open(_anything) as database:
+            with self._open(_allow) as database:
                 tables = database.execute(
                     "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
                 ).fetchall()
@@ -73,5 +73,5 @@ def _read_only(action: int, *_: str | None) -> int:
     return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
 
 
-def _anything(*_: object) -> int:
+def _allow(*_: object) -> int:
     return sqlite3.SQLITE_OK

@@ -140,7 +140,7 @@ def connections(group: Communicator) -> Iterator[str]:
         if len(ring) == 1:
             return
         for source, target in zip(ring, (*ring[1:], ring[0]), strict=True):
-            way = _way(group, channel, source, target)
+            way = _transport(group, channel, source, target)
             if source.host == target.host:
                 yield log_line(group, source, f"{way} via {_local(group, source, target)}")
             else:
@@ -151,16 +151,16 @@ def connections(group: Communicator) -> Iterator[str]:
         yield from _collnet(group)
 
 
-def _way(group: Communicator, channel: int, source: Rank, target: Rank) -> str:
+def _transport(group: Communicator, channel: int, source: Rank, target: Rank) -> str:
     version = group.version
     if not version.of_2020:
         return f"Channel {channel:02d}/0 : {source.number}[{source.device}] -> {target.number}[{target.device}]"
     if not version.bus_ids and source.host != target.host:
         return f"Ring {channel:02d} : {source.number} -> {target.number}"
-    return f"Ring {channel:02d} : {_named(group, source)} -> {_named(group, target)}"
+    return f"Ring {channel:02d} : {_rank_name(group, source)} -> {_rank_name(group, target)}"
 
 
-def _named(group: Communicator, rank: Rank) -> str:
+def _rank_name(group: Communicator, rank: Rank) -> str:
     return f"{rank.number}[{_bus(rank):x}]" if group.version.bus_ids else f"{rank.number}[{rank.device}]"
 
 

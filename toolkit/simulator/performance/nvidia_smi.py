@@ -115,7 +115,7 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "|" + "|".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)) + "|"
 
 
-def _two(left: str, right: str, width: int) -> str:
+def _cell(left: str, right: str, width: int) -> str:
     """Return a cell with something at either end."""
     return f" {left}{right:>{width - 2 - len(left)}} "
 
@@ -126,11 +126,11 @@ def _headings(branch: int, widths: Sequence[int]) -> list[list[str]]:
     power = " Fan  Temp   Perf          Pwr:Usage/Cap " if wide else " Fan  Temp  Perf  Pwr:Usage/Cap"
     name = " GPU  Name                 Persistence-M " if wide else " GPU  Name        Persistence-M"
     rows = [
-        [name, _two("Bus-Id", "Disp.A", second), _two("Volatile", "Uncorr. ECC", third)],
-        [power, _two("", "Memory-Usage", second), _two("GPU-Util", "Compute M.", third)],
+        [name, _cell("Bus-Id", "Disp.A", second), _cell("Volatile", "Uncorr. ECC", third)],
+        [power, _cell("", "Memory-Usage", second), _cell("GPU-Util", "Compute M.", third)],
     ]
     if branch >= FIRST_WITH_MIG:
-        rows.append([" " * first, " " * second, _two("", "MIG M.", third)])
+        rows.append([" " * first, " " * second, _cell("", "MIG M.", third)])
     return rows
 
 
@@ -144,8 +144,8 @@ def _gpu(job: Launched, profile: Profile, index: int, gpu: int, branch: int) -> 
     total = memory_mib(profile)
     name = profile.gpu.model
     if wide:
-        named = _two(f"{index:3}  {name}", "On  ", first)
-        power = _two(f"N/A   {degrees}C    P0", f"{watts}W / {limit:>{5 if wider else 4}}", first)
+        named = _cell(f"{index:3}  {name}", "On  ", first)
+        power = _cell(f"N/A   {degrees}C    P0", f"{watts}W / {limit:>{5 if wider else 4}}", first)
         memory = f"{0:7}MiB / {total:6}MiB" if wider else _memory(total)
     else:
         short = name if len(name) < SHORT_NAME else f"{name[: SHORT_NAME - 3]}..."
@@ -153,12 +153,12 @@ def _gpu(job: Launched, profile: Profile, index: int, gpu: int, branch: int) -> 
         power = f" N/A   {degrees}C    P0   {f'{watts}W / {limit:>4}':>11} "
         memory = _memory(total)
     rows = [
-        [named, _two("", f"{buses.address(profile, gpu)} Off", second), _two("", "0", third)],
-        [power, _two("", memory, second), _two("     0%", "Default", third)],
+        [named, _cell("", f"{buses.address(profile, gpu)} Off", second), _cell("", "0", third)],
+        [power, _cell("", memory, second), _cell("     0%", "Default", third)],
     ]
     if branch >= FIRST_WITH_MIG:
         mode = "Disabled" if profile.gpu.mig_instances else "N/A"
-        rows.append([" " * first, " " * second, _two("", mode, third)])
+        rows.append([" " * first, " " * second, _cell("", mode, third)])
     return rows
 
 
@@ -170,15 +170,15 @@ def _memory(total: int) -> str:
 def _processes(branch: int, whole: int) -> list[str]:
     if branch < FIRST_WITH_MIG:
         heads = [
-            _two("Processes:", "GPU Memory", whole),
-            _two(" GPU       PID   Type   Process name", "Usage     ", whole),
+            _cell("Processes:", "GPU Memory", whole),
+            _cell(" GPU       PID   Type   Process name", "Usage     ", whole),
         ]
     else:
         heads = [
-            _two("Processes:", "", whole),
-            _two(" GPU   GI   CI        PID   Type   Process name", "GPU Memory", whole),
-            _two("       ID   ID", "Usage     ", whole),
+            _cell("Processes:", "", whole),
+            _cell(" GPU   GI   CI        PID   Type   Process name", "GPU Memory", whole),
+            _cell("       ID   ID", "Usage     ", whole),
         ]
     rule = f"+{'-' * whole}+"
-    text = _two(" No running processes found", "", whole)
+    text = _cell(" No running processes found", "", whole)
     return [rule, *(f"|{head}|" for head in heads), f"|{'=' * whole}|", f"|{text}|", rule]

@@ -186,7 +186,7 @@ def _gid_index(request: Request) -> int:
 
 def _ends(request: Request, job: Launched, hcas: tuple[Hca, Hca], peer: Worker) -> list[str]:
     """Return the addresses of both sides; the other side's log has the same, the other way round."""
-    test = _both(job, peer)
+    test = _pair_key(job, peer)
     lines = []
     for side, worker, hca in (("local", job.me, hcas[0]), ("remote", peer, hcas[1])):
         machine = worker.machine
@@ -211,7 +211,7 @@ def _address(worker: Worker) -> list[int]:
     return octets if len(octets) == 4 else [10, 128, 0, 2]  # noqa: PLR2004
 
 
-def _both(job: Launched, peer: Worker) -> str:
+def _pair_key(job: Launched, peer: Worker) -> str:
     """Return what the two sides of one measurement have in common, and two measurements have not."""
     return "/".join(sorted((job.me.name, peer.name)))
 
@@ -219,7 +219,7 @@ def _both(job: Launched, peer: Worker) -> str:
 def _table(request: Request, job: Launched, peer: Worker, both: tuple[Hca, Hca], mtu: int) -> list[str]:
     machine = job.me.machine
     # Both sides print what the measuring one found.
-    draw = random_draws.draws(_both(job, peer), request.verb, request.test, both[0].name)
+    draw = random_draws.draws(_pair_key(job, peer), request.verb, request.test, both[0].name)
     full = link.average(machine, min(port.rate_gbps for port in both), mtu) * draw.gauss(1, link.SPREAD)
     if request.test == "lat":
         return _latencies(request, full, draw.gauss(1, 0.02))

@@ -54,14 +54,14 @@ def _resnet() -> list[str]:
         tcp = _images(_job(run.pods, run.gpus, run.nodes, NCCL_IB_DISABLE="1"))
         model = _images(_job(run.pods, run.gpus, run.nodes))
         rows.append(f"| {run.pods} x {run.gpus}, {run.nodes} | {run.figure:,.0f} | {model:,.0f} | {tcp:,.0f} |")
-    for other in _others():
+    for other in _other_machines():
         job, gpu = _job(1, other.gpus, 1, other.name), other.gpu.model
         figures = f"{_images(job):,.0f}, with XLA {_images(job, xla=True):,.0f}"
         rows.append(f"| 1 x {other.gpus}, 1, {gpu} | none | {figures} | |")
     return rows
 
 
-def _others() -> list[Profile]:
+def _other_machines() -> list[Profile]:
     """Return a machine of each other GPU of which the speed can be calculated."""
     own = profiles.profile(REDPAPER_MACHINE)
     machines = (

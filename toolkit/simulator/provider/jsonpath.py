@@ -83,7 +83,7 @@ class _Parser:
         index = self._next + ahead
         return self._tokens[index] if index < len(self._tokens) else _Token("end", "", len(self._text))
 
-    def _take(self) -> _Token:
+    def _consume(self) -> _Token:
         token = self._peek()
         self._next += 1
         return token
@@ -112,7 +112,7 @@ class _Parser:
                 step = self._bracket() if deep and self._peek().text == "[" else self._named()
             else:
                 step = self._bracket()
-            steps.append(_deep(step) if deep else step)
+            steps.append(_recursive(step) if deep else step)
 
         def select(value: Any) -> list[Any]:
             values = [value]
@@ -123,7 +123,7 @@ class _Parser:
         return select
 
     def _named(self) -> Select:
-        token = self._take()
+        token = self._consume()
         if token.text == "*" and token.kind == "sign":
             return _children
         if token.kind != "name":
@@ -142,11 +142,11 @@ class _Parser:
         if self._accept("*"):
             return _children
         if self._accept("?"):
-            test = self._either()
+            test = self._disjunction()
             return lambda value: [item for item in _children(value) if test(item)]
         token = self._peek()
         if token.kind == "text":
-            return _member(_unquote(self._take().text))
+            return _member(_unquote(self._consume().text))
         if token.kind == "number" or token.text == ":":
             return self._index()
         raise BadPathError(f"{self._text!r}: expected a selector at {token.at}, found {token.text or 'the end'!r}")
@@ -161,15 +161,15 @@ class _Parser:
         return lambda value: value[slice(*bounds)] if isinstance(value, list) else []
 
     def _integer(self) -> int | None:
-        return int(self._take().text) if self._peek().kind == "number" else None
+        return int(self._consume().text) if self._peek().kind == "number" else None
 
-    def _either(self) -> Test:
-        tests = [self._both()]
+    def _disjunction(self) -> Test:
+        tests = [self._conjunction()]
         while self._accept("||"):
-            tests.append(self._both())
+            tests.append(self._conjunction())
         return lambda item: any(test(item) for test in tests)
 
-    def _both(self) -> Test:
+    def _conjunction(self) -> Test:
         tests = [self._basic()]
         while self._accept("&&"):
             start = self._next
@@ -184,7 +184,7 @@ class _Parser:
             inner = self._basic()
             return lambda item: not inner(item)
         if self._accept("("):
-            test = self._either()
+            test = self._disjunction()
             self.expect(")")
             return test
         if self._peek().text in _FUNCTIONS and self._peek(1).text == "(":
@@ -192,7 +192,7 @@ class _Parser:
         left, is_path = self._operand()
         operator = self._peek().text
         if self._peek().kind == "sign" and operator in _COMPARISONS:
-            self._take()
+            self._consume()
             right, _ = self._operand()
             compare = _COMPARISONS[operator]
             return lambda item: compare(_single(left(item)), _single(right(item)))
@@ -201,7 +201,7 @@ class _Parser:
         return lambda item: bool(left(item))
 
     def _function(self) -> Test:
-        name = self._take().text
+        name = self._consume().text
         self.expect("(")
         text, _ = self._operand()
         self.expect(",")
@@ -219,7 +219,7 @@ class _Parser:
     def _operand(self) -> tuple[Select, bool]:
         if self._accept("@"):
             return self.segments(), True
-        token = self._take()
+        token = self._consume()
         value: Any
         if token.kind == "text":
             value = _unquote(token.text)
@@ -264,5 +264,5 @@ def _descend(value: Any) -> Iterator[Any]:
         yield from _descend(child)
 
 
-def _deep(step: Select) -> Select:
+def _recursive(step: Select) -> Select:
     return lambda value: [item for inner in _descend(value) for item in step(inner)]

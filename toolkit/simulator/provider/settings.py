@@ -60,16 +60,16 @@ def settings_of(arguments: Properties) -> ProviderSettings:
         context=_text(values.get("context", "")),
         cluster=_text(values.get("cluster", "")),
         namespace=_text(values.get("namespace", "")),
-        upsert_existing_objects=_truth(values, "upsertExistingObjects"),
-        skip_update_unreachable=_truth(values, "skipUpdateUnreachable"),
-        delete_unreachable=_truth(values, "deleteUnreachable"),
-        patch_force=_truth(values, "enablePatchForce"),
-        mutable_kinds=frozenset(kind for kind, key in mutable.items() if _truth(values, key)),
+        upsert_existing_objects=_boolean(values, "upsertExistingObjects"),
+        skip_update_unreachable=_boolean(values, "skipUpdateUnreachable"),
+        delete_unreachable=_boolean(values, "deleteUnreachable"),
+        patch_force=_boolean(values, "enablePatchForce"),
+        mutable_kinds=frozenset(kind for kind, key in mutable.items() if _boolean(values, key)),
         determined=not has_unknown(arguments),
     )
 
 
-def _truth(values: Properties, key: str) -> bool:
+def _boolean(values: Properties, key: str) -> bool:
     value = values.get(key)
     return value is True or str(value).lower() == "true"
 
@@ -147,6 +147,6 @@ def unusable_settings(values: Properties) -> list[tuple[str, str]]:
         for name in ("cluster", "context", "kubeconfig")
         if rendering and values.get(name)
     ]
-    if _truth(values, "alwaysRender") and not rendering:
+    if _boolean(values, "alwaysRender") and not rendering:
         failures.append(("alwaysRender", '"alwaysRender" requires "renderYamlToDirectory" to be set'))
     return failures

@@ -35,7 +35,7 @@ def marks(urn: str, inputs: Properties, outputs: Properties) -> Marks:
 
 def recorded(inputs: Properties, live: Properties, sources: Properties, noted: Marks) -> Properties:
     """Return the outputs of a resource: the live object, with the inputs beside it, as secret as the `sources`."""
-    outputs = _hiding_what_was_applied(mark_secrets(with_underscores(live), sources), sources)
+    outputs = _with_applied_secret(mark_secrets(with_underscores(live), sources), sources)
     texts = sources.get("stringData")
     if live.get("kind") == "Secret" and texts is not None and "data" in outputs:
         outputs["data"] = outputs["data"] if isinstance(outputs["data"], Secret) else Secret(outputs["data"])
@@ -47,7 +47,7 @@ def recorded(inputs: Properties, live: Properties, sources: Properties, noted: M
     }
 
 
-def _hiding_what_was_applied(outputs: Properties, sources: Properties) -> Properties:
+def _with_applied_secret(outputs: Properties, sources: Properties) -> Properties:
     """Return outputs in which what `kubectl apply` has noted is secret: it repeats all of the object as one text."""
     metadata = outputs.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None

@@ -129,14 +129,14 @@ def until_gone(objects: Objects, address: Address, patience: Patience) -> None:
             return
         if last:
             raise NotGoneError(live)
-        reason = _why_still_there(live)
+        reason = _deletion_blockers(live)
         text = f"waiting for deletion{': ' + reason if reason else ''}"
         if text != logged:
             logged = text
             patience.say(text)
 
 
-def _why_still_there(live: Properties) -> str:
+def _deletion_blockers(live: Properties) -> str:
     finalizers = live.get("metadata", {}).get("finalizers", [])
     reasons = [f"finalizers {', '.join(finalizers)}"] if finalizers else []
     if live.get("kind") == "Namespace":

@@ -63,7 +63,7 @@ class Service:
         call = Call(self.store.state, self.home, "", names)
         content = reads.read(call, endpoint, request, self.page)
         if endpoint == AFM_STATE:  # what is shown was there before the gateway nodes went on
-            self.store.change(self._moved_on)
+            self.store.change(self._fetched)
         return HTTPStatus.OK, content
 
     def _submit(self, request: Request, endpoint: str, names: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,10 +99,10 @@ class Service:
         chosen = [state.jobs[names["job"]]] if "job" in names else [*state.jobs.values()]
         content = reads.listed("jobs", [answers.job(job, whole=whole) for job in chosen], request, self.page)
         shown = {entry.get("jobId") for entry in content["jobs"]}
-        self.store.change(lambda now: self._moved_on(_nearer(now, shown)))
+        self.store.change(lambda now: self._fetched(_polled(now, shown)))
         return content
 
-    def _moved_on(self, state: State) -> State:
+    def _fetched(self, state: State) -> State:
         """Return the state after gateway nodes have fetched some more; itself where nothing is queued."""
         for file_system in state.file_systems.values():
             moved = answers.moved_on(file_system, self.home)
@@ -111,7 +111,7 @@ class Service:
         return state
 
 
-def _nearer(state: State, shown: set[Any]) -> State:
+def _polled(state: State, shown: set[Any]) -> State:
     for job in state.jobs.values():
         if job.id in shown and job.running:
             state = state.with_job(job.model_copy(update={"looks": job.looks - 1}), JOBS)

@@ -187,11 +187,11 @@ class Store:
                 stored = State.model_validate_json(self.file.read_text())
             except FileNotFoundError:
                 stored = self.start
-            self._state = _grown(stored, self.start)
+            self._state = _updated(stored, self.start)
         return self._state
 
 
-def _grown(stored: State, start: State) -> State:
+def _updated(stored: State, start: State) -> State:
     """Return the state of before for a cluster that may have more file systems now, or another id."""
     missing: Mapping[str, FileSystem] = {
         name: file_system for name, file_system in start.file_systems.items() if name not in stored.file_systems
