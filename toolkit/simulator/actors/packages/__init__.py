@@ -1,7 +1,7 @@
-"""The operators that OLM can install here: one module a family, found by itself.
+"""The operators that can be installed here: one module a family, and one for those that no catalogue has.
 
 A module has `PACKAGES`, what the catalogue offers, and `ACTORS`, the actors and their images: image names, what the
-command must contain, the actor. Adding a family is adding a module, and touches no other file.
+command must contain, the actor. Modules are discovered: adding a family is adding a module, and touches no other file.
 """
 
 import pkgutil
