@@ -17,7 +17,7 @@ from toolkit.simulator.api import Api, wait_until
 from toolkit.simulator.bootstrap import bootstrap, fingerprint
 from toolkit.simulator.home import Layout
 from toolkit.simulator.pods import condition
-from toolkit.simulator.processes import Command, Processes, ports, procfs
+from toolkit.simulator.processes import Command, Processes, configurations, ports, procfs
 from toolkit.simulator.processes.command_lines import Plan
 from toolkit.simulator.spec import ClusterSpec
 from toolkit.simulator.state import CONTROLLERS, LISTENERS, METRICS, PortNumbers, State
@@ -138,8 +138,8 @@ class _Start:
         secret = identities.write_kubeconfigs(
             self._layout, self._pki, cluster=self._spec.name, server=self._state.server
         )
-        write_atomically(self._layout.scheduler_config, self._plan.scheduler_settings())
-        write_atomically(self._layout.egress_config, self._plan.egress_settings())
+        write_atomically(self._layout.scheduler_config, configurations.scheduler(self._layout))
+        write_atomically(self._layout.egress_config, configurations.egress())
         token = secret[identities.USER]
         try:
             self._run(Api(self._state.ports.api, token, self._pki.ca))

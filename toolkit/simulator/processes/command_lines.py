@@ -1,25 +1,20 @@
 """The command line of every process of a cluster, with the reason for each flag that is not obvious."""
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-
-import yaml
 
 from core.apis import kinds
 from core.files import digest
-from toolkit.simulator import stages
 from toolkit.simulator.access.pki import Pki
-from toolkit.simulator.home import REPOSITORY, SERVICE_SOCKET, Layout
+from toolkit.simulator.home import Layout
+from toolkit.simulator.processes import configurations
+from toolkit.simulator.processes.interpreter import python
 from toolkit.simulator.processes.ports import LOOPBACK
 from toolkit.simulator.processes.supervisor import Command
 from toolkit.simulator.spec import ClusterSpec, ScaleGui
 from toolkit.simulator.state import PortNumbers
 
-ROOMS = ("toolkit/simulator", "toolkit/engine", "core", "policies")
-"""What the processes of this program consist of."""
 MEMBER = "hpc-sim"
 
 RBAC_KINDS = (kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING, kinds.ROLE, kinds.ROLE_BINDING)
@@ -116,20 +111,6 @@ class Plan:
             (self.ports.api,),
         )
 
-    def egress_settings(self) -> str:
-        """Return how the API server reaches Services: through the actors (`toolkit.simulator.actors.service_network`).
-
-        Kubelets are reached so, too, and therefore only clusters have it whose controllers of jobs need it.
-        """
-        connection = {"proxyProtocol": "HTTPConnect", "transport": {"uds": {"udsName": SERVICE_SOCKET}}}
-        return yaml.safe_dump(
-            {
-                "apiVersion": "apiserver.k8s.io/v1beta1",
-                "kind": "EgressSelectorConfiguration",
-                "egressSelections": [{"name": "cluster", "connection": connection}],
-            }
-        )
-
     def controller_manager(self) -> Command:
         """Return kube-controller-manager: every controller acts as its own service account."""
         return Command(
@@ -153,7 +134,7 @@ class Plan:
         )
 
     def scheduler(self) -> Command:
-        """Return kube-scheduler; its settings are a file, see `scheduler_settings`."""
+        """Return kube-scheduler; its settings are a file, see `configurations.scheduler`."""
         identity = self.layout.identity("kube-scheduler")
         return Command(
             "kube-scheduler",
@@ -167,28 +148,10 @@ class Plan:
             _GO,
         )
 
-    def scheduler_settings(self) -> str:
-        """Return the scheduler's settings: pods that did not fit are tried again within two seconds, not ten."""
-        return yaml.safe_dump(
-            {
-                "apiVersion": "kubescheduler.config.k8s.io/v1",
-                "kind": "KubeSchedulerConfiguration",
-                "clientConnection": {
-                    "kubeconfig": str(self.layout.identity("kube-scheduler")),
-                    "qps": 200,
-                    "burst": 400,
-                },
-                "leaderElection": {"leaderElect": False},
-                "podInitialBackoffSeconds": 1,
-                "podMaxBackoffSeconds": 2,
-                "enableProfiling": False,
-            }
-        )
-
     def kwok(self) -> Command:
-        """Return kwok, which simulates the nodes and takes pods through the stages of toolkit/simulator/stages."""
+        """Return kwok, which simulates the nodes and takes pods through the project's own stages."""
         address = f"{LOOPBACK}:{self.ports.kubelet}"
-        files = stages.files()
+        files = configurations.stages()
         return Command(
             "kwok",
             [
@@ -212,7 +175,7 @@ class Plan:
 
     def scc_admission(self) -> Command:
         """Return the webhook that simulates OpenShift's SCC admission."""
-        return _python(
+        return python(
             "scc-admission",
             [
                 "toolkit.simulator.admission",
@@ -229,7 +192,7 @@ class Plan:
 
     def object_store(self) -> Command:
         """Return the object store."""
-        return _python(
+        return python(
             "object-store",
             [
                 "toolkit.simulator.object_store",
@@ -242,7 +205,7 @@ class Plan:
 
     def discover(self) -> Command:
         """Return Spectrum Discover."""
-        return _python(
+        return python(
             "discover",
             [
                 "toolkit.simulator.discover",
@@ -257,7 +220,7 @@ class Plan:
 
     def scale_gui(self, gui: ScaleGui) -> Command:
         """Return the GUI of Storage Scale; the object store's folder is the home of its caches."""
-        return _python(
+        return python(
             "scale-gui",
             [
                 "toolkit.simulator.scale_management",
@@ -276,19 +239,4 @@ class Plan:
     def actors(self) -> Command:
         """Return the process of the actors; other settings make the next `up` restart it."""
         arguments = ["toolkit.simulator.actors", f"--home={self.layout.home.absolute()}"]
-        return _python("actors", arguments, (), self.spec.model_dump_json().encode())
-
-
-def _python(name: str, arguments: list[str], ports: tuple[int, ...], *settings: bytes) -> Command:
-    """Return a process of this program, in this very interpreter's environment; changed code makes it restart."""
-    environment = {
-        "PYTHONPATH": str(REPOSITORY),
-        "PYTHONUNBUFFERED": "1",
-        "HPC_SIM_REVISION": digest(_sources(), *settings),
-    }
-    return Command(name, [sys.executable, "-m", *arguments], environment, ports)
-
-
-@cache
-def _sources() -> bytes:
-    return b"\0".join(path.read_bytes() for room in ROOMS for path in sorted((REPOSITORY / room).rglob("*.py")))
+        return python("actors", arguments, (), self.spec.model_dump_json().encode())

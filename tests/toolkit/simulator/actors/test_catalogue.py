@@ -8,11 +8,12 @@ import yaml
 from core.apis import kinds
 from core.apis.operator import Operator
 from core.apis.operators import operators
-from toolkit.simulator import names, stages
+from toolkit.simulator import names
 from toolkit.simulator.actors import catalogue, running_actors, versions
 from toolkit.simulator.actors.catalogue import NotInCatalogueError
 from toolkit.simulator.actors.package import Bundle, Package
 from toolkit.simulator.actors.packages import packages
+from toolkit.simulator.processes import configurations
 
 BUNDLES = [(package, bundle) for package in packages().values() for bundle in package.channels.values()]
 each_bundle = pytest.mark.parametrize(("package", "bundle"), BUNDLES, ids=lambda each: getattr(each, "name", None))
@@ -136,7 +137,7 @@ def test_parts_of_a_version_belong_to_it() -> None:
 
 def test_stages_select_on_the_runtimes_annotations() -> None:
     """A stage's patches name the pod's version, and cannot overtake those of a later one."""
-    text = "\n---\n".join(file.read_text() for file in stages.files())
+    text = "\n---\n".join(file.read_text() for file in configurations.stages())
     used = {names.VOLUMES, names.INIT, names.EXIT_CODE, names.RUN_FOR, names.TERMINATION_MESSAGE}
     assert all(name in text for name in used)
     found = list(yaml.safe_load_all(text))

@@ -7,6 +7,7 @@ import yaml
 from toolkit.engine.tools.table import NAMES
 from toolkit.simulator.access import identities, pki
 from toolkit.simulator.home import Layout
+from toolkit.simulator.processes import configurations
 from toolkit.simulator.processes.command_lines import Plan
 from toolkit.simulator.spec import ClusterSpec, ScaleGui
 from toolkit.simulator.state import PortNumbers
@@ -22,7 +23,7 @@ def test_services_are_reached_where_controllers_of_jobs_are(tmp_path: Path) -> N
         plan = Plan(Layout(tmp_path), made, ports, spec, tools)
         flags = [str(each) for each in plan.api_server().arguments if "egress" in str(each)]
         assert flags == [f"--egress-selector-config-file={Layout(tmp_path).egress_config}"] * bool(controllers)
-        assert yaml.safe_load(plan.egress_settings())["egressSelections"][0]["name"] == "cluster"
+        assert yaml.safe_load(configurations.egress())["egressSelections"][0]["name"] == "cluster"
 
 
 def test_command_lines(tmp_path: Path) -> None:
