@@ -115,12 +115,12 @@ def _select(folder: Path, number: int, runs: int) -> bool:
         ("the same of the wide view", WIDE, WIDE),
         ("all classes of all frames", ALL, ALL),
     ):
-        asked, direct = [], []
+        by_catalogue, direct = [], []
         for _ in range(runs):
-            asked.append(_taken(partial(catalogue.ask, sql)))
+            by_catalogue.append(_taken(partial(catalogue.ask, sql)))
             direct.append(_taken(partial(_all, bare, plain)))
         rows = len(catalogue.ask(sql))
-        seconds = statistics.median(asked)
+        seconds = statistics.median(by_catalogue)
         console.print(f"{title}: {rows} rows, {seconds / statistics.median(direct):.2f} x a bare sqlite3")
         good &= judge(f"{title}, seconds", seconds, MOST_SECONDS)
     return good

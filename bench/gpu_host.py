@@ -51,9 +51,9 @@ def cpus(job: dict[str, Any], pod: int) -> tuple[set[int], str]:
     numa_cpus = set(job["cpu_sets"][pod % len(job["cpu_sets"])]) if job["cpu_sets"] else set()
     if numa_cpus and numa_cpus <= {*here}:
         return numa_cpus, f"CPUs {min(numa_cpus)}-{max(numa_cpus)} of the profile's NUMA node"
-    some = {*here[: job["cpus"]]}
-    short = "" if len(some) == job["cpus"] else f", of the {job['cpus']} of the pod"
-    return some, f"{len(some)} CPUs{short}: the host has not those of the profile's NUMA nodes"
+    own_cpus = {*here[: job["cpus"]]}
+    short = "" if len(own_cpus) == job["cpus"] else f", of the {job['cpus']} of the pod"
+    return own_cpus, f"{len(own_cpus)} CPUs{short}: the host has not those of the profile's NUMA nodes"
 
 
 def shared_memory(job: dict[str, Any]) -> tuple[list[str], str]:
@@ -87,8 +87,8 @@ def command(job: dict[str, Any], binaries: dict[str, str]) -> tuple[list[str], l
 def run(job: dict[str, Any], folder: Path, binaries: dict[str, str], changed: dict[str, str], limit: float) -> int:
     """Start a job's pods, write its files, and return the exit status of the first that failed."""
     words, notes = command(job, binaries)
-    mount, about = shared_memory(job)
-    notes += [about, *job["absent"]]
+    mount, mount_note = shared_memory(job)
+    notes += [mount_note, *job["absent"]]
     if job["rdma"] and not Path("/dev/infiniband").exists():
         notes.append(f"{', '.join(job['rdma'])}: the host has no RDMA devices")
     log, begun = folder / f"{job['name']}.log", time.time()
@@ -129,7 +129,7 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=900, help="seconds of a job")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    binaries, changed = (dict(text.split("=", 1) for text in some) for some in (arguments.binary, arguments.set))
+    binaries, changed = (dict(text.split("=", 1) for text in pairs) for pairs in (arguments.binary, arguments.set))
     jobs = [
         job
         for job in json.loads(arguments.plan.read_text())["jobs"]

@@ -117,15 +117,16 @@ def _beside_checkov(file: Path, checkov: list[str], runs: int) -> float:
     command = [*checkov, "-f", str(file), "--framework", "kubernetes", "--output", "json", "--soft-fail", "--compact"]
     ratios = []
     for _ in range(runs):  # in turn, so that a machine whose speed drifts does so for both
-        theirs, ours = _run([*command, "--quiet", "--skip-download"]), _check(file)
-        documents = json.loads(ours.output)["summary"]["objects"]
-        looked = json.loads(theirs.output)["summary"]
+        of_checkov, of_hpc = _run([*command, "--quiet", "--skip-download"]), _check(file)
+        documents = json.loads(of_hpc.output)["summary"]["objects"]
+        looked = json.loads(of_checkov.output)["summary"]
         if looked["resource_count"] < documents or looked["parsing_errors"]:
             raise SystemExit(f"checkov did not check all {documents} documents: {looked}")
-        ratios.append(theirs.seconds / ours.seconds)
+        ratios.append(of_checkov.seconds / of_hpc.seconds)
         console.print(
-            f"{documents} documents: checkov {CHECKOV} {theirs.seconds:.2f} s ({documents / theirs.seconds:.0f}/s), "
-            f"./hpc check {ours.seconds:.2f} s ({documents / ours.seconds:.0f}/s)"
+            f"{documents} documents: checkov {CHECKOV} {of_checkov.seconds:.2f} s"
+            f" ({documents / of_checkov.seconds:.0f}/s), "
+            f"./hpc check {of_hpc.seconds:.2f} s ({documents / of_hpc.seconds:.0f}/s)"
         )
     return statistics.median(ratios)
 
@@ -136,14 +137,14 @@ def _beside_opa(file: Path, templates: int, opa: Path, runs: int) -> None:
     manifest_file.write_text(json.dumps(list(_manifests(templates))))
     command = [str(opa), "eval", "--data", str(REGO), "--input", str(manifest_file), "data.hpc.deny"]
     pairs = [(_run(command), _check(file, "--rules", names)) for _ in range(runs)]
-    theirs, ours = pairs[0]
-    of_rego = len(json.loads(theirs.output)["result"][0]["expressions"][0]["value"])
-    mine = json.loads(ours.output)["summary"]
-    if of_rego != mine["mandatory"]:
-        raise SystemExit(f"the same two rules: {of_rego} findings in rego, {mine['mandatory']} in ours")
+    of_opa, of_hpc = pairs[0]
+    of_rego = len(json.loads(of_opa.output)["result"][0]["expressions"][0]["value"])
+    summary = json.loads(of_hpc.output)["summary"]
+    if of_rego != summary["mandatory"]:
+        raise SystemExit(f"the same two rules: {of_rego} findings in rego, {summary['mandatory']} in ours")
     first, second = (statistics.median(pair[side].seconds for pair in pairs) for side in (0, 1))
     console.print(
-        f"{mine['objects']} documents, {names}: opa {OPA} {first:.2f} s (reads JSON), ./hpc check {second:.2f} s "
+        f"{summary['objects']} documents, {names}: opa {OPA} {first:.2f} s (reads JSON), ./hpc check {second:.2f} s "
         f"(reads YAML, reports lines); {of_rego} findings each"
     )
 

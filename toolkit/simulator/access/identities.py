@@ -39,11 +39,11 @@ IDENTITIES = (
 def tokens(pki: Pki) -> dict[str, str]:
     """Return the token of every user; those that are missing from the file are created and added to it."""
     stored = _read(pki.tokens)
-    everyone = (ADMIN, *IDENTITIES)
-    token_of_user = {identity.user: stored.get(identity.user) or secrets.token_urlsafe(32) for identity in everyone}
+    identities = (ADMIN, *IDENTITIES)
+    token_of_user = {identity.user: stored.get(identity.user) or secrets.token_urlsafe(32) for identity in identities}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    for identity in everyone:
+    for identity in identities:
         groups = ",".join(identity.groups)
         writer.writerow([token_of_user[identity.user], identity.user, identity.user, *([groups] if groups else [])])
     if not pki.tokens.exists() or pki.tokens.read_text() != text.getvalue():

@@ -38,14 +38,14 @@ class DevicePlugins:
 
     def _pod_changed(self, key: Key, old: Object | None, pod: Object | None) -> None:
         was, now = old is not None and pods.runs(old), pod is not None and pods.runs(pod)
-        some = pod or old
-        if some is None or not (was or now):
+        version = pod or old
+        if version is None or not (was or now):
             return
-        program = pods.basename(pods.image(some))
+        program = pods.basename(pods.image(version))
         if program in FOLDERS and pod is not None:
             self._plugins.add(key)
         if program in RELEVANT:
-            self._nodes.add(("", pods.node_name(some)))
+            self._nodes.add(("", pods.node_name(version)))
 
     def _advertise(self, key: Key) -> None:
         node = self._runtime.nodes.get(key[1])

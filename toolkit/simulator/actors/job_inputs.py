@@ -237,16 +237,11 @@ def _peers(pod: Object, nodes: Mapping[str, Machine], runtime: Runtime) -> dict[
     One that ended before is of an earlier run, which this pod did not meet.
     """
     workers: dict[str, Worker] = {}
-    own = pods.labels(pod).get(
-        platform.JOB_NAME
-    )  # a pod changes meanwhile, so the cache may have another copy of this one
+    # A pod changes meanwhile, so the cache may have another copy of this one.
+    own, namespace = pods.labels(pod).get(platform.JOB_NAME), pod["metadata"]["namespace"]
     since = str((pod.get("status") or {}).get("startTime") or "")
-    neighbours = [
-        neighbour
-        for neighbour in runtime.pods.items()
-        if neighbour["metadata"].get("namespace") == pod["metadata"]["namespace"]
-    ]
-    for other in sorted(neighbours, key=lambda neighbour: (pods.runs(neighbour), pods.ended(neighbour))):
+    neighbours = [member for member in runtime.pods.items() if member["metadata"].get("namespace") == namespace]
+    for other in sorted(neighbours, key=lambda member: (pods.runs(member), pods.ended(member))):
         job = pods.labels(other).get(platform.JOB_NAME)
         if job and job != own and (pods.runs(other) or (since and pods.ended(other) >= since)):
             workers[job] = worker(other, nodes.get(pods.node_name(other), Machine(pods.node_name(other))), runtime)

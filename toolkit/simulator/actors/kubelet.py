@@ -63,8 +63,8 @@ class Kubelet:
             self._loop.add(key)
         # A plugin or a worker that starts or goes may be what another pod waits for.
         if (old is not None and pods.runs(old)) != (pod is not None and pods.runs(pod)):
-            some = pod or old
-            self._wake(pods.node_name(some) if some else None)
+            version = pod or old
+            self._wake(pods.node_name(version) if version else None)
 
     def _wake(self, node: str | None = None) -> None:
         for key, where in tuple(self._waiting.items()):

@@ -143,9 +143,9 @@ def webhooks(folder: Path, namespace: str, port: int, chosen: Iterable[kueue_set
     jobs = {(framework.group, framework.plural) for framework in chosen}
 
     def fitted(webhook: Object) -> Object | None:
-        asked = job_manifests.resources(webhook)
-        own = {group for group, _ in asked} == {GROUP}
-        if not own and not asked <= jobs:
+        resources = job_manifests.resources(webhook)
+        own = {group for group, _ in resources} == {GROUP}
+        if not own and not resources <= jobs:
             return None
         client = {"service": {**_service(namespace, port), "path": job_manifests.path(webhook)}}
         selected = {} if own else {"namespaceSelector": kueue_settings.SELECTOR}

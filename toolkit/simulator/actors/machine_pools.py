@@ -58,7 +58,7 @@ def status(pool: Object, nodes: list[Object], configuration: Object) -> Object:
     """Return the status of a pool: its configuration is the new one only when every node has it."""
     name = configuration["name"]
     done = sum(has(node, name) for node in nodes)
-    truth = done == len(nodes)
+    updated = done == len(nodes)
     lost = [node for node in nodes if stuck(node, name)]
     return {
         "observedGeneration": pool["metadata"]["generation"],
@@ -67,8 +67,8 @@ def status(pool: Object, nodes: list[Object], configuration: Object) -> Object:
         "readyMachineCount": done,
         "unavailableMachineCount": len(nodes) - done,
         "degradedMachineCount": len(lost),
-        "conditions": stated(pool, _conditions(truth, lost)),
-        **({"configuration": configuration} if truth else {}),
+        "conditions": stated(pool, _conditions(updated, lost)),
+        **({"configuration": configuration} if updated else {}),
     }
 
 

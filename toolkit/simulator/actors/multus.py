@@ -123,8 +123,8 @@ class Networks:
         return entry | ({"ips": [str(self._free(pool, taken, joined))]} if pool else {})
 
     def _free(self, pool: IPv4Network, excluded: list[IPv4Network], joined: list[Object]) -> IPv4Address:
-        everyone = [*(entry for status in self._joined.values() for entry in status), *joined]
-        used = {address for entry in everyone for address in entry.get("ips") or []}
+        entries = [*(entry for status in self._joined.values() for entry in status), *joined]
+        used = {address for entry in entries for address in entry.get("ips") or []}
         for address in pool.hosts():
             if str(address) not in used and not any(address in subnet for subnet in excluded):
                 return address

@@ -41,8 +41,8 @@ class NetworkOperator(Operator):
         self.runtime.pods.on_change(lambda *changed: self._pod_changed(*changed[1:]))
 
     def _pod_changed(self, old: Object | None, pod: Object | None) -> None:
-        some = pod or old
-        if some is not None and not self.stopped.is_set() and _is_driver(some):
+        version = pod or old
+        if version is not None and not self.stopped.is_set() and _is_driver(version):
             self.wake()
 
     def reconcile(self) -> None:

@@ -35,9 +35,9 @@ class NfdOperatorToday(Operator):
         if self.installed != version or workers is None or master is None:
             self.make(operands(self.namespace, resource.get("spec") or {}), resource)
             self.installed = version
-        truth = ready([workers]) and master is not None and pods.condition(master, "Available")
-        why = "AllInstanceComponentsAreDeployedSuccessfully" if truth else "Progressing"
-        truths = {"Available": truth, "Progressing": not truth, "Degraded": False}
+        available = ready([workers]) and master is not None and pods.condition(master, "Available")
+        why = "AllInstanceComponentsAreDeployedSuccessfully" if available else "Progressing"
+        truths = {"Available": available, "Progressing": not available, "Degraded": False}
         conditions = stated(resource, {kind: (str(holds), why, "") for kind, holds in truths.items()})
         self.api.set_status(self.kind, resource, {"conditions": conditions})
 

@@ -37,8 +37,8 @@ class NfdOperator(Operator):
             member is None or member["spec"]["template"]["spec"]["containers"][0]["image"] != image for member in sets
         ):
             self.make(operands(self.namespace, image), resource)
-        truth = ready(sets)
-        conditions = stated(resource, {"Available": (str(truth), "Ready" if truth else "Progressing", "")})
+        available = ready(sets)
+        conditions = stated(resource, {"Available": (str(available), "Ready" if available else "Progressing", "")})
         self.api.set_status(self.kind, resource, {"conditions": conditions})
 
 

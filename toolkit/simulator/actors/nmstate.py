@@ -56,9 +56,9 @@ class NmStateOperator(Operator):
         generation = str(resource["metadata"]["generation"])
         if made is None or pods.annotations(made).get(POLICY_LABEL) != generation:
             self.make(operands(self.namespace, resource), resource)
-        truth = ready([made])
-        reason = SUCCESS if truth else PROGRESS
-        truths = {"Available": truth, "Progressing": not truth, "Degraded": False}
+        available = ready([made])
+        reason = SUCCESS if available else PROGRESS
+        truths = {"Available": available, "Progressing": not available, "Degraded": False}
         conditions = stated(resource, {kind: (str(holds), reason, "") for kind, holds in truths.items()})
         self.api.set_status(kinds.NMSTATE, resource, {"conditions": conditions})
 

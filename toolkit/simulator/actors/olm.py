@@ -157,8 +157,8 @@ class Olm:
             return
         name = versions.deployment_name(version)
         deployment = self._deployments.get(name, meta["namespace"])
-        mine = deployment is not None and pods.labels(deployment).get(versions.OWNER) == meta["name"]
-        if not mine:
+        owned = deployment is not None and pods.labels(deployment).get(versions.OWNER) == meta["name"]
+        if not owned:
             self._version(version, phase="Installing", reason="InstallWaiting", message="")
             for kind, body in versions.parts(version):
                 self._api.apply(kind, body)

@@ -84,9 +84,9 @@ class ScaleCsiOperator(Operator):
             self._remove_former(chosen)
             self.make(operands(self.namespace, resource["spec"], chosen), resource)
             self.installed = version
-        truth = not why and ready([self.own(kinds.DAEMON_SET, NAME)])
-        reason = "CSIReady" if truth else "ValidationFailed" if why else "CSIProgressing"
-        conditions = stated(resource, {"Success": (str(truth), reason, why or "")})
+        success = not why and ready([self.own(kinds.DAEMON_SET, NAME)])
+        reason = "CSIReady" if success else "ValidationFailed" if why else "CSIProgressing"
+        conditions = stated(resource, {"Success": (str(success), reason, why or "")})
         self.api.set_status(self.kind, resource, {"conditions": conditions})
 
     def _remove_former(self, chosen: Generation) -> None:

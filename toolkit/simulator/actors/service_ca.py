@@ -85,10 +85,10 @@ def without_ca(configuration: Object, certificate: bytes) -> list[Object]:
     if pods.annotations(configuration).get(names.INJECT_CA) != "true":
         return []
     bundle = _text(certificate)
-    every = configuration.get("webhooks") or []
-    if all(webhook["clientConfig"].get("caBundle") == bundle for webhook in every):
+    webhooks = configuration.get("webhooks") or []
+    if all(webhook["clientConfig"].get("caBundle") == bundle for webhook in webhooks):
         return []
-    return [{"name": webhook["name"], "clientConfig": {"caBundle": bundle}} for webhook in every]
+    return [{"name": webhook["name"], "clientConfig": {"caBundle": bundle}} for webhook in webhooks]
 
 
 def _text(content: bytes) -> str:

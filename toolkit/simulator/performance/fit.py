@@ -155,18 +155,18 @@ def page() -> str:
 
 def nvlink_errors() -> list[tuple[str, ...]]:
     """Return rows: the errors of each collective, of the sizes that were fitted and the others, and of all others."""
-    rows, every = [], []
+    rows, unfitted = [], []
     for name in NVLINK_COLLECTIVES.times_us:
         curve = NVLINK[model.nvlink_curve(name)]
         fitted_to, others = nvlink_points(name)
         if name not in FITTED:
             fitted_to, others = [], [*fitted_to, *others]
-        for some, answer in ((fitted_to, "yes"), (others, "no")):
-            if some:
-                differences = residuals(curve, some)
-                rows.append((name, answer, str(len(some)), f"{median(differences):.1%}", f"{max(differences):.1%}"))
-        every += residuals(curve, others)
-    return [*rows, ("all together", "no", str(len(every)), f"{median(every):.1%}", f"{max(every):.1%}")]
+        for sample, answer in ((fitted_to, "yes"), (others, "no")):
+            if sample:
+                differences = residuals(curve, sample)
+                rows.append((name, answer, str(len(sample)), f"{median(differences):.1%}", f"{max(differences):.1%}"))
+        unfitted += residuals(curve, others)
+    return [*rows, ("all together", "no", str(len(unfitted)), f"{median(unfitted):.1%}", f"{max(unfitted):.1%}")]
 
 
 def _sizes(index: int) -> list[str]:

@@ -62,7 +62,7 @@ def _name(entry: str) -> str:
 
 def devices(job: Launched) -> list[str]:
     """Return /dev/infiniband as ls -l shows it: only devices that the pod was given, and that are there."""
-    machine, mine = job.me.machine, []
+    machine, entries = job.me.machine, []
     indices = [number for number, hca in enumerate(ports.in_order(machine.hcas)) if hca.name in job.me.devices]
     if not indices:
         return []
@@ -71,9 +71,11 @@ def devices(job: Launched) -> list[str]:
         if kind == "ucm" and not machine.umad_for_all:
             continue
         mode = "crw-rw-rw-." if machine.umad_for_all or kind not in MANAGEMENT else "crw-------."
-        mine += [(f"{kind}{number}", mode, VERBS_MAJOR, first + number) for number in indices]
-    mine.append(("rdma_cm", "crw-rw-rw-.", MISC_MAJOR, RDMA_CM_MINOR))
-    return [f"{mode} 1 root root {major:3}, {minor:3} {_date(job)} {name}" for name, mode, major, minor in sorted(mine)]
+        entries += [(f"{kind}{number}", mode, VERBS_MAJOR, first + number) for number in indices]
+    entries.append(("rdma_cm", "crw-rw-rw-.", MISC_MAJOR, RDMA_CM_MINOR))
+    return [
+        f"{mode} 1 root root {major:3}, {minor:3} {_date(job)} {name}" for name, mode, major, minor in sorted(entries)
+    ]
 
 
 def interfaces(job: Launched) -> list[str]:

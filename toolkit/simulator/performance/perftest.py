@@ -64,8 +64,8 @@ class Request:
 def perftest(words: Sequence[str], job: Launched) -> Printed:
     """Simulate ib_write_bw and its sisters: the side that listens, or the one that measures."""
     request = _request(words)
-    ours, why = _port(request, job.me)
-    if ours is None:
+    own_port, why = _port(request, job.me)
+    if own_port is None:
         return Printed(why, 1, why[0].strip())
     banner = () if request.server else ("", _stars(), "* Waiting for client to connect... *", _stars())
     peer = _peer(request, job)
@@ -76,13 +76,18 @@ def perftest(words: Sequence[str], job: Launched) -> Printed:
         return Printed(why, 1, why[0])
     if not job.me.may_pin:
         return Printed((*banner, *NO_MEMLOCK), 1, NO_MEMLOCK[0])
-    theirs, _ = _port(request, peer)
-    if theirs is None or not peer.may_pin:
+    peer_port, _ = _port(request, peer)
+    if peer_port is None or not peer.may_pin:
         return Printed((*banner, *PEER_ENDED), 1, PEER_ENDED[1].strip())
     # Both sides take the smaller one.
-    mtu = min(_mtu(request, job.me.machine, ours), _mtu(request, peer.machine, theirs))
-    lines = (*banner, *_frequencies(job), *_header(request, job, ours, mtu), *_ends(request, job, (ours, theirs), peer))
-    return Printed((*lines, *_table(request, job, peer, (ours, theirs), mtu), LINE))
+    mtu = min(_mtu(request, job.me.machine, own_port), _mtu(request, peer.machine, peer_port))
+    lines = (
+        *banner,
+        *_frequencies(job),
+        *_header(request, job, own_port, mtu),
+        *_ends(request, job, (own_port, peer_port), peer),
+    )
+    return Printed((*lines, *_table(request, job, peer, (own_port, peer_port), mtu), LINE))
 
 
 def _request(words: Sequence[str]) -> Request:
@@ -131,8 +136,8 @@ def _peer(request: Request, job: Launched) -> Worker | None:
 
 
 def _listener(machine: Machine) -> Worker:
-    every = tuple(hca.name for hca in machine.hcas)
-    return Worker(ports.host(machine), machine, devices=every, ipc_lock=True, uid=0)
+    devices = tuple(hca.name for hca in machine.hcas)
+    return Worker(ports.host(machine), machine, devices=devices, ipc_lock=True, uid=0)
 
 
 def _stars() -> str:

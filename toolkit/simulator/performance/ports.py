@@ -51,8 +51,8 @@ def host(machine: Machine) -> str:
 def lid(machines: Iterable[Machine], machine: Machine, hca: Hca) -> int:
     """Return the local identifier of a port: all ports of all machines count, up or down."""
     machine_of_name = {node.name: node for node in (*machines, machine)}
-    every = [(name, port.name) for name, node in machine_of_name.items() for port in node.hcas]
-    return FIRST_LID + every.index((machine.name, hca.name))
+    all_ports = [(name, port.name) for name, node in machine_of_name.items() for port in node.hcas]
+    return FIRST_LID + all_ports.index((machine.name, hca.name))
 
 
 def default_gid(machine: Machine, hca: Hca) -> str:
@@ -137,8 +137,8 @@ def seen(job: Launched, hca: Hca) -> list[tuple[int, str]]:
     if not storage and any(node.profile and not node.profile.storage_hcas for node in sharing):
         nodes += [(guid(server, f"HCA-{port}"), f"{server} HCA-{port}") for server, port in STORAGE]
     nodes.append((guid("switch", "aggregation"), AGGREGATION_NODE))
-    mine = guid(machine.name, hca.name)
-    return sorted(nodes, key=lambda entry: (entry[0] == mine, random_draws.number(16, entry[0])))
+    own_guid = guid(machine.name, hca.name)
+    return sorted(nodes, key=lambda entry: (entry[0] == own_guid, random_draws.number(16, entry[0])))
 
 
 def ibhosts(words: Sequence[str], job: Launched) -> Printed:

@@ -14,13 +14,14 @@ def shared_data(_words: Sequence[str], job: Launched) -> Printed:
     count = len(ranks)
     wrote = (f"shared-data: rank {rank} of {count} on {pod.name} wrote {MIB} MiB" for rank, pod in ranks)
     reads = [
-        (rank, pod, other, "same" if pod == theirs or {*pod.claims} & {*theirs.claims} else "not seen")
+        (rank, pod, other, "same" if pod == peer or {*pod.claims} & {*peer.claims} else "not seen")
         for rank, pod in ranks
-        for other, theirs in ranks
+        for other, peer in ranks
         if other != rank
     ]
     lines = (
-        f"shared-data: rank {rank} of {count} on {pod.name} read rank {other}: {how}" for rank, pod, other, how in reads
+        f"shared-data: rank {rank} of {count} on {pod.name} read rank {other}: {result}"
+        for rank, pod, other, result in reads
     )
-    lost = any(how != "same" for *_, how in reads)
+    lost = any(result != "same" for *_, result in reads)
     return Printed((*wrote, *lines), int(lost), "shared-data: not seen" if lost else "")

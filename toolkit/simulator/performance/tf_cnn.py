@@ -75,8 +75,8 @@ def _header(arguments: Mapping[str, str], job: Launched, name: str, batch: int) 
 def _ranks(arguments: Mapping[str, str], job: Launched, rate: float) -> list[str]:
     ranks = range(max(len(job.processes), 1))
     steps = number(arguments, "num_batches", STEPS)
-    every = number(arguments, "display_every", EVERY)
-    shown = tuple(dict.fromkeys((1, *range(every, steps + 1, every)[-MOST:])))
+    interval = number(arguments, "display_every", EVERY)
+    shown = tuple(dict.fromkeys((1, *range(interval, steps + 1, interval)[-MOST:])))
     draws = [random_draws.draws(job.run, "tf_cnn", rank) for rank in ranks]
     lines = [line for _ in ranks for line in ("Done warm up", "Step\tImg/sec\ttotal_loss")]
     rows = {rank: [_step(step, rate, draws[rank]) for step in shown] for rank in ranks}

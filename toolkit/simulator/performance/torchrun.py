@@ -34,8 +34,8 @@ def torchrun(words: Sequence[str], job: Launched, program: Program) -> Printed:
     first = job.workers[0] == job.me
     # NCCL names the host in its lines; what has none is rank 0's.
     own = f"{job.me.name}:"
-    mine = (line for line in done.lines if line.startswith(own) or (first and not line.startswith(others)))
-    return replace(done, lines=tuple(mine))
+    lines = (line for line in done.lines if line.startswith(own) or (first and not line.startswith(others)))
+    return replace(done, lines=tuple(lines))
 
 
 def _number(job: Launched, name: str, otherwise: int) -> int:

@@ -111,9 +111,9 @@ class ProviderServicer(ConfigurationServicer):
             if annotation(new, _REPLACE_UNREADY) == "true" and self._job_unready(request.urn, kind, request.id):
                 replaced.append(f'.metadata.annotations["{_REPLACE_UNREADY}"]')
                 delete_first = name_of(new) == name_of(live) and annotation(new, AUTONAMED) != "true"
-        some = bool(diff.changes or replaced)
+        changed = bool(diff.changes or replaced)
         return provider_pb2.DiffResponse(
-            changes=provider_pb2.DiffResponse.DIFF_SOME if some else provider_pb2.DiffResponse.DIFF_NONE,
+            changes=provider_pb2.DiffResponse.DIFF_SOME if changed else provider_pb2.DiffResponse.DIFF_NONE,
             replaces=replaced,
             deleteBeforeReplace=delete_first,
             detailedDiff={text_of_path(change.path): _property_diff(change) for change in diff.changes},

@@ -105,10 +105,10 @@ def with_ignored(body: Properties, live: Properties, paths: tuple[Path, ...], ma
     Fields of others alone are left to them; others have their live value. Names only: elements of lists are not
     looked into.
     """
-    ours, theirs = _owned_paths(live, manager)
+    of_manager, of_others = _owned_paths(live, manager)
     for path in paths:
         steps = tuple(str(step) for step in path)
-        if steps in theirs and steps not in ours:
+        if steps in of_others and steps not in of_manager:
             body = _without(body, steps)
         else:
             value = _at(live, steps)
@@ -118,8 +118,8 @@ def with_ignored(body: Properties, live: Properties, paths: tuple[Path, ...], ma
 
 def _owned_paths(live: Properties, manager: str) -> tuple[set[tuple[str, ...]], set[tuple[str, ...]]]:
     """Return the paths of fields that the manager has, and those that others have."""
-    ours: set[tuple[str, ...]] = set()
-    theirs: set[tuple[str, ...]] = set()
+    of_manager: set[tuple[str, ...]] = set()
+    of_others: set[tuple[str, ...]] = set()
 
     def collect(fields: Properties, path: tuple[str, ...], paths: set[tuple[str, ...]]) -> None:
         for key, inner in fields.items():
@@ -128,8 +128,8 @@ def _owned_paths(live: Properties, manager: str) -> tuple[set[tuple[str, ...]], 
                 collect(inner, (*path, key[2:]), paths)
 
     for entry in live.get("metadata", {}).get("managedFields", []):
-        collect(entry.get("fieldsV1", {}), (), ours if entry.get("manager") == manager else theirs)
-    return ours, theirs
+        collect(entry.get("fieldsV1", {}), (), of_manager if entry.get("manager") == manager else of_others)
+    return of_manager, of_others
 
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:

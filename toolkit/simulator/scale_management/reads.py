@@ -26,8 +26,8 @@ def listed(key: str, entries: Sequence[Mapping[str, Any]], request: Request, pag
     chosen = listing.filtered(entries, arguments.get("filter", ""))
     kept = "&".join(f"{name}={value}" for name, value in arguments.items() if name != "lastId")
     base = f"{request.base_url}?{kept}" if kept else request.base_url
-    some, more = listing.page(chosen, arguments.get("lastId", ""), base, page)
-    return {key: [listing.selected(entry, arguments.get("fields", "")) for entry in some], **more}
+    selection, more = listing.page(chosen, arguments.get("lastId", ""), base, page)
+    return {key: [listing.selected(entry, arguments.get("fields", "")) for entry in selection], **more}
 
 
 _Answer = Callable[[Call, Request, int], dict[str, Any]]
@@ -39,8 +39,8 @@ def _fixed(content: Callable[[State], dict[str, Any]]) -> _Answer:
 
 def _of_each(key: str, of: Callable[[FileSystem, Call], Iterable[dict[str, Any]]]) -> _Answer:
     def answer(call: Call, request: Request, page: int) -> dict[str, Any]:
-        every = call.names["fs"] in EVERY
-        places = call.state.file_systems.values() if every else (call.file_system,)
+        all_file_systems = call.names["fs"] in EVERY
+        places = call.state.file_systems.values() if all_file_systems else (call.file_system,)
         return listed(key, [entry for place in places for entry in of(place, call)], request, page)
 
     return answer
