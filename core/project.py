@@ -1,5 +1,6 @@
 """The two folders of an installation: the project's, with stacks and what belongs to them, and the product's."""
 
+import os
 import re
 from pathlib import Path
 
@@ -8,10 +9,15 @@ _MAIN = re.compile(r"^main:\s*[\"']?([^\"'\s#]+)", re.MULTILINE)
 
 
 def _project_of(product: Path) -> Path:
-    """Return the nearest folder around `product` whose Pulumi.yaml names it as `main`; `product` where none does."""
+    """Return the nearest folder around `product` whose Pulumi.yaml names it as `main`; `product` where none does.
+
+    A file of another user counts only where the product is that user's, too: settings may name code to run.
+    """
+    trusted = {os.getuid(), *([product.stat().st_uid] if product.exists() else ())}
     for folder in product.parents:
+        file = folder / "Pulumi.yaml"
         try:
-            main = _MAIN.search((folder / "Pulumi.yaml").read_text())
+            main = _MAIN.search(file.read_text()) if file.stat().st_uid in trusted else None
         except (OSError, UnicodeDecodeError):
             continue
         if main and (folder / main[1]).resolve() == product:

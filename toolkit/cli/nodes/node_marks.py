@@ -1,4 +1,4 @@
-"""The label of nodes that are not fit: with `machine/job_writer.py` the only place that writes beside the engine.
+"""The label of nodes that are not fit: with `hardware/job_writer.py` the only place that writes beside the engine.
 
 Whether a node is fit is an observation of the day, and no desired state: in the settings each repair would be an edit
 and an update of the whole platform, and a sick node would take jobs until then. The engine's own labels of nodes are
