@@ -53,8 +53,8 @@ Seconds = Annotated[int, Field(gt=0, le=7 * 24 * 3600)]
 def merging_keys(field: FieldInfo) -> tuple[str, ...]:
     """Return the fields by which entries of a list are known; none where it is not a list that merges."""
     extra = field.json_schema_extra
-    found = extra.get(MERGED_BY) if isinstance(extra, dict) else None
-    return tuple(map(str, found)) if isinstance(found, list) else ()
+    keys = extra.get(MERGED_BY) if isinstance(extra, dict) else None
+    return tuple(map(str, keys)) if isinstance(keys, list) else ()
 
 
 def fields_of(base: type[M], derived: M) -> dict[str, Any]:

@@ -12,11 +12,11 @@ Rule = tuple[str, tuple[str, ...], tuple[str, ...]]
 """API group, resources, verbs."""
 
 
-def rules(wanted: Iterable[Rule]) -> "list[k8s.rbac.v1.PolicyRuleArgs]":
+def rules(permissions: Iterable[Rule]) -> "list[k8s.rbac.v1.PolicyRuleArgs]":
     """Return the rules of a role."""
     return [
         k8s.rbac.v1.PolicyRuleArgs(api_groups=[group], resources=list(resources), verbs=list(verbs))
-        for group, resources, verbs in wanted
+        for group, resources, verbs in permissions
     ]
 
 

@@ -66,5 +66,5 @@ def topology_spec(levels: Sequence[TopologyLevel]) -> dict[str, Any]:
 
 def annotations(required: LabelKey | None, preferred: LabelKey | None) -> dict[str, str]:
     """Return the annotations of a pod template whose pods are to be close to each other."""
-    wanted = {topology.REQUIRED: required, topology.PREFERRED: preferred}
-    return {name: label for name, label in wanted.items() if label}
+    requests = {topology.REQUIRED: required, topology.PREFERRED: preferred}
+    return {name: label for name, label in requests.items() if label}

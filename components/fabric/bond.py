@@ -54,8 +54,8 @@ class BondArgs(BondLink):
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
-        if found := [*unfit(self.interface, self.ports)]:
-            raise ValueError("; ".join(found))
+        if problems := [*unfit(self.interface, self.ports)]:
+            raise ValueError("; ".join(problems))
         return self
 
 

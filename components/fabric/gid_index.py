@@ -23,12 +23,12 @@ FIND = (
 """A function of the shell: `gid mlx5_0` prints the index, or fails with the reason. Needs only grep."""
 
 
-def one(hca: str) -> str:
+def port_index(hca: str) -> str:
     """Return commands that put a port's index into $index, or end the shell."""
     return f"{FIND};index=$(gid {hca})||exit 1"
 
 
-def common(hcas: Iterable[str]) -> str:
+def common_index(hcas: Iterable[str]) -> str:
     """Return commands that put the index that all these ports have into $index, and end the shell if one has none.
 
     Pods that join the networks of all ports have the same one as a rule. Where they do not, $index is empty, and NCCL

@@ -148,19 +148,19 @@ def spec(args: NetworkOperatorArgs) -> dict[str, Any]:
     """Return the `spec` of NicClusterPolicy mellanox.com/v1alpha1."""
     return {
         **({} if args.node_policies else sections(args)),
-        "tolerations": [each.manifest() for each in args.tolerations],
+        "tolerations": [toleration.manifest() for toleration in args.tolerations],
         "nodeAffinity": _affinity(args.node_labels),
     }
 
 
 def sections(args: AdapterPolicy) -> dict[str, Any]:
     """Return the parts of `spec` that a NicClusterPolicy and a NicNodePolicy call the same: driver and plugins."""
-    wanted: dict[str, Any] = {"rdmaSharedDevicePlugin": {**_image(args.shared), "config": shared_config(args.devices)}}
+    fields: dict[str, Any] = {"rdmaSharedDevicePlugin": {**_image(args.shared), "config": shared_config(args.devices)}}
     if args.driver:
-        wanted["ofedDriver"] = _driver(args.driver)
+        fields["ofedDriver"] = _driver(args.driver)
     if args.host_devices:
-        wanted["sriovDevicePlugin"] = {**_image(args.host_devices), "config": host_config(args.host_devices.devices)}
-    return wanted
+        fields["sriovDevicePlugin"] = {**_image(args.host_devices), "config": host_config(args.host_devices.devices)}
+    return fields
 
 
 def _image(operand: Operand) -> dict[str, str]:

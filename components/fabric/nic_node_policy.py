@@ -31,7 +31,7 @@ def spec(args: NicNodePolicyArgs) -> dict[str, Any]:
     return {
         **sections(args),
         "nodeSelector": args.node_selector,
-        "tolerations": [each.manifest() for each in args.tolerations],
+        "tolerations": [toleration.manifest() for toleration in args.tolerations],
     }
 
 

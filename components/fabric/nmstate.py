@@ -52,14 +52,14 @@ class NmStateArgs(Installable):
 
 def spec(args: NmStateArgs) -> dict[str, Any]:
     """Return the `spec` of the object."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if args.node_selector:
-        found["nodeSelector"] = args.node_selector
+        fields["nodeSelector"] = args.node_selector
     if args.tolerations:
-        found["tolerations"] = [toleration.manifest() for toleration in args.tolerations]
+        fields["tolerations"] = [toleration.manifest() for toleration in args.tolerations]
     if args.probe_host is not None:
-        found["probeConfiguration"] = {"dns": {"host": args.probe_host}}
-    return found
+        fields["probeConfiguration"] = {"dns": {"host": args.probe_host}}
+    return fields
 
 
 class NmState(Component):

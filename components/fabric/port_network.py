@@ -58,7 +58,7 @@ class AddressPool(Model):
 
     @model_validator(mode="after")
     def _inside(self) -> Self:
-        outside = [each for each in self.exclude if not each.subnet_of(self.range)]
+        outside = [subnet for subnet in self.exclude if not subnet.subnet_of(self.range)]
         if outside:
             raise ValueError(f"exclude: {outside[0]} is not part of {self.range}; take it out")
         require_room("range", self.range, self.exclude)
@@ -86,7 +86,7 @@ def spec(args: PortNetworkArgs) -> dict[str, Any]:
     """Return the `spec` of a MacvlanNetwork or HostDeviceNetwork."""
     pool = args.addresses
     addresses = {"type": "whereabouts", "range": str(pool.range)}
-    exclude = {"exclude": [str(each) for each in pool.exclude]} if pool.exclude else {}
+    exclude = {"exclude": [str(subnet) for subnet in pool.exclude]} if pool.exclude else {}
     common = {"networkNamespace": args.namespace, "ipam": json.dumps(addresses | exclude)}
     if isinstance(args.attachment, HostDevice):
         return common | {"resourceName": args.attachment.resource_name}

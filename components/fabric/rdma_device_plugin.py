@@ -125,7 +125,7 @@ class RdmaDevicePlugin(Component):
                     host_network=True,
                     priority_class_name="system-node-critical",
                     node_selector=self._args.node_selector,
-                    tolerations=[core.TolerationArgs(**each.manifest()) for each in self._args.tolerations],
+                    tolerations=[core.TolerationArgs(**toleration.manifest()) for toleration in self._args.tolerations],
                     containers=[
                         core.ContainerArgs(
                             name="k8s-rdma-shared-dp-ds",

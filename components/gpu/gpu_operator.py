@@ -116,8 +116,8 @@ class GpuOperatorArgs(Installable, GpuStack):
     @model_validator(mode="after")
     def _fits_the_gpu(self) -> Self:
         every = [problem for kind in self.gpus for problem in unfit(self, kind.gpu, kind.gpudirect)]
-        if found := [*dict.fromkeys(every), *undivided(self, [kind.gpu for kind in self.gpus])]:
-            raise ValueError("; ".join(found))
+        if problems := [*dict.fromkeys(every), *undivided(self, [kind.gpu for kind in self.gpus])]:
+            raise ValueError("; ".join(problems))
         if self.driver_objects and self.driver:
             raise ValueError(
                 f"driver.version {self.driver.version}: with driver_objects the ClusterPolicy brings none; leave it out"
@@ -127,25 +127,25 @@ class GpuOperatorArgs(Installable, GpuStack):
 
 def unfit(stack: GpuStack, gpu: Gpu, gpudirect: GpuDirect | None) -> Iterator[str]:
     """Yield what of the stack these GPUs do not support; every problem starts with the field."""
-    known, version = ARCHITECTURES[gpu.architecture], stack.driver.version if stack.driver else None
-    if version and not known.accepts_driver(version):
-        yield f"driver.version {version} does not support {gpu.model}; give one of branch {known.branches()}"
+    architecture, version = ARCHITECTURES[gpu.architecture], stack.driver.version if stack.driver else None
+    if version and not architecture.accepts_driver(version):
+        yield f"driver.version {version} does not support {gpu.model}; give one of branch {architecture.branches()}"
     elif (
         version
         and kernel_module(gpu, gpudirect, gds=stack.gds) == "open"
-        and not known.accepts_driver(version, open_module=True)
+        and not architecture.accepts_driver(version, open_module=True)
     ):
         why = "which GPUDirect Storage needs" if stack.gds else f"by which adapters reach {gpu.model} (GPUDirect)"
         yield (
             f"driver.version {version} has no open kernel module, {why}; "
-            f"give one of branch {known.branches(open_module=True)}"
+            f"give one of branch {architecture.branches(open_module=True)}"
         )
-    if stack.gds and known.kernel_module == "proprietary":
+    if stack.gds and architecture.kernel_module == "proprietary":
         yield (
             f"gds true: {gpu.model} is too old for the driver's open kernel module, which GPUDirect Storage needs; set "
             "it to false"
         )
-    if gpudirect and (gpudirect.mechanism, known.peer_memory) == ("dma-buf", _PEERMEM):
+    if gpudirect and (gpudirect.mechanism, architecture.peer_memory) == ("dma-buf", _PEERMEM):
         yield f"gpudirect: {gpu.model} has no dma-buf; give mechanism {_PEERMEM}"
 
 
@@ -175,7 +175,7 @@ def spec(args: GpuOperatorArgs) -> dict[str, Any]:
             "priorityClassName": PRIORITY_CLASS,
             "updateStrategy": "RollingUpdate",
             "rollingUpdate": {"maxUnavailable": "1"},
-            "tolerations": [each.manifest() for each in args.tolerations],
+            "tolerations": [toleration.manifest() for toleration in args.tolerations],
         },
         "driver": _driver(args),
         # GPUs come by CDI, from the device plugin. The toolkit's default gives every GPU of the node to an image

@@ -35,8 +35,8 @@ class NvidiaDriverArgs(Model):
     @model_validator(mode="after")
     def _fits_the_gpu(self) -> Self:
         stack = GpuStack(driver=self.driver, gds=self.gds)
-        if found := [*unfit(stack, self.gpus.gpu, self.gpus.gpudirect)]:
-            raise ValueError("; ".join(found))
+        if problems := [*unfit(stack, self.gpus.gpu, self.gpus.gpudirect)]:
+            raise ValueError("; ".join(problems))
         return self
 
 
@@ -50,7 +50,7 @@ def spec(args: NvidiaDriverArgs) -> dict[str, Any]:
         **({"gds": {"enabled": True}} if args.gds else {}),
         "nodeSelector": args.node_selector,
         "priorityClassName": PRIORITY_CLASS,
-        "tolerations": [each.manifest() for each in args.tolerations],
+        "tolerations": [toleration.manifest() for toleration in args.tolerations],
     }
 
 

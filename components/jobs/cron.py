@@ -48,17 +48,17 @@ def _schedule(text: str) -> str:
 
 
 def _fault(field: _Field, part: str) -> str:
-    found = _PART.fullmatch(part)
-    if found is None:
+    match = _PART.fullmatch(part)
+    if match is None:
         return "is not a number, range or step"
-    if found["step"] and int(found["step"]) == 0:
+    if match["step"] and int(match["step"]) == 0:
         return "has a step of 0"
-    if found["from"] in ("*", "?"):
-        return "is a range of all" if found["to"] else ""
-    ends = [_number(field, word) for word in (found["from"], found["to"] or found["from"])]
+    if match["from"] in ("*", "?"):
+        return "is a range of all" if match["to"] else ""
+    ends = [_number(field, word) for word in (match["from"], match["to"] or match["from"])]
     if None in ends:
         return "is out of range"
-    begin, end = (each or 0 for each in ends)
+    begin, end = (bound or 0 for bound in ends)
     return "ends before it begins" if begin > end else ""
 
 
@@ -73,9 +73,9 @@ _time_zones = cache(available_timezones)
 
 
 def _zone(name: str) -> str:
-    known = _time_zones()
+    zones = _time_zones()
     # Without a database of time zones, as in a minimal container, the cluster alone can say.
-    if known and name not in known:
+    if zones and name not in zones:
         raise ValueError("is not a time zone of the IANA database; write e.g. Europe/Berlin or Etc/UTC")
     return name
 

@@ -136,12 +136,12 @@ def _source(source: Inline | Git) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the source, and the strategy's fields about it."""
     if isinstance(source, Inline):
         return {"type": "Dockerfile", "dockerfile": source.containerfile}, {}
-    found: dict[str, Any] = {"type": "Git", "git": {"uri": source.uri, "ref": source.ref}}
+    fields: dict[str, Any] = {"type": "Git", "git": {"uri": source.uri, "ref": source.ref}}
     if source.folder:
-        found["contextDir"] = source.folder
+        fields["contextDir"] = source.folder
     if source.secret:
-        found["sourceSecret"] = {"name": source.secret}
-    return found, {"dockerfilePath": source.path}
+        fields["sourceSecret"] = {"name": source.secret}
+    return fields, {"dockerfilePath": source.path}
 
 
 def _output(args: ImageBuildArgs) -> dict[str, Any]:
@@ -173,10 +173,10 @@ class ImageBuild(Component):
         build = CustomObject(
             f"{name}-build", kinds.BUILD_CONFIG, metadata, {"spec": build_spec(args)}, self.child(*before, **again)
         )
-        there: pulumi.CustomResource = build
+        producer: pulumi.CustomResource = build
         if args.at_once and isinstance(args.to, ToStream):
-            there = self._built(name, args, build)
-        self.outputs(image=there.id.apply(lambda _: reference(args)))
+            producer = self._built(name, args, build)
+        self.outputs(image=producer.id.apply(lambda _: reference(args)))
 
     def _built(self, name: str, args: ImageBuildArgs, build: pulumi.Resource) -> pulumi.CustomResource:
         """Declare the wait for the image: a BuildConfig does not say how its builds are, its stream what it got."""

@@ -97,8 +97,8 @@ class JobArgs(JobChoices):
     def _mounts_what_it_has(self) -> Self:
         for place, mount in self.mounts.items():
             if mount.volume not in self.volumes:
-                known = ", ".join(self.volumes) or "none"
-                raise ValueError(f"mounts: {place} is of volume {mount.volume}, which the job lacks; known: {known}")
+                volumes = ", ".join(self.volumes) or "none"
+                raise ValueError(f"mounts: {place} is of volume {mount.volume}, which the job lacks; known: {volumes}")
         return self
 
     @property

@@ -138,7 +138,7 @@ def placed(args: JobArgs) -> dict[str, Any]:
 
 def tolerating(tolerations: Sequence[Toleration]) -> dict[str, Any]:
     """Return the tolerations of a pod; nothing where it has none."""
-    return {"tolerations": [each.manifest() for each in tolerations]} if tolerations else {}
+    return {"tolerations": [toleration.manifest() for toleration in tolerations]} if tolerations else {}
 
 
 def only(node: str) -> dict[str, Any]:

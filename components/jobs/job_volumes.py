@@ -34,9 +34,9 @@ class MountOptions(Model):
     read_only: bool = Field(default=False, description="whether the program may not write there")
 
 
-def _with_volume(given: Any) -> Any:
+def _with_volume(value: Any) -> Any:
     """Return a mount as it is written in full: a plain text is a folder of the volume `data`."""
-    return {"folder": given} if isinstance(given, str) else given
+    return {"folder": value} if isinstance(value, str) else value
 
 
 Mount = Annotated[MountOptions, BeforeValidator(_with_volume, json_schema_input_type=str | MountOptions)]
@@ -76,7 +76,7 @@ class ScratchVolume(Model):
 JobVolume = Annotated[ClaimVolume | ScratchVolume, Field(discriminator="kind")]
 
 
-def mounts(volumes: Mapping[str, ClaimVolume | ScratchVolume], wanted: Mapping[str, MountOptions]) -> list[Any]:
+def mounts(volumes: Mapping[str, ClaimVolume | ScratchVolume], options: Mapping[str, MountOptions]) -> list[Any]:
     """Return the `volumeMounts` of a container."""
     return [
         {
@@ -85,7 +85,7 @@ def mounts(volumes: Mapping[str, ClaimVolume | ScratchVolume], wanted: Mapping[s
             **({"subPath": mount.folder} if mount.folder else {}),
             **({"readOnly": True} if mount.read_only or volumes[mount.volume].read_only else {}),
         }
-        for place, mount in wanted.items()
+        for place, mount in options.items()
     ]
 
 

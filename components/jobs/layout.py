@@ -17,10 +17,10 @@ def also_short(schema: dict[str, Any]) -> None:
 
 def numbers(text: str) -> dict[str, int]:
     """Return the fields of a layout in its short form, 2x8 or 02x08x02; raise ValueError for another text."""
-    found = _SHORT.fullmatch(text)
-    if found is None:
+    match = _SHORT.fullmatch(text)
+    if match is None:
         raise ValueError(f"{text!r} is no layout; write pods x GPUs of each, e.g. 2x8, or {{pods: 2, gpus: 8}}")
-    return {name: int(number) for name, number in zip(("pods", "gpus", "nodes"), found.groups(), strict=True) if number}
+    return {name: int(number) for name, number in zip(("pods", "gpus", "nodes"), match.groups(), strict=True) if number}
 
 
 class Layout(Model):
@@ -34,8 +34,8 @@ class Layout(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_text(cls, given: Any) -> Any:
-        return numbers(given) if isinstance(given, str) else given
+    def _of_text(cls, value: Any) -> Any:
+        return numbers(value) if isinstance(value, str) else value
 
     def __str__(self) -> str:
         """Return pods x GPUs per pod x nodes, at least two digits each, e.g. 02x08x02."""

@@ -81,7 +81,7 @@ def server(args: MpiJobArgs) -> list[str]:
     own = f"${{index:+ {gid_index.NCCL}=$index}}" if roce else ""
     variables = f"PATH=$PATH LD_LIBRARY_PATH=$LD_LIBRARY_PATH ${{OPAL_PREFIX:+OPAL_PREFIX=$OPAL_PREFIX}}{own}"
     words = f'{SSHD} -D -e -f {SSHD_CONFIG} -p {args.v2beta1.ssh_port} -o "SetEnv {variables}"'
-    return ["/bin/sh", "-c", ";".join((*((gid_index.common(roce),) if roce else ()), f"exec {words}"))]
+    return ["/bin/sh", "-c", ";".join((*((gid_index.common_index(roce),) if roce else ()), f"exec {words}"))]
 
 
 def waiting(args: MpiJobArgs) -> list[str]:

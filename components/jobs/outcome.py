@@ -61,8 +61,8 @@ def failure(status: Mapping[str, Any] | None) -> str | None:
 def gate(namespace: str, name: str, status: pulumi.Output[Any], read_log: ReadLog) -> pulumi.Output[str]:
     """Return `namespace/name` once `status` shows no failure; raise JobFailedError, outside previews, if it does."""
 
-    def check(known: Mapping[str, Any] | None) -> str:
-        message = failure(known)
+    def check(job_status: Mapping[str, Any] | None) -> str:
+        message = failure(job_status)
         if message is None or pulumi.runtime.is_dry_run():
             return f"{namespace}/{name}"
         log = read_log(namespace, name)

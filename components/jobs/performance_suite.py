@@ -129,7 +129,7 @@ def cron_job_spec(args: PerformanceSuiteArgs) -> dict[str, Any]:
         "serviceAccountName": args.account,
         "securityContext": confined_pod(seccomp=args.seccomp),
         "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [_elsewhere()]}},
-        **({"imagePullSecrets": [{"name": each} for each in args.pull_secrets]} if args.pull_secrets else {}),
+        **({"imagePullSecrets": [{"name": secret} for secret in args.pull_secrets]} if args.pull_secrets else {}),
         "containers": [_container(args)],
         "volumes": [{"name": "suite", "configMap": {"name": args.account}}],
     }

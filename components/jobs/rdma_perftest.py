@@ -68,7 +68,7 @@ def listener_name(job_name: str) -> str:
 
 def address(args: RdmaTestArgs) -> tuple[str, ...]:
     """Return the commands that find the pod's own address on the port; none on InfiniBand."""
-    return (gid_index.one(args.hca),) if args.roce else ()
+    return (gid_index.port_index(args.hca),) if args.roce else ()
 
 
 def bandwidth(args: RdmaTestArgs, server: str | None = None) -> str:

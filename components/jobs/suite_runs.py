@@ -64,7 +64,7 @@ def run_of(job: str, args: Repeatable, suite_name: str, versions: Mapping[str, s
 
 def kinds_of(runs: Sequence[SuiteRun]) -> tuple[Kind, ...]:
     """Return the kinds that a suite creates, each once."""
-    used = {(each["apiVersion"], each["kind"]) for run in runs for each in run.objects}
+    used = {(manifest["apiVersion"], manifest["kind"]) for run in runs for manifest in run.objects}
     return tuple(kind for kind in kinds.KINDS if (kind.api_version, kind.kind) in used)
 
 

@@ -86,8 +86,8 @@ def command(args: TorchJobArgs) -> list[str]:
     if not args.rdma or not args.roce_ports:
         return job_pods.after_proof(args, words)
     export = f'[ -z "$index" ]||export {gid_index.NCCL}=$index'
-    found = ["/bin/sh", "-c", f"{gid_index.common(args.roce_ports)};{export};exec {shlex.join(words)}"]
-    return job_pods.after_proof(args, found)
+    shell = ["/bin/sh", "-c", f"{gid_index.common_index(args.roce_ports)};{export};exec {shlex.join(words)}"]
+    return job_pods.after_proof(args, shell)
 
 
 def spec(args: TorchJobArgs) -> dict[str, Any]:

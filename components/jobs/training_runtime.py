@@ -59,11 +59,11 @@ class TrainingRuntime(Component):
 
     def __init__(self, name: str, args: TrainingRuntimeArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("workloads:TrainingRuntime", name, args, opts)
-        found = CustomObject(
+        runtime = CustomObject(
             f"{name}-runtime",
             kinds.CLUSTER_TRAINING_RUNTIME,
             cluster_wide(args.runtime_name, "workload"),
             {"spec": spec(args)},
             self.child(**stateful(protect=args.protect)),
         )
-        self.outputs(runtime=found.id.apply(lambda _: args.runtime_name))
+        self.outputs(runtime=runtime.id.apply(lambda _: args.runtime_name))

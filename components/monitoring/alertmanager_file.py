@@ -18,8 +18,8 @@ _OTHERS, _OURS = "Default", "hpc"
 def text(routing: Routing, alerts: Iterable[str]) -> str:
     """Return the file: alerts of these names go to the receivers, others to no receiver. Secrets are files' names."""
     receiver: dict[str, Any] = {"name": _OURS}
-    for each in routing.receivers:
-        for field, entries in each.entry().items():
+    for target in routing.receivers:
+        for field, entries in target.entry().items():
             receiver[field] = receiver.get(field, []) + entries
     ours = {
         "receiver": _OURS,

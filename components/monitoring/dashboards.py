@@ -55,8 +55,8 @@ def restricted(
     for row in dashboard.rows:
         panels = []
         for panel in row.panels:
-            texts = [(expression(each.expression), legend(each.legend)) for each in panel.series]
-            series = tuple(Series(expression=found, legend=name) for found, name in texts if found is not None)
+            texts = [(expression(curve.expression), legend(curve.legend)) for curve in panel.series]
+            series = tuple(Series(expression=query, legend=name) for query, name in texts if query is not None)
             if len(series) == len(texts):
                 panels.append(panel.model_copy(update={"series": series}))
         if panels:
@@ -88,8 +88,13 @@ def grafana(dashboard: Dashboard) -> str:
 
 def _panel(panel: Panel, number: int, span: int) -> dict[str, Any]:
     targets = [
-        {"refId": chr(ord("A") + place), "expr": each.expression, "legendFormat": each.legend, "format": "time_series"}
-        for place, each in enumerate(panel.series)
+        {
+            "refId": chr(ord("A") + place),
+            "expr": curve.expression,
+            "legendFormat": curve.legend,
+            "format": "time_series",
+        }
+        for place, curve in enumerate(panel.series)
     ]
     common = {"id": number, "title": panel.title, "type": panel.kind, "span": span, "datasource": "$datasource"}
     if panel.kind == "singlestat":

@@ -42,7 +42,7 @@ def pages(args: GpuMonitoringArgs) -> dict[str, Dashboard]:
         return {}
     # Exporter and release, which decide over series, are the same for all machines.
     limits = args.machines[0]
-    fabric = {"hpc-infiniband": INFINIBAND} if any(each.infiniband_devices for each in args.machines) else {}
+    fabric = {"hpc-infiniband": INFINIBAND} if any(machine.infiniband_devices for machine in args.machines) else {}
     drawn = {name: _of(page, limits) for name, page in {"hpc-gpus": GPUS, **fabric, "hpc-tenants": TENANTS}.items()}
     return {name: page for name, page in drawn.items() if page is not None}
 

@@ -49,7 +49,7 @@ def _panel(panel: Panel, number: int, place: tuple[int, int, int, int]) -> dict[
     return _base(number, panel.title, _KINDS[panel.kind], place) | {
         "datasource": _SOURCE,
         "fieldConfig": {"defaults": {"unit": panel.unit, "min": 0}, "overrides": []},
-        "targets": [_target(each, chr(ord("A") + position)) for position, each in enumerate(panel.series)],
+        "targets": [_target(curve, chr(ord("A") + position)) for position, curve in enumerate(panel.series)],
     }
 
 

@@ -74,7 +74,7 @@ METRICS = (
 )
 """The exporter's default list, which a list of one's own replaces, then what alerts need beside it."""
 
-_FIRST = {each.name: each.first for each in METRICS}
+_FIRST = {metric.name: metric.first for metric in METRICS}
 _NAME = re.compile(r"\bDCGM_FI_\w+")
 _NODE = re.compile(r"\bHostname\b")
 _NODE_IN_2_0 = "instance"
@@ -87,10 +87,10 @@ def named(text: str, generation: Generation) -> str | None:
         return text
     if any(_FIRST[name] is None for name in _NAME.findall(text)):
         return None
-    return _NODE.sub(_NODE_IN_2_0, _NAME.sub(lambda found: _FIRST[found[0]] or found[0], text))
+    return _NODE.sub(_NODE_IN_2_0, _NAME.sub(lambda match: _FIRST[match[0]] or match[0], text))
 
 
 def exporter_list(generation: Generation = "today") -> str:
     """Return the list that the exporter reads: one line `field, kind, help` for each metric."""
-    names = ((each.name if generation == "today" else each.first, each) for each in METRICS)
-    return "".join(f"{name}, {each.kind}, {each.text}\n" for name, each in names if name)
+    names = ((metric.name if generation == "today" else metric.first, metric) for metric in METRICS)
+    return "".join(f"{name}, {metric.kind}, {metric.text}\n" for name, metric in names if name)

@@ -75,7 +75,11 @@ def spec_v1(args: NodeFeatureDiscoveryArgs) -> dict[str, Any]:
     """Return the `spec` of generation v1."""
     worker = args.worker or NodeFeatureWorker()
     image = {"image": args.operand_image} if args.operand_image else {}
-    bears = {"workerTolerations": [each.manifest() for each in worker.tolerations]} if worker.tolerations else {}
+    bears = (
+        {"workerTolerations": [toleration.manifest() for toleration in worker.tolerations]}
+        if worker.tolerations
+        else {}
+    )
     pci = {"deviceClassWhitelist": list(worker.pci_classes), "deviceLabelFields": ["vendor"]}
     # JSON is YAML in which every text is quoted: 0200 without quotes is a number there.
     configuration = json.dumps({"sources": {"pci": pci}}, indent=2) + "\n"

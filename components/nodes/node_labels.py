@@ -39,5 +39,5 @@ class NodeLabels(Component):
             )
             for node, labels in args.labels.items()
         ]
-        found = list(args.labels)
-        self.outputs(nodes=pulumi.Output.all(*(patch.id for patch in patches)).apply(lambda _: found))
+        nodes = list(args.labels)
+        self.outputs(nodes=pulumi.Output.all(*(patch.id for patch in patches)).apply(lambda _: nodes))

@@ -49,7 +49,7 @@ class KueueOperatorArgs(Installable):
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
-        repeated = sorted({each for each in self.frameworks if self.frameworks.count(each) > 1})
+        repeated = sorted({framework for framework in self.frameworks if self.frameworks.count(framework) > 1})
         if repeated:
             raise ValueError(f"frameworks: {repeated[0]} is given twice; name each once")
         return self

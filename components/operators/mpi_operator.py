@@ -93,8 +93,10 @@ class MpiOperator(Component):
         account = k8s.core.v1.ServiceAccount(
             f"{name}-account", metadata=self._meta(OPERATOR, inside), opts=self.child()
         )
-        given = rights.rules(generation.rules)
-        bindings: list[pulumi.Resource] = [rights.grant_everywhere(self, name, self._meta(OPERATOR), given, account)]
+        permissions = rights.rules(generation.rules)
+        bindings: list[pulumi.Resource] = [
+            rights.grant_everywhere(self, name, self._meta(OPERATOR), permissions, account)
+        ]
         if generation.own_rules:
             own = rights.rules(generation.own_rules)
             bindings.append(rights.grant(self, f"{name}-own", self._meta(OPERATOR, inside), own, account))
@@ -145,7 +147,7 @@ class MpiOperator(Component):
 
 def _versions(version: str, generation: Generation) -> "list[k8s.apiextensions.v1.CustomResourceDefinitionVersionArgs]":
     apiextensions = k8s.apiextensions.v1
-    schemas = {version: generation.schema(), **{each: schema_former(each) for each in generation.former}}
+    schemas = {version: generation.schema(), **{former: schema_former(former) for former in generation.former}}
     return [
         apiextensions.CustomResourceDefinitionVersionArgs(
             name=name,

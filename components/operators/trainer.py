@@ -109,7 +109,7 @@ class Trainer(Component):
             )
             for purpose, of in (("defaulter", parts.MUTATING), ("validator", parts.VALIDATING))
         ]
-        ready = pulumi.Output.all(deployment.id, *(each.id for each in called))
+        ready = pulumi.Output.all(deployment.id, *(webhook.id for webhook in called))
         self.outputs(ready=ready.apply(lambda _: kinds.TRAIN_JOB.api_version))
 
     def _meta(

@@ -19,13 +19,13 @@ def webhooks(
 ) -> pulumi.CustomResource:
     """Declare one of the two configurations, `of` its name; the API server calls `service`."""
     api = k8s.admissionregistration.v1
-    found = [_hook(of, path, kind, service) for path, kind in parts.hooks()[of]]
+    hooks = [_hook(of, path, kind, service) for path, kind in parts.hooks()[of]]
     if of == parts.MUTATING:
         return api.MutatingWebhookConfiguration(
-            name, metadata=metadata, webhooks=[api.MutatingWebhookArgs(**each) for each in found], opts=opts
+            name, metadata=metadata, webhooks=[api.MutatingWebhookArgs(**hook) for hook in hooks], opts=opts
         )
     return api.ValidatingWebhookConfiguration(
-        name, metadata=metadata, webhooks=[api.ValidatingWebhookArgs(**each) for each in found], opts=opts
+        name, metadata=metadata, webhooks=[api.ValidatingWebhookArgs(**hook) for hook in hooks], opts=opts
     )
 
 

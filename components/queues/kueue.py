@@ -238,11 +238,11 @@ class Queues(Component):
             {} if flavor else {"aliases": [pulumi.Alias(parent=pulumi.ROOT_STACK_RESOURCE)]}
         )
         self._active = waits.wait_for([waits.condition("Active")], timeout=args.timeout)
-        common = [self._flavor(name, args, each) for each in args.flavors] if flavor else []
+        common = [self._flavor(name, args, entry) for entry in args.flavors] if flavor else []
         made = [self._tenant(name, args, tenant, common) for tenant in args.tenants]
-        found = [f"{tenant.namespace}/{args.queue}" for tenant in args.tenants]
+        queues = [f"{tenant.namespace}/{args.queue}" for tenant in args.tenants]
         self._own = {tenant.namespace: queue.id for tenant, queue in zip(args.tenants, made, strict=True)}
-        self.outputs(queues=pulumi.Output.all(*(queue.id for queue in made or common)).apply(lambda _: found))
+        self.outputs(queues=pulumi.Output.all(*(queue.id for queue in made or common)).apply(lambda _: queues))
 
     @property
     def active(self) -> Mapping[str, pulumi.Output[str]]:

@@ -231,7 +231,7 @@ def cluster_spec(args: ScaleContainerNativeArgs) -> dict[str, Any]:
             {"name": "client", "resources": {"cpu": str(args.client.cpus), "memory": f"{args.client.memory_gib}Gi"}}
         ],
         **({"hostAliases": aliases} if aliases else {}),
-        **({"tolerations": [each.manifest() for each in args.tolerations]} if args.tolerations else {}),
+        **({"tolerations": [toleration.manifest() for toleration in args.tolerations]} if args.tolerations else {}),
     }
     return {
         "license": {"accept": args.license_accepted, "license": args.license},

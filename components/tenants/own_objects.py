@@ -30,8 +30,8 @@ class Manifest(Model):
         """Its kind, in the version of the manifest."""
         group, _, version = str(self.fields["apiVersion"]).rpartition("/")
         name = str(self.fields["kind"])
-        same = next((each for each in KINDS if (each.group, each.kind) == (group, name)), None)
-        others = tuple(each for each in (*(same.other_versions if same else ()), *_VERSIONS) if each != version)
+        same = next((kind for kind in KINDS if (kind.group, kind.kind) == (group, name)), None)
+        others = tuple(other for other in (*(same.other_versions if same else ()), *_VERSIONS) if other != version)
         return Kind(group, version, name, same.plural if same else "", other_versions=tuple(dict.fromkeys(others)))
 
     @property
@@ -42,15 +42,15 @@ class Manifest(Model):
     @property
     def name(self) -> str:
         """How the settings name it: Kind/namespace/name."""
-        return "/".join(each for each in (self.fields["kind"], self.namespace, self.fields["metadata"]["name"]) if each)
+        return "/".join(part for part in (self.fields["kind"], self.namespace, self.fields["metadata"]["name"]) if part)
 
-    def among(self, wanted: Sequence[Kind]) -> bool:
+    def among(self, kinds: Sequence[Kind]) -> bool:
         """Say whether it is of one of these kinds, in whatever version."""
-        return any((each.group, each.kind) == (self.kind.group, self.kind.kind) for each in wanted)
+        return any((kind.group, kind.kind) == (self.kind.group, self.kind.kind) for kind in kinds)
 
 
 def _sorted(manifests: tuple[Manifest, ...]) -> tuple[Manifest, ...]:
-    return tuple(sorted(manifests, key=lambda each: (each.name, each.kind.group)))
+    return tuple(sorted(manifests, key=lambda manifest: (manifest.name, manifest.kind.group)))
 
 
 class OwnObjectsArgs(Model):
@@ -83,11 +83,11 @@ class OwnObjects(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("objects:OwnObjects", name, args, opts)
-        known = teams or {}
+        tenants = teams or {}
         first: list[pulumi.Resource] = []
         made: dict[str, list[CustomObject]] = {}
-        for manifest in sorted(args.manifests, key=lambda each: not each.among(_FIRST)):
-            own = [known[manifest.namespace]] if manifest.namespace in known else []
+        for manifest in sorted(args.manifests, key=lambda manifest: not manifest.among(_FIRST)):
+            own = [tenants[manifest.namespace]] if manifest.namespace in tenants else []
             options = stateful(protect=args.protect and manifest.among(_STATEFUL))
             early = manifest.among(_FIRST)
             declared = CustomObject(
@@ -100,7 +100,7 @@ class OwnObjects(Component):
             first += [declared] if early else []
             made.setdefault(manifest.namespace, []).append(declared)
         self.applied: Mapping[str, pulumi.Output[Any]] = {
-            space: pulumi.Output.all(*(each.id for each in found)) for space, found in made.items()
+            space: pulumi.Output.all(*(resource.id for resource in objects)) for space, objects in made.items()
         }
         everything = pulumi.Output.all(*self.applied.values())
-        self.outputs(names=everything.apply(lambda _: [each.name for each in args.manifests]))
+        self.outputs(names=everything.apply(lambda _: [manifest.name for manifest in args.manifests]))

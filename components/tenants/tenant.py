@@ -164,23 +164,23 @@ class Tenant(Component):
             spec=k8s.core.v1.ResourceQuotaSpecArgs(hard=_quotas(args)),
             opts=self.child(),
         )
-        wanted: list[pulumi.CustomResource] = []
+        resources: list[pulumi.CustomResource] = []
         if args.scc_name is not None:
             use = rights.use_of(args.scc_name)
-            wanted.append(rights.grant(self, name, meta(ACCOUNT), use, account))
+            resources.append(rights.grant(self, name, meta(ACCOUNT), use, account))
         if args.container_resources is not None:
             limits = _limits(args.container_resources)
-            wanted.append(
+            resources.append(
                 k8s.core.v1.LimitRange(f"{name}-limits", metadata=meta("containers"), spec=limits, opts=self.child())
             )
         if args.isolated:
             isolation = _isolation(args.reachable_from)
-            wanted.append(
+            resources.append(
                 k8s.networking.v1.NetworkPolicy(
                     f"{name}-isolation", metadata=meta("tenant-only"), spec=isolation, opts=self.child()
                 )
             )
-        granted = pulumi.Output.all(account.id, quota.id, *(item.id for item in wanted))
+        granted = pulumi.Output.all(account.id, quota.id, *(item.id for item in resources))
         self.outputs(
             namespace=inside,
             account=account.metadata.name,

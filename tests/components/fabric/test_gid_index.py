@@ -54,14 +54,14 @@ def run(root: Path, commands: str, shell: str = "sh") -> subprocess.CompletedPro
 def test_a_pod_finds_its_own_entry(tmp_path: Path, table: Table, index: str, shell: str) -> None:
     """A pod finds the GID index of its own IPv4 address, of RoCE v2."""
     machine(tmp_path, {"mlx5_0": table})
-    found = run(tmp_path, gid_index.one("mlx5_0"), shell)
+    found = run(tmp_path, gid_index.port_index("mlx5_0"), shell)
     assert (found.stdout.strip(), found.stderr, found.returncode) == (index, "", 0)
 
 
 def test_a_port_without_an_address_of_the_pod_ends_it(tmp_path: Path) -> None:
     """A port without an address of the pod ends the script with an error."""
     machine(tmp_path, {"mlx5_0": {3: NODE, 5: OTHER_POD, 6: FIRST}})
-    found = run(tmp_path, gid_index.one("mlx5_0"))
+    found = run(tmp_path, gid_index.port_index("mlx5_0"))
     assert found.returncode == 1
     assert found.stderr == "no RoCE v2 address of this pod on mlx5_0\n"
 
@@ -69,13 +69,13 @@ def test_a_port_without_an_address_of_the_pod_ends_it(tmp_path: Path) -> None:
 def test_ports_with_the_same_index_share_it(tmp_path: Path) -> None:
     """Ports with one common index share it, also for NCCL before 2.21."""
     machine(tmp_path, {"mlx5_0": {5: MINE}, "mlx5_1": {3: NODE, 5: ("192.168.11.17", "RoCE v2")}})
-    assert run(tmp_path, gid_index.common(["mlx5_0", "mlx5_1"])).stdout.strip() == "5"
+    assert run(tmp_path, gid_index.common_index(["mlx5_0", "mlx5_1"])).stdout.strip() == "5"
 
 
 def test_ports_that_differ_are_left_to_nccl(tmp_path: Path) -> None:
     """Ports with different indexes leave the choice to NCCL."""
     machine(tmp_path, {"mlx5_0": {5: MINE}, "mlx5_1": {7: ("192.168.11.17", "RoCE v2")}})
-    found = run(tmp_path, gid_index.common(["mlx5_0", "mlx5_1"]))
+    found = run(tmp_path, gid_index.common_index(["mlx5_0", "mlx5_1"]))
     assert (found.stdout.strip(), found.returncode) == ("", 0)
     assert "different GID indexes: NCCL before 2.26" in found.stderr
 
@@ -83,4 +83,4 @@ def test_ports_that_differ_are_left_to_nccl(tmp_path: Path) -> None:
 def test_one_port_without_an_address_ends_a_worker(tmp_path: Path) -> None:
     """A worker stops if one of its ports has no address."""
     machine(tmp_path, {"mlx5_0": {5: MINE}, "mlx5_1": {5: OTHER_POD}})
-    assert run(tmp_path, gid_index.common(["mlx5_0", "mlx5_1"])).returncode == 1
+    assert run(tmp_path, gid_index.common_index(["mlx5_0", "mlx5_1"])).returncode == 1

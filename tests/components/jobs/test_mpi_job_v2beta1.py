@@ -80,7 +80,7 @@ def test_sessions_on_roce_are_told_the_pods_own_index() -> None:
     """On RoCE, sshd sets the pod's own GID index in its sessions (nccl #718)."""
     roce = {"v2beta1": V2Beta1(roce_ports=("mlx5_0", "mlx5_1")), "rdma_resources": ("rdma/shared_rail0",)}
     script = container("Worker", **roce)["command"][2]
-    find, server = gid_index.common(("mlx5_0", "mlx5_1")), script.rpartition(";exec ")[2]
+    find, server = gid_index.common_index(("mlx5_0", "mlx5_1")), script.rpartition(";exec ")[2]
     assert script == f"{find};exec {server}"
     for index, exported in (("5", True), ("", False)):
         printed = subprocess.run(

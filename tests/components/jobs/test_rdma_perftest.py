@@ -57,7 +57,7 @@ def test_roce_finds_the_pods_own_address_on_both_ends() -> None:
         name: spec(recorded, "Job", name)["template"]["spec"]["containers"][0]["args"][0]
         for name in ("mofed-test-job", "mofed-test-job-listener")
     }
-    found = gid_index.one("mlx5_0")
+    found = gid_index.port_index("mlx5_0")
     assert scripts["mofed-test-job-listener"] == f"{found};ib_write_bw -d mlx5_0 -x $index --tclass 106"
     assert f"; ibstatus; {rdma_perftest.MTUS}; {found}; set -ex; ulimit -l; " in scripts["mofed-test-job"]
     assert scripts["mofed-test-job"].endswith("; ib_write_bw mofed-test-job-listener -d mlx5_0 -x $index --tclass 106")
