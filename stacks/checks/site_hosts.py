@@ -21,62 +21,64 @@ def problems(settings: Settings) -> Iterator[str]:
     unknown = [*_unknown(facts)]
     yield from unknown
     if reason := refusal(facts):
-        yield f"site.hosts.dialect: {facts.given.hosts and facts.given.hosts.dialect}: {reason}"
-    if isinstance(facts.given.hosts, RedHatHosts):
-        yield from _of_red_hat(facts, facts.given.hosts)
-    if facts.given.networks.daemon:
-        yield from _ports(settings, facts, facts.given.networks.daemon.port)
+        yield f"site.hosts.dialect: {facts.settings.hosts and facts.settings.hosts.dialect}: {reason}"
+    if isinstance(facts.settings.hosts, RedHatHosts):
+        yield from _of_red_hat(facts, facts.settings.hosts)
+    if facts.settings.networks.daemon:
+        yield from _ports(settings, facts, facts.settings.networks.daemon.port)
         # An address of a host that does not exist is named above.
-        yield from () if unknown else (f"site.networks.daemon.{each}" for each in daemon_addresses.problems(facts))
+        yield from (
+            () if unknown else (f"site.networks.daemon.{problem}" for problem in daemon_addresses.problems(facts))
+        )
 
 
 def _unknown(facts: Site) -> Iterator[str]:
-    given = facts.given
+    declared = facts.settings
     everyone = [host.name for host in facts.hosts]
     gpus = [host.name for host in facts.gpu_hosts]
-    if given.networks.admin:
-        yield from _outside("site.networks.admin.addresses", given.networks.admin.addresses, everyone)
-    if given.networks.daemon:
-        yield from _outside("site.networks.daemon.addresses", given.networks.daemon.addresses, gpus)
-    if given.haproxy:
+    if declared.networks.admin:
+        yield from _outside("site.networks.admin.addresses", declared.networks.admin.addresses, everyone)
+    if declared.networks.daemon:
+        yield from _outside("site.networks.daemon.addresses", declared.networks.daemon.addresses, gpus)
+    if declared.haproxy:
         workers = [host.name for host in facts.hosts if "worker" in host.roles]
-        yield from _outside("site.haproxy", given.haproxy, workers)
-    if isinstance(given.hosts, RedHatHosts):
-        yield from _outside("site.hosts.joined", given.hosts.joined, gpus)
-        yield from _outside("site.hosts.node_groups", given.hosts.node_groups, everyone)
+        yield from _outside("site.haproxy", declared.haproxy, workers)
+    if isinstance(declared.hosts, RedHatHosts):
+        yield from _outside("site.hosts.joined", declared.hosts.joined, gpus)
+        yield from _outside("site.hosts.node_groups", declared.hosts.node_groups, everyone)
 
 
-def _outside(path: str, names: Iterable[str], known: list[str]) -> Iterator[str]:
+def _outside(path: str, names: Iterable[str], nodes: list[str]) -> Iterator[str]:
     for name in names:
-        if name not in known:
-            yield f"{path}: {name} is not one of the nodes {', '.join(known)}; name one of them"
+        if name not in nodes:
+            yield f"{path}: {name} is not one of the nodes {', '.join(nodes)}; name one of them"
 
 
-def _of_red_hat(facts: Site, given: RedHatHosts) -> Iterator[str]:
+def _of_red_hat(facts: Site, hosts: RedHatHosts) -> Iterator[str]:
     driver = facts.on_hosts.driver
-    if given.host_driver and driver != "host":
+    if hosts.host_driver and driver != "host":
         yield (
             f"site.hosts.host_driver: gpu.enablement {driver} brings the driver, and a host has none of its own then; "
             "leave it out"
         )
-    if given.peer_memory and driver != "special-resource-operator":
+    if hosts.peer_memory and driver != "special-resource-operator":
         yield (
             "site.hosts.peer_memory: it is built against the driver of special-resource-operator; leave it out, for "
             "drivers since R470 bring a module of their own"
         )
     for name in ("container_runtime", "node_groups", "image_tag"):
-        if facts.release != ALL_WITHOUT_MACHINE_CONFIGS and getattr(given, name):
-            value = getattr(given, name)
+        if facts.release != ALL_WITHOUT_MACHINE_CONFIGS and getattr(hosts, name):
+            value = getattr(hosts, name)
             yield f"site.hosts.{name}: {value!r} is for OpenShift 3.11, not {facts.release}; leave it out"
 
 
 def _ports(settings: Settings, facts: Site, port: str) -> Iterator[str]:
-    names = [each.name for each in facts.gpu_hosts[0].ports]
+    names = [port.name for port in facts.gpu_hosts[0].ports]
     if not isinstance(settings.fabric, InfiniBand):
         yield f"site.networks.daemon: IP over InfiniBand, and fabric.kind is {settings.fabric.kind}; leave it out"
     elif port not in names:
-        known = ", ".join(names)
-        yield f"site.networks.daemon.port: {port} is not a port of {_machines(settings)}; use one of {known}"
+        options = ", ".join(names)
+        yield f"site.networks.daemon.port: {port} is not a port of {_machines(settings)}; use one of {options}"
 
 
 def _machines(settings: Settings) -> str:

@@ -40,7 +40,7 @@ def of(settings: Settings, stack: str, content: Content = NOTHING, jobs: Iterabl
         content=content,
         jobs=tuple(jobs),
         scale=_scale(pool, settings),
-        given=settings.site or SiteSettings(),
+        settings=settings.site or SiteSettings(),
     )
 
 

@@ -17,7 +17,7 @@ class Address:
     """Network interface of the port; None: no source names it."""
     address: IPv4Address | None
     """None: neither given, nor can it follow."""
-    given: bool
+    from_settings: bool
 
 
 def plan(site: Site) -> tuple[Address, ...]:
@@ -25,19 +25,19 @@ def plan(site: Site) -> tuple[Address, ...]:
 
     An address that is not given has the same place in its network as the host's address in the admin network.
     """
-    network = site.given.networks.daemon
+    network = site.settings.networks.daemon
     return tuple(_planned(site, host, network) for host in site.gpu_hosts) if network else ()
 
 
 def _planned(site: Site, host: Host, network: DaemonNetwork) -> Address:
-    given = network.addresses.get(host.name)
+    address = network.addresses.get(host.name)
     return Address(
-        host, _interface(site, host, network.port), given or _follows(site, host, network), given is not None
+        host, _interface(site, host, network.port), address or _follows(site, host, network), address is not None
     )
 
 
 def _interface(site: Site, host: Host, port: str) -> str | None:
-    names = [each.name for each in host.ports]
+    names = [host_port.name for host_port in host.ports]
     if port not in names:
         return None
     index = names.index(port)
@@ -46,7 +46,7 @@ def _interface(site: Site, host: Host, port: str) -> str | None:
 
 
 def _follows(site: Site, host: Host, network: DaemonNetwork) -> IPv4Address | None:
-    admin, address = site.given.networks.admin, site.admin_address(host)
+    admin, address = site.settings.networks.admin, site.admin_address(host)
     if admin is None or address is None:
         return None
     place = int(address) - int(admin.network.network_address)
@@ -55,16 +55,16 @@ def _follows(site: Site, host: Host, network: DaemonNetwork) -> IPv4Address | No
 
 def problems(site: Site) -> Iterator[str]:
     """Yield addresses that follow and cannot be: outside of the network, or taken."""
-    network = site.given.networks.daemon
+    network = site.settings.networks.daemon
     if network is None:
         return
     taken = dict.fromkeys(network.taken, "another machine (taken)")
-    for each in sorted(plan(site), key=lambda one: not one.given):
-        if each.address is None:
+    for entry in sorted(plan(site), key=lambda entry: not entry.from_settings):
+        if entry.address is None:
             continue
-        problem = None if each.given else unfit(each.address, network.network)
-        if each.address in taken:
-            problem = f"{each.address} is taken by {taken[each.address]}; give another one"
+        problem = None if entry.from_settings else unfit(entry.address, network.network)
+        if entry.address in taken:
+            problem = f"{entry.address} is taken by {taken[entry.address]}; give another one"
         if problem:
-            yield f"addresses.{each.host.name}: {problem}"
-        taken.setdefault(each.address, each.host.name)
+            yield f"addresses.{entry.host.name}: {problem}"
+        taken.setdefault(entry.address, entry.host.name)

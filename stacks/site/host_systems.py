@@ -12,14 +12,14 @@ FIRST_WITH_RHEL_8 = (4, 9)
 
 def system(site: Site) -> RedHatHosts | CoreOsHosts | None:
     """Return the settings of the operating system; None: not given, and the release takes more than one."""
-    if site.given.hosts is None and site.version > LAST_WITH_PACKAGES:
+    if site.settings.hosts is None and site.version > LAST_WITH_PACKAGES:
         return CoreOsHosts(dialect="rhcos")
-    return site.given.hosts
+    return site.settings.hosts
 
 
 def refusal(site: Site) -> str | None:
     """Return why the release does not take the operating system that is given; None: it does."""
-    dialect, version = site.given.hosts and site.given.hosts.dialect, site.version
+    dialect, version = site.settings.hosts and site.settings.hosts.dialect, site.version
     if dialect in {"rhel7", "rhel8"} and version > LAST_WITH_PACKAGES:
         return "workers of OpenShift 4.19 and later are RHCOS; use rhcos"
     if dialect == "rhel7" and version > LAST_WITH_RHEL_7:

@@ -83,7 +83,7 @@ class Site(Model):
     scale: ScaleFacts | None = Field(
         default=None, description="Spectrum Scale whose clients are packages of hosts; None: there are none"
     )
-    given: SiteSettings = Field(description="the setting `site`")
+    settings: SiteSettings = Field(description="the setting `site`")
 
     @property
     def version(self) -> tuple[int, int]:
@@ -103,5 +103,5 @@ class Site(Model):
 
     def admin_address(self, host: Host) -> IPv4Address | None:
         """Return the address by which a host is reached; None: it is reached by its name."""
-        admin = self.given.networks.admin
+        admin = self.settings.networks.admin
         return admin.addresses.get(host.name) if admin else None

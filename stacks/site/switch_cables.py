@@ -27,7 +27,9 @@ def between(switches: Iterable[Switch]) -> Iterator[SwitchCable]:
 def peers(switch: Switch, switches: Sequence[Switch]) -> Mapping[str, str]:
     """Return what is on each port of a switch that something is on, in the order of their numbers."""
     below = {
-        each.upper_port: f"{each.lower}/{each.lower_port}" for each in between(switches) if each.upper == switch.name
+        cable.upper_port: f"{cable.lower}/{cable.lower_port}"
+        for cable in between(switches)
+        if cable.upper == switch.name
     }
-    found = {**below, **switch.uplinks, **switch.others, **switch.ports}
-    return {port: found[port] for port in sorted(found, key=in_order)}
+    peer_by_port = {**below, **switch.uplinks, **switch.others, **switch.ports}
+    return {port: peer_by_port[port] for port in sorted(peer_by_port, key=in_order)}

@@ -32,7 +32,7 @@ def diff(stack: str, *files: str | Path, code: int = 0, given: str = "") -> str:
 def files_of(stack: str) -> Iterator[str]:
     """Yield the files of the switches of a stack."""
     facts = site.of(settings.load(stack, ROOT), stack)
-    yield from (dialects.of(switch).text(switch, facts) for switch in facts.given.switches)
+    yield from (dialects.of(switch).text(switch, facts) for switch in facts.settings.switches)
 
 
 @pytest.mark.parametrize("stack", STACKS)

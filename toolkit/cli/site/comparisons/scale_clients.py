@@ -19,7 +19,7 @@ _ROLES = ("quorum", "manager")
 
 def _compare(reading: Reading, site: Site) -> Compared:
     of_kind(reading, MmLsConfig, MmLsCluster, MmRemoteCluster)
-    given, facts = site.given.scale, site.scale
+    given, facts = site.settings.scale, site.scale
     if given is None or facts is None:
         raise Problem(
             f"{reading.file}: {reading.tool} shows clients of Spectrum Scale, and stack {site.stack} names none",

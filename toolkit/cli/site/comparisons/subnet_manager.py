@@ -11,7 +11,7 @@ from toolkit.site.statements import Statements
 
 def _compare(reading: Reading, site: Site) -> Compared:
     answer = of_kind(reading, IbSmNode)
-    switches = {short(each.name): each for each in site.given.switches}
+    switches = {short(each.name): each for each in site.settings.switches}
     switch = switches.get(short(str(answer.node)))
     if not isinstance(switch, OnyxInfiniBand):
         raise Problem(

@@ -24,7 +24,7 @@ _DIALECTS: Mapping[type[ConfigurationReading], tuple[type[Switch], ...]] = {
 
 def _compare(reading: Reading, site: Site) -> Compared:
     config = of_kind(reading, *_DIALECTS)
-    candidates = [each for each in site.given.switches if isinstance(each, _DIALECTS[type(config)])]
+    candidates = [each for each in site.settings.switches if isinstance(each, _DIALECTS[type(config)])]
     switch = _named(config, candidates)
     dialect = dialects.of(switch)
     running = dialect.running(_statements(config))

@@ -8,11 +8,11 @@ from toolkit.site.output import File, Group, Open
 
 
 def _render(site: Site) -> Iterator[File | Open]:
-    if site.given.esxi is None:
+    if site.settings.esxi is None:
         return
     yield ats.FILE
-    yield from machines.files(site.given.esxi)
-    yield from runbook.files(site.given.esxi)
+    yield from machines.files(site.settings.esxi)
+    yield from runbook.files(site.settings.esxi)
 
 
 GROUP = Group("esxi", "ATS on ESXi, keys of virtual machines, and the order of restarts", _render)

@@ -79,7 +79,7 @@ def _numbered(ports: Iterable[str]) -> Mapping[str, int]:
 
 def of(site: Site) -> Iterator[Cables | Open]:
     """Yield the cables of a site, and what is open; the ports of `site.switches` come before any plan."""
-    switches = [switch for switch in site.given.switches if switch.dialect == "onyx-ib"]
+    switches = [switch for switch in site.settings.switches if switch.dialect == "onyx-ib"]
     if any(switch.ports or switch.others or switch.uplinks for switch in switches):
         yield from _from_settings(site, switches)
     elif site.one_switch is not None:

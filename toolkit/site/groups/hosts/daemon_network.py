@@ -20,7 +20,7 @@ DEFAULT_PARTITION = "0xffff"
 
 def files(site: Site, system: RedHatHosts | CoreOsHosts | None) -> Iterator[File | Open]:
     """Yield the plan, on RHCOS with a policy for each host, and what is open."""
-    network = site.given.networks.daemon
+    network = site.settings.networks.daemon
     if network is None:
         return
     addresses = plan(site)
@@ -45,7 +45,7 @@ def _table(addresses: list[Address], network: DaemonNetwork) -> str:
     table = csv.writer(buffer, lineterminator="\n")
     table.writerow(("host", "port", "interface", "address", "prefix", "from"))
     for address in addresses:
-        source = "settings" if address.given else "admin address"
+        source = "settings" if address.from_settings else "admin address"
         row = (address.host.name, network.port, address.interface, address.address, network.network.prefixlen, source)
         table.writerow(row)
     return buffer.getvalue()

@@ -15,7 +15,7 @@ _NOTE = (
 
 def files(site: Site) -> Iterator[File]:
     """Yield the part of HAProxy's configuration; nothing where there is no HAProxy."""
-    routers = site.given.haproxy
+    routers = site.settings.haproxy
     if routers is None:
         return
     hosts = [host for host in site.hosts if (host.name in routers if routers else "worker" in host.roles)]

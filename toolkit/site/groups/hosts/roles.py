@@ -89,7 +89,7 @@ def _memlock(site: Site, settings: RedHatHosts) -> Variables | None:
 
 
 def _ipoib(site: Site, _: RedHatHosts) -> Variables | None:
-    network = site.given.networks.daemon
+    network = site.settings.networks.daemon
     return {"prefix": network.network.prefixlen} if network else None
 
 

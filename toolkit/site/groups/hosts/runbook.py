@@ -69,7 +69,7 @@ def _join(site: Site, settings: RedHatHosts) -> Iterator[tuple[str, str]]:
         f"ansible-playbook -i FOLDER/{openshift_ansible.PATH} {scaleup}\n```\n\n"
         f"Afterwards name the hosts in `site.hosts.joined` and write these files again.{approve}",
     )
-    if site.given.haproxy is not None:
+    if site.settings.haproxy is not None:
         yield "Load balancer", "Give `haproxy-ingress.cfg` to HAProxy, and reload it."
     if any(role.after_driver for role in roles.variables_by_role(site, settings)):
         path = playbook.AFTER.removeprefix("hosts/")

@@ -15,13 +15,13 @@ _NOTE = """\
 
 
 def _render(site: Site) -> Iterator[File | Open]:
-    if site.given.mirror is None:
+    if site.settings.mirror is None:
         return
-    copies = Copies.of(site, site.given.mirror)
+    copies = Copies.of(site, site.settings.mirror)
     yield from copies.open
     yield from _mapping(copies)
-    yield from imageset.files(site, site.given.mirror, copies)
-    yield from redirects.files(site, site.given.mirror, copies)
+    yield from imageset.files(site, site.settings.mirror, copies)
+    yield from redirects.files(site, site.settings.mirror, copies)
 
 
 def _mapping(copies: Copies) -> Iterator[File]:

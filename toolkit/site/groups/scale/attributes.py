@@ -35,7 +35,7 @@ def attributes(site: Site, facts: ScaleFacts, settings: ScaleSettings) -> tuple[
     machine = machines[0]
     pool, no_pool = _pagepool(machine, facts, settings)
     verbs, no_verbs = _verbs(site, machine)
-    daemon = site.given.networks.daemon
+    daemon = site.settings.networks.daemon
     # Both clusters: then their nodes talk to each other there, too.
     subnets = {"subnets": f"{daemon.network.network_address}/{settings.owner};{settings.cluster}"} if daemon else {}
     own = {

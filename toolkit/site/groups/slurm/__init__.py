@@ -9,7 +9,7 @@ from toolkit.site.output import File, Group, Open
 
 
 def _render(site: Site) -> Iterator[File | Open]:
-    scheduler = site.given.scheduler
+    scheduler = site.settings.scheduler
     if scheduler is None:
         return
     yield from nodes.files(site, scheduler)

@@ -10,7 +10,7 @@ from toolkit.site.output import File, Group, Open
 
 
 def _render(site: Site) -> Iterator[File | Open]:
-    for switch in site.given.switches:
+    for switch in site.settings.switches:
         dialect = dialects.of(switch)
         yield File(f"switches/{switch.name}.{dialect.suffix}", dialect.text(switch, site), dialect.sources)
         yield from _open(dialect, site, switch)
@@ -18,7 +18,7 @@ def _render(site: Site) -> Iterator[File | Open]:
 
 def _open(dialect: dialects.Dialect, site: Site, switch: dialects.Switch) -> Iterator[Open]:
     at = f"site.switches, {switch.name}"
-    cables = [trunk for trunk in between(site.given.switches) if switch.name in (trunk.lower, trunk.upper)]
+    cables = [trunk for trunk in between(site.settings.switches) if switch.name in (trunk.lower, trunk.upper)]
     if not (switch.ports or switch.others or cables):
         yield Open(f"{at}: which ports are cabled", "give ports, PORT: HOST/HCA")
     if switch.management and not switch.gateway:
@@ -30,7 +30,7 @@ def _open(dialect: dialects.Dialect, site: Site, switch: dialects.Switch) -> Ite
             f"{at}: how VLAN {switch.vlan} passes its ports to other switches",
             "set it on the switch: no document has the commands",
         )
-    if not site.given.name_servers:
+    if not site.settings.name_servers:
         yield Open(f"{at}: its DNS servers", "give site.name_servers")
     yield from (Open(f"{at}: {gap.what}", gap.remedy) for gap in dialect.missing(switch))
 

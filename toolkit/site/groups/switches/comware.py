@@ -84,9 +84,9 @@ def parse(lines: Iterable[str]) -> Statements:
 def _sections(switch: Comware, site: Site) -> Iterator[tuple[str, ...]]:
     yield (f" sysname {full_name(switch, site).split('.')[0]}",)
     # What belongs to no section comes first: a section has no end.
-    if site.given.domain:
-        yield (f" dns domain {site.given.domain}",)
-    yield from ((f" dns server {server}",) for server in site.given.name_servers)
+    if site.settings.domain:
+        yield (f" dns domain {site.settings.domain}",)
+    yield from ((f" dns server {server}",) for server in site.settings.name_servers)
     if switch.gateway:
         yield (f" ip route-static 0.0.0.0 0 {switch.gateway}",)
     if switch.vlan:

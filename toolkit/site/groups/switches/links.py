@@ -36,12 +36,12 @@ def single(cabled: Iterable[str], of: tuple[Bundle, ...]) -> tuple[str, ...]:
 
 def peers(switch: Switch, site: Site) -> Mapping[str, str]:
     """Return what is on each cabled port, in the order of the ports."""
-    return switch_cables.peers(switch, site.given.switches)
+    return switch_cables.peers(switch, site.settings.switches)
 
 
 def full_name(switch: Switch, site: Site) -> str:
     """Return the switch's name with the domain of the site, where it has none itself."""
-    domain = site.given.domain
+    domain = site.settings.domain
     return switch.name if "." in switch.name or not domain else f"{switch.name}.{domain}"
 
 
@@ -49,9 +49,9 @@ def management(switch: Switch, site: Site) -> Iterator[str]:
     """Yield the lines of Onyx that name a switch and reach it."""
     name = full_name(switch, site)
     yield f"hostname {name}"
-    if domain := site.given.domain or name.partition(".")[2]:
+    if domain := site.settings.domain or name.partition(".")[2]:
         yield f"ip domain-list {domain}"
-    yield from (f"ip name-server {server}" for server in site.given.name_servers)
+    yield from (f"ip name-server {server}" for server in site.settings.name_servers)
     if switch.management:
         yield "no interface mgmt0 dhcp"
         yield f"interface mgmt0 ip address {switch.management.ip} /{switch.management.network.prefixlen}"

@@ -68,7 +68,7 @@ def tree(switch: Nvue, site: Site) -> dict[str, Any]:
     renamed = switch.version >= (5, NVUE_RENAMED)
     # A host name has no dots; domain and DNS servers have their own place since the renaming.
     system: dict[str, Any] = {"hostname": switch.name.partition(".")[0]}
-    servers, domain = tuple(map(str, site.given.name_servers)), site.given.domain
+    servers, domain = tuple(map(str, site.settings.name_servers)), site.settings.domain
     configuration: dict[str, Any] = {"system": system}
     if renamed and (servers or domain):
         system["dns"] = {

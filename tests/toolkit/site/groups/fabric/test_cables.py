@@ -82,7 +82,7 @@ def test_three_levels_are_written_for_a_whole_pod_alone(machines: int) -> None:
 def test_given_ports_come_before_a_plan() -> None:
     """`site.switches` of the Redpaper's lab and the document's own plan have the same adapters."""
     lab = of("redpaper-4.4")
-    other = planned(lab.model_copy(update={"given": lab.given.model_copy(update={"switches": ()})}))
+    other = planned(lab.model_copy(update={"settings": lab.settings.model_copy(update={"switches": ()})}))
     own = planned(lab)
     assert {link.switch for link in own.links} == {"dgx-ib-switch1"}
     assert {(link.host, link.adapter, link.rate_gbps) for link in own.links} == {
@@ -93,8 +93,8 @@ def test_given_ports_come_before_a_plan() -> None:
 def test_what_is_no_adapter_is_open() -> None:
     """A port with something whose adapter is not named is in no file, and reported."""
     lab = of("redpaper-4.4")
-    switch = lab.given.switches[0].model_copy(update={"others": {"1/9": "UFM appliance"}})
-    changed = lab.model_copy(update={"given": lab.given.model_copy(update={"switches": (switch,)})})
+    switch = lab.settings.switches[0].model_copy(update={"others": {"1/9": "UFM appliance"}})
+    changed = lab.model_copy(update={"settings": lab.settings.model_copy(update={"switches": (switch,)})})
     files, missing = written(GROUP, changed)
     assert not any("UFM" in file.text for file in files)
     assert [each for each in missing if isinstance(each, Open) and "UFM appliance" in each.what]

@@ -15,8 +15,8 @@ from toolkit.site.output import Open, written
 def of(stack: str, **changes: Any) -> Site:
     """Return the site of an example stack; `changes` are of its `site` setting."""
     found = site.of(settings.load(stack, ROOT), stack)
-    given = found.given.model_dump(mode="json", exclude_unset=True) | changes
-    return found.model_copy(update={"given": SiteSettings.model_validate(given)})
+    given = found.settings.model_dump(mode="json", exclude_unset=True) | changes
+    return found.model_copy(update={"settings": SiteSettings.model_validate(given)})
 
 
 def files(found: Site) -> dict[str, str]:

@@ -51,7 +51,7 @@ def everything(downloads: Path) -> Site:
     """Return the Redpaper's site, made up so that one host calls for nearly all roles: each start of a task costs."""
     lab = kit.of("redpaper-4.4")
     archive = archived(downloads)
-    given = lab.given.model_dump(mode="json", exclude_unset=True)["hosts"]
+    given = lab.settings.model_dump(mode="json", exclude_unset=True)["hosts"]
     more = {
         "ofed": given["ofed"] | {"folder": str(downloads), "sha256": hashlib.sha256(archive.read_bytes()).hexdigest()},
         "container_runtime": "docker",

@@ -60,7 +60,7 @@ def test_variables_are_those_that_the_role_declares(stack: str) -> None:
     group = yaml_text.read(files["inventory.yml"])["all"]["children"]["gpu_hosts"]
     for host in group["hosts"].values():
         given = {**group["vars"], **host}
-        for role in roles.variables_by_role(found, found.given.hosts):  # type: ignore[arg-type]  # an inventory is RHEL's
+        for role in roles.variables_by_role(found, found.settings.hosts):  # type: ignore[arg-type]  # an inventory is RHEL's
             declared = _declared(role.name)
             own = {name for name in given if name.startswith(f"{role.name}_")}
             assert own <= declared.keys()
@@ -92,7 +92,7 @@ def test_a_checksum_is_not_guessed() -> None:
     assert [each.remedy for each in kit.missing(lab()) if "MLNX_OFED" in each.what] == [
         "set site.hosts.ofed.sha256 to what `sha256sum` prints of a copy that you trust"
     ]
-    given = lab().given.model_dump(mode="json", exclude_unset=True)["hosts"]
+    given = lab().settings.model_dump(mode="json", exclude_unset=True)["hosts"]
     verified = lab(hosts=given | {"ofed": given["ofed"] | {"sha256": "ab" * 32}})
     assert not any("MLNX_OFED" in each.what for each in kit.missing(verified))
     (inventory, open_one) = (yaml_text.read(kit.files(found)["inventory.yml"]) for found in (verified, lab()))
@@ -154,7 +154,7 @@ def test_an_operating_system_is_not_guessed() -> None:
 
 def test_hosts_that_joined_are_not_new() -> None:
     """Hosts that are part of the cluster already are in another group than new ones, each with its address."""
-    given = lab().given.model_dump(mode="json", exclude_unset=True)["hosts"]
+    given = lab().settings.model_dump(mode="json", exclude_unset=True)["hosts"]
     text = kit.files(lab(hosts=given | {"joined": ["dgx01.ocp4.scale.ibm.com"]}))["openshift-ansible.ini"]
     present, new = text.split("[workers]\n")[1].split("[new_workers]\n")
     assert present.strip() == "dgx01.ocp4.scale.ibm.com ansible_host=192.168.1.19"
@@ -164,7 +164,7 @@ def test_hosts_that_joined_are_not_new() -> None:
 def test_the_inventory_of_311_names_groups_and_versions() -> None:
     """Every node has its group, infra nodes the one that is given, and images and packages have one version."""
     found = kit.of("supermicro-3.11")
-    given = found.given.model_dump(mode="json", exclude_unset=True)["hosts"]
+    given = found.settings.model_dump(mode="json", exclude_unset=True)["hosts"]
     text = kit.files(kit.of("supermicro-3.11", hosts=given | {"image_tag": "v3.11.117"}))["openshift-ansible.ini"]
     assert "openshift_image_tag=v3.11.117\nopenshift_pkg_version=-3.11.117\n" in text
     for host, group in (("master1", "master"), ("infra1", "infra"), ("app1", "compute"), ("gpu1", "compute")):

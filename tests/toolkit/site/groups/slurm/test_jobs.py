@@ -42,11 +42,11 @@ JOB = BatchJob(
 
 def texts(*found: BatchJob, **scheduler: object) -> tuple[dict[str, str], str]:
     """Return the files of jobs by name, and what is open."""
-    given = SITE.given.scheduler
+    given = SITE.settings.scheduler
     assert given
     wanted = given.model_copy(update=scheduler)
     changed = SITE.model_copy(
-        update={"jobs": found or SITE.jobs, "given": SITE.given.model_copy(update={"scheduler": wanted})}
+        update={"jobs": found or SITE.jobs, "settings": SITE.settings.model_copy(update={"scheduler": wanted})}
     )
     files, missing = written(GROUP, changed)
     return {file.path: file.text for file in files}, "\n".join(f"{each.what}; {each.remedy}" for each in missing)

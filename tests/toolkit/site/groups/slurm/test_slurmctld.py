@@ -24,14 +24,14 @@ def of(machines: int | None = None) -> Site:
     """Return the site of the SuperPOD, or of its first machines and the partition that has all of them."""
     pod = settings.load("superpod-a100", ROOT)
     found = site.of(pod, "superpod-a100", jobs=site_jobs.of(pod))
-    scheduler = found.given.scheduler
+    scheduler = found.settings.scheduler
     assert scheduler
     if machines is None:
         return found
-    given = found.given.model_copy(
+    given = found.settings.model_copy(
         update={"scheduler": scheduler.model_copy(update={"partitions": scheduler.partitions[:1]})}
     )
-    return found.model_copy(update={"hosts": found.gpu_hosts[:machines], "given": given})
+    return found.model_copy(update={"hosts": found.gpu_hosts[:machines], "settings": given})
 
 
 def texts(found: Site) -> dict[str, str]:

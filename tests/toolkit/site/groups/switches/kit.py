@@ -22,4 +22,4 @@ def facts(stack: str, **changes: Any) -> Site:
 
 def first(found: Site) -> Switch:
     """Return its first switch."""
-    return found.given.switches[0]
+    return found.settings.switches[0]

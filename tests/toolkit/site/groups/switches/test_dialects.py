@@ -109,7 +109,7 @@ def test_names_of_a_site_need_no_setting_of_it() -> None:
 def test_a_script_says_what_is_wanted(stack: str) -> None:
     """No file of a switch has a statement that its comparison does not know."""
     found = facts(stack)
-    for switch in found.given.switches:
+    for switch in found.settings.switches:
         assert dialects.of(switch).statements(switch, found)
 
 
