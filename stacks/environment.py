@@ -88,24 +88,24 @@ def _wanted(environment: Settings) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _secrets(
-    key: str, wanted: Sequence[str], model: type[Account], *, simulated: bool
+    key: str, account_names: Sequence[str], model: type[Account], *, simulated: bool
 ) -> pulumi.Output[dict[str, Account]]:
-    secret = pulumi.Config(PROJECT).get_secret(key) if wanted else None
+    secret = pulumi.Config(PROJECT).get_secret(key) if account_names else None
     if secret is None:
-        if wanted and not simulated:
-            raise SettingsError(_missing(key, wanted))
-        made_up = {name: model(username="simulated", password="simulated") for name in wanted}  # noqa: S106
+        if account_names and not simulated:
+            raise SettingsError(_missing(key, account_names))
+        made_up = {name: model(username="simulated", password="simulated") for name in account_names}  # noqa: S106
         return pulumi.Output.secret(made_up)
 
     def check(text: str) -> dict[str, Account]:
         try:
-            known = TypeAdapter(dict[str, model]).validate_json(text)  # type: ignore[valid-type]
+            credentials = TypeAdapter(dict[str, model]).validate_json(text)  # type: ignore[valid-type]
         except ValidationError:
             # The error itself would show the values.
-            known = {}
-        if missing := [name for name in wanted if name not in known]:
+            credentials = {}
+        if missing := [name for name in account_names if name not in credentials]:
             raise SettingsError(_missing(key, missing))
-        return known
+        return credentials
 
     return secret.apply(check)
 
@@ -161,7 +161,7 @@ class Platform:
 
 
 def build(
-    environment: Settings, known: Accounts, root: Path, checked: pulumi.Output[Any] | None = None
+    environment: Settings, credentials: Accounts, root: Path, checked: pulumi.Output[Any] | None = None
 ) -> Mapping[str, Any]:
     """Declare the environment and return the stack's outputs: names only, since job states are read live.
 
@@ -173,16 +173,16 @@ def build(
     extra_fields.merge(environment.extra)
     own_objects.refuse_declared(own)
     opts = pulumi.ResourceOptions(provider=provider(environment, root, checked))
-    platform = _platform(environment, known, opts) if environment.has_platform else Platform(settled=opts)
+    platform = _platform(environment, credentials, opts) if environment.has_platform else Platform(settled=opts)
     teams = tenants.build(environment, opts)
     data_sets.build(locked, teams, opts)
     applied, of_teams = own_objects.build(own, platform.ready, teams, opts, protect=environment.protect)
     ready = [*platform.ready, *applied]
     queued = queues.build(environment, platform.kueue, teams, opts)
     parts = [
-        *_of_tenants(environment, known, platform, teams, opts),
+        *_of_tenants(environment, credentials, platform, teams, opts),
         *of_teams,
-        *(OfTenant(name, queue) for each in queued for name, queue in each.active.items()),
+        *(OfTenant(name, queue) for component in queued for name, queue in component.active.items()),
     ]
     jobs = workloads.build(environment, ready, parts, _reader(environment, root), locks=locked, opts=opts)
     suites.build(environment, ready, parts, locks=locked, opts=opts)
@@ -195,12 +195,12 @@ def build(
         **(
             {}
             if environment.has_tenants
-            else platform_output.outputs(environment, [*ready, *(each.queues for each in queued)])
+            else platform_output.outputs(environment, [*ready, *(component.queues for component in queued)])
         ),
     }
 
 
-def _platform(environment: Settings, known: Accounts, opts: pulumi.ResourceOptions) -> Platform:
+def _platform(environment: Settings, credentials: Accounts, opts: pulumi.ResourceOptions) -> Platform:
     labelled = host.label(environment, opts)
     configured = host.build(environment, labelled, opts)
     # Interfaces have their new names, and nodes have rebooted, before drivers are built on them.
@@ -210,13 +210,13 @@ def _platform(environment: Settings, known: Accounts, opts: pulumi.ResourceOptio
     enabled = gpus.build(environment, settled)
     operator = operators.mpi(environment, opts)
     devices = fabric.build(environment, settled)
-    stored = storage.build(environment, known.guis, [*configured, *devices], opts)
+    stored = storage.build(environment, credentials.guis, [*configured, *devices], opts)
     added = operators.added(environment, opts)
     training = operators.trainer(environment, added, opts)
     kueue = queues.operator(environment, [*operator, *added.resources, *training], opts)
     ready = [
-        *(fabric.known(part) for part in devices),
-        *(host.known(part) for part in configured),
+        *(fabric.ready_name(part) for part in devices),
+        *(host.ready_name(part) for part in configured),
         *(part.instance for part in features),
         enabled,
         *(part.ready for part in operator),
@@ -231,12 +231,12 @@ def _platform(environment: Settings, known: Accounts, opts: pulumi.ResourceOptio
 
 def _of_tenants(
     environment: Settings,
-    known: Accounts,
+    credentials: Accounts,
     platform: Platform,
     teams: Mapping[str, Tenant],
     opts: pulumi.ResourceOptions,
 ) -> list[OfTenant]:
-    secrets = tenants.pull_secrets(environment, teams, known.registries, opts)
+    secrets = tenants.pull_secrets(environment, teams, credentials.registries, opts)
     namespaces = {name: team.namespace for name, team in teams.items()}
     return [
         *fabric.port_networks(environment, platform.devices, teams, platform.settled),

@@ -71,10 +71,10 @@ def is_kept(adopted: Collection[str], token: str, inputs: Mapping[str, Any]) -> 
 def _carries(adopted: Collection[str], kind: str, name: str, inputs: Mapping[str, Any]) -> bool:
     """Whether deleting this object would delete adopted ones."""
     if kind == kinds.NAMESPACE.kind:
-        return any(each.split("/")[1] == name for each in adopted if each.count("/") == 2)  # noqa: PLR2004
+        return any(reference.split("/")[1] == name for reference in adopted if reference.count("/") == 2)  # noqa: PLR2004
     if kind == kinds.CUSTOM_RESOURCE_DEFINITION.kind:
         spec = inputs.get("spec")
         names = spec.get("names") if isinstance(spec, Mapping) else None
         defined = names.get("kind") if isinstance(names, Mapping) else None
-        return any(each.split("/")[0] == defined for each in adopted)
+        return any(reference.split("/")[0] == defined for reference in adopted)
     return False

@@ -25,12 +25,14 @@ def build(
     registry = settings.version.registry
     return [
         OfTenant(
-            each.tenant,
+            image_build.tenant,
             ImageBuild(
-                f"{each.tenant}-{each.name}",
-                each.arguments(registry, secret).model_copy(update={"build_timeout": settings.timeouts.build}),
-                opts=after(opts, *(parts[each.tenant] for parts in (teams, secrets) if each.tenant in parts)),
+                f"{image_build.tenant}-{image_build.name}",
+                image_build.arguments(registry, secret).model_copy(update={"build_timeout": settings.timeouts.build}),
+                opts=after(
+                    opts, *(parts[image_build.tenant] for parts in (teams, secrets) if image_build.tenant in parts)
+                ),
             ).image,
         )
-        for each in settings.builds
+        for image_build in settings.builds
     ]

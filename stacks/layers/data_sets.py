@@ -17,9 +17,9 @@ def build(
         (namespace, name): DataSetLock(
             # No namespace has a dot: no two tenants get resources of one name.
             f"{namespace}.{name}-lock",
-            DataSetLockArgs(namespace=namespace, lock=each),
+            DataSetLockArgs(namespace=namespace, lock=lock),
             teams[namespace].namespace,
             opts=opts,
         )
-        for (namespace, name), each in locks.items()
+        for (namespace, name), lock in locks.items()
     }

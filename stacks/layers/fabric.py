@@ -38,7 +38,7 @@ Part = Bond | NetworkOperator | NicNodePolicy | Ports | RdmaDevicePlugin
 """A component of a fabric."""
 
 
-def known(part: Part) -> pulumi.Output[Any]:
+def ready_name(part: Part) -> pulumi.Output[Any]:
     """Return what is known when jobs can use a part."""
     match part:
         case Bond():

@@ -34,7 +34,7 @@ def messages(file: Path, context: str, namespace: str, job: str) -> str:
 
 def _words(pod: Any) -> str:
     status = pod.get("status") or {}
-    states = [one.get("state") or {} for one in status.get("containerStatuses") or ()]
+    states = [container.get("state") or {} for container in status.get("containerStatuses") or ()]
     ends = [state["terminated"] for state in states if state.get("terminated")]
     texts = [
         f"exit code {end['exitCode']}: {end.get('message') or end.get('reason')}" for end in ends if end["exitCode"]

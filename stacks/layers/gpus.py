@@ -70,13 +70,13 @@ def _special_resource(
 
 def _exporter(
     settings: Settings,
-    wanted: ExporterSettings,
+    exporter_settings: ExporterSettings,
     nodes: dict[str, str],
     timeout: int,
     opts: pulumi.ResourceOptions,
 ) -> None:
     args = DcgmExporterArgs(
-        **fields_of(DcgmExporterImage, wanted),
+        **fields_of(DcgmExporterImage, exporter_settings),
         node_selector=nodes,
         # The type of pods with GPUs may not connect to the kubelet; no confined type of the shipped policy may.
         selinux_type="spc_t" if settings.version.pod_resources else "nvidia_container_t",
@@ -88,7 +88,7 @@ def _exporter(
     )
     exporter = DcgmExporter("gpu-exporter", args, opts=opts)
     if settings.version.service_monitors:
-        GpuMonitoring("gpu-monitoring", exporter_monitoring(settings, wanted), opts=after(opts, exporter))
+        GpuMonitoring("gpu-monitoring", exporter_monitoring(settings, exporter_settings), opts=after(opts, exporter))
 
 
 def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
@@ -139,21 +139,25 @@ def _driver(pool: Pool, driver: GpuDriver, gpu: GpuOperatorSettings, settings: S
     )
 
 
-def monitoring(settings: Settings, gpu: GpuOperatorSettings, wanted: MonitoringSettings) -> GpuMonitoringArgs:
+def monitoring(
+    settings: Settings, gpu: GpuOperatorSettings, monitoring_settings: MonitoringSettings
+) -> GpuMonitoringArgs:
     """Return what the GPU Operator's exporter monitors of the stack's machines."""
     return GpuMonitoringArgs(
         namespace=gpu.operator.namespace,
-        machines=tuple(Limits(**fields_of(Thresholds, wanted), **_machine(pool)) for pool in settings.gpu_pools),
+        machines=tuple(
+            Limits(**fields_of(Thresholds, monitoring_settings), **_machine(pool)) for pool in settings.gpu_pools
+        ),
         exporter_list=not gpu.operator.installed,
-        dashboards=wanted.dashboards,
+        dashboards=monitoring_settings.dashboards,
     )
 
 
-def exporter_monitoring(settings: Settings, wanted: ExporterSettings) -> GpuMonitoringArgs:
+def exporter_monitoring(settings: Settings, exporter: ExporterSettings) -> GpuMonitoringArgs:
     """Return what the exporter of our own monitors; dashboards are files, as consoles of its releases have none."""
     machines = tuple(
         Limits(
-            **fields_of(GpuThresholds, wanted),
+            **fields_of(GpuThresholds, exporter),
             **_machine(pool),
             generation=dcgm_exporter.GENERATION,
             pods=settings.version.pod_resources,

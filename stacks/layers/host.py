@@ -119,44 +119,44 @@ def _others(
     gpus: Container[str], settings: Settings, headers: Mapping[str, KernelDevel], opts: pulumi.ResourceOptions
 ) -> list[PoolRollout]:
     """Return what waits for the pools of workers without GPUs."""
-    found = []
+    rollouts = []
     for pool, made in headers.items():
         nodes = sum(settings.machine_config_pool_of(node) == pool for node in settings.workers)
         if nodes and pool not in gpus:
             seconds = min(nodes * settings.reboot_minutes * 60, LONGEST)
             args = PoolRolloutArgs(pool=pool, parts=dict(made.parts), rollout_timeout=seconds)
-            found.append(PoolRollout(f"nodes-{pool}", args, opts=after(opts, made)))
-    return found
+            rollouts.append(PoolRollout(f"nodes-{pool}", args, opts=after(opts, made)))
+    return rollouts
 
 
-def known(configured: Memlock | PoolRollout) -> pulumi.Output[str]:
+def ready_name(configured: Memlock | PoolRollout) -> pulumi.Output[str]:
     """Return a name that is known when the nodes run with their configuration."""
     return configured.pool if isinstance(configured, PoolRollout) else configured.machine_config
 
 
 def labels(settings: Settings) -> dict[str, dict[str, str]]:
     """Return the labels that the stack gives, by node."""
-    found: dict[str, dict[str, str]] = {}
+    by_node: dict[str, dict[str, str]] = {}
     places = fabric_topology.labels(settings)
     for node in settings.nodes:
-        wanted = {SCALE_LABEL: "true"} if node.scale_client else {}
+        node_labels = {SCALE_LABEL: "true"} if node.scale_client else {}
         if settings.scale_pods and node in settings.workers:
-            wanted |= {names.SCALE_CORE: ""}
+            node_labels |= {names.SCALE_CORE: ""}
         pool = settings.pool_with(node.name)
         if pool and pool.own_machine_config_pool:
-            wanted |= role(pool.machine_config_pool)
+            node_labels |= role(pool.machine_config_pool)
         if node.mig:
-            wanted |= {names.MIG_CONFIG: node.mig}
+            node_labels |= {names.MIG_CONFIG: node.mig}
         if pool and isinstance(pool.gpu, DevicePluginSettings):
-            wanted |= {names.GPU_ACCELERATOR: "true"}
+            node_labels |= {names.GPU_ACCELERATOR: "true"}
         if pool:
-            wanted |= {names.GPU_NODE: "true", **pool.selector, **pool.labels}
+            node_labels |= {names.GPU_NODE: "true", **pool.selector, **pool.labels}
         elif settings.pools and node in settings.workers:
-            wanted |= {names.POOL: PLAIN}
-        wanted |= places.get(node.name, {})
-        if wanted:
-            found[node.name] = wanted
-    return found
+            node_labels |= {names.POOL: PLAIN}
+        node_labels |= places.get(node.name, {})
+        if node_labels:
+            by_node[node.name] = node_labels
+    return by_node
 
 
 def _memlock(pool: Pool, version: Ignition, opts: pulumi.ResourceOptions, timeout: int | None = None) -> Memlock:

@@ -202,7 +202,7 @@ def _data(job: Job, mounts: Mapping[str, MountOptions], locks: Locked | None) ->
     data_set = locked_data.of_job(tenant.namespace, name, split, locks) if name else None
     every = dict(mounts)
     if data_set is not None:
-        volume = next(each.volume for each in tenant.data_sets if each.name == name)
+        volume = next(entry.volume for entry in tenant.data_sets if entry.name == name)
         every[data_set.at] = MountOptions(volume=volume, read_only=True)
     volumes = {mount.volume: in_pods(tenant.all_volumes[mount.volume]) for mount in every.values()}
     return {"data_set": data_set, "volumes": volumes, "mounts": every}

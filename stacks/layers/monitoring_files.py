@@ -25,18 +25,18 @@ def files(settings: Settings) -> Mapping[str, str]:
         if gpu.monitoring is None:
             return {}
         args, routing = monitoring(settings, gpu, gpu.monitoring), gpu.monitoring.notify
-        found = _dashboards(args)
+        texts = _dashboards(args)
         if routing:
             names = [alert.name for alert in alerts(args.machines)] + ([suite.ALERT] if settings.suite else [])
-            found[alertmanager_file.NAME] = alertmanager_file.text(routing, names)
-        return found
+            texts[alertmanager_file.NAME] = alertmanager_file.text(routing, names)
+        return texts
     if gpu.exporter is None:
         return {}
     args = exporter_monitoring(settings, gpu.exporter).model_copy(update={"dashboards": True})
-    found = _dashboards(args)
+    texts = _dashboards(args)
     if not settings.version.service_monitors:
-        found[RULES] = yaml.safe_dump({"groups": groups(args.machines)}, sort_keys=False)
-    return found
+        texts[RULES] = yaml.safe_dump({"groups": groups(args.machines)}, sort_keys=False)
+    return texts
 
 
 def _dashboards(args: GpuMonitoringArgs) -> dict[str, str]:

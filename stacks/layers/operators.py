@@ -91,9 +91,9 @@ def _node_feature_worker(settings: Settings) -> NodeFeatureWorker | None:
 
 def added(settings: Settings, opts: pulumi.ResourceOptions) -> Added:
     """Declare the operators that `operators` of the settings has; what has webhooks comes after cert-manager."""
-    found = Added([], [])
+    operators = Added([], [])
     if settings.operators.cert_manager:
-        found.resources.append(install("cert-manager", settings.operators.cert_manager, settings, opts))
+        operators.resources.append(install("cert-manager", settings.operators.cert_manager, settings, opts))
     if settings.operators.jobset:
         installed = install("jobset-operator", settings.operators.jobset, settings, opts)
         args = JobSetOperatorArgs(
@@ -101,20 +101,20 @@ def added(settings: Settings, opts: pulumi.ResourceOptions) -> Added:
             ready_timeout=settings.timeouts.operator,
             protect=settings.protect,
         )
-        jobset = JobSetOperator("jobset", args, opts=after(opts, installed, *found.resources))
-        found.resources.append(jobset)
-        found.ready.append(jobset.instance)
-    return found
+        jobset = JobSetOperator("jobset", args, opts=after(opts, installed, *operators.resources))
+        operators.resources.append(jobset)
+        operators.ready.append(jobset.instance)
+    return operators
 
 
 def mpi(settings: Settings, opts: pulumi.ResourceOptions) -> list[MpiOperator]:
     """Declare the MPI operator where the environment has it."""
-    wanted, kind = settings.mpi_operator, settings.version.mpi_job
-    if wanted is None or kind is None:
+    operator, kind = settings.mpi_operator, settings.version.mpi_job
+    if operator is None or kind is None:
         return []
     args = MpiOperatorArgs(
         kind=kind,
-        **fields_of(MpiOperatorImages, wanted),
+        **fields_of(MpiOperatorImages, operator),
         ready_timeout=settings.timeouts.operator,
         protect=settings.protect,
     )

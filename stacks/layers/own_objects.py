@@ -46,8 +46,8 @@ class OwnObject:
 
 def files(folders: Sequence[str], root: Path) -> list[Path]:
     """Return the files that have the objects, in a fixed order."""
-    found = [path for folder in folders for path in _files(root / folder)]
-    return list(dict.fromkeys(found))
+    paths = [path for folder in folders for path in _files(root / folder)]
+    return list(dict.fromkeys(paths))
 
 
 def read(folders: Sequence[str], root: Path, places: Places | None = None) -> tuple[OwnObject, ...]:
@@ -71,19 +71,19 @@ def read(folders: Sequence[str], root: Path, places: Places | None = None) -> tu
         except yaml.YAMLError as error:
             problems.append(f"{name}:{error}")
     scopes = {(kind.group, kind.kind): kind.scope == "Namespaced" for kind in KINDS} | _defined(documents)
-    found: dict[Identity, OwnObject] = {}
+    by_identity: dict[Identity, OwnObject] = {}
     for name, node, content in documents:
         if faults := [*_faults(content, scopes)]:
             problems += [f"{_place(name, node, path)}: {problem}" for path, problem in faults]
             continue
-        each = OwnObject(Manifest(fields=content), _place(name, node, ()))
-        if each.identity in found:
-            other = found[each.identity]
-            problems.append(f"{each.place}: {each.manifest.name} is in {other.place}, too; remove one")
-        found[each.identity] = each
+        own_object = OwnObject(Manifest(fields=content), _place(name, node, ()))
+        if own_object.identity in by_identity:
+            other = by_identity[own_object.identity]
+            problems.append(f"{own_object.place}: {own_object.manifest.name} is in {other.place}, too; remove one")
+        by_identity[own_object.identity] = own_object
     if problems:
         raise wrong("objects", [f"  {problem}" for problem in problems])
-    return tuple(found.values())
+    return tuple(by_identity.values())
 
 
 def refuse_declared(own: Sequence[OwnObject]) -> None:
@@ -94,14 +94,14 @@ def refuse_declared(own: Sequence[OwnObject]) -> None:
 
 def transform(own: Sequence[OwnObject]) -> Any:
     """Return a transform that changes nothing, and raises SettingsError for an object that is among these as well."""
-    known = {each.identity: each for each in own}
+    by_identity = {own_object.identity: own_object for own_object in own}
 
     def refuse(args: pulumi.ResourceTransformArgs) -> None:
-        each = known.get(_identity(args.type_, args.props))
-        if each is not None and args.name != each.manifest.name:
+        own_object = by_identity.get(_identity(args.type_, args.props))
+        if own_object is not None and args.name != own_object.manifest.name:
             raise SettingsError(
-                f"{each.place}: {each.manifest.name} is an object that the stack declares itself; remove the manifest, "
-                f"and change it by its settings or by `extra: {{{each.manifest.name}: ...}}`"
+                f"{own_object.place}: {own_object.manifest.name} is an object that the stack declares itself; remove "
+                f"the manifest, and change it by its settings or by `extra: {{{own_object.manifest.name}: ...}}`"
             )
 
     return refuse
@@ -109,12 +109,12 @@ def transform(own: Sequence[OwnObject]) -> Any:
 
 def of_platform(own: Sequence[OwnObject], declared: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
     """Yield a sentence for each object of tenants that their platform declares: `declared` are its types and inputs."""
-    known = {each.identity: each for each in own}
+    by_identity = {own_object.identity: own_object for own_object in own}
     for token, inputs in declared:
-        if each := known.get(_identity(token, inputs)):
+        if own_object := by_identity.get(_identity(token, inputs)):
             yield (
-                f"{each.place}: {each.manifest.name} is an object that the stack of the platform declares; remove the "
-                "manifest, and change the object there"
+                f"{own_object.place}: {own_object.manifest.name} is an object that the stack of the platform declares; "
+                "remove the manifest, and change the object there"
             )
 
 
@@ -129,7 +129,7 @@ def build(
     """Declare them after the platform; return what all jobs wait for, and what those of a tenant do."""
     if not own:
         return [], []
-    args = OwnObjectsArgs(manifests=tuple(each.manifest for each in own), protect=protect)
+    args = OwnObjectsArgs(manifests=tuple(own_object.manifest for own_object in own), protect=protect)
     declared = OwnObjects("objects", args, ready, {name: team.namespace for name, team in teams.items()}, opts=opts)
     for_all = [applied for namespace, applied in declared.applied.items() if namespace not in teams]
     return for_all, [OfTenant(name, applied) for name, applied in declared.applied.items() if name in teams]
@@ -137,7 +137,7 @@ def build(
 
 def _files(path: Path) -> list[Path]:
     if path.is_dir():
-        return sorted(each for each in path.rglob("*") if each.suffix in SUFFIXES and each.is_file())
+        return sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
     return [path] if path.is_file() else []
 
 
@@ -150,14 +150,14 @@ def _missing(folder: str, root: Path) -> Iterator[str]:
 
 def _defined(documents: Sequence[tuple[str, Any, Any]]) -> dict[tuple[str, str], bool]:
     """Return whether kinds have namespaces that a document defines, by group and kind."""
-    found = {}
+    scopes = {}
     for *_, content in documents:
         if isinstance(content, Mapping) and content.get("kind") == kinds.CUSTOM_RESOURCE_DEFINITION.kind:
             spec = content.get("spec")
             named = spec.get("names") if isinstance(spec, Mapping) else None
             if isinstance(spec, Mapping) and isinstance(named, Mapping):
-                found[str(spec.get("group")), str(named.get("kind"))] = spec.get("scope") == "Namespaced"
-    return found
+                scopes[str(spec.get("group")), str(named.get("kind"))] = spec.get("scope") == "Namespaced"
+    return scopes
 
 
 def _faults(content: Any, scopes: Mapping[tuple[str, str], bool]) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -221,6 +221,6 @@ def _place(name: str, node: Any, path: tuple[str, ...]) -> str:
 def _identity(token: str, inputs: Mapping[str, Any]) -> Identity:
     version, _, kind = token.removeprefix("kubernetes:").rpartition(":")
     group = version.rpartition("/")[0]
-    found = inputs.get("metadata")
-    metadata: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
+    content = inputs.get("metadata")
+    metadata: Mapping[str, Any] = content if isinstance(content, Mapping) else {}
     return "" if group == "core" else group, kind, str(metadata.get("namespace") or ""), str(metadata.get("name") or "")

@@ -25,13 +25,13 @@ def operator(
     `earlier` has the operators of its kinds of jobs, as Kueue manages only those that are served when it starts, and
     cert-manager.
     """
-    wanted = settings.queues
-    if wanted is None:
+    queues = settings.queues
+    if queues is None:
         return []
-    installed = install("kueue-operator", wanted.operator, settings, opts)
+    installed = install("kueue-operator", queues.operator, settings, opts)
     frameworks = (*KueueOperatorArgs().frameworks, *(("TrainJob",) if settings.trainer else ()))
     args = KueueOperatorArgs(
-        installed=wanted.operator.installed, frameworks=frameworks, ready_timeout=settings.timeouts.operator
+        installed=queues.operator.installed, frameworks=frameworks, ready_timeout=settings.timeouts.operator
     )
     return [KueueOperator("kueue", args, opts=after(opts, installed, *earlier))]
 
@@ -40,16 +40,16 @@ def build(
     settings: Settings, kueue: Sequence[KueueOperator], teams: Mapping[str, Tenant], opts: pulumi.ResourceOptions
 ) -> list[Queues]:
     """Declare the queues, where the environment has them."""
-    wanted = settings.queues
-    if wanted is None:
+    queues = settings.queues
+    if queues is None:
         return []
     args = QueuesArgs(
         flavors=_flavors(settings),
         tenants=tuple(
-            TenantQueue(namespace=tenant.namespace, quotas=quotas.of(tenant, wanted.launchers, settings))
+            TenantQueue(namespace=tenant.namespace, quotas=quotas.of(tenant, queues.launchers, settings))
             for tenant in settings.tenants
         ),
-        **fields_of(QueuePolicy, wanted),
+        **fields_of(QueuePolicy, queues),
         timeout=settings.timeouts.object,
     )
     return [Queues("queues", args, teams, flavor=settings.has_platform, opts=after(opts, *kueue))]

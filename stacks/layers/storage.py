@@ -46,21 +46,21 @@ def build(
     driver: ScaleCsi | ScaleContainerNative
     if isinstance(storage, ContainerNativeStorage):
         driver = _container_native(settings, storage, accounts, after(opts, *configured))
-        known = driver.file_system
+        ready = driver.file_system
     else:
         driver = _driver(settings, storage, accounts, opts)
-        known = driver.driver
+        ready = driver.driver
     # The provider waits minutes for a claim, and an operator may take longer.
     served = after(opts, driver)
     classes = {
-        each.class_name: StorageClass(
-            f"{each.class_name}-storage",
-            StorageClassArgs(**fields_of(StorageClassFields, each), protect=settings.protect),
+        storage_class.class_name: StorageClass(
+            f"{storage_class.class_name}-storage",
+            StorageClassArgs(**fields_of(StorageClassFields, storage_class), protect=settings.protect),
             opts=served,
         )
-        for each in storage.classes
+        for storage_class in storage.classes
     }
-    return Stored(classes, [known, *(each.class_name for each in classes.values())])
+    return Stored(classes, [ready, *(storage_class.class_name for storage_class in classes.values())])
 
 
 def data(

@@ -55,7 +55,10 @@ def _pod_security(settings: Settings, tenant: TenantSettings) -> PodSecurity | N
 
 def priority_classes(settings: Settings, opts: pulumi.ResourceOptions) -> list[PriorityClass]:
     """Declare the priority classes."""
-    return [PriorityClass(f"{each.class_name}-priority", each, opts=opts) for each in settings.priority_classes]
+    return [
+        PriorityClass(f"{priority_class.class_name}-priority", priority_class, opts=opts)
+        for priority_class in settings.priority_classes
+    ]
 
 
 def pull_secrets(

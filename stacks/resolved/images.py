@@ -111,16 +111,16 @@ def by_ssh(workload: Started, settings: Settings) -> bool:
 
 def build(workload: Started, settings: Settings) -> BuildSettings | None:
     """Return the build whose image a workload names; None for none, or one that is not there."""
-    wanted = (workload.tenant, workload.build)
-    return next((each for each in settings.builds if (each.tenant, each.name) == wanted), None)
+    key = (workload.tenant, workload.build)
+    return next((image_build for image_build in settings.builds if (image_build.tenant, image_build.name) == key), None)
 
 
 def image(workload: Started, built: BuildSettings | None, machine: Profile, settings: Settings) -> str | None:
     """Return the image of a workload: its own, a build's, or the program's; None where there is none that fits."""
     if built:
         return built.image(settings.version.registry)
-    known = settings.program(workload.program).images
-    return workload.image or default(known, machine, settings, ssh=by_ssh(workload, settings))
+    references = settings.program(workload.program).images
+    return workload.image or default(references, machine, settings, ssh=by_ssh(workload, settings))
 
 
 def default(references: Sequence[str], machine: Profile, settings: Settings, *, ssh: bool) -> str | None:
@@ -128,15 +128,15 @@ def default(references: Sequence[str], machine: Profile, settings: Settings, *, 
 
     Of images that are neither known here nor declared it is taken for granted.
     """
-    return next((each for each in references if unfit(each, machine, settings, ssh=ssh) is None), None)
+    return next((reference for reference in references if unfit(reference, machine, settings, ssh=ssh) is None), None)
 
 
 def unfit(reference: str, machine: Profile, settings: Settings, *, ssh: bool) -> str | None:
     """Return why an image cannot run on a machine; None if it can, or nothing is known of it."""
-    known = IMAGES.get(reference)
-    if known and (reason := known.unfit(machine.architecture, ssh=ssh)):
+    record = IMAGES.get(reference)
+    if record and (reason := record.unfit(machine.architecture, ssh=ssh)):
         return reason
-    declared = settings.image_architectures.get(reference) or (("amd64",) if known and known.amd64_alone else ())
+    declared = settings.image_architectures.get(reference) or (("amd64",) if record and record.amd64_alone else ())
     needed = CPU_ARCHITECTURES[machine.cpu_architecture]
     if declared and needed not in declared:
         return f"is for {' and '.join(declared)} alone, and the processors of {machine.name} are {needed}"

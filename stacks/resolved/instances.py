@@ -26,10 +26,10 @@ def by_node(size: str, pool: Pool) -> Mapping[str, int]:
 
 def offered(nodes: Iterable[NodeSettings]) -> Mapping[str, int]:
     """Return every size that nodes have, with the number of such instances."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for node in nodes:
-        found.update(node.instances)
-    return dict(sorted(found.items()))
+        counts.update(node.instances)
+    return dict(sorted(counts.items()))
 
 
 def most_of_a_gpu(size: str, pool: Pool) -> int:
@@ -53,5 +53,5 @@ def limits(namespace: str, settings: Settings) -> dict[str, int]:
     for pool in settings.gpu_pools:
         sharing = settings.everyone if lends and settings.shares(tenant, pool) else (tenant,)
         for size in offered(pool.nodes):
-            amounts[size] = max(amounts[size], sum(each.instance_quota.get(size, 0) for each in sharing))
+            amounts[size] = max(amounts[size], sum(holder.instance_quota.get(size, 0) for holder in sharing))
     return dict(sorted(amounts.items()))

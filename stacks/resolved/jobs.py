@@ -137,7 +137,9 @@ Job = PlainJob | ProgramJob
 @by_identity(results=4)
 def by_stage(settings: Settings) -> tuple[tuple[Stage, tuple[Job, ...]], ...]:
     """Return each stage with its jobs, in order; raise ValueError for a workload that `checks.workload` refuses."""
-    return tuple((stage, tuple(resolve(each, settings) for each in stage.workloads)) for stage in settings.stages)
+    return tuple(
+        (stage, tuple(resolve(workload, settings) for workload in stage.workloads)) for stage in settings.stages
+    )
 
 
 def every(settings: Settings) -> Iterator[Job]:
@@ -152,10 +154,10 @@ def resolve(workload: Workload, settings: Settings) -> Job:
     Raises ValueError with the reason for a tenant or a pool that the stack does not have, and where the workload names
     a number of GPUs for which nothing fits.
     """
-    tenant = next((each for each in settings.tenants if each.namespace == workload.tenant), None)
+    tenant = next((tenant for tenant in settings.tenants if tenant.namespace == workload.tenant), None)
     if tenant is None:
-        known = ", ".join(sorted(each.namespace for each in settings.tenants))
-        raise ValueError(f"tenant {workload.tenant!r} is unknown; known: {known}")
+        namespaces = ", ".join(sorted(tenant.namespace for tenant in settings.tenants))
+        raise ValueError(f"tenant {workload.tenant!r} is unknown; known: {namespaces}")
     pool = _pool(workload, tenant, settings)
     if isinstance(workload, Unstarted):
         return PlainJob(workload, tenant, pool, workload.name, workload.wait or Wait.FINISHED)
@@ -208,8 +210,8 @@ def pool_of(name: str | None, tenant: TenantSettings | None, settings: Settings)
         declared = [pool for pool in pools if pool.declared]
         if pool := next((pool for pool in declared if pool.name == name), None):
             return pool
-        known = ", ".join(pool.name for pool in declared) or "none"
-        raise ValueError(f"pool {name!r} is none of `pools`: {known}; correct it, or leave it out")
+        names = ", ".join(pool.name for pool in declared) or "none"
+        raise ValueError(f"pool {name!r} is none of `pools`: {names}; correct it, or leave it out")
     usable = [pool for pool in pools if settings.gpu_quota(tenant, pool)] if tenant and len(pools) > 1 else pools
     if len(usable) == 1:
         return usable[0]

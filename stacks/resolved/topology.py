@@ -69,11 +69,11 @@ def levels(pool: Pool, settings: Settings) -> tuple[TopologyLevel, ...]:
 
     Nodes that no fabric joins have those alone at which the settings place them.
     """
-    wanted = settings.queues.topology if settings.queues else None
-    if wanted is None or (wanted.levels and not without_fabric(pool)):
-        return wanted.levels if wanted else ()
+    topology_settings = settings.queues.topology if settings.queues else None
+    if topology_settings is None or (topology_settings.levels and not without_fabric(pool)):
+        return topology_settings.levels if topology_settings else ()
     named = {level for place in positions(pool, settings).values() for level in place}
-    possible = wanted.levels or [TopologyLevel(name=level) for level in topology.LABELS]
+    possible = topology_settings.levels or [TopologyLevel(name=level) for level in topology.LABELS]
     return tuple(level for level in possible if level.name in named)
 
 
@@ -89,12 +89,12 @@ def level_names(settings: Settings) -> tuple[str, ...]:
 
 def labels(settings: Settings) -> Mapping[str, Mapping[str, str]]:
     """Return the labels that the stack gives its GPU nodes for their places in the fabric, by node."""
-    found: dict[str, Mapping[str, str]] = {}
+    by_node: dict[str, Mapping[str, str]] = {}
     for pool in settings.gpu_pools:
         if set_here := [level for level in levels(pool, settings) if not level.existing]:
             for node, place in positions(pool, settings).items():
-                found[node] = {level.key: place[level.name] for level in set_here if level.name in place}
-    return found
+                by_node[node] = {level.key: place[level.name] for level in set_here if level.name in place}
+    return by_node
 
 
 def request(workload: SpanningWorkload, pool: Pool, settings: Settings) -> TopologyRequest | None:
@@ -102,17 +102,21 @@ def request(workload: SpanningWorkload, pool: Pool, settings: Settings) -> Topol
 
     The request of all jobs is for those of pools that have its level.
     """
-    wanted = settings.queues.topology if settings.queues else None
-    of_all = wanted.jobs if wanted and wanted.jobs and label(wanted.jobs, pool, settings) else None
+    topology_settings = settings.queues.topology if settings.queues else None
+    of_all = (
+        topology_settings.jobs
+        if topology_settings and topology_settings.jobs and label(topology_settings.jobs, pool, settings)
+        else None
+    )
     return workload.topology or of_all
 
 
-def label(wanted: TopologyRequest, pool: Pool, settings: Settings) -> LabelKey | None:
+def label(closeness: TopologyRequest, pool: Pool, settings: Settings) -> LabelKey | None:
     """Return the label of the level that a request names.
 
     None where the pool has no such level, which `checks.topology` reports.
     """
-    name = wanted.required or wanted.preferred
+    name = closeness.required or closeness.preferred
     return next((level.key for level in (*levels(pool, settings), HOSTS) if level.name == name), None)
 
 
@@ -121,14 +125,14 @@ def domains(level: str, pool: Pool, settings: Settings) -> Mapping[str, tuple[st
 
     None of nodes whose place is not known, because others label them.
     """
-    names = [each.name for each in levels(pool, settings)]
+    names = [pool_level.name for pool_level in levels(pool, settings)]
     above = names[: names.index(level) + 1] if level in names else names
-    found: dict[str, tuple[str, ...]] = {}
+    by_domain: dict[str, tuple[str, ...]] = {}
     for node, place in positions(pool, settings).items():
         if all(name in place for name in above):
             path = "/".join([*(place[name] for name in above), *([node] if level == topology.HOST else [])])
-            found[path] = (*found.get(path, ()), node)
-    return found
+            by_domain[path] = (*by_domain.get(path, ()), node)
+    return by_domain
 
 
 def within(level: str, free: Mapping[str, int], pool: Pool, settings: Settings) -> list[dict[str, int]]:

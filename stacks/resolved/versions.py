@@ -10,13 +10,13 @@ def requested(settings: Settings) -> Mapping[str, str]:
     """Return part of the stack -> version."""
     gpu, mpi = settings.gpu, settings.mpi_operator
     drivers = sorted({pool.driver.version for pool in settings.gpu_pools if pool.driver})
-    found = {
+    versions = {
         "OpenShift": settings.release,
         "way to GPUs": gpu.enablement if isinstance(gpu, DevicePluginSettings) else _channel(gpu),
         "GPU driver": ", ".join(drivers),
         "MPI operator": mpi.image if mpi else "",
     }
-    return {part: version for part, version in found.items() if version}
+    return {part: version for part, version in versions.items() if version}
 
 
 def _channel(gpu: GpuOperatorSettings | SpecialResourceSettings) -> str:
