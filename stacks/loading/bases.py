@@ -52,16 +52,16 @@ class Whole:
 
         Where there is no such position, the file if it is a base, and nothing of the stack's own.
         """
-        file, there = self._at(place)
-        return _where(self.root, file, there, self.source, of_key=of_key) if self._written(file, there) else ""
+        file, origin = self._at(place)
+        return _where(self.root, file, origin, self.source, of_key=of_key) if self._written(file, origin) else ""
 
     def shown(self, place: Sequence[str | int], *, of_key: bool = False) -> str:
         """Return how the message of a place begins: with its position, and its path in its file."""
-        _, there = self._at(place)
-        path = _path(there)
+        _, origin = self._at(place)
+        path = _path(origin)
         return self.where(place, of_key=of_key) + (f"{path}: " if path else "")
 
-    def _written(self, file: str, there: Place) -> bool:
+    def _written(self, file: str, origin: Place) -> bool:
         """Say whether a file is where a setting is from: the engine may have the stack's own from somewhere else."""
         if file != self.source:
             return True
@@ -69,8 +69,8 @@ class Whole:
             text = content(self.root / file)
         except (OSError, FileError):
             return False
-        key = there[1] if len(there) > 1 else None
-        pair = [each.get(key) if isinstance(each, Mapping) else each for each in (text, self.own)]
+        key = origin[1] if len(origin) > 1 else None
+        pair = [side.get(key) if isinstance(side, Mapping) else side for side in (text, self.own)]
         return text is not None and pair[0] == pair[1]
 
     def _at(self, place: Sequence[str | int]) -> tuple[str, Place]:
@@ -96,31 +96,31 @@ def whole(data: Any, source: str, root: Path) -> Whole:
     return Whole(part.plain, data, source, root, part, tuple(files))
 
 
-def _where(root: Path, file: str, there: Place, own: str, *, of_key: bool = False) -> str:
-    place = ("config", *there) if there[:1] == (SETTING,) else there
-    found = positions.located(file, root / file, place, of_key=of_key)
-    return "" if found == own else f"{found}: "
+def _where(root: Path, file: str, origin: Place, own: str, *, of_key: bool = False) -> str:
+    place = ("config", *origin) if origin[:1] == (SETTING,) else origin
+    position = positions.located(file, root / file, place, of_key=of_key)
+    return "" if position == own else f"{position}: "
 
 
-def _path(there: Place) -> str:
-    return positions.path(there[1:] if there[:1] == (SETTING,) else there)
+def _path(origin: Place) -> str:
+    return positions.path(origin[1:] if origin[:1] == (SETTING,) else origin)
 
 
 def _with_base(own: Part, root: Path, files: list[str]) -> Part:
     """Return the settings of a file over those of its base; note in `files` which ones are read."""
-    given, rest = _given(own, root)
-    if given.base is None:
-        if given.without:
+    derivation, rest = _derivation(own, root)
+    if derivation.base is None:
+        if derivation.without:
             problem = "there is no base to leave anything out of; name one, or remove this"
             raise _wrong(own, ("without",), problem, root)
         return rest
-    name = _name(given.base, own, root)
+    name = _name(derivation.base, own, root)
     if name in files:
         problem = f"{' -> '.join([*files, name])}: a file cannot be its own base; leave one out"
         raise _wrong(own, ("base",), problem, root)
     files.append(name)
     base = _with_base(_read(name, own, root), root, files)
-    for index, path in enumerate(given.without):
+    for index, path in enumerate(derivation.without):
         less = merging.left_out(base, path, _MODELS)
         if less is None:
             problem = f"{name} has no {path}; correct the path, or remove it"
@@ -129,18 +129,18 @@ def _with_base(own: Part, root: Path, files: list[str]) -> Part:
     return merging.merged(base, rest, _MODELS)
 
 
-def _given(own: Part, root: Path) -> tuple[Based, Part]:
+def _derivation(own: Part, root: Path) -> tuple[Based, Part]:
     """Return what a file says of its base, and all else that it says."""
     if not isinstance(own.content, dict):
         return Based(), own
-    said = {key: part.plain for key, part in own.content.items() if key in _FIELDS}
+    fields = {key: part.plain for key, part in own.content.items() if key in _FIELDS}
     try:
-        given = Based.model_validate(said)
+        derivation = Based.model_validate(fields)
     except ValidationError as errors:
         first = errors.errors(include_url=False)[0]
         problem = f"{field_errors.problem(first)} (value: {first['input']!r}); {_REMEDIES[str(first['loc'][0])]}"
         raise _wrong(own, first["loc"], problem, root) from None
-    return given, replace(own, content={key: part for key, part in own.content.items() if key not in _FIELDS})
+    return derivation, replace(own, content={key: part for key, part in own.content.items() if key not in _FIELDS})
 
 
 def _name(path: str, own: Part, root: Path) -> str:
@@ -160,18 +160,18 @@ def _file(path: str, root: Path) -> Path:
 def _read(name: str, own: Part, root: Path) -> Part:
     """Return the settings in a base."""
     try:
-        found = yaml_text.read_file(root / name, name)
+        document = yaml_text.read_file(root / name, name)
     except OSError as error:
         raise _wrong(own, ("base",), f"cannot read {name!r} ({error.strerror}); correct the path", root) from None
     except FileError as error:
         raise SettingsError(str(error)) from None
     place: Place = ()
-    if isinstance(found, Mapping) and "config" in found:
-        config, place = found["config"], (SETTING,)
-        found = config.get(SETTING) if isinstance(config, Mapping) else None
-    if not isinstance(found, Mapping):
+    if isinstance(document, Mapping) and "config" in document:
+        config, place = document["config"], (SETTING,)
+        document = config.get(SETTING) if isinstance(config, Mapping) else None
+    if not isinstance(document, Mapping):
         raise _wrong(own, ("base",), f"{name!r} has no settings; write them there, e.g. `protect: true`", root)
-    part = parts(found, name, place)
+    part = parts(document, name, place)
     _refuse_secrets(part, root)
     return part
 
@@ -187,5 +187,5 @@ def _refuse_secrets(part: Part, root: Path) -> None:
 
 
 def _wrong(own: Part, place: Place, problem: str, root: Path) -> SettingsError:
-    there = (*own.place, *place)
-    return wrong(own.file, [f"  {_where(root, own.file, there, own.file)}{_path(there)}: {problem}"])
+    origin = (*own.place, *place)
+    return wrong(own.file, [f"  {_where(root, own.file, origin, own.file)}{_path(origin)}: {problem}"])

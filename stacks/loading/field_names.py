@@ -20,17 +20,22 @@ def closest(model: type[BaseModel], place: Sequence[str | int], taken: Collectio
     models = [model]
     for part in place[:-1]:
         models = below(models, part)
-    known = {name for each in models for name in each.model_fields}
+    fields = {name for variant in models for name in variant.model_fields}
     field, written = _MEANT.get(str(place[-1]), ("", ""))
-    if field in known:
+    if field in fields:
         return None if field in taken else written
-    return next(iter(get_close_matches(str(place[-1]), sorted(known - set(taken)), n=1)), None)
+    return next(iter(get_close_matches(str(place[-1]), sorted(fields - set(taken)), n=1)), None)
 
 
 def below(models: list[type[BaseModel]], part: str | int) -> list[type[BaseModel]]:
     """Return the models that the next part of a place leads to; of an index, a map's key or a plain field the same."""
-    inner = [each for one in models if part in one.model_fields for each in models_of(one.model_fields[str(part)])]
-    return inner or [each for each in models if is_variant(each, part)] or models
+    inner = [
+        field_model
+        for model in models
+        if part in model.model_fields
+        for field_model in models_of(model.model_fields[str(part)])
+    ]
+    return inner or [model for model in models if is_variant(model, part)] or models
 
 
 def models_of(field: Any) -> Iterator[type[BaseModel]]:

@@ -33,11 +33,11 @@ def of_problem(problem: str, settings: Settings) -> Place:
     `tenants: gpu_quota 33 of adas` is about the field of that tenant, `stages: job nccl-test-02x08: layout` about that
     of the job. What the message does not say is left out, and so is what the settings do not have.
     """
-    found = _PATH.match(problem)
-    if found is None:
+    match = _PATH.match(problem)
+    if match is None:
         return ()
-    place, value = _followed(settings, found[0])
-    rest = problem[found.end() :]
+    place, value = _followed(settings, match[0])
+    rest = problem[match.end() :]
     while isinstance(value, tuple) and (entry := _entry(value, rest, settings)):
         inner, value, named = entry
         place += inner
@@ -77,10 +77,10 @@ def _entry(entries: tuple[Any, ...], text: str, settings: Settings) -> tuple[Pla
     named: list[tuple[tuple[int, int], tuple[Place, Any, int]]] = []
     for place, entry, names in _all(entries, settings):
         for name in names:
-            if found := re.search(rf"(?:\bof |\bjob |^: |^ |')({re.escape(name)})(?=[\s:',;]|$)", text):
-                said = sum(value in problem for value in {*_values(entry)})
-                named.append(((found.start(1), -said), (place, entry, found.end(1))))
-    return min(reversed(named), key=lambda each: each[0])[1] if named else None
+            if match := re.search(rf"(?:\bof |\bjob |^: |^ |')({re.escape(name)})(?=[\s:',;]|$)", text):
+                mentions = sum(value in problem for value in {*_values(entry)})
+                named.append(((match.start(1), -mentions), (place, entry, match.end(1))))
+    return min(reversed(named), key=lambda candidate: candidate[0])[1] if named else None
 
 
 def _all(entries: tuple[Any, ...], settings: Settings) -> Iterator[tuple[Place, Any, list[str]]]:

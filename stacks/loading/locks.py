@@ -22,30 +22,30 @@ def read(settings: Settings, root: Path) -> Locked:
     Raises SettingsError, which lists all that is wrong: a lock that is missing, was edited manually or was selected by
     other settings, and sets that are larger than their volumes.
     """
-    found: dict[tuple[str, str], Lock] = {}
+    locks: dict[tuple[str, str], Lock] = {}
     problems = []
     for tenant in settings.tenants:
-        for each in tenant.data_sets:
-            place = f"tenants: data_sets.{each.name} of {tenant.namespace}"
+        for selection in tenant.data_sets:
+            place = f"tenants: data_sets.{selection.name} of {tenant.namespace}"
             try:
-                made = lock.read(root / each.lock_file, each.lock_file)
+                made = lock.read(root / selection.lock_file, selection.lock_file)
             except DataSetError as error:
                 problems.append(f"{place}: {error}")
                 continue
-            problems += [f"{place}: {each.lock_file} {reason}" for reason in stale(made, each)]
-            found[tenant.namespace, each.name] = made
-    problems += data_set.problems(settings, found)
+            problems += [f"{place}: {selection.lock_file} {reason}" for reason in stale(made, selection)]
+            locks[tenant.namespace, selection.name] = made
+    problems += data_set.problems(settings, locks)
     if problems:
-        raise wrong("data sets", [f"  {each}" for each in problems])
-    return found
+        raise wrong("data sets", [f"  {problem}" for problem in problems])
+    return locks
 
 
-def stale(made: Lock, wanted: DataSetSettings) -> Iterator[str]:
+def stale(made: Lock, selection: DataSetSettings) -> Iterator[str]:
     """Yield why a lock is not that of the settings."""
-    again = f"run `./hpc data select {wanted.name} --stack STACK`, and review its lock"
-    if made.name != wanted.name:
+    again = f"run `./hpc data select {selection.name} --stack STACK`, and review its lock"
+    if made.name != selection.name:
         yield f"is the lock of {made.name}; correct `lock`, or {again}"
-    elif others := choice.differing(made.choice, wanted):
+    elif others := choice.differing(made.choice, selection):
         yield f"was selected with other {', '.join(others)}; {again}"
-    elif made.query != query.frames(wanted, choice.card_of(wanted.card)):
-        yield f"was selected with another card {wanted.card}; {again}"
+    elif made.query != query.frames(selection, choice.card_of(selection.card)):
+        yield f"was selected with another card {selection.card}; {again}"

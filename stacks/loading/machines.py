@@ -13,18 +13,18 @@ FIELD = "machines"
 
 def read(data: Any, root: Path) -> tuple[dict[str, Profile], list[tuple[Place, str]]]:
     """Return the machines that `data` names by name, and what is wrong at which place; files are below `root`."""
-    found: dict[str, Profile] = {}
+    profiles: dict[str, Profile] = {}
     wrong: list[tuple[Place, str]] = []
     for index, path in enumerate(_paths(data)):
         name = Path(path).stem
         try:
-            if name in PROFILES or missing(name) or name in found:
-                there = "this list" if name in found else "core/hardware/machines"
-                raise ValueError(f"{path}: {name} is a machine of {there}, too; give the file another name")
-            found[name] = read_machine(_file(path, root))
+            if name in PROFILES or missing(name) or name in profiles:
+                owner = "this list" if name in profiles else "core/hardware/machines"
+                raise ValueError(f"{path}: {name} is a machine of {owner}, too; give the file another name")
+            profiles[name] = read_machine(_file(path, root))
         except ValueError as error:
             wrong.append(((FIELD, index), str(error)))
-    return found, wrong
+    return profiles, wrong
 
 
 def _file(path: str, root: Path) -> Path:

@@ -49,7 +49,7 @@ def left_out(base: Part, path: str, models: Models) -> Part | None:
         return None
     for key, part in base.content.items():
         if path == str(key):
-            return replace(base, content={name: each for name, each in base.content.items() if name != key})
+            return replace(base, content={name: value for name, value in base.content.items() if name != key})
         if not path.startswith(f"{key}."):
             continue
         info, rest = _info(models, key), path.removeprefix(f"{key}.")
@@ -84,21 +84,21 @@ def _field(base: Part, own: Part, info: FieldInfo | None) -> Part:
 def _entries(base: list[Part], own: list[Part], keys: Sequence[str], models: Models) -> Iterator[Part]:
     """Yield the entries of both; one whose key its file has already stays as it is, to be refused as a duplicate."""
     first: dict[Any, Part] = {}
-    for each in own:
-        first.setdefault(_key(each, keys), each)
+    for entry in own:
+        first.setdefault(_key(entry, keys), entry)
     first.pop(None, None)
     merging = set()
     for part in base:
         over = first.pop(_key(part, keys), None)
         merging.add(id(over))
         yield part if over is None else merged(part, over, models)
-    yield from (each for each in own if id(each) not in merging)
+    yield from (entry for entry in own if id(entry) not in merging)
 
 
 def _key(entry: Part, keys: Sequence[str]) -> tuple[Any, ...] | None:
     """Return what an entry is known by; None for one that lacks a part of it."""
-    found = tuple(entry.content.get(key) for key in keys) if isinstance(entry.content, dict) else ()
-    values = tuple(part.content for part in found if part is not None and not isinstance(part.content, dict | list))
+    fields = tuple(entry.content.get(key) for key in keys) if isinstance(entry.content, dict) else ()
+    values = tuple(part.content for part in fields if part is not None and not isinstance(part.content, dict | list))
     return values if len(values) == len(keys) else None
 
 

@@ -21,7 +21,7 @@ from stacks.settings.error import SettingsError, wrong
 from stacks.settings.layers import OBJECTS_PART, TENANTS_PART, Neighbours, PlatformLayer, TenantsFile
 from stacks.settings.platform import Settings
 
-__all__ = ["KEY", "PROJECT", "Settings", "SettingsError", "file", "known", "load", "parse", "tenants_of", "whole"]
+__all__ = ["KEY", "PROJECT", "Settings", "SettingsError", "file", "load", "parse", "stack_names", "tenants_of", "whole"]
 
 ROOT = project.FOLDER
 _BASE = re.compile(r"base[\"']?:\s*[\"']?([^\s\"'#,{}]+\.ya?ml)\b")
@@ -43,29 +43,29 @@ def parse(data: Any, source: str, stack: str = "", root: Path = ROOT) -> Setting
     return _checked(_read(PlatformLayer if layered else Settings, own, root), own)
 
 
-def _read(model: type[M], given: Whole, root: Path = ROOT) -> M:
-    own, problems = machines.read(given.data, root)
+def _read(model: type[M], document: Whole, root: Path = ROOT) -> M:
+    own, problems = machines.read(document.data, root)
     if problems:
-        raise wrong(given.source, [f"  {given.shown(place)}{problem}" for place, problem in problems])
+        raise wrong(document.source, [f"  {document.shown(place)}{problem}" for place, problem in problems])
     try:
-        return model.model_validate(given.data, context=own)
+        return model.model_validate(document.data, context=own)
     except ValidationError as errors:
-        raise wrong(given.source, wrong_values.lines(errors, given, model)) from None
+        raise wrong(document.source, wrong_values.lines(errors, document, model)) from None
 
 
 def _checked(settings: S, own: Whole, platform: Whole | None = None) -> S:
     """Return `settings` unless they contradict each other; what tenants have is in `own`, all else in `platform`."""
-    found = [f"  {_where(problem, settings, own, platform)}{problem}" for problem in consistency.problems(settings)]
-    if found:
-        raise wrong(own.source, found)
+    problems = [f"  {_where(problem, settings, own, platform)}{problem}" for problem in consistency.problems(settings)]
+    if problems:
+        raise wrong(own.source, problems)
     return settings.from_files(lambda place: _file_of(str(place[0]), own, platform).shown(place))
 
 
 def _where(problem: str, settings: Settings, own: Whole, platform: Whole | None) -> str:
     """Return where the message of a rule says that its setting is."""
-    given = _file_of(problem, own, platform)
-    where = given.where(field_places.as_written(field_places.of_problem(problem, settings), given.data))
-    return where if where or given is own else f"{given.source}: "
+    document = _file_of(problem, own, platform)
+    where = document.where(field_places.as_written(field_places.of_problem(problem, settings), document.data))
+    return where if where or document is own else f"{document.source}: "
 
 
 def _file_of(setting: str, own: Whole, platform: Whole | None) -> Whole:
@@ -73,25 +73,25 @@ def _file_of(setting: str, own: Whole, platform: Whole | None) -> Whole:
     return own if platform is None or setting.startswith((*TENANTS_PART, *OBJECTS_PART)) else platform
 
 
-def _on_platform(given: Whole, stack: str, root: Path) -> Settings:
+def _on_platform(document: Whole, stack: str, root: Path) -> Settings:
     """Return tenants with what is in the files that belong to them."""
-    own = _read(TenantsFile, given)
+    own = _read(TenantsFile, document)
     try:
-        there = whole(own.platform, root)
-        if not isinstance(there.data, Mapping) or "layer" not in there.data:
+        platform_document = whole(own.platform, root)
+        if not isinstance(platform_document.data, Mapping) or "layer" not in platform_document.data:
             raise SettingsError(
-                f"{there.source} is not the file of a platform alone; write `layer: platform` there, and move its "
-                f"{', '.join(TENANTS_PART)} to files such as this one"
+                f"{platform_document.source} is not the file of a platform alone; write `layer: platform` there, and "
+                f"move its {', '.join(TENANTS_PART)} to files such as this one"
             )
-        platform = _checked(_read(PlatformLayer, there, root), there)
+        platform = _checked(_read(PlatformLayer, platform_document, root), platform_document)
     except SettingsError as error:
-        raise SettingsError(f"{given.shown(('platform',))}{own.platform!r} cannot be used\n{error}") from None
+        raise SettingsError(f"{document.shown(('platform',))}{own.platform!r} cannot be used\n{error}") from None
     neighbours = tuple(
-        Neighbours(file=each.source, tenants=_read(TenantsFile, each).tenants)
-        for name, each in _tenants(own.platform, root)
+        Neighbours(file=neighbour.source, tenants=_read(TenantsFile, neighbour).tenants)
+        for name, neighbour in _tenants(own.platform, root)
         if name != stack
     )
-    return _checked(layer_settings.on(platform, own, neighbours), given, there)
+    return _checked(layer_settings.on(platform, own, neighbours), document, platform_document)
 
 
 def tenants_of(platform: str, root: Path) -> list[str]:
@@ -102,11 +102,11 @@ def tenants_of(platform: str, root: Path) -> list[str]:
 def _tenants(platform: str, root: Path) -> Iterator[tuple[str, Whole]]:
     """Yield each stack of tenants of a platform with the settings in its file and its bases, as they are written."""
     named = re.compile(rf"platform[\"']?:\s*[\"']?{re.escape(platform)}\b")
-    for name in known(root):
+    for name in stack_names(root):
         if any(named.search(text) for text in _texts(file(name, root), root)):
-            found = whole(name, root)
-            if isinstance(found.data, Mapping) and found.data.get("platform") == platform:
-                yield name, found
+            document = whole(name, root)
+            if isinstance(document.data, Mapping) and document.data.get("platform") == platform:
+                yield name, document
 
 
 def _texts(path: Path, root: Path, seen: tuple[Path, ...] = ()) -> Iterator[str]:
@@ -123,7 +123,7 @@ def examples(root: Path) -> Path:
     return project.product_in(root) / "stacks" / "examples"
 
 
-def known(root: Path) -> list[str]:
+def stack_names(root: Path) -> list[str]:
     """Return the names of all stacks: those of the project, then the examples."""
     own = sorted(path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in root.glob("Pulumi.*.yaml"))
     return [*own, *sorted(path.stem for path in examples(root).glob("*.yaml"))]
@@ -139,7 +139,7 @@ def file(stack: str, root: Path) -> Path:
     if example.is_file() and example.parent == examples(root):
         return example
     raise SettingsError(
-        f"no settings for stack {stack!r}: {own.name} is missing; known stacks: {', '.join(known(root))}"
+        f"no settings for stack {stack!r}: {own.name} is missing; known stacks: {', '.join(stack_names(root))}"
     )
 
 

@@ -23,8 +23,8 @@ _NO_TENANTS = (
 
 def lines(errors: ValidationError, whole: Whole, model: type[BaseModel]) -> list[str]:
     """Return the lines of what `model` refuses of the settings."""
-    found = _without_consequences(data_files.causes(errors.errors(include_url=False)))
-    causes = _as_written(found, whole.data)
+    details = _without_consequences(data_files.causes(errors.errors(include_url=False)))
+    causes = _as_written(details, whole.data)
     return list(dict.fromkeys(_line(error, whole, model) for error in causes))
 
 
@@ -57,7 +57,7 @@ def _path(place: Sequence[str | int], data: Any, model: type[BaseModel]) -> Iter
         if isinstance(part, str) and isinstance(data, Mapping):
             # A variant may be called as one of its fields, a volume of kind claim has a claim, and as a key of a map.
             chosen = variant is not data and (part not in data or part in data.values())
-            chosen = chosen and len(models) > 1 and any(field_names.is_variant(each, part) for each in models)
+            chosen = chosen and len(models) > 1 and any(field_names.is_variant(candidate, part) for candidate in models)
             models = field_names.below(models, part)
             if chosen or (part not in data and index + 1 < len(place)):
                 variant = data

@@ -6,7 +6,7 @@ from typing import Any
 from components.base import waits
 from components.jobs.outcome import Wait, job_annotations
 from core.apis import kinds
-from stacks.loading.settings import known
+from stacks.loading.settings import stack_names
 from tests.support.recorded import ROOT
 from toolkit.render import manifests
 from toolkit.render.gitops.health import KindHealth, by_kind
@@ -82,7 +82,7 @@ def rules() -> tuple[KindHealth, ...]:
     """Return the rules of all stacks, and of jobs that an update only sees start, one for each kind and expression."""
     every = {
         (health.kind, rule): health.api_version
-        for stack in known(ROOT)
+        for stack in stack_names(ROOT)
         for members in waves(manifests.registrations(stack, first_preview=True)).members
         for health in by_kind(members)
         for rule in health.rules

@@ -157,10 +157,10 @@ def _name_the_option(error: Any) -> None:
     found = _EXTRA.search(getattr(error, "message", ""))
     if found is None or not any("--stack" in option.opts for option in error.ctx.command.params):
         return
-    from stacks.loading.settings import known  # noqa: PLC0415
+    from stacks.loading.settings import stack_names  # noqa: PLC0415
     from toolkit.cli.shared.paths import ROOT  # noqa: PLC0415 - the settings take long to import
 
-    if found[1] in known(ROOT):
+    if found[1] in stack_names(ROOT):
         error.message += f"; {found[1]} is a stack: write --stack {found[1]}"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stacks.loading.settings import known
+from stacks.loading.settings import stack_names
 from tests.support.commands import exit_status
 from tests.support.states import on_real_cluster
 from toolkit.cli import destroy
@@ -23,7 +23,7 @@ def test_unknown_stack(command: tuple[str, ...], capfd: pytest.CaptureFixture[st
     assert exit_status(*command, "--stack", "nope") == 1
     output = capfd.readouterr().err
     assert "no settings for stack 'nope'" in output
-    assert f"known stacks: {', '.join(known(ROOT))}" in output
+    assert f"known stacks: {', '.join(stack_names(ROOT))}" in output
     assert "Traceback" not in output
 
 

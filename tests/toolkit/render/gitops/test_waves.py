@@ -11,7 +11,7 @@ from pulumi.output import UNKNOWN
 from pulumi_kubernetes import core, meta
 
 from core.pulumi_values import REDACTED, UNKNOWN_STRING
-from stacks.loading.settings import known
+from stacks.loading.settings import stack_names
 from tests.support.recorded import ROOT, before
 from toolkit.render import manifests
 from toolkit.render.gitops import argocd, flux
@@ -19,7 +19,7 @@ from toolkit.render.gitops.waves import UnknownValueError, Waves, waves
 from toolkit.render.manifests import file_name, kind_of, manifest_of
 from toolkit.render.recorder import Registration, record
 
-STACKS = sorted(known(ROOT))
+STACKS = sorted(stack_names(ROOT))
 
 
 def recorded(stack: str) -> tuple[Registration, ...]:
