@@ -17,7 +17,7 @@ def problems(settings: Settings) -> Iterator[str]:
                 f"{unlisted}; or accept it: `allow: [{{what: {unlisted.place}, value: "
                 f'"{unlisted.value}", reason: ...}}]`'
             )
-    yield from repeated("allow", (f"{each.what} {each.value}" for each in settings.allow))
+    yield from repeated("allow", (f"{entry.what} {entry.value}" for entry in settings.allow))
 
 
 def warnings(settings: Settings) -> Iterator[str]:
@@ -30,13 +30,13 @@ def warnings(settings: Settings) -> Iterator[str]:
 
 def accepted(settings: Settings) -> Iterator[tuple[AllowedVersion, Unlisted | None]]:
     """Yield the entries of `allow`, each with what it accepts: None where nothing needs it."""
-    unlisted = {(each.place, each.value): each for each in _unlisted(settings)} if settings.allow else {}
+    unlisted = {(version.place, version.value): version for version in _unlisted(settings)} if settings.allow else {}
     yield from ((entry, unlisted.get((entry.what, entry.value))) for entry in settings.allow)
 
 
 def _others(settings: Settings) -> Iterator[Unlisted]:
     allowed = {(entry.what, entry.value) for entry in settings.allow}
-    yield from (each for each in _unlisted(settings) if (each.place, each.value) not in allowed)
+    yield from (version for version in _unlisted(settings) if (version.place, version.value) not in allowed)
 
 
 def _unlisted(settings: Settings) -> Iterator[Unlisted]:

@@ -51,7 +51,7 @@ def problems(settings: Settings) -> Iterator[str]:
         settings.gpu_pools  # noqa: B018 - raises for ports that the machine does not have
     except ValidationError as error:
         place = next((f"pools.{name}.ports" for name, own in settings.pools.items() if own.ports), "ports")
-        yield from (f"{place}: {field_errors.argument(each).replace(': hcas: ', ': ')}" for each in error.errors())
+        yield from (f"{place}: {field_errors.argument(detail).replace(': hcas: ', ': ')}" for detail in error.errors())
         return
     if pools := list(pool.between(settings)):
         yield from pools
@@ -90,7 +90,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from site_scheduler.problems(settings)
     names = [tenant.namespace for tenant in settings.tenants]
     if not machines and len({*names}) == len(names):  # which tenant a job of a duplicate has is not known
-        found = list(workload.problems(settings))
-        yield from found or chain(
+        faults = list(workload.problems(settings))
+        yield from faults or chain(
             order.problems(settings), queue.problems(settings), memory.problems(settings), suite.problems(settings)
         )

@@ -38,10 +38,10 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
     storage = settings.scale_pods
     if storage is None or _listed(settings.version, storage):
         return
-    known, elsewhere = _known(settings.version), _elsewhere(storage, settings.version)
-    if known and elsewhere:
-        reason = f"{PRODUCT} {_minor(storage)} is not for OpenShift {settings.release} ({known.source})"
-        remedy = f"use {either(known.versions)}, or release {either(elsewhere)}"
+    versions, elsewhere = _versions(settings.version), _elsewhere(storage, settings.version)
+    if versions and elsewhere:
+        reason = f"{PRODUCT} {_minor(storage)} is not for OpenShift {settings.release} ({versions.source})"
+        remedy = f"use {either(versions.versions)}, or release {either(elsewhere)}"
         yield Unlisted("storage.version", storage.version, reason, remedy)
     elif not elsewhere:
         reason = (
@@ -67,20 +67,20 @@ def _workers(settings: Settings) -> Iterator[str]:
     if masters < FEWEST:
         yield f"storage.kind container-native: {masters} of the nodes are masters, and it needs {FEWEST}; add some"
     machines = (pool.machine for pool in settings.gpu_pools)
-    if machine := next((each for each in machines if each.cpu_architecture != "x86_64"), None):
+    if machine := next((machine for machine in machines if machine.cpu_architecture != "x86_64"), None):
         yield (
             f"storage.kind container-native does not support {machine.cpu_architecture}, the processors of "
             f"{machine.name}; leave storage out, and give tenants claims of another class"
         )
 
 
-def _known(release: Release) -> KnownVersions | None:
-    return next((each for each in release.operators if each.name == PRODUCT), None)
+def _versions(release: Release) -> KnownVersions | None:
+    return next((operator for operator in release.operators if operator.name == PRODUCT), None)
 
 
 def _listed(release: Release, storage: ContainerNativeStorage) -> bool:
-    known = _known(release)
-    return known is not None and _minor(storage) in known.versions
+    versions = _versions(release)
+    return versions is not None and _minor(storage) in versions.versions
 
 
 def _elsewhere(storage: ContainerNativeStorage, own: Release) -> list[str]:
@@ -96,15 +96,15 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _directories(settings: Settings, storage: ContainerNativeStorage) -> Iterator[str]:
-    found = [(tenant, *each) for tenant in settings.tenants for each in tenant.directories]
-    for tenant, place, each in found:
-        if not f"{normpath(each.path)}/".startswith(f"{storage.mount_point}/"):
+    directories = [(tenant, *directory) for tenant in settings.tenants for directory in tenant.directories]
+    for tenant, place, directory in directories:
+        if not f"{normpath(directory.path)}/".startswith(f"{storage.mount_point}/"):
             yield (
-                f"tenants: {place}.path {each.path} of {tenant.namespace} is not below {storage.mount_point}, where "
-                f"the nodes have the file system {storage.file_system.name} (storage.mounted_as); correct it"
+                f"tenants: {place}.path {directory.path} of {tenant.namespace} is not below {storage.mount_point}, "
+                f"where the nodes have the file system {storage.file_system.name} (storage.mounted_as); correct it"
             )
-    if found and storage.cluster_id is None:
-        owners = ", ".join(dict.fromkeys(tenant.namespace for tenant, *_ in found))
+    if directories and storage.cluster_id is None:
+        owners = ", ".join(dict.fromkeys(tenant.namespace for tenant, *_ in directories))
         yield (
             f"storage.cluster_id is missing, and data of {owners} is a directory, whose handle has the id of "
             "the workers' cluster; update without these tenants, then give what `kubectl get "

@@ -17,17 +17,17 @@ def problems(settings: Settings, locks: Mapping[tuple[str, str], Lock]) -> Itera
 def _shared(settings: Settings) -> Iterator[str]:
     owners: dict[str, tuple[str, DataSetSettings]] = {}
     for tenant in settings.tenants:
-        for each in tenant.data_sets:
-            other, first = owners.setdefault(each.lock_file, (tenant.namespace, each))
-            if (first.name, first.content) != (each.name, each.content):
+        for data_set in tenant.data_sets:
+            other, first = owners.setdefault(data_set.lock_file, (tenant.namespace, data_set))
+            if (first.name, first.content) != (data_set.name, data_set.content):
                 yield (
-                    f"tenants: data_sets.{first.name} of {other} and {_named(first, each)}of {tenant.namespace} have "
-                    f"the lock {each.lock_file}, and differ; give one of them another `lock`"
+                    f"tenants: data_sets.{first.name} of {other} and {_named(first, data_set)}of {tenant.namespace} "
+                    f"have the lock {data_set.lock_file}, and differ; give one of them another `lock`"
                 )
 
 
-def _named(first: DataSetSettings, each: DataSetSettings) -> str:
-    return "" if first.name == each.name else f"{each.name} "
+def _named(first: DataSetSettings, data_set: DataSetSettings) -> str:
+    return "" if first.name == data_set.name else f"{data_set.name} "
 
 
 def _too_large(settings: Settings, locks: Mapping[tuple[str, str], Lock]) -> Iterator[str]:
@@ -39,12 +39,12 @@ def _too_large(settings: Settings, locks: Mapping[tuple[str, str], Lock]) -> Ite
     for tenant in settings.tenants:
         for name, volume in tenant.all_volumes.items():
             held = {
-                each.name: locks[key].bytes
-                for each in tenant.data_sets
-                if each.volume == name and (key := (tenant.namespace, each.name)) in locks
+                data_set.name: locks[key].bytes
+                for data_set in tenant.data_sets
+                if data_set.volume == name and (key := (tenant.namespace, data_set.name)) in locks
             }
             if sum(held.values()) > parsed(volume.capacity):
-                sets = " and ".join(f"{each} of {bytes_:,} bytes" for each, bytes_ in held.items())
+                sets = " and ".join(f"{set_name} of {bytes_:,} bytes" for set_name, bytes_ in held.items())
                 total = f", {sum(held.values()):,} together" if len(held) > 1 else ""
                 yield (
                     f"tenants: volumes.{name}.capacity {volume.capacity} of {tenant.namespace} is less than "

@@ -14,7 +14,11 @@ from stacks.settings.workloads import IndexedWorkload, RdmaTestWorkload, StageDa
 
 def problems(settings: Settings) -> Iterator[str]:
     """Yield data sets on caches that write back, and workloads that no locked and staged data set is there for."""
-    classes = {each.class_name: each.volumes for each in settings.storage.classes} if settings.storage else {}
+    classes = (
+        {storage_class.class_name: storage_class.volumes for storage_class in settings.storage.classes}
+        if settings.storage
+        else {}
+    )
     for tenant in settings.tenants:
         for data_set in tenant.data_sets:
             volume = tenant.all_volumes[data_set.volume]
@@ -30,8 +34,12 @@ def problems(settings: Settings) -> Iterator[str]:
 
 def data_set_of(workload: Started | StageDataWorkload, settings: Settings) -> DataSetSettings | None:
     """Return the data set of a workload; None where it names none, or one that its tenant lacks."""
-    found = next((tenant for tenant in settings.tenants if tenant.namespace == workload.tenant), None)
-    return next((each for each in found.data_sets if each.name == workload.data_set), None) if found else None
+    tenant = next((tenant for tenant in settings.tenants if tenant.namespace == workload.tenant), None)
+    return (
+        next((data_set for data_set in tenant.data_sets if data_set.name == workload.data_set), None)
+        if tenant
+        else None
+    )
 
 
 def _workloads(settings: Settings) -> Iterator[str]:
@@ -42,19 +50,21 @@ def _workloads(settings: Settings) -> Iterator[str]:
             tenant = tenants.get(workload.tenant)
             if tenant is None or isinstance(workload, RdmaTestWorkload) or workload.data_set is None:
                 continue
-            found = data_set_of(workload, settings)
+            data_set = data_set_of(workload, settings)
             place = f"stages: job {workload.name}"
-            if found is None:
-                known = ", ".join(each.name for each in tenant.data_sets) or "none"
+            if data_set is None:
+                names = ", ".join(entry.name for entry in tenant.data_sets) or "none"
                 yield (
-                    f"{place} has data_set {workload.data_set!r}, and data_sets of {tenant.namespace} has {known}; "
+                    f"{place} has data_set {workload.data_set!r}, and data_sets of {tenant.namespace} has {names}; "
                     "add it there, or correct the name"
                 )
             elif isinstance(workload, StageDataWorkload):
-                yield from (f"{place}: {problem}" for problem in _volume(found, tenant.all_volumes[found.volume]))
+                yield from (f"{place}: {problem}" for problem in _volume(data_set, tenant.all_volumes[data_set.volume]))
             else:
-                read = (tenant.namespace, found.name) in staged
-                yield from (f"{place}: {problem}" for problem in _reads(workload, found, tenant, settings, staged=read))
+                read = (tenant.namespace, data_set.name) in staged
+                yield from (
+                    f"{place}: {problem}" for problem in _reads(workload, data_set, tenant, settings, staged=read)
+                )
         staged |= {
             (workload.tenant, workload.data_set)
             for workload in stage.workloads
@@ -97,9 +107,9 @@ def _results(workload: IndexedWorkload, tenant: TenantSettings, settings: Settin
     program = settings.program(workload.program)
     around = [mount for place, mount in program.mounts.items() if PurePosixPath(workload.results).is_relative_to(place)]
     if not around:
-        known = ", ".join(program.mounts) or "none"
+        mounted = ", ".join(program.mounts) or "none"
         yield (
-            f"results {workload.results} is on no volume that program {workload.program} mounts ({known}); mount one "
+            f"results {workload.results} is on no volume that program {workload.program} mounts ({mounted}); mount one "
             "there, or name a folder of it"
         )
     for mount in around:

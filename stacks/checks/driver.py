@@ -103,14 +103,14 @@ def _unlisted(pool: Pool, settings: Settings, driver: str) -> Iterator[Unlisted]
         version = version_of(operator)
         if operator.package != OPERATOR.package or version is None or drivers.supports(version, driver):
             continue
-        fitting = [each for each in drivers.newest(version) if architecture.accepts_driver(each)]
-        whole = [str(each) for each in drivers.active_with(version) if architecture.accepts_driver(f"{each}.0")]
+        fitting = [release for release in drivers.newest(version) if architecture.accepts_driver(release)]
+        whole = [str(branch) for branch in drivers.active_with(version) if architecture.accepts_driver(f"{branch}.0")]
         others = [
-            each
-            for known in settings.version.operators
-            if known.package == operator.package
-            for each in known.versions
-            if each in drivers.operators and drivers.supports(each, driver)
+            release
+            for product in settings.version.operators
+            if product.package == operator.package
+            for release in product.versions
+            if release in drivers.operators and drivers.supports(release, driver)
         ]
         use = ([f"use {either(fitting)}"] if fitting else []) + (
             [f"another of branch {either(whole)}"] if whole else []

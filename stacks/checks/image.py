@@ -51,11 +51,11 @@ def _ofed_of(plugin: Plugin, settings: Settings) -> Iterator[str]:
 
 def _mpi_operator(settings: Settings) -> Iterator[str]:
     operator, kind = settings.mpi_operator, settings.version.mpi_job
-    found = _MPI_OPERATOR.search(operator.image) if operator else None
-    if operator is None or kind is None or found is None:
+    match = _MPI_OPERATOR.search(operator.image) if operator else None
+    if operator is None or kind is None or match is None:
         return
     today = kind.version == MPI_JOB_V2BETA1.version
-    if ((int(found["major"]), int(found["minor"])) >= _FIRST_V2BETA1) != today:
+    if ((int(match["major"]), int(match["minor"])) >= _FIRST_V2BETA1) != today:
         other = "0.3.0 or later, e.g. mpioperator/mpi-operator:0.8.2" if today else "mpioperator/mpi-operator:v0.2.3"
         yield (
             f"mpi_operator.image {operator.image} does not support MPIJob {kind.version}, which OpenShift "

@@ -28,11 +28,11 @@ def problems(settings: Settings) -> Iterator[str]:
                     f"tenants: instance_quota {size} of {tenant.namespace}: no node has such instances; known: "
                     f"{', '.join(offered) or 'none'}; leave it out, or give nodes their `mig`"
                 )
-    for size, there in offered.items() if settings.queues else ():
-        wanted = sum(tenant.instance_quota.get(size, 0) for tenant in settings.everyone)
-        if wanted > there:
+    for size, capacity in offered.items() if settings.queues else ():
+        demand = sum(tenant.instance_quota.get(size, 0) for tenant in settings.everyone)
+        if demand > capacity:
             yield (
-                f"queues: the tenants' instance_quota of {size} add up to {wanted}, and there are {there}: admitted "
+                f"queues: the tenants' instance_quota of {size} add up to {demand}, and there are {capacity}: admitted "
                 "jobs would wait for nodes; lower them"
             )
 
@@ -42,7 +42,7 @@ def of_job(job: ProgramJob, settings: Settings) -> Iterator[str]:
     workload, program, size = job.workload, job.program, job.workload.instance
     if size is None:
         return
-    there = instances.by_node(size, job.pool)
+    nodes = instances.by_node(size, job.pool)
     if not isinstance(workload, JobWorkload | IndexedWorkload):
         yield (
             f"instance {size}: kind {workload.kind} joins processes by NCCL, and MIG instances have no path to each "
@@ -54,10 +54,10 @@ def of_job(job: ProgramJob, settings: Settings) -> Iterator[str]:
         yield f"instance {size}: program {workload.program} uses adapters beside whole GPUs; leave it out"
     elif workload.gpus != instances.OF_A_GPU:
         yield f"instance {size}: gpus {workload.gpus}, and a program sees one instance alone; give gpus 1"
-    elif not there or (workload.node is not None and workload.node not in there):
-        where = f"node {workload.node} has no" if there else "no node has"
-        known = ", ".join(instances.offered(settings.gpu_nodes)) or "none"
-        yield f"instance {size}: {where} such instances; known: {known}; give nodes their `mig`"
+    elif not nodes or (workload.node is not None and workload.node not in nodes):
+        where = f"node {workload.node} has no" if nodes else "no node has"
+        sizes = ", ".join(instances.offered(settings.gpu_nodes)) or "none"
+        yield f"instance {size}: {where} such instances; known: {sizes}; give nodes their `mig`"
     elif not instances.limits(workload.tenant, settings)[size]:
         yield (
             f"instance {size}: tenant {workload.tenant} has no instance_quota of it; give the tenant one, or leave it "

@@ -26,13 +26,13 @@ def _pods(job: ProgramJob, policy: str) -> Iterator[str]:
     A single pod with more than a node's memory gets a second node's with `restricted`, and nothing otherwise.
     """
     machine, gpus, memory = job.pool.machine, job.layout.gpus, job.share.memory_gib
-    there = (machine.memory_gib - system_gib(machine)) // len(machine.numa)
+    capacity = (machine.memory_gib - system_gib(machine)) // len(machine.numa)
     pods = max(len(node.gpus) for node in machine.numa) // gpus
-    if pods * memory <= there or (pods == 1 and policy == "restricted"):
+    if pods * memory <= capacity or (pods == 1 and policy == "restricted"):
         return
     yield (
         f"stages: job {job.workload.name}: tuning.kubelet has memory_manager and topology_policy {policy}, and a NUMA "
-        f"node of {machine.name} has {there} GiB for {pods} of its pods, which take {memory} each: the nodes end "
+        f"node of {machine.name} has {capacity} GiB for {pods} of its pods, which take {memory} each: the nodes end "
         f"{'them' if pods == 1 else 'all but the first'} for ever; raise reserve.memory_gib to "
-        f"{machine.memory_gib - there // pods // gpus * machine.gpus}, or turn memory_manager off"
+        f"{machine.memory_gib - capacity // pods // gpus * machine.gpus}, or turn memory_manager off"
     )

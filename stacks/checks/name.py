@@ -32,7 +32,9 @@ _SYSTEM = ("openshift-", "kube-")
 
 def problems(settings: Settings) -> Iterator[str]:
     """Yield names that are given twice, or that the cluster itself uses."""
-    yield from repeated("priority_classes: class_name", (each.class_name for each in settings.priority_classes))
+    yield from repeated(
+        "priority_classes: class_name", (priority_class.class_name for priority_class in settings.priority_classes)
+    )
     users: defaultdict[str, list[str]] = defaultdict(list)
     for place, operator in subscriptions(settings):
         if operator.installed:

@@ -31,8 +31,8 @@ def _data(own: TenantSettings, other: TenantSettings, where: str) -> Iterator[st
     for (place, ours), (_, theirs) in product(own.directories, other.directories):
         if ours.volume == theirs.volume:
             yield f"tenants: {place}.volume {ours.volume} of {own.namespace} is that of {where}; give each its own"
-        one, two = (f"{normpath(each.path).rstrip('/')}/" for each in (ours, theirs))
-        if one.startswith(two) or two.startswith(one):
+        own_path, their_path = (f"{normpath(directory.path).rstrip('/')}/" for directory in (ours, theirs))
+        if own_path.startswith(their_path) or their_path.startswith(own_path):
             yield (
                 f"tenants: {place}.path {ours.path} of {own.namespace} and {theirs.path} of {where} have files in "
                 "common: OpenShift labels files for one namespace, and the other loses access; give each its own"

@@ -85,10 +85,10 @@ def _reserve(pool: Pool, kubelet_reserved: int) -> Iterator[str]:
     """Yield why pods get no share of a GPU node, or one that is never free."""
     kept, least = pool.reserved, topology.least_reserve(pool.machine, kubelet_reserved)
     for field, unit in (("cpus", "CPUs"), ("memory_gib", "GiB")):
-        given, needed = getattr(kept, field), getattr(least, field)
-        if given < needed:
+        reserved, needed = getattr(kept, field), getattr(least, field)
+        if reserved < needed:
             yield (
-                f"reserve.{field} {given}: system and DaemonSets of {pool.machine.name} need {needed} {unit}, and "
+                f"reserve.{field} {reserved}: system and DaemonSets of {pool.machine.name} need {needed} {unit}, and "
                 "pods with all its GPUs would never fit; raise it, or leave `reserve` out"
             )
     try:

@@ -14,16 +14,16 @@ def problems(job: ProgramJob) -> Iterator[str]:
         return
     machine, cpus = job.pool.machine, job.share.cpus
     reserved = parse(topology.reserved_cpus(machine, kubelet.reserved))
-    gpus, there = max((len(node.gpus), len(node.cpu_set - reserved)) for node in machine.numa)
+    gpus, free_cpus = max((len(node.gpus), len(node.cpu_set - reserved)) for node in machine.numa)
     refused = "the nodes end its pods for ever"
     if job.layout.gpus > gpus:
         yield (
             f"layout.gpus {job.layout.gpus}: tuning.kubelet.topology_policy is single-numa-node, and a NUMA node of "
             f"{machine.name} has {gpus} GPUs: {refused}; give at most {gpus}, or another policy"
         )
-    elif cpus > there:
+    elif cpus > free_cpus:
         yield (
             f"layout.gpus {job.layout.gpus} takes {cpus} CPUs: tuning.kubelet.topology_policy is single-numa-node, and "
-            f"a NUMA node of {machine.name} has {there} that are not reserved: {refused}; raise reserve.cpus, or give "
-            "another policy"
+            f"a NUMA node of {machine.name} has {free_cpus} that are not reserved: {refused}; raise reserve.cpus, or "
+            "give another policy"
         )

@@ -64,21 +64,21 @@ def between(settings: Settings) -> Iterator[str]:
 
 
 def _quotas(settings: Settings) -> Iterator[str]:
-    known = [pool.name for pool in settings.gpu_pools if pool.declared]
+    names = [pool.name for pool in settings.gpu_pools if pool.declared]
     for tenant in settings.tenants:
         quota = tenant.gpu_quota
         if isinstance(quota, int):
-            if len(known) > 1:
-                example = ", ".join(f"{name}: 8" for name in known)
+            if len(names) > 1:
+                example = ", ".join(f"{name}: 8" for name in names)
                 yield (
                     f"tenants: gpu_quota {quota} of {tenant.namespace} does not say of which pool; give it by pool, "
                     f"e.g. {{{example}}}"
                 )
             continue
         for name in quota:
-            if name not in known:
+            if name not in names:
                 yield (
-                    f"tenants: gpu_quota of {tenant.namespace} has pool {name!r}; known: {', '.join(known) or 'none'}; "
+                    f"tenants: gpu_quota of {tenant.namespace} has pool {name!r}; known: {', '.join(names) or 'none'}; "
                     "correct it, or leave it out"
                 )
 

@@ -23,9 +23,9 @@ def problems(settings: Settings) -> Iterator[str]:
 
 def unknown(name: str, settings: Settings) -> str | None:
     """Return why no workload can name a program, with the remedy; None where it is defined."""
-    known = sorted({*PROGRAMS, *settings.programs})
-    if name in known:
+    programs = sorted({*PROGRAMS, *settings.programs})
+    if name in programs:
         return None
-    close = get_close_matches(name, known, n=1)
-    meant = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
+    close = get_close_matches(name, programs, n=1)
+    meant = f"did you mean {close[0]}?" if close else f"known: {', '.join(programs)}"
     return f"is not defined; define it in `programs`, or use another: {meant}"

@@ -30,9 +30,9 @@ def problems(settings: Settings) -> Iterator[str]:
         # In a cohort all that tenants have is one.
         apart = [[job for job in together if job.tenant.namespace == tenant] for tenant in tenants]
         groups = [together] if queues.cohort else apart
-        found = [problem for group in groups for problem in _admitted(group, settings)]
-        if found:
-            yield from found
+        problems = [problem for group in groups for problem in _admitted(group, settings)]
+        if problems:
+            yield from problems
             return
 
 
@@ -46,18 +46,18 @@ def _admitted(jobs: Sequence[ProgramJob], settings: Settings) -> Iterator[str]:
     if queues is None or not jobs:
         return
     sharing = [tenant for tenant in settings.everyone if queues.cohort or tenant is jobs[0].tenant]
-    given = [quotas.of(each, queues.launchers, settings) for each in sharing]
+    quotas_by_tenant = [quotas.of(tenant, queues.launchers, settings) for tenant in sharing]
     who = ", ".join(job.id for job in jobs)
     verb = "takes" if len(jobs) == 1 else "take together"
     for flavor, demand in _demands(jobs, settings).items():
         for field, needed, unit in (("cpus", demand.cpus, "CPUs"), ("memory_gib", demand.memory_gib, "GiB")):
-            there = sum(getattr(of_tenant[flavor], field) for of_tenant in given)
-            if needed > there:
+            quota = sum(getattr(of_tenant[flavor], field) for of_tenant in quotas_by_tenant)
+            if needed > quota:
                 launchers = getattr(queues.launchers, field)
                 yield (
                     f"queues.launchers.{field} {launchers}: job {who} {verb} {float(needed):.10g} {unit} with "
-                    f"launchers, and the quota is {there}: Kueue would never admit all; give "
-                    f"{launchers + ceil((needed - there) / len(sharing))}, or lower `launcher` or the program's "
+                    f"launchers, and the quota is {quota}: Kueue would never admit all; give "
+                    f"{launchers + ceil((needed - quota) / len(sharing))}, or lower `launcher` or the program's "
                     "`resources`"
                 )
 

@@ -12,11 +12,11 @@ from stacks.settings.platform import Settings
 def problems(settings: Settings) -> Iterator[str]:
     """Yield every setting that the release does not support, or requires."""
     release = settings.version
-    for path, known in release.choices.items():
+    for path, choices in release.choices.items():
         for place, value in _values(settings, path.split(".")):
-            if value is not None and value not in known:
+            if value is not None and value not in choices:
                 yield (
-                    f"{place}: OpenShift {release.name} does not support {value}; use {either(known)}"
+                    f"{place}: OpenShift {release.name} does not support {value}; use {either(choices)}"
                     f"{_elsewhere(release, path, value)}"
                 )
     for path, reason in release.lacks.items():

@@ -10,15 +10,15 @@ from stacks.settings.platform import Settings
 
 def problems(job: ProgramJob, settings: Settings) -> Iterator[str]:
     """Yield why no nodes have room for the pods of a job, whose GPUs they have."""
-    there, part, program = job.pool.for_jobs, job.share, job.workload.program
+    node, part, program = job.pool.for_jobs, job.share, job.workload.program
     for name in job.program.resources.further if settings.queues else ():
         yield (
             f"program {program} has resources.further {name}, which no quota of `queues` covers, so that Kueue never "
             "admits the job; leave it out"
         )
     limits = (
-        ("cpus", part.cpus, there.cpus, "CPUs"),
-        ("memory_gib", part.memory_gib, there.memory_gib, "GiB"),
+        ("cpus", part.cpus, node.cpus, "CPUs"),
+        ("memory_gib", part.memory_gib, node.memory_gib, "GiB"),
     )
     larger = [limit for limit in limits if limit[1] > limit[2]]
     for field, value, most, unit in larger:

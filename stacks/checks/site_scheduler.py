@@ -10,28 +10,28 @@ from stacks.settings.platform import Settings
 
 def problems(settings: Settings) -> Iterator[str]:
     """Yield partitions with unknown nodes, and those that let a job have more nodes than there are."""
-    wanted = settings.site.scheduler if settings.site else None
-    if wanted is None:
+    scheduler = settings.site.scheduler if settings.site else None
+    if scheduler is None:
         return
-    known = [node.name.partition(".")[0] for node in settings.gpu_nodes]
-    if wanted.controller in known:
+    nodes = [node.name.partition(".")[0] for node in settings.gpu_nodes]
+    if scheduler.controller in nodes:
         yield (
-            f"site.scheduler.controller: {wanted.controller} is a GPU node, and jobs may have all of its cores and "
+            f"site.scheduler.controller: {scheduler.controller} is a GPU node, and jobs may have all of its cores and "
             "memory; name another host"
         )
-    yield from repeated("site.scheduler.partitions: name", (partition.name for partition in wanted.partitions))
-    yield from _unknown("images", "build", wanted.images, [build.name for build in settings.builds])
+    yield from repeated("site.scheduler.partitions: name", (partition.name for partition in scheduler.partitions))
+    yield from _unknown("images", "build", scheduler.images, [build.name for build in settings.builds])
     volumes = [name for tenant in settings.tenants for name in tenant.all_volumes]
-    yield from _unknown("volumes", "volume", wanted.volumes, volumes)
-    for partition in wanted.partitions:
+    yield from _unknown("volumes", "volume", scheduler.volumes, volumes)
+    for partition in scheduler.partitions:
         at = f"site.scheduler.partitions: {partition.name}"
         try:
-            hosts = [name for each in partition.hosts for name in expanded(each)] or known
+            hosts = [name for pattern in partition.hosts for name in expanded(pattern)] or nodes
         except ValueError as error:
             yield f"{at}: hosts {error}"
             continue
-        if unknown := [host for host in hosts if host not in known]:
-            near = get_close_matches(unknown[0], known, 1)
+        if unknown := [host for host in hosts if host not in nodes]:
+            near = get_close_matches(unknown[0], nodes, 1)
             yield (
                 f"{at}: hosts: no GPU node is called {unknown[0]}; correct it{f' to {near[0]}' if near else ''}, "
                 "or leave it out"
@@ -45,8 +45,8 @@ def problems(settings: Settings) -> Iterator[str]:
             )
 
 
-def _unknown(field: str, kind: str, given: Iterable[str], known: Sequence[str]) -> Iterator[str]:
+def _unknown(field: str, kind: str, names: Iterable[str], declared: Sequence[str]) -> Iterator[str]:
     """Yield names that the stack has no build or volume of, so that no job would use what they stand for."""
-    for name in sorted({*given} - {*known}):
-        options = f"use one of {', '.join(dict.fromkeys(known))}" if known else "remove it"
+    for name in sorted({*names} - {*declared}):
+        options = f"use one of {', '.join(dict.fromkeys(declared))}" if declared else "remove it"
         yield f"site.scheduler.{field}: no {kind} is called {name}; {options}"

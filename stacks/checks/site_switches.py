@@ -50,9 +50,9 @@ def _cables(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
                 )
                 continue
             pool = pools[short(host)]
-            known = [port.name for port in (*pool.machine.hcas, *pool.machine.storage_hcas)]
-            if hca not in known:
-                named = f"of {', '.join(known)}" if known else "none: name its ports in `ports`"
+            ports = [port.name for port in (*pool.machine.hcas, *pool.machine.storage_hcas)]
+            if hca not in ports:
+                named = f"of {', '.join(ports)}" if ports else "none: name its ports in `ports`"
                 yield f"{at}: ports.{port} {cable}: {pool.machine.name} has no port {hca}; use one {named}"
             elif (
                 before := seen.setdefault(f"{short(host)}/{hca}", f"{switch.name} {port}")
@@ -139,8 +139,8 @@ def _rails_of(pool: Pool, switches: Sequence[Switch]) -> Iterator[str]:
         usual = _usual(own, places)
         if usual is None:
             continue
-        other, there = usual
-        for hca, mine, theirs in zip(pool.machine.hcas, own, there, strict=True):
+        other, usual_switches = usual
+        for hca, mine, theirs in zip(pool.machine.hcas, own, usual_switches, strict=True):
             if mine != theirs:
                 yield (
                     f"site.switches: {mine}: {host}/{hca.name} is there, and the same rail of {other} is on {theirs}; "
@@ -200,10 +200,10 @@ def _mtu_of(pool: Pool, fabric: Ethernet | Roce, switches: Sequence[Switch]) -> 
 
 def placed(switches: Sequence[Switch], hcas: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
     """Return the switch of each HCA by host; only hosts that have all of these cabled."""
-    found: dict[str, dict[str, str]] = {}
+    by_host: dict[str, dict[str, str]] = {}
     for switch, host, hca in cables(switches):
-        found.setdefault(short(host), {})[hca] = switch.name
-    return {host: tuple(own[hca] for hca in hcas) for host, own in found.items() if own.keys() >= {*hcas}}
+        by_host.setdefault(short(host), {})[hca] = switch.name
+    return {host: tuple(own[hca] for hca in hcas) for host, own in by_host.items() if own.keys() >= {*hcas}}
 
 
 def cables(switches: Sequence[Switch]) -> Iterator[tuple[Switch, str, str]]:

@@ -20,14 +20,14 @@ def problems(settings: Settings) -> Iterator[str]:
     if isinstance(storage, HostClientStorage):
         yield from repeated("storage.clusters: id", (cluster.id for cluster in storage.clusters))
         yield from repeated("storage.clusters: secret", (cluster.secret for cluster in storage.clusters))
-    for each in storage.classes:
-        if each.cluster_id not in storage.known_clusters:
+    for storage_class in storage.classes:
+        if storage_class.cluster_id not in storage.known_clusters:
             yield (
-                f"storage.classes: cluster_id {each.cluster_id} of {each.class_name} is none of "
+                f"storage.classes: cluster_id {storage_class.cluster_id} of {storage_class.class_name} is none of "
                 f"storage.{'clusters' if own else 'remote.id and storage.cluster_id'} "
                 f"({', '.join(storage.known_clusters)}); correct it, or give that cluster's GUI there"
             )
-    yield from _modes(settings, {each.class_name: each.volumes for each in storage.classes})
+    yield from _modes(settings, {storage_class.class_name: storage_class.volumes for storage_class in storage.classes})
     if own:
         yield from _clients(settings)
 

@@ -17,14 +17,14 @@ def problems(settings: Settings) -> Iterator[str]:
     suite = settings.suite
     if suite is None:
         return
-    if found := [*_names(suite, settings), *_simulated(settings)]:
-        yield from found
+    if problems := [*_names(suite, settings), *_simulated(settings)]:
+        yield from problems
         return
     try:
         suites.arguments_of(suite, settings)
     except ValidationError as error:
-        for each in error.errors():
-            yield f"suite: {field_errors.argument(each)} (a run's name ends with its round and repeat)"
+        for detail in error.errors():
+            yield f"suite: {field_errors.argument(detail)} (a run's name ends with its round and repeat)"
 
 
 def _names(suite: SuiteSettings, settings: Settings) -> Iterator[str]:
@@ -37,19 +37,19 @@ def _names(suite: SuiteSettings, settings: Settings) -> Iterator[str]:
         if name not in stages:
             yield f"suite.stages: {name!r} is not a stage; known: {', '.join(stages) or 'none'}"
             return
-    there = {job.workload.name: job.workload for job in suites.candidates(suite, settings)}
+    workloads = {job.workload.name: job.workload for job in suites.candidates(suite, settings)}
     for name in suite.workloads:
-        if name not in there:
+        if name not in workloads:
             yield (
                 f"suite.workloads: {name!r} is not a workload of tenant {suite.tenant}{_of(suite)}; known: "
-                f"{', '.join(there) or 'none'}"
+                f"{', '.join(workloads) or 'none'}"
             )
-        elif not isinstance(there[name], suites.Repeatable):
+        elif not isinstance(workloads[name], suites.Repeatable):
             yield (
-                f"suite.workloads: {name!r} is of kind {there[name].kind}, whose Jobs are named by what they divide; "
-                "leave it out"
+                f"suite.workloads: {name!r} is of kind {workloads[name].kind}, whose Jobs are named by what they "
+                "divide; leave it out"
             )
-    if not there and not suite.workloads:
+    if not workloads and not suite.workloads:
         yield (
             f"suite: tenant {suite.tenant} has no verification jobs{_of(suite)} to repeat; add some to `stages`, or "
             "name `workloads`"
@@ -62,17 +62,17 @@ def _of(suite: SuiteSettings) -> str:
 
 def _simulated(settings: Settings) -> Iterator[str]:
     """Yield that a simulated cluster serves another Kubernetes than its release has, without the old CronJob."""
-    served, wanted = settings.version.simulated_kubernetes, settings.version.cron_job
+    served, cron_job = settings.version.simulated_kubernetes, settings.version.cron_job
     if not settings.cluster.simulated or served is None:
         return
     number = tuple(int(part) for part in served.split("."))
     gone = (
         life.removed
         for life in LIVES
-        if (life.group, life.version) == (wanted.group, wanted.version) and kinds.CRON_JOB.kind in life.kinds
+        if (life.group, life.version) == (cron_job.group, cron_job.version) and kinds.CRON_JOB.kind in life.kinds
     )
     if any(removed is not None and number >= removed for removed in gone):
         yield (
             f"suite: a simulated cluster of OpenShift {settings.release} serves Kubernetes {served}, which has no "
-            f"CronJob of {wanted.api_version}; leave it out, or use a real cluster"
+            f"CronJob of {cron_job.api_version}; leave it out, or use a real cluster"
         )

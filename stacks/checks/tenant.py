@@ -30,9 +30,9 @@ def problems(settings: Settings) -> Iterator[str]:
 def _tenants(settings: Settings) -> Iterator[str]:
     tenants = settings.tenants
     yield from repeated("tenants: mcs", (tenant.mcs for tenant in tenants))
-    for one, other in _overlapping(tenants):
+    for tenant, other in _overlapping(tenants):
         yield (
-            f"tenants: uid_range {one.uid_range} of {one.namespace} overlaps {other.uid_range} of "
+            f"tenants: uid_range {tenant.uid_range} of {tenant.namespace} overlaps {other.uid_range} of "
             f"{other.namespace}; give each tenant a block of its own"
         )
 
@@ -40,27 +40,27 @@ def _tenants(settings: Settings) -> Iterator[str]:
 def _overlapping(tenants: Sequence[TenantSettings]) -> Iterator[tuple[TenantSettings, TenantSettings]]:
     """Yield the pairs that share an id, as settings have them; in order of ids, only neighbours can."""
     by_start = sorted(range(len(tenants)), key=lambda index: tenants[index].uid_range.start)
-    found: list[tuple[int, int]] = []
+    overlaps: list[tuple[int, int]] = []
     for position, index in enumerate(by_start):
         for other in islice(by_start, position + 1, None):
             if not tenants[index].uid_range.overlaps(tenants[other].uid_range):
                 break
-            found.append((min(index, other), max(index, other)))
-    yield from ((tenants[one], tenants[other]) for one, other in sorted(found))
+            overlaps.append((min(index, other), max(index, other)))
+    yield from ((tenants[first], tenants[second]) for first, second in sorted(overlaps))
 
 
 def _builds(settings: Settings) -> Iterator[str]:
     yield from repeated("builds", (f"{build.tenant}/{build.name}" for build in settings.builds))
-    known = {tenant.namespace for tenant in settings.tenants}
+    namespaces = {tenant.namespace for tenant in settings.tenants}
     for build in settings.builds:
-        if build.tenant not in known:
-            yield f"builds: {build.name} has tenant {build.tenant!r}; known: {', '.join(sorted(known))}"
+        if build.tenant not in namespaces:
+            yield f"builds: {build.name} has tenant {build.tenant!r}; known: {', '.join(sorted(namespaces))}"
 
 
 def _data(settings: Settings) -> Iterator[str]:
     storage = settings.storage
     if storage:
-        yield from repeated("storage.classes", (each.class_name for each in storage.classes))
+        yield from repeated("storage.classes", (storage_class.class_name for storage_class in storage.classes))
     for tenant in settings.tenants:
         for name, volume in tenant.all_volumes.items():
             place = f"volumes.{name}"
@@ -100,9 +100,9 @@ def _directories(settings: Settings) -> Iterator[str]:
     whose pod mounts them last, and every tenant has a level of its own: the others' running jobs get `Permission
     denied`. No setting of a volume changes that, so who shares files shares a namespace.
     """
-    found = [(tenant.namespace, *each) for tenant in settings.tenants for each in tenant.directories]
-    yield from repeated("tenants: volumes.volume", (directory.volume for *_, directory in found))
-    paths = [PurePosixPath(normpath(data.path)) for *_, data in found]
+    directories = [(tenant.namespace, *directory) for tenant in settings.tenants for directory in tenant.directories]
+    yield from repeated("tenants: volumes.volume", (directory.volume for *_, directory in directories))
+    paths = [PurePosixPath(normpath(data.path)) for *_, data in directories]
     owners: dict[PurePosixPath, list[int]] = {}
     for index, path in enumerate(paths):
         owners.setdefault(path, []).append(index)
@@ -113,9 +113,9 @@ def _directories(settings: Settings) -> Iterator[str]:
         if up in owners
         for owner in owners[up]
     )
-    for one, other in sorted(around):
-        (outer, _, above), (inner, place, below) = found[one], found[other]
-        same = paths[one] == paths[other]
+    for above_index, below_index in sorted(around):
+        (outer, _, above), (inner, place, below) = directories[above_index], directories[below_index]
+        same = paths[above_index] == paths[below_index]
         # Of equal paths each is inside the other: reported once.
         # One tenant may have a directory and another inside it: both have its level.
         if outer != inner and (not same or outer < inner):
@@ -132,25 +132,25 @@ def _quotas(settings: Settings) -> Iterator[str]:
     if isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.mig == "single":
         return  # nvidia.com/gpu counts parts of GPUs
     for pool in settings.gpu_pools:
-        there = sum(pool.machine.gpus for node in pool.nodes if node.mig is None)
+        capacity = sum(pool.machine.gpus for node in pool.nodes if node.mig is None)
         for tenant in settings.tenants:
-            if (quota := settings.gpu_quota(tenant, pool)) > there:
+            if (quota := settings.gpu_quota(tenant, pool)) > capacity:
                 yield (
-                    f"tenants: gpu_quota {quota} of {tenant.namespace} exceeds the {plural(there, 'GPU')} of the nodes"
-                    f"{_of(pool)}; lower it, or add nodes"
+                    f"tenants: gpu_quota {quota} of {tenant.namespace} exceeds the {plural(capacity, 'GPU')} of the "
+                    f"nodes{_of(pool)}; lower it, or add nodes"
                 )
 
 
 def _queues(settings: Settings) -> Iterator[str]:
     for pool in settings.gpu_pools:
-        wanted = sum(settings.gpu_quota(tenant, pool) for tenant in settings.everyone)
-        there = sum(pool.free.values())
-        if wanted > there:
+        demand = sum(settings.gpu_quota(tenant, pool) for tenant in settings.everyone)
+        capacity = sum(pool.free.values())
+        if demand > capacity:
             files = sorted({file for file, tenant in settings.others if settings.gpu_quota(tenant, pool)})
             also = f", with those in {' and '.join(files)}," if files else ""
             yield (
-                f"queues: the tenants' gpu_quota{also} add up to {plural(wanted, 'GPU')}{_of(pool)}, and there are "
-                f"{there}: admitted jobs would wait for nodes; lower them"
+                f"queues: the tenants' gpu_quota{also} add up to {plural(demand, 'GPU')}{_of(pool)}, and there are "
+                f"{capacity}: admitted jobs would wait for nodes; lower them"
             )
     if settings.mpi_operator is None:
         yield "queues: Kueue is made for MPI jobs here, and mpi_operator is missing; give it"

@@ -21,8 +21,8 @@ _NODES_SHOWN = 3
 
 def problems(settings: Settings) -> Iterator[str]:
     """Yield what the nodes lack of the levels, and levels of nodes that mean nothing."""
-    wanted = settings.queues.topology if settings.queues else None
-    if wanted is None:
+    topology_settings = settings.queues.topology if settings.queues else None
+    if topology_settings is None:
         if node := next((node for node in settings.nodes if node.topology), None):
             yield f"nodes: topology of {node.name} has no effect without queues.topology; give it, or leave this out"
         return
@@ -43,7 +43,7 @@ def problems(settings: Settings) -> Iterator[str]:
     for pool in settings.gpu_pools:
         yield from _lost(pool, settings)
     yield from _confused(settings)
-    if wanted.jobs and (problem := _unknown(wanted.jobs, names)):
+    if topology_settings.jobs and (problem := _unknown(topology_settings.jobs, names)):
         yield f"queues.topology.jobs.{problem}"
 
 
@@ -104,9 +104,9 @@ def _confused(settings: Settings) -> Iterator[str]:
             )
 
 
-def _unknown(wanted: TopologyRequest, names: Sequence[str], of: str = "") -> str | None:
+def _unknown(request: TopologyRequest, names: Sequence[str], of: str = "") -> str | None:
     """Return what is wrong with the level that a request names; None where it is one, or the hosts."""
-    field, name = ("required", wanted.required) if wanted.required else ("preferred", wanted.preferred)
+    field, name = ("required", request.required) if request.required else ("preferred", request.preferred)
     if name in (*names, HOST):
         return None
     return f"{field} {name} is not a level of queues.topology{of}; use {either([*names, HOST])}"
@@ -114,7 +114,7 @@ def _unknown(wanted: TopologyRequest, names: Sequence[str], of: str = "") -> str
 
 def of_job(job: ProgramJob, settings: Settings) -> Iterator[str]:
     """Yield why a job can never run as close as it requests."""
-    workload, layout, wanted = job.workload, job.layout, job.closeness
+    workload, layout, closeness = job.workload, job.layout, job.closeness
     if not isinstance(workload, SpanningWorkload):
         return
     if settings.queues is None or settings.queues.topology is None:
@@ -126,7 +126,7 @@ def of_job(job: ProgramJob, settings: Settings) -> Iterator[str]:
     if workload.topology and (problem := _unknown(workload.topology, names, of)):
         yield f"topology.{problem}"
         return
-    if wanted is None or wanted.required is None:
+    if closeness is None or closeness.required is None:
         return
     pods = [{"gpus": layout.gpus}] * layout.pods
     holding = (fits(pods, {node: {"gpus": gpus} for node, gpus in domain.items()}) for domain in job.domains)
@@ -134,6 +134,6 @@ def of_job(job: ProgramJob, settings: Settings) -> Iterator[str]:
         most = max(sum(domain.values()) for domain in job.domains)
         place = "topology.required" if workload.topology else "queues.topology.jobs.required"
         yield (
-            f"{place} {wanted.required}: layout {layout} takes {plural(layout.total_gpus, 'GPU')}, and no "
-            f"{wanted.required} holds it: the largest has {most} for jobs; lower pods or gpus, or use preferred"
+            f"{place} {closeness.required}: layout {layout} takes {plural(layout.total_gpus, 'GPU')}, and no "
+            f"{closeness.required} holds it: the largest has {most} for jobs; lower pods or gpus, or use preferred"
         )

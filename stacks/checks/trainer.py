@@ -15,8 +15,8 @@ _TAG = re.compile(r":v?(?P<minor>\d+\.\d+)[^:/@]*(@.*)?$")
 
 def problems(settings: Settings) -> Iterator[str]:
     """Yield what the controller could not run with."""
-    wanted = settings.trainer
-    if not isinstance(wanted, UpstreamTrainer):
+    trainer = settings.trainer
+    if not isinstance(trainer, UpstreamTrainer):
         return
     if settings.operators.jobset is None:
         yield (
@@ -27,11 +27,11 @@ def problems(settings: Settings) -> Iterator[str]:
 
 def unlisted(settings: Settings) -> Iterator[Unlisted]:
     """Yield a version that is not known for the release."""
-    wanted = settings.trainer
-    if not isinstance(wanted, UpstreamTrainer):
+    trainer = settings.trainer
+    if not isinstance(trainer, UpstreamTrainer):
         return
-    found = _TAG.search(wanted.image)
-    known = next((each.versions for each in settings.version.operators if each.name == PRODUCT), ())
-    if found and known and found["minor"] not in known:
-        reason = f"{PRODUCT} {found['minor']} is not known for OpenShift {settings.release}"
-        yield Unlisted("trainer.image", wanted.image, reason, f"use {either(known)}")
+    match = _TAG.search(trainer.image)
+    versions = next((product.versions for product in settings.version.operators if product.name == PRODUCT), ())
+    if match and versions and match["minor"] not in versions:
+        reason = f"{PRODUCT} {match['minor']} is not known for OpenShift {settings.release}"
+        yield Unlisted("trainer.image", trainer.image, reason, f"use {either(versions)}")

@@ -23,32 +23,32 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
         listed = _listed(settings.version, operator.package)
         for field in ("channel", "starting_csv"):
             value = getattr(operator, field) or ""
-            found = _VERSION.search(value)
-            if found is None or (listed and found[1] in listed.versions):
+            match = _VERSION.search(value)
+            if match is None or (listed and match[1] in listed.versions):
                 continue
             # Only now: it reads the files of all releases.
             if (others := _others(settings.version, operator.package)) or listed:
-                elsewhere = tuple(name for name, known in others.items() if found[1] in known.versions)
+                elsewhere = tuple(name for name, product in others.items() if match[1] in product.versions)
                 on = f"for OpenShift {settings.release}"
                 if listed and elsewhere:
-                    reason = f"{listed.name} {found[1]} is not {on} ({listed.source})"
+                    reason = f"{listed.name} {match[1]} is not {on} ({listed.source})"
                     remedy = f"use {either(listed.versions)}, or release {either(elsewhere)}"
                 else:
-                    reason = f"no vendor's list in docs/reference/releases.md has {found[1]} {on}"
+                    reason = f"no vendor's list in docs/reference/releases.md has {match[1]} {on}"
                     remedy = "check that they fit" + (f", or use {either(listed.versions)}" if listed else "")
                 yield Unlisted(f"{place}.{field}", value, reason, remedy, refused=bool(listed and elsewhere))
 
 
 def version_of(operator: OlmSubscription) -> str | None:
     """Return major and minor version of an operator, by its channel; None where that follows several."""
-    found = _VERSION.search(operator.starting_csv or "") or _VERSION.search(operator.channel)
-    return found[1] if found else None
+    match = _VERSION.search(operator.starting_csv or "") or _VERSION.search(operator.channel)
+    return match[1] if match else None
 
 
 def _listed(release: Release, package: str) -> KnownVersions | None:
-    return next((each for each in release.operators if each.package == package), None)
+    return next((product for product in release.operators if product.package == package), None)
 
 
 def _others(release: Release, package: str) -> dict[str, KnownVersions]:
-    found = ((other.name, _listed(other, package)) for other in RELEASES.values() if other is not release)
-    return {name: known for name, known in found if known}
+    products = ((other.name, _listed(other, package)) for other in RELEASES.values() if other is not release)
+    return {name: product for name, product in products if product}

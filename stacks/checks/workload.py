@@ -84,24 +84,24 @@ def _rdma_test(workload: RdmaTestWorkload, pool: Pool, settings: Settings) -> It
 
 
 def _gpu_node(node: str, settings: Settings) -> Iterator[str]:
-    known = [each.name for each in settings.gpu_nodes]
-    if node not in known:
-        near = _nearest(node, known)
-        rest = f" and {len(known) - len(near)} more" if len(known) > len(near) else ""
+    nodes = [gpu_node.name for gpu_node in settings.gpu_nodes]
+    if node not in nodes:
+        near = _nearest(node, nodes)
+        rest = f" and {len(nodes) - len(near)} more" if len(nodes) > len(near) else ""
         yield f"node {node!r} is not a GPU node; known: {', '.join(near)}{rest}"
 
 
-def _nearest(node: str, known: Sequence[str]) -> list[str]:
+def _nearest(node: str, nodes: Sequence[str]) -> list[str]:
     """Return the names most like `node`, without their domains, in order."""
-    hosts = {each.partition(".")[0]: each for each in known}
+    hosts = {name.partition(".")[0]: name for name in nodes}
     close = get_close_matches(node.partition(".")[0], hosts, n=_NODES_SHOWN, cutoff=0)
     return sorted(hosts[host] for host in close)
 
 
 def _kind(job: ProgramJob, settings: Settings) -> Iterator[str]:
-    workload, kind, known = job.workload, job.workload.kind, job.program.kinds
-    if kind not in known:
-        yield f"program {workload.program} is not started by kind {kind}; use {' or '.join(known)}"
+    workload, kind, kinds = job.workload, job.workload.kind, job.program.kinds
+    if kind not in kinds:
+        yield f"program {workload.program} is not started by kind {kind}; use {' or '.join(kinds)}"
     if isinstance(workload, MpiWorkload) and settings.version.mpi_job is None:
         yield f"OpenShift {settings.release} does not support MPI jobs here; use kind job, or another release"
     elif isinstance(workload, MpiWorkload) and settings.mpi_operator is None:
@@ -213,17 +213,19 @@ def _data(job: ProgramJob) -> Iterator[str]:
     volumes = job.tenant.all_volumes
     missing = {mount.volume: place for place, mount in program.mounts.items() if mount.volume not in volumes}
     for volume, place in missing.items():
-        known = f"has {', '.join(volumes)}" if volumes else "has none"
+        volumes_text = f"has {', '.join(volumes)}" if volumes else "has none"
         yield (
-            f"program {name} needs volume {volume} at {place}, and tenant {tenant} {known}; add it to the tenant's "
-            "`volumes`, or mount another"
+            f"program {name} needs volume {volume} at {place}, and tenant {tenant} {volumes_text}; add it to the "
+            "tenant's `volumes`, or mount another"
         )
     if missing or not program.mounts:
         return
     yield from checkpoint.problems(program, volumes)
     mounted = {mount.volume: volumes[mount.volume] for mount in program.mounts.values()}
-    if program.data and all(parsed(each.capacity) < program.data.size_gb * GB for each in mounted.values()):
-        sizes = " and ".join(each.capacity for each in mounted.values())
+    if program.data and all(
+        parsed(volume_settings.capacity) < program.data.size_gb * GB for volume_settings in mounted.values()
+    ):
+        sizes = " and ".join(volume_settings.capacity for volume_settings in mounted.values())
         yield (
             f"program {name} reads {program.data.name} of {program.data.size_gb} GB, and the volume of tenant {tenant} "
             f"has {sizes}; raise its capacity"
@@ -250,7 +252,9 @@ def _image(job: ProgramJob, settings: Settings) -> Iterator[str]:
         return
     if workload.image is None:
         if job.image is None:
-            reasons = [f"{each} {images.unfit(each, machine, settings, ssh=ssh)}" for each in job.program.images]
+            reasons = [
+                f"{reference} {images.unfit(reference, machine, settings, ssh=ssh)}" for reference in job.program.images
+            ]
             yield f"image is missing, and the program has none that fits{_because(reasons)}; name one"
         return
     image = images.IMAGES.get(workload.image)
@@ -299,10 +303,10 @@ def _names(job: ProgramJob, settings: Settings) -> Iterator[str]:
     workload = job.workload
     if workload.node is not None:
         yield from _gpu_node(workload.node, settings)
-    classes = [each.class_name for each in settings.priority_classes]
+    classes = [priority_class.class_name for priority_class in settings.priority_classes]
     if workload.priority is not None and workload.priority not in classes:
-        known = ", ".join(classes) or "none"
-        yield f"priority {workload.priority!r} is not one of priority_classes: {known}; add it there"
+        names = ", ".join(classes) or "none"
+        yield f"priority {workload.priority!r} is not one of priority_classes: {names}; add it there"
 
 
 def _arguments(job: ProgramJob, settings: Settings) -> Iterator[str]:
