@@ -30,7 +30,7 @@ def require(cluster: ClusterSettings, root: Path) -> None:
 
     try:
         api = kubeconfig.client(cluster.path(root), cluster.context, timeout=_TIMEOUT)
-        found = api.get(kinds.NAMESPACE.path(name="kube-system"))["metadata"]["uid"]
+        uid = api.get(kinds.NAMESPACE.path(name="kube-system"))["metadata"]["uid"]
     except (ApiError, kubeconfig.KubeconfigError, HTTPError, OSError, ValueError) as error:
         message = f"context {cluster.context!r}: the UID of its cluster could not be read: {error}"
         if isinstance(error, HTTPError) and pulumi.runtime.is_dry_run():
@@ -39,9 +39,9 @@ def require(cluster: ClusterSettings, root: Path) -> None:
         raise ForeignClusterError(
             f"{message}\nThe settings name {cluster.uid} (cluster.uid); nothing is declared until that is confirmed."
         ) from None
-    if found != cluster.uid:
+    if uid != cluster.uid:
         raise ForeignClusterError(
-            f"context {cluster.context!r} leads to the cluster {found} at {api.host}, and the "
+            f"context {cluster.context!r} leads to the cluster {uid} at {api.host}, and the "
             f"settings name {cluster.uid} (cluster.uid)\nCorrect cluster.kubeconfig or cluster.context, or give the "
             "other cluster a stack of its own."
         )

@@ -56,10 +56,10 @@ class GpuDrivers(Model):
 
     def newest(self, operator: str) -> Sequence[str]:
         """Return the newest driver of each branch that a version of the operator lists, from the newest on."""
-        found: dict[int, str] = {}
+        by_branch: dict[int, str] = {}
         for driver in self.operators[operator]:
-            found.setdefault(_branch(driver), driver)
-        return tuple(found.values())
+            by_branch.setdefault(_branch(driver), driver)
+        return tuple(by_branch.values())
 
 
 def _branch(driver: str) -> int:

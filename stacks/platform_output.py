@@ -26,7 +26,7 @@ class PlatformError(pulumi.RunError):
 def dependencies(settings: Settings) -> dict[str, str | list[str]]:
     """Return what tenants depend on, as plain names: texts, which the engine returns unchanged."""
     storage, queues, kind = settings.storage, settings.queues, settings.version.mpi_job
-    found: dict[str, str | list[str]] = {
+    facts: dict[str, str | list[str]] = {
         "release": settings.release,
         "cluster": settings.cluster.identifier,
         "gpuNodes": [
@@ -35,15 +35,17 @@ def dependencies(settings: Settings) -> dict[str, str | list[str]]:
         "rdmaResources": [names.RDMA_PREFIX + resource for resource in settings.rdma_resources],
         "scc": MpiSccArgs().scc_name if settings.uses_rdma else "",
         "mpiJob": kind.version if settings.mpi_operator and kind else "",
-        "priorityClasses": [f"{each.class_name} ({each.value})" for each in settings.priority_classes],
-        "storageClasses": [each.class_name for each in storage.classes] if storage else [],
+        "priorityClasses": [
+            f"{priority_class.class_name} ({priority_class.value})" for priority_class in settings.priority_classes
+        ],
+        "storageClasses": [storage_class.class_name for storage_class in storage.classes] if storage else [],
         "fileSystem": f"{storage.own_cluster} {storage.file_system.uid}" if storage else "",
         "flavor": ", ".join(pool.name for pool in settings.gpu_pools) if queues else "",
         "cohort": (queues.cohort or "") if queues else "",
         # Only where there is one: platforms of before export no such name.
         **({"trainer": settings.trainer.kind} if settings.trainer else {}),
     }
-    return found
+    return facts
 
 
 def outputs(settings: Settings, ready: Sequence[pulumi.Output[Any]]) -> Mapping[str, Any]:
@@ -60,14 +62,14 @@ def platform(settings: Settings) -> pulumi.Output[Any] | None:
         return None
     stack = settings.platform
     # The name is what the engine shows with `unknown stack`, where there is none.
-    there = pulumi.StackReference("platform", f"{pulumi.get_organization()}/{PROJECT}/{stack}")
-    return there.outputs.apply(lambda outputs: require(stack, outputs, dependencies(settings)))
+    reference = pulumi.StackReference("platform", f"{pulumi.get_organization()}/{PROJECT}/{stack}")
+    return reference.outputs.apply(lambda outputs: require(stack, outputs, dependencies(settings)))
 
 
-def require(stack: str, outputs: Mapping[str, Any] | None, wanted: Mapping[str, str | list[str]]) -> None:
+def require(stack: str, outputs: Mapping[str, Any] | None, expected: Mapping[str, str | list[str]]) -> None:
     """Raise PlatformError unless the outputs of the stack of a platform match its file."""
-    found = (outputs or {}).get(OUTPUT)
-    if not isinstance(found, Mapping):
+    recorded = (outputs or {}).get(OUTPUT)
+    if not isinstance(recorded, Mapping):
         raise PlatformError(
             f"stack {stack}, the platform of these tenants, is not up: it has no output {OUTPUT!r}\n"
             f"Run `./hpc up --stack {stack}` first; if it is up as a stack of its own tenants, write `layer: platform` "
@@ -75,9 +77,9 @@ def require(stack: str, outputs: Mapping[str, Any] | None, wanted: Mapping[str, 
         )
     # The engine keeps empty values, but an older version of this program may have exported fewer.
     lines = [
-        f"  {name}: the stack has {_shown(found.get(name))}, its file says {_shown(value)}"
-        for name, value in wanted.items()
-        if found.get(name) != value
+        f"  {name}: the stack has {_shown(recorded.get(name))}, its file says {_shown(value)}"
+        for name, value in expected.items()
+        if recorded.get(name) != value
     ]
     if lines:
         raise PlatformError(

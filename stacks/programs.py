@@ -147,8 +147,8 @@ class Program(Model):
             has = "has no {script}" if self.script else "has {script}"
             raise ValueError(f"script {self.script}, and command {has}; give both, or neither")
         if self.script and not (SCRIPTS / self.script).is_file():
-            known = ", ".join(sorted(path.name for path in SCRIPTS.glob("*.py")))
-            raise ValueError(f"script {self.script} is none of stacks/scripts: {known}; correct its name")
+            scripts = ", ".join(sorted(path.name for path in SCRIPTS.glob("*.py")))
+            raise ValueError(f"script {self.script} is none of stacks/scripts: {scripts}; correct its name")
         names = [metric.name for metric in self.metrics]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"metrics: {', '.join(twice)} is given twice; give each a name of its own")
@@ -172,8 +172,8 @@ class Program(Model):
             return self
         place = self.checkpoint_mount
         if place is None:
-            known = ", ".join(self.mounts) or "none"
-            raise ValueError(f"checkpoint {self.checkpoint} is in none of mounts: {known}; mount a volume there")
+            mounts = ", ".join(self.mounts) or "none"
+            raise ValueError(f"checkpoint {self.checkpoint} is in none of mounts: {mounts}; mount a volume there")
         if self.mounts[place].read_only:
             raise ValueError(f"checkpoint {self.checkpoint}: mounts.{place} is read_only; use another, or unset that")
         return self
@@ -181,7 +181,9 @@ class Program(Model):
     @property
     def checkpoint_mount(self) -> str | None:
         """The mount in which checkpoints are; None: there is none."""
-        inside = (one for one in self.mounts if self.checkpoint and PurePosixPath(self.checkpoint).is_relative_to(one))
+        inside = (
+            mount for mount in self.mounts if self.checkpoint and PurePosixPath(self.checkpoint).is_relative_to(mount)
+        )
         return next(inside, None)
 
     def checkpoints(self, job: str) -> str:

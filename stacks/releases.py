@@ -41,12 +41,12 @@ def _version_of(kind: str) -> BeforeValidator:
     """Return what makes an API version into the kind: a file has `kubeflow.org/v2beta1` of an MPIJob."""
 
     def find(value: Any) -> Any:
-        known = [each for each in kinds.KINDS if each.kind == kind]
-        found = next((each for each in known if value in (each, each.api_version)), None)
-        if found is None:
-            expected = f"a version of {kind}: {either(each.api_version for each in known)}"
+        versions = [candidate for candidate in kinds.KINDS if candidate.kind == kind]
+        version = next((candidate for candidate in versions if value in (candidate, candidate.api_version)), None)
+        if version is None:
+            expected = f"a version of {kind}: {either(candidate.api_version for candidate in versions)}"
             raise PydanticCustomError("literal_error", "is not {expected}", {"expected": expected})
-        return found
+        return version
 
     return BeforeValidator(find)
 

@@ -110,9 +110,9 @@ class NodeSettings(Model):
     @model_validator(mode="after")
     def _has_as_many(self, info: ValidationInfo) -> Self:
         self._hardware = machine_named(self.machine, info) if self.machine else None
-        there = self._hardware.gpus if self._hardware else 0
-        if self.free_gpus is not None and self.free_gpus > there:
-            raise ValueError(f"free_gpus {self.free_gpus} is more than the {there} GPUs of {self.name}; lower it")
+        gpus = self._hardware.gpus if self._hardware else 0
+        if self.free_gpus is not None and self.free_gpus > gpus:
+            raise ValueError(f"free_gpus {self.free_gpus} is more than the {gpus} GPUs of {self.name}; lower it")
         if self.mig is not None:
             self._divided(self.mig, self._hardware.gpu if self._hardware else None)
         return self
@@ -122,8 +122,10 @@ class NodeSettings(Model):
             what = f"{gpu.model} cannot be divided" if gpu else "it has no GPU"
             raise ValueError(f"mig {mig} of {self.name}: {what}; leave it out")
         if mig not in gpu.mig:
-            known = ", ".join(gpu.mig)
-            raise ValueError(f"mig {mig} of {self.name} is not a configuration of {gpu.model}; give one of {known}")
+            configurations = ", ".join(gpu.mig)
+            raise ValueError(
+                f"mig {mig} of {self.name} is not a configuration of {gpu.model}; give one of {configurations}"
+            )
         if self.free_gpus is not None:
             raise ValueError(
                 f"free_gpus {self.free_gpus} of {self.name}: mig {mig} divides all its GPUs, and none stays whole; "
@@ -166,20 +168,20 @@ def machine_named(name: str, info: ValidationInfo) -> Profile:
 
 
 def _expanded(nodes: Any) -> Any:
-    return [each for node in nodes for each in _one(node)] if isinstance(nodes, list | tuple) else nodes
+    return [expanded for node in nodes for expanded in _expansion(node)] if isinstance(nodes, list | tuple) else nodes
 
 
 def entries(nodes: Any) -> list[int]:
     """Return for every node the index of its entry in the settings, where a name with a range is one entry."""
-    return [index for index, node in enumerate(nodes) for _ in _one(node)]
+    return [index for index, node in enumerate(nodes) for _ in _expansion(node)]
 
 
-def _one(node: Any) -> Iterator[Any]:
+def _expansion(node: Any) -> Iterator[Any]:
     name = node.get("name") if isinstance(node, Mapping) else None
     if not isinstance(name, str):
         yield node
         return
-    yield from ({**node, "name": each} for each in hostlist.expanded_or_same(name))
+    yield from ({**node, "name": host_name} for host_name in hostlist.expanded_or_same(name))
 
 
 Nodes = Annotated[

@@ -11,6 +11,6 @@ class SettingsError(pulumi.RunError, UserError):
     """The settings of a stack are wrong; the message names every field, its value and the remedy."""
 
 
-def wrong(source: str, found: Sequence[str]) -> SettingsError:
+def wrong(source: str, problems: Sequence[str]) -> SettingsError:
     """Return the error of a file with all that is wrong in it, a line for each."""
-    return SettingsError(f"{source}: {len(found)} wrong\n" + "\n".join(found))
+    return SettingsError(f"{source}: {len(problems)} wrong\n" + "\n".join(problems))

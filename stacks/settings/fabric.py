@@ -75,9 +75,9 @@ class PortNetworks(Model):
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
-        for one, other in combinations(self.subnets, 2):
-            if one.overlaps(other):
-                raise ValueError(f"subnets: {one} and {other} overlap, and every port needs its own; change one")
+        for first, second in combinations(self.subnets, 2):
+            if first.overlaps(second):
+                raise ValueError(f"subnets: {first} and {second} overlap, and every port needs its own; change one")
         for part in self.exclude:
             if not any(part.subnet_of(subnet) for subnet in self.subnets):
                 raise ValueError(f"exclude: {part} is not part of one of the subnets; take it out or correct it")

@@ -97,13 +97,13 @@ class TenantsLayer(Settings):
     @property
     def others(self) -> tuple[tuple[str, TenantSettings], ...]:
         """Tenants of other stacks on the same platform, each with the file that it is in."""
-        return tuple((each.file, tenant) for each in self.neighbours for tenant in each.tenants)
+        return tuple((neighbour.file, tenant) for neighbour in self.neighbours for tenant in neighbour.tenants)
 
 
 def on(platform: PlatformLayer, own: TenantsFile, neighbours: tuple[Neighbours, ...]) -> TenantsLayer:
     """Return tenants on their platform."""
-    there = {name: getattr(platform, name) for name in platform.model_fields_set - {"layer"}}
+    fields = {name: getattr(platform, name) for name in platform.model_fields_set - {"layer"}}
     if own.cluster:
-        there["cluster"] = platform.cluster.model_copy(update=dict(own.cluster))
+        fields["cluster"] = platform.cluster.model_copy(update=dict(own.cluster))
     theirs = {name: getattr(own, name) for name in (*TENANTS_PART, *OBJECTS_PART)}
-    return TenantsLayer.model_validate(there | theirs | {"platform": own.platform, "neighbours": neighbours})
+    return TenantsLayer.model_validate(fields | theirs | {"platform": own.platform, "neighbours": neighbours})

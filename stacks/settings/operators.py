@@ -40,12 +40,14 @@ def _recommended() -> Mapping[str, Recommended]:
     Raises TypeError for a field without one.
     """
     declared = {name: operator.recommended for name, operator in operators().items()}
-    found = {name: known for name in OperatorSettings.model_fields if (known := declared.get(name))}
-    if lacking := OperatorSettings.model_fields.keys() - found.keys():
+    recommendations = {
+        name: recommendation for name in OperatorSettings.model_fields if (recommendation := declared.get(name))
+    }
+    if lacking := OperatorSettings.model_fields.keys() - recommendations.keys():
         raise TypeError(
             f"core/apis/operators: no module has `recommended` for operators.{min(lacking)} of the settings"
         )
-    return found
+    return recommendations
 
 
 _RECOMMENDED = _recommended()
@@ -59,23 +61,35 @@ def completed(settings: Any, release: str | None) -> Any:
     """
     if not isinstance(settings, Mapping) or release is None or release not in RELEASES:
         return settings
-    known = RELEASES[release]
-    wanted = {name: given for name, given in settings.items() if name in _RECOMMENDED and isinstance(given, Mapping)}
-    if problems := [text for name, given in wanted.items() if (text := _problem(name, given, known))]:
+    version = RELEASES[release]
+    subscriptions = {
+        name: subscription
+        for name, subscription in settings.items()
+        if name in _RECOMMENDED and isinstance(subscription, Mapping)
+    }
+    if problems := [
+        text for name, subscription in subscriptions.items() if (text := _problem(name, subscription, version))
+    ]:
         raise ValueError("; ".join(problems))
-    return {**settings, **{name: _subscription(name, known, given) | dict(given) for name, given in wanted.items()}}
+    return {
+        **settings,
+        **{
+            name: _subscription(name, version, subscription) | dict(subscription)
+            for name, subscription in subscriptions.items()
+        },
+    }
 
 
-def _problem(name: str, given: Mapping[str, Any], release: Release) -> str:
+def _problem(name: str, subscription: Mapping[str, Any], release: Release) -> str:
     package, recommended = operators()[name].package, _RECOMMENDED[name]
     if _minor(release) < recommended.kubernetes:
-        fitting = [each.name for each in RELEASES.values() if _minor(each) >= recommended.kubernetes]
+        fitting = [version.name for version in RELEASES.values() if _minor(version) >= recommended.kubernetes]
         elsewhere = f", or use release {' or '.join(fitting)}" if fitting else ""
         return (
             f"{name}: package {package} needs Kubernetes {'.'.join(map(str, recommended.kubernetes))}, and OpenShift "
             f"{release.name} has {release.kubernetes}; leave it out{elsewhere}"
         )
-    if release.name not in recommended.channels and "channel" not in given:
+    if release.name not in recommended.channels and "channel" not in subscription:
         return (
             f"{name}.channel is missing, and that of package {package} for OpenShift {release.name} is not known here; "
             f"add one that `oc get packagemanifest {package}` shows"
@@ -83,12 +97,12 @@ def _problem(name: str, given: Mapping[str, Any], release: Release) -> str:
     return ""
 
 
-def _subscription(name: str, release: Release, given: Mapping[str, Any]) -> dict[str, Any]:
+def _subscription(name: str, release: Release, subscription: Mapping[str, Any]) -> dict[str, Any]:
     recommended = _RECOMMENDED[name]
     return {
         "package": operators()[name].package,
         "namespace": recommended.namespace,
-        **({} if given.get("installed") else {"source": recommended.source}),
+        **({} if subscription.get("installed") else {"source": recommended.source}),
         "own_namespace_only": recommended.own_namespace_only,
         "channel": recommended.channels.get(release.name),
     }

@@ -36,8 +36,10 @@ class Part:
         part = self
         for depth, step in enumerate(place):
             inner = part.content
-            there = step in inner if isinstance(inner, dict) else isinstance(inner, list) and step in range(len(inner))
-            if not there:
+            has_step = (
+                step in inner if isinstance(inner, dict) else isinstance(inner, list) and step in range(len(inner))
+            )
+            if not has_step:
                 return part.file, (*part.place, *place[depth:])
             part = inner[step]
         return part.file, part.place

@@ -165,13 +165,13 @@ class Settings(Based):
 
     @field_validator("nodes", mode="before")
     @classmethod
-    def _of_pools(cls, given: Any, info: ValidationInfo) -> Any:
-        return with_machines(given, info.data.get("pools", {}))
+    def _of_pools(cls, value: Any, info: ValidationInfo) -> Any:
+        return with_machines(value, info.data.get("pools", {}))
 
     @field_validator("operators", mode="before")
     @classmethod
-    def _completed(cls, given: Any, info: ValidationInfo) -> Any:
-        return completed(given, info.data.get("release"))
+    def _completed(cls, value: Any, info: ValidationInfo) -> Any:
+        return completed(value, info.data.get("release"))
 
     def __copy__(self) -> Self:
         """Return a copy without the stored pools and limits, which follow from fields that `model_copy` replaces."""
@@ -295,7 +295,11 @@ class Settings(Based):
     @property
     def scale_classes(self) -> frozenset[str]:
         """Storage classes that the stack makes, all of them of Storage Scale."""
-        return frozenset(each.class_name for each in self.storage.classes) if self.storage else frozenset()
+        return (
+            frozenset(storage_class.class_name for storage_class in self.storage.classes)
+            if self.storage
+            else frozenset()
+        )
 
     def on_scale(self, volume: Volume) -> bool:
         """Say whether a tenant's volume is known to be on Storage Scale."""

@@ -7,10 +7,10 @@ from pydantic import AfterValidator, BeforeValidator
 RULES = "rules"
 """Where the folders of a stack's own rules are, among what is set by rule."""
 _LEVEL = "enforcementLevel"
-_Given: TypeAlias = dict[str, Any] | tuple[str, ...]
+_Policy: TypeAlias = dict[str, Any] | tuple[str, ...]
 
 
-def _given(value: Any) -> Any:
+def _policy(value: Any) -> Any:
     """Return parameters or folders; a text is the level alone."""
     if isinstance(value, str):
         return {_LEVEL: value}
@@ -21,17 +21,17 @@ def _given(value: Any) -> Any:
     raise ValueError("is neither parameters nor a level; write e.g. {enforcementLevel: advisory}, or disabled")
 
 
-def _policies(policies: dict[str, _Given]) -> dict[str, _Given]:
-    for name, given in policies.items():
-        if name == RULES and not isinstance(given, tuple):
+def _policies(policies: dict[str, _Policy]) -> dict[str, _Policy]:
+    for name, value in policies.items():
+        if name == RULES and not isinstance(value, tuple):
             raise ValueError(f"{RULES}: is no list of folders; write e.g. [rules]")
-        if name != RULES and isinstance(given, tuple):
+        if name != RULES and isinstance(value, tuple):
             raise ValueError(f"{name}: is a list; write the rule's parameters, e.g. {{enforcementLevel: advisory}}")
     return policies
 
 
 Policies = Annotated[
-    dict[str, Annotated[_Given, BeforeValidator(_given, json_schema_input_type=_Given | str)]],
+    dict[str, Annotated[_Policy, BeforeValidator(_policy, json_schema_input_type=_Policy | str)]],
     AfterValidator(_policies),
 ]
 """Parameters by rule, or its level alone, and under `rules` the folders of the stack's own."""
@@ -39,10 +39,10 @@ Policies = Annotated[
 
 def folders(policies: Policies) -> tuple[str, ...]:
     """Return the folders of the stack's own rules."""
-    given = policies.get(RULES, ())
-    return given if isinstance(given, tuple) else ()
+    value = policies.get(RULES, ())
+    return value if isinstance(value, tuple) else ()
 
 
 def parameters(policies: Policies) -> dict[str, dict[str, Any]]:
     """Return what is set by rule."""
-    return {name: given for name, given in policies.items() if isinstance(given, dict)}
+    return {name: value for name, value in policies.items() if isinstance(value, dict)}

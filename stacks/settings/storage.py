@@ -98,9 +98,9 @@ class ContainerNativeStorage(ContainerNativeScale, DataLake):
         return tuple(self.remote.secrets)
 
 
-def _with_kind(given: Any) -> Any:
+def _with_kind(value: Any) -> Any:
     """Return the settings of storage with their kind: files from before there were two of them have none."""
-    return {"kind": "host-clients", **given} if isinstance(given, Mapping) else given
+    return {"kind": "host-clients", **value} if isinstance(value, Mapping) else value
 
 
 StorageSettings = Annotated[

@@ -83,15 +83,15 @@ class TenantSettings(TenantNamespace):
 
     @model_validator(mode="after")
     def _data_sets(self) -> Self:
-        names = [each.name for each in self.data_sets]
+        names = [data_set.name for data_set in self.data_sets]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"data_sets: {twice[0]} of {self.namespace} is given twice; give each its own name")
-        for each in self.data_sets:
-            if each.volume not in self.all_volumes:
-                known = ", ".join(self.all_volumes) or "none"
+        for data_set in self.data_sets:
+            if data_set.volume not in self.all_volumes:
+                volumes = ", ".join(self.all_volumes) or "none"
                 raise ValueError(
-                    f"data_sets.{each.name}: volume {each.volume} is none of the volumes of {self.namespace}, which "
-                    f"has {known}; correct it, or add the volume"
+                    f"data_sets.{data_set.name}: volume {data_set.volume} is none of the volumes of {self.namespace}, "
+                    f"which has {volumes}; correct it, or add the volume"
                 )
         return self
 

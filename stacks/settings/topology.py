@@ -20,10 +20,10 @@ class TopologyRequest(Model):
     )
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _required_or_preferred(self) -> Self:
         if (self.required is None) == (self.preferred is None):
-            given = "both are" if self.required else "neither is"
-            raise ValueError(f"required and preferred: {given} given; give one of them")
+            state = "both are" if self.required else "neither is"
+            raise ValueError(f"required and preferred: {state} given; give one of them")
         return self
 
 

@@ -22,8 +22,8 @@ class InstalledTrainer(Model):
     kind: Literal["installed"]
 
 
-def _or_none(given: Any) -> Any:
-    return None if given == NONE else given
+def _or_none(value: Any) -> Any:
+    return None if value == NONE else value
 
 
 TrainerSettings = Annotated[

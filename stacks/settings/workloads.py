@@ -154,8 +154,8 @@ class SpanningWorkload(ProgramWorkload):
     @model_validator(mode="after")
     def _laid_out_once(self) -> Self:
         if (self.layout is None) == (self.gpus is None):
-            given = "both are" if self.layout else "neither is"
-            raise ValueError(f"layout and gpus of {self.name}: {given} given; give one of them")
+            state = "both are" if self.layout else "neither is"
+            raise ValueError(f"layout and gpus of {self.name}: {state} given; give one of them")
         if self.gpus_per_pod is not None and self.gpus is None:
             raise ValueError(f"gpus_per_pod {self.gpus_per_pod} of {self.name}: layout has it already; leave it out")
         return self
@@ -220,11 +220,15 @@ Workload = Annotated[
 ]
 
 
-def _on_each(workloads: Any) -> Any:
-    return [each for one in workloads for each in _one(one)] if isinstance(workloads, list | tuple) else workloads
+def _expanded(workloads: Any) -> Any:
+    return (
+        [node_workload for workload in workloads for node_workload in _expansion(workload)]
+        if isinstance(workloads, list | tuple)
+        else workloads
+    )
 
 
-def _one(workload: Any) -> Iterator[Any]:
+def _expansion(workload: Any) -> Iterator[Any]:
     node = workload.get("node") if isinstance(workload, Mapping) and workload.get("kind") == "job" else None
     names = hostlist.expanded_or_same(node) if isinstance(node, str) else ()
     if not names or names == (node,):
@@ -236,7 +240,7 @@ def _one(workload: Any) -> Iterator[Any]:
 
 def entries(workloads: Any) -> list[int]:
     """Return for every workload the index of its entry in the settings, where a node with a range is one entry."""
-    return [index for index, workload in enumerate(workloads) for _ in _one(workload)]
+    return [index for index, workload in enumerate(workloads) for _ in _expansion(workload)]
 
 
 class Stage(Model):
@@ -248,19 +252,25 @@ class Stage(Model):
         description="keep jobs off nodes that `./hpc nodes --cordon` has marked as unfit; not for the stage "
         "that tests the nodes",
     )
-    workloads: Annotated[tuple[Workload, ...], BeforeValidator(_on_each)] = Field(
+    workloads: Annotated[tuple[Workload, ...], BeforeValidator(_expanded)] = Field(
         min_length=1, description="in the order in which they are placed"
     )
 
     @model_validator(mode="before")
     @classmethod
-    def _of_fit_nodes(cls, given: Any) -> Any:
+    def _of_fit_nodes(cls, stage: Any) -> Any:
         """Give jobs what the stage demands of nodes; the RDMA test names its own, and staging has no GPUs."""
-        if not isinstance(given, Mapping) or given.get("fit_nodes") is not True:
-            return given
-        some = given.get("workloads")
-        if not isinstance(some, list | tuple):
-            return given
-        started = (isinstance(one, Mapping) and one.get("kind") not in ("rdma-test", "stage-data") for one in some)
-        jobs = [{"fit_nodes": True, **one} if is_job else one for one, is_job in zip(some, started, strict=True)]
-        return {**given, "workloads": jobs}
+        if not isinstance(stage, Mapping) or stage.get("fit_nodes") is not True:
+            return stage
+        workloads = stage.get("workloads")
+        if not isinstance(workloads, list | tuple):
+            return stage
+        started = (
+            isinstance(workload, Mapping) and workload.get("kind") not in ("rdma-test", "stage-data")
+            for workload in workloads
+        )
+        jobs = [
+            {"fit_nodes": True, **workload} if is_job else workload
+            for workload, is_job in zip(workloads, started, strict=True)
+        ]
+        return {**stage, "workloads": jobs}

@@ -29,10 +29,10 @@ class ImageName(Model):
     @classmethod
     def parse(cls, text: str) -> "ImageName":
         """Return the image of a reference in full; raise ValueError for another text."""
-        found = _REFERENCE.fullmatch(text)
-        if found is None or "." not in found["repository"].partition("/")[0]:
+        match = _REFERENCE.fullmatch(text)
+        if match is None or "." not in match["repository"].partition("/")[0]:
             raise ValueError(f"{text} is not an image in full; write registry/organisation/name:tag or ...@sha256:...")
-        return cls(repository=found["repository"], tag=found["tag"] or "", digest=found["digest"] or "")
+        return cls(repository=match["repository"], tag=match["tag"] or "", digest=match["digest"] or "")
 
     @property
     def path(self) -> str:

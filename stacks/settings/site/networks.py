@@ -36,8 +36,8 @@ class DaemonNetwork(HostNetwork):
 
     @field_validator("taken")
     @classmethod
-    def _sorted(cls, given: tuple[IPv4Address, ...]) -> tuple[IPv4Address, ...]:
-        return tuple(sorted(set(given)))
+    def _sorted(cls, addresses: tuple[IPv4Address, ...]) -> tuple[IPv4Address, ...]:
+        return tuple(sorted(set(addresses)))
 
 
 class Networks(Model):

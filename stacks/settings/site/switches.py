@@ -53,9 +53,9 @@ class SwitchBase(Model):
 
     @model_validator(mode="after")
     def _sound(self) -> Self:
-        ports = (f"ports: {each}" for each in self.unusable((*self.ports, *self.others, *self.uplinks)))
-        if found := [*self._unreachable(), *ports, *self._cabled_twice()]:
-            raise ValueError("; ".join(found))
+        ports = (f"ports: {problem}" for problem in self.unusable((*self.ports, *self.others, *self.uplinks)))
+        if problems := [*self._unreachable(), *ports, *self._cabled_twice()]:
+            raise ValueError("; ".join(problems))
         return self
 
     def _unreachable(self) -> Iterator[str]:
@@ -72,13 +72,13 @@ class SwitchBase(Model):
 
     def unusable(self, ports: Iterable[str]) -> Iterator[str]:
         """Yield what is wrong with ports that are all used."""
-        found: dict[str, dict[str | None, str]] = {}
+        cages: dict[str, dict[str | None, str]] = {}
         for port in ports:
             form = self.port_form.fullmatch(port)
             if form is None:
                 yield f"{port!r} is not a port of this dialect; write it as {self.port_example}"
                 continue
-            cage = found.setdefault(form[1], {})
+            cage = cages.setdefault(form[1], {})
             if form[2] in cage:
                 yield f"{port} is used twice; leave one out of ports, others and uplinks"
             elif cage and (form[2] is None or None in cage):
