@@ -1,6 +1,6 @@
 """What tenants may hold of each pool in their queues."""
 
-from components.queues.kueue import Quota, quota_of
+from components.queues.quota import Quota, quota_of
 from core.hardware.placement import Share
 from stacks.resolved import instances
 from stacks.settings.platform import Settings

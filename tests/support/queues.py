@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from components.queues.kueue import Quota
+from components.queues.quota import Quota
 
 FLAVOR = "dgx-a100"
 _OF_FLAVOR = ("node_labels", "rdma", "levels", "taints", "tolerations")

@@ -6,7 +6,8 @@ from components.jobs.training_runtime import TrainingRuntime, TrainingRuntimeArg
 from components.operators.jobset_operator import JobSetOperator, JobSetOperatorArgs
 from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.operators.trainer import CONTROLLER, NAMESPACE, Trainer, TrainerArgs
-from components.queues.kueue import Queues, QueuesArgs, Quota
+from components.queues.kueue import Queues, QueuesArgs
+from components.queues.quota import Quota
 from components.tenants.tenant import IdRange, Tenant, TenantArgs
 from core.apis import kinds
 from tests.cluster.declaring import Declared, subscribe

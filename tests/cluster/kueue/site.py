@@ -8,7 +8,8 @@ from components.base.topology import TopologyLevel
 from components.jobs.mpi_job import RunAs, V2Beta1
 from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs
-from components.queues.kueue import Queues, QueuesArgs, Quota
+from components.queues.kueue import Queues, QueuesArgs
+from components.queues.quota import Quota
 from components.tenants.mpi_scc import MpiScc, MpiSccArgs
 from components.tenants.tenant import IdRange, Tenant, TenantArgs
 from core.apis import kinds, names, topology

@@ -3,7 +3,8 @@
 import pytest
 
 from components.jobs.layout import Layout
-from components.queues.kueue import QueuesArgs, Quota, cluster_queue_spec
+from components.queues.kueue import QueuesArgs, cluster_queue_spec
+from components.queues.quota import Quota
 from core.apis import kinds
 from core.apis.kinds import Kind
 from tests.cluster.kueue.site import MPI, NODES, RDMA, TENANT, Site, mpi_job

@@ -4,7 +4,8 @@ import pytest
 
 from components.base.topology import TopologyLevel, topology_name, topology_spec
 from components.jobs.layout import Layout
-from components.queues.kueue import Flavor, QueuesArgs, Quota, TenantQueue, cluster_queue_spec, flavor_spec
+from components.queues.kueue import Flavor, QueuesArgs, TenantQueue, cluster_queue_spec, flavor_spec
+from components.queues.quota import Quota
 from core.apis import kinds, names
 from core.apis.nccl import Transport
 from core.apis.topology import PREFERRED, REQUIRED

@@ -18,7 +18,8 @@ from components.nodes.rail_names import RailNames, RailNamesArgs
 from components.operators.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.operators.mpi_operator import MpiOperator, MpiOperatorArgs
 from components.operators.olm_operator import OlmOperator, OlmOperatorArgs
-from components.queues.kueue import Queues, QueuesArgs, Quota
+from components.queues.kueue import Queues, QueuesArgs
+from components.queues.quota import Quota
 from components.storage.claim import Claim, ClaimArgs
 from components.storage.scale_csi import GuiAccount, PrimaryFileset, ScaleCluster, ScaleCsi, ScaleCsiArgs
 from components.storage.static_volume import LongHandle, StaticVolume, StaticVolumeArgs

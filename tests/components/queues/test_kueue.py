@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from components.base.tolerations import Taint, Toleration
 from components.base.topology import TopologyLevel
-from components.queues.kueue import Queues, QueuesArgs, Quota, cluster_queue_spec, quota_of
+from components.queues.kueue import Queues, QueuesArgs, cluster_queue_spec
+from components.queues.quota import Quota, quota_of
 from core.hardware.placement import Share
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
