@@ -186,7 +186,7 @@ def _graph(operation: Operation, times: int) -> Operation:
 def table(buffers: Buffers, name: str, options: argparse.Namespace) -> None:
     """Measure one collective, and print its table on the first rank."""
     collective, rank, ranks = COLLECTIVES[name], buffers.rank, buffers.ranks
-    say = _say if rank == 0 else lambda _text: None
+    say = _print_line if rank == 0 else lambda _text: None
     say(f"# Collective test starting: {name}_perf")
     say(
         f"# nThread 1 nGpus 1 minBytes {options.least} maxBytes {options.most} step: {options.factor}(factor) "
@@ -232,7 +232,7 @@ def _devices() -> list[str]:
     return [line or "" for line in lines]
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
@@ -259,7 +259,7 @@ def main() -> int:
     if rank == 0:
         version = ".".join(map(str, torch.cuda.nccl.version()))
         used = f"PyTorch {torch.__version__}, NCCL {version}"
-        _say(f"# torch-collectives: tables of nccl-tests by torch.distributed ({used})")
+        _print_line(f"# torch-collectives: tables of nccl-tests by torch.distributed ({used})")
     ranks, names = dist.get_world_size(), options.only.split(",")
     largest = max(_sizes(name, options, ranks)[-1] for name in names)
     buffers = Buffers(largest, ranks, rank)

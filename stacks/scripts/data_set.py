@@ -54,23 +54,23 @@ def refuse(kind: str, **figures: object) -> NoReturn:
     sys.exit(1)
 
 
-def listed(wanted: argparse.Namespace) -> "list[bytes]":
+def listed(options: argparse.Namespace) -> "list[bytes]":
     """Return the lines of the list; end when it is not the lock's."""
-    path = Path(wanted.root) / ".hpc" / "lists" / f"{wanted.digest}.list"
+    path = Path(options.root) / ".hpc" / "lists" / f"{options.digest}.list"
     try:
         text = path.read_bytes()
     except OSError as error:
         refuse("list-missing", path=path, reason=error.strerror)
-    found = hashlib.sha256(text).hexdigest()
-    if found != wanted.digest:
-        refuse("digest-differs", path=path, found=found, wanted=wanted.digest)
+    content_digest = hashlib.sha256(text).hexdigest()
+    if content_digest != options.digest:
+        refuse("digest-differs", path=path, found=content_digest, wanted=options.digest)
     lines = [line + b"\n" for line in text.split(b"\n")[:-1]]
     outside = [line for line in lines if line.startswith(b"/") or b".." in line.rpartition(b"\t")[0].split(b"/")]
     if outside:
         refuse("path-outside", path=os.fsdecode(outside[0].rpartition(b"\t")[0]))
     size = sum(int(line.rpartition(b"\t")[2]) for line in lines)
-    if (len(lines), size) != (wanted.files, wanted.bytes):
-        refuse("counts-differ", files=len(lines), bytes=size, wanted=f"{wanted.files},{wanted.bytes}")
+    if (len(lines), size) != (options.files, options.bytes):
+        refuse("counts-differ", files=len(lines), bytes=size, wanted=f"{options.files},{options.bytes}")
     return lines
 
 
@@ -120,15 +120,15 @@ def _read(file: File, use: "Callable[[memoryview], object] | None") -> "tuple[st
     return wrong, cached(status)
 
 
-def each(work: "Callable[..., tuple[object, ...]]", files: "list[File]", threads: int) -> "list[tuple[object, ...]]":
+def results(work: "Callable[..., tuple[object, ...]]", files: "list[File]", threads: int) -> "list[tuple[object, ...]]":
     """Return the result for every file, in their order; end when something is wrong with one."""
     with ThreadPoolExecutor(threads) as pool:
-        found = list(pool.map(work, files))
-    wrong = [str(result[0]) for result in found if result[0]]
+        outcomes = list(pool.map(work, files))
+    wrong = [str(result[0]) for result in outcomes if result[0]]
     if wrong:
-        absent = all("No_such_file" in one.replace(" ", "_") for one in wrong)
+        absent = all("No_such_file" in error.replace(" ", "_") for error in wrong)
         refuse("files-missing" if absent else "files-differ", files=len(wrong), first=";".join(wrong[:_SHOWN]))
-    return found
+    return outcomes
 
 
 def percent(part: int, whole: int) -> str:
@@ -144,62 +144,62 @@ def sliced(lines: "list[bytes]", index: int, count: int) -> "dict[str, object]":
     return {"slice": f"{index}/{count}", "files": len(mine), "bytes": size, "list": digest}
 
 
-def stage(wanted: argparse.Namespace) -> None:
+def stage(options: argparse.Namespace) -> None:
     """Read all files of a slice."""
     begin = time.monotonic()
-    lines = listed(wanted)
-    files = [File(line, Path(wanted.root)) for line in lines[wanted.index :: wanted.slices]]
-    found = each(digest if wanted.content else fetch, files, wanted.threads)
-    here = sum(int(str(result[1])) for result in found)
-    proof = sliced(lines, wanted.index, wanted.slices)
-    if wanted.content:
+    lines = listed(options)
+    files = [File(line, Path(options.root)) for line in lines[options.index :: options.slices]]
+    outcomes = results(digest if options.content else fetch, files, options.threads)
+    here = sum(int(str(result[1])) for result in outcomes)
+    proof = sliced(lines, options.index, options.slices)
+    if options.content:
         # As `sha256sum` prints it of the same files.
-        sums = (f"{result[2]}  ".encode() + os.fsencode(file.name) + b"\n" for file, result in zip(files, found))  # noqa: B905
+        sums = (f"{result[2]}  ".encode() + os.fsencode(file.name) + b"\n" for file, result in zip(files, outcomes))  # noqa: B905
         proof["content"] = hashlib.sha256(b"".join(sums)).hexdigest()
     say(
         "stage",
-        **{"name": wanted.name, "digest": wanted.digest, **proof},
+        **{"name": options.name, "digest": options.digest, **proof},
         cached=percent(here, sum(file.size for file in files)),
         seconds=f"{time.monotonic() - begin:.1f}",
     )
 
 
-def check(wanted: argparse.Namespace) -> "list[bytes]":
+def check(options: argparse.Namespace) -> "list[bytes]":
     """Prove that the list and every file of it are there; return the list."""
-    lines = listed(wanted)
-    found = each(look, [File(line, Path(wanted.root)) for line in lines], wanted.threads)
+    lines = listed(options)
+    outcomes = results(look, [File(line, Path(options.root)) for line in lines], options.threads)
     host = os.environ.get("HOSTNAME") or socket.gethostname()
-    here = percent(sum(int(str(result[1])) for result in found), wanted.bytes)
-    figures = {"name": wanted.name, "digest": wanted.digest, "files": len(lines), "bytes": wanted.bytes}
+    here = percent(sum(int(str(result[1])) for result in outcomes), options.bytes)
+    figures = {"name": options.name, "digest": options.digest, "files": len(lines), "bytes": options.bytes}
     say("", **figures, cached=here, host=host)
     return lines
 
 
-def slice_(wanted: argparse.Namespace) -> None:
+def slice_(options: argparse.Namespace) -> None:
     """Prove the whole, and prepare one slice of it."""
-    lines = check(wanted)
-    line = say("slice", name=wanted.name, digest=wanted.digest, **sliced(lines, wanted.index, wanted.slices))
-    Path(wanted.slice_list).write_bytes(b"".join(lines[wanted.index :: wanted.slices]))
-    folder = Path(wanted.results) / _PROVED
+    lines = check(options)
+    line = say("slice", name=options.name, digest=options.digest, **sliced(lines, options.index, options.slices))
+    Path(options.slice_list).write_bytes(b"".join(lines[options.index :: options.slices]))
+    folder = Path(options.results) / _PROVED
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{wanted.index}-of-{wanted.slices}").write_text(line + "\n")
+    (folder / f"{options.index}-of-{options.slices}").write_text(line + "\n")
 
 
-def reduce_(wanted: argparse.Namespace) -> None:
+def reduce_(options: argparse.Namespace) -> None:
     """Prove by the lines of all slices that they were disjoint and complete: each is the one of the lock's list."""
-    lines = listed(wanted)
-    for index in range(wanted.slices):
-        path = Path(wanted.results) / _PROVED / f"{index}-of-{wanted.slices}"
+    lines = listed(options)
+    for index in range(options.slices):
+        path = Path(options.results) / _PROVED / f"{index}-of-{options.slices}"
         try:
             line = path.read_text().strip()
         except OSError as error:
-            refuse("slice-missing", slice=f"{index}/{wanted.slices}", reason=error.strerror)
-        found = dict(word.split("=", 1) for word in line.split() if "=" in word)
-        proof = {"digest": wanted.digest, **sliced(lines, index, wanted.slices)}
-        if any(found.get(key) != str(value) for key, value in proof.items()):
-            refuse("slice-differs", slice=f"{index}/{wanted.slices}", found=found.get("list"), wanted=proof["list"])
-    figures = {"name": wanted.name, "digest": wanted.digest, "slices": wanted.slices}
-    say("reduced", **figures, files=len(lines), bytes=wanted.bytes)
+            refuse("slice-missing", slice=f"{index}/{options.slices}", reason=error.strerror)
+        fields = dict(word.split("=", 1) for word in line.split() if "=" in word)
+        proof = {"digest": options.digest, **sliced(lines, index, options.slices)}
+        if any(fields.get(key) != str(value) for key, value in proof.items()):
+            refuse("slice-differs", slice=f"{index}/{options.slices}", found=fields.get("list"), wanted=proof["list"])
+    figures = {"name": options.name, "digest": options.digest, "slices": options.slices}
+    say("reduced", **figures, files=len(lines), bytes=options.bytes)
 
 
 def main() -> None:
@@ -216,8 +216,8 @@ def main() -> None:
     parser.add_argument("--content", action="store_true")
     parser.add_argument("--slice-list")
     parser.add_argument("--results")
-    wanted = parser.parse_args()
-    {"stage": stage, "check": check, "slice": slice_, "reduce": reduce_}[wanted.what](wanted)
+    options = parser.parse_args()
+    {"stage": stage, "check": check, "slice": slice_, "reduce": reduce_}[options.what](options)
 
 
 if __name__ == "__main__":

@@ -78,8 +78,8 @@ def query(fields: dict[str, str], gpu: int) -> dict[str, str]:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):
         return dict.fromkeys(fields, "none")
-    found = [value.strip() for value in done.stdout.split(",")]
-    return dict(zip(fields, ("none" if "N/A" in value or not value else value for value in found), strict=False))
+    values = [value.strip() for value in done.stdout.split(",")]
+    return dict(zip(fields, ("none" if "N/A" in value or not value else value for value in values), strict=False))
 
 
 def nvlinks(gpu: int) -> str:
@@ -95,8 +95,8 @@ def nvlinks(gpu: int) -> str:
 
 
 def _bus(gpu: int) -> str:
-    known = torch.cuda.get_device_properties(gpu)
-    return f"{known.pci_domain_id:08x}:{known.pci_bus_id:02x}:{known.pci_device_id:02x}.0"
+    properties = torch.cuda.get_device_properties(gpu)
+    return f"{properties.pci_domain_id:08x}:{properties.pci_bus_id:02x}:{properties.pci_device_id:02x}.0"
 
 
 def seconds(gpu: int, call: Callable[[], object], times: int) -> float:
@@ -114,11 +114,11 @@ def seconds(gpu: int, call: Callable[[], object], times: int) -> float:
 
 def load(gpu: int) -> None:
     """Multiply matrices, and ask for clocks and the PCIe link while the GPU is busy: it rests at a lower one."""
-    one, other = (torch.randn(_MATRIX, _MATRIX, dtype=torch.bfloat16, device=f"cuda:{gpu}") for _ in range(2))
-    result = torch.empty_like(one)
+    left, right = (torch.randn(_MATRIX, _MATRIX, dtype=torch.bfloat16, device=f"cuda:{gpu}") for _ in range(2))
+    result = torch.empty_like(left)
 
     def multiply() -> None:
-        torch.matmul(one, other, out=result)
+        torch.matmul(left, right, out=result)
 
     once = seconds(gpu, multiply, 3)
     times = max(8, int(_LOAD_SECONDS / once))
@@ -181,8 +181,8 @@ def gpudirect(gpus: int) -> None:
     for returns_pointer in ("get_device_list", "open_device", "alloc_pd", "reg_mr"):
         getattr(verbs, f"ibv_{returns_pointer}").restype = ctypes.c_void_p
     count = ctypes.c_int()
-    found = verbs.ibv_get_device_list(ctypes.byref(count))
-    for device in (ctypes.c_void_p * count.value).from_address(found) if found else ():
+    devices = verbs.ibv_get_device_list(ctypes.byref(count))
+    for device in (ctypes.c_void_p * count.value).from_address(devices) if devices else ():
         hca = verbs.ibv_get_device_name(ctypes.c_void_p(device)).decode()
         opened = verbs.ibv_open_device(ctypes.c_void_p(device))
         if not opened:  # the machine has it, and the pod does not

@@ -114,26 +114,26 @@ def main() -> int:
     parser.add_argument("--model", choices=sorted(MODELS), default="resnet50")
     parser.add_argument("--batch", type=int, help="of each GPU")
     parser.add_argument("--steps", type=int, default=60, help="after the first ten")
-    wanted = parser.parse_args()
+    options = parser.parse_args()
     torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     dist.init_process_group("nccl", device_id=torch.device("cuda", torch.cuda.current_device()))
     rank, ranks = dist.get_rank(), dist.get_world_size()
     torch.manual_seed(rank)
-    make, batch, sample = MODELS[wanted.model]
-    batch = wanted.batch or batch
+    make, batch, sample = MODELS[options.model]
+    batch = options.batch or batch
     model, loss = make(batch)
     training = Training(DistributedDataParallel(model, device_ids=[torch.cuda.current_device()]), loss)
-    say = _say if rank == 0 else lambda _text: None
-    say(f"{wanted.model}: {ranks} GPUs, batch {batch} of each, bf16, PyTorch {torch.__version__}")
+    report = _print_line if rank == 0 else lambda _text: None
+    report(f"{options.model}: {ranks} GPUs, batch {batch} of each, bf16, PyTorch {torch.__version__}")
     training.seconds(WARM_UP)
-    for first in range(0, wanted.steps, REPORT):
+    for first in range(0, options.steps, REPORT):
         rate = ranks * batch * REPORT / training.seconds(REPORT)
-        say(f"step {WARM_UP + first + REPORT}: {rate:.1f} {sample}/s, loss {float(training.step()):.3f}")
+        report(f"step {WARM_UP + first + REPORT}: {rate:.1f} {sample}/s, loss {float(training.step()):.3f}")
     dist.destroy_process_group()
     return 0
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
