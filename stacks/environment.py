@@ -63,7 +63,7 @@ def accounts(environment: Settings) -> Accounts:
 
     A simulated cluster has nothing to log in to: missing accounts get placeholders.
     """
-    guis, registries = _wanted(environment)
+    guis, registries = _account_names(environment)
     simulated = environment.cluster.simulated
     return Accounts(
         guis=_secrets(SECRET_KEY, guis, GuiAccount, simulated=simulated),
@@ -73,14 +73,14 @@ def accounts(environment: Settings) -> Accounts:
 
 def placeholder_accounts(environment: Settings, value: str) -> Accounts:
     """Return accounts whose every field is `value`, for programs that only render."""
-    guis, registries = _wanted(environment)
+    guis, registries = _account_names(environment)
     return Accounts(
         guis=pulumi.Output.secret({name: GuiAccount(username=value, password=value) for name in guis}),
         registries=pulumi.Output.secret({host: RegistryAccount(username=value, password=value) for host in registries}),
     )
 
 
-def _wanted(environment: Settings) -> tuple[Sequence[str], Sequence[str]]:
+def _account_names(environment: Settings) -> tuple[Sequence[str], Sequence[str]]:
     """Return what has accounts: secrets of GUIs, and hosts of registries."""
     stored = environment.storage if environment.has_platform else None
     guis = stored.accounts if stored else ()

@@ -77,7 +77,7 @@ def require(stack: str, outputs: Mapping[str, Any] | None, expected: Mapping[str
         )
     # The engine keeps empty values, but an older version of this program may have exported fewer.
     lines = [
-        f"  {name}: the stack has {_shown(recorded.get(name))}, its file says {_shown(value)}"
+        f"  {name}: the stack has {_value_text(recorded.get(name))}, its file says {_value_text(value)}"
         for name, value in expected.items()
         if recorded.get(name) != value
     ]
@@ -93,7 +93,7 @@ def require(stack: str, outputs: Mapping[str, Any] | None, expected: Mapping[str
         )
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     return str(value) if value else "none"

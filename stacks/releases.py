@@ -219,7 +219,7 @@ def _read(file: Path) -> Release:
 RELEASES = load(FOLDER)
 
 
-def _known(value: Any) -> str:
+def _release_name(value: Any) -> str:
     if isinstance(value, str) and value in RELEASES:
         return value
     quoted = ", in quotes" if isinstance(value, float) else ""
@@ -227,5 +227,5 @@ def _known(value: Any) -> str:
     raise PydanticCustomError("literal_error", "is not {expected}", {"expected": expected})
 
 
-ReleaseName = Annotated[str, BeforeValidator(_known)]
+ReleaseName = Annotated[str, BeforeValidator(_release_name)]
 """A release of OpenShift that has a file in `stacks/releases/`."""

@@ -58,19 +58,19 @@ class Timeouts(Model):
 
     def drivers(self, nodes: int, *, one_by_one: bool) -> int:
         """Return how long drivers may take on all nodes."""
-        return _all(self.driver, DRIVER_PER_NODE if one_by_one else 0, nodes)
+        return _bounded_timeout(self.driver, DRIVER_PER_NODE if one_by_one else 0, nodes)
 
     def network_policies(self, nodes: int) -> int:
         """Return how long a network policy may take on all nodes."""
-        return _all(self.network_policy, NETWORK_PER_NODE, nodes)
+        return _bounded_timeout(self.network_policy, NETWORK_PER_NODE, nodes)
 
     def plugins(self, nodes: int) -> int:
         """Return how long a device plugin may take on all nodes."""
-        return _all(self.plugin, PLUGIN_PER_NODE, nodes)
+        return _bounded_timeout(self.plugin, PLUGIN_PER_NODE, nodes)
 
 
 DEFAULTS = Timeouts()
 
 
-def _all(least: int, per_node: int, nodes: int) -> int:
+def _bounded_timeout(least: int, per_node: int, nodes: int) -> int:
     return min(max(least, per_node * nodes), LONGEST)

@@ -53,7 +53,7 @@ class BondArgs(BondLink):
     )
 
     @model_validator(mode="after")
-    def _distinct(self) -> Self:
+    def _valid_ports(self) -> Self:
         if problems := [*unfit(self.interface, self.ports)]:
             raise ValueError("; ".join(problems))
         return self

@@ -62,7 +62,7 @@ class HostDevicePlugin(Operand):
     devices: tuple[WholePort, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _unique(self) -> Self:
+    def _distinct_resources(self) -> Self:
         require_distinct(self.devices)
         return self
 

@@ -57,7 +57,7 @@ class AddressPool(Model):
     exclude: tuple[IPv4Network, ...] = Field(default=(), description="parts of it that nodes and switches use")
 
     @model_validator(mode="after")
-    def _inside(self) -> Self:
+    def _exclusions_in_range(self) -> Self:
         outside = [subnet for subnet in self.exclude if not subnet.subnet_of(self.range)]
         if outside:
             raise ValueError(f"exclude: {outside[0]} is not part of {self.range}; take it out")

@@ -57,7 +57,7 @@ class RdmaDevicePluginArgs(Model):
     ready_timeout: Seconds = Field(default=DEFAULTS.plugin, description="seconds until it runs on all nodes")
 
     @model_validator(mode="after")
-    def _unique(self) -> Self:
+    def _distinct_resources(self) -> Self:
         require_distinct(self.devices)
         return self
 

@@ -150,7 +150,7 @@ class DcgmExporter(Component):
             name=NAME, namespace=namespace, labels=self._labels, annotations=annotations or {}
         )
 
-    def _right_meta(self, called: str, inside: pulumi.Output[str]) -> "k8s.meta.v1.ObjectMetaArgs":
+    def _rights_metadata(self, called: str, inside: pulumi.Output[str]) -> "k8s.meta.v1.ObjectMetaArgs":
         return k8s.meta.v1.ObjectMetaArgs(name=called, namespace=inside, labels=self._labels)
 
     def _account(self, name: str, args: DcgmExporterArgs, inside: pulumi.Output[str]) -> list[pulumi.Resource]:
@@ -162,14 +162,14 @@ class DcgmExporter(Component):
             self.child(),
         )
         account = k8s.core.v1.ServiceAccount(f"{name}-account", metadata=self._meta(inside), opts=self.child())
-        meta = self._right_meta(NAME, inside)
+        meta = self._rights_metadata(NAME, inside)
         return [scc, account, rights.grant(self, f"{name}-{NAME}", meta, rights.use_of(NAME), account)]
 
     def _monitor(self, name: str, inside: pulumi.Output[str]) -> None:
         """Declare the ServiceMonitor, and what the cluster's Prometheus may list to find the pods."""
         scrape = f"{NAME}-scrape"
         find = rights.rules([("", ("services", "endpoints", "pods"), ("get", "list", "watch"))])
-        rights.grant(self, f"{name}-{scrape}", self._right_meta(scrape, inside), find, PROMETHEUS)
+        rights.grant(self, f"{name}-{scrape}", self._rights_metadata(scrape, inside), find, PROMETHEUS)
         CustomObject(
             f"{name}-monitor",
             kinds.SERVICE_MONITOR,

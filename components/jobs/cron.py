@@ -42,12 +42,12 @@ def _schedule(text: str) -> str:
         raise ValueError(f"has {len(words)} fields; write five ({names}), e.g. '0 2 * * 6' for Saturdays at 2:00")
     for field, word in zip(_FIELDS, words, strict=True):
         for part in word.split(","):
-            if fault := _fault(field, part):
+            if fault := _field_problem(field, part):
                 raise ValueError(f"{field.name} {part!r} {fault}; give {field.first} to {field.last}, or *")
     return text
 
 
-def _fault(field: _Field, part: str) -> str:
+def _field_problem(field: _Field, part: str) -> str:
     match = _PART.fullmatch(part)
     if match is None:
         return "is not a number, range or step"

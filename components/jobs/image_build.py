@@ -71,7 +71,7 @@ class BuiltImage(Model):
     to: Annotated[ToStream | ToRegistry, Field(discriminator="kind", description="where the image goes")] = ToStream()
 
     @model_validator(mode="after")
-    def _staying(self) -> Self:
+    def _pinned_tag(self) -> Self:
         if self.tag == "latest":
             raise ValueError("tag latest means another image after every build; give each content a tag of its own")
         return self

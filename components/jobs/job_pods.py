@@ -131,7 +131,7 @@ def template(pod: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str
 def placed(args: JobArgs) -> dict[str, Any]:
     """Return selector, affinity and tolerations of the pods with GPUs."""
     fit = {"matchExpressions": [{"key": names.UNFIT, "operator": "DoesNotExist"}]} if args.fit_nodes else {}
-    term = {**(_named(args.node) if args.node else {}), **fit}
+    term = {**(_node_name_field(args.node) if args.node else {}), **fit}
     selector = {"nodeSelector": dict(args.node_labels)} if args.node_labels else {}
     return {**selector, **({"affinity": _required(term)} if term else {}), **tolerating(args.tolerations)}
 
@@ -146,10 +146,10 @@ def only(node: str) -> dict[str, Any]:
 
     Not nodeName, which would bypass the scheduler and with it the count of GPUs and rdma/*.
     """
-    return _required(_named(node))
+    return _required(_node_name_field(node))
 
 
-def _named(node: str) -> dict[str, Any]:
+def _node_name_field(node: str) -> dict[str, Any]:
     return {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
 
 

@@ -104,7 +104,9 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
         **({"ttlSecondsAfterFinished": own.ttl} if own.ttl else {}),
         **({"suspend": True} if own.suspend else {}),
     }
-    launching = _pod(args, launcher, []) | _waiting(args, launcher) | job_pods.tolerating(args.launcher_tolerations)
+    launching = (
+        _pod(args, launcher, []) | _wait_for_workers(args, launcher) | job_pods.tolerating(args.launcher_tolerations)
+    )
     workers = {**_pod(args, worker, job_pods.volumes(args)), **job_pods.placed(args)}
     return {
         "slotsPerWorker": args.processes_per_pod,
@@ -119,7 +121,7 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
     }
 
 
-def _waiting(args: MpiJobArgs, launcher: dict[str, Any]) -> dict[str, Any]:
+def _wait_for_workers(args: MpiJobArgs, launcher: dict[str, Any]) -> dict[str, Any]:
     """Return what holds a launcher of a queued job back until it can reach the workers."""
     if args.v2beta1.queue is None:
         return {}

@@ -128,7 +128,7 @@ def cron_job_spec(args: PerformanceSuiteArgs) -> dict[str, Any]:
         "restartPolicy": "Never",
         "serviceAccountName": args.account,
         "securityContext": confined_pod(seccomp=args.seccomp),
-        "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [_elsewhere()]}},
+        "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [_unmeasured_nodes()]}},
         **({"imagePullSecrets": [{"name": secret} for secret in args.pull_secrets]} if args.pull_secrets else {}),
         "containers": [_container(args)],
         "volumes": [{"name": "suite", "configMap": {"name": args.account}}],
@@ -151,7 +151,7 @@ def cron_job_spec(args: PerformanceSuiteArgs) -> dict[str, Any]:
     }
 
 
-def _elsewhere() -> dict[str, Any]:
+def _unmeasured_nodes() -> dict[str, Any]:
     """Return the preference for nodes that are not measured: whatever else runs on those is part of their figures."""
     labels_of_gpus = (names.GPU_PRESENT, names.GPU_ACCELERATOR)
     without = [{"key": key, "operator": "DoesNotExist"} for key in labels_of_gpus]

@@ -57,7 +57,7 @@ def run_of(job: str, args: Repeatable, suite_name: str, versions: Mapping[str, s
         name=args.job_name,
         seconds=args.timeout,
         resource=resource(parts[-1].kind),
-        labelled=tuple(_plain(part.name) for part in parts),
+        labelled=tuple(_object_name(part.name) for part in parts),
         objects=tuple(_manifest(part, args, suite_name, versions) for part in parts),
     )
 
@@ -88,7 +88,7 @@ def _text(run: SuiteRun) -> str:
     return json.dumps(whole, indent=1) + "\n"
 
 
-def _plain(name: str) -> str:
+def _object_name(name: str) -> str:
     """Return what the stack's own object is called."""
     return name.replace(f"-{suite.RUN_TOKEN}", "")
 
@@ -97,7 +97,7 @@ def _manifest(part: _Part, args: Repeatable, suite_name: str, versions: Mapping[
     own = {
         MANAGED_BY: suite.OWNER,
         suite.SUITE: suite_name,
-        suite.JOB: _plain(part.name),
+        suite.JOB: _object_name(part.name),
         suite.ROUND: suite.ROUND_TOKEN,
         suite.RUN: suite.RUN_TOKEN,
     }

@@ -43,11 +43,13 @@ def pages(args: GpuMonitoringArgs) -> dict[str, Dashboard]:
     # Exporter and release, which decide over series, are the same for all machines.
     limits = args.machines[0]
     fabric = {"hpc-infiniband": INFINIBAND} if any(machine.infiniband_devices for machine in args.machines) else {}
-    drawn = {name: _of(page, limits) for name, page in {"hpc-gpus": GPUS, **fabric, "hpc-tenants": TENANTS}.items()}
+    drawn = {
+        name: _dashboard(page, limits) for name, page in {"hpc-gpus": GPUS, **fabric, "hpc-tenants": TENANTS}.items()
+    }
     return {name: page for name, page in drawn.items() if page is not None}
 
 
-def _of(page: Dashboard, limits: Limits) -> Dashboard | None:
+def _dashboard(page: Dashboard, limits: Limits) -> Dashboard | None:
     """Return what of a dashboard the machines' exporters have series for, None where nothing is left."""
 
     def shown(expression: str) -> str | None:

@@ -30,7 +30,7 @@ class RailNamesArgs(Model):
     rails: tuple[Rail, ...] = Field(min_length=1, description="core.hardware.topology.rails of the machine")
 
     @model_validator(mode="after")
-    def _found(self) -> Self:
+    def _rails_have_addresses(self) -> Self:
         lost = [rail.hca.name for rail in self.rails if rail.hca.pci is None]
         if lost:
             raise ValueError(f"rails: no PCI address of {lost[0]} is known, so no rule finds it; give it (with_hcas)")

@@ -48,7 +48,7 @@ class KueueOperatorArgs(Installable):
     )
 
     @model_validator(mode="after")
-    def _distinct(self) -> Self:
+    def _distinct_frameworks(self) -> Self:
         repeated = sorted({framework for framework in self.frameworks if self.frameworks.count(framework) > 1})
         if repeated:
             raise ValueError(f"frameworks: {repeated[0]} is given twice; name each once")

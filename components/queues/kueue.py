@@ -96,7 +96,7 @@ class QueuesArgs(QueuePolicy):
     timeout: Seconds = Field(default=DEFAULTS.object, description="seconds until a queue is active")
 
     @model_validator(mode="after")
-    def _agreeing(self) -> Self:
+    def _quotas_match_flavors(self) -> Self:
         for field, seen in (
             ("tenants", [tenant.namespace for tenant in self.tenants]),
             ("flavors", [flavor.name for flavor in self.flavors]),

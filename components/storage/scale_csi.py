@@ -132,11 +132,11 @@ def spec(args: ScaleCsiArgs) -> dict[str, Any]:
     return {"clusters": [_cluster(cluster) for cluster in args.clusters], **_SPECS[args.generation](args)}
 
 
-def _paper(args: ScaleCsiArgs) -> dict[str, Any]:
+def _redpaper_spec(args: ScaleCsiArgs) -> dict[str, Any]:
     return {"scaleHostpath": args.host_path, **_selectors(args, "attacher", "provisioner", "plugin")}
 
 
-def _current(args: ScaleCsiArgs) -> dict[str, Any]:
+def _current_spec(args: ScaleCsiArgs) -> dict[str, Any]:
     tolerations = [toleration.manifest() for toleration in args.tolerations]
     return {
         "localScaleCluster": args.local_cluster,
@@ -149,7 +149,7 @@ def _selectors(args: ScaleCsiArgs, *parts: str) -> dict[str, Any]:
     return {f"{part}NodeSelector": [{"key": args.node_label, "value": "true"}] for part in parts}
 
 
-_SPECS: Mapping[Generation, Callable[[ScaleCsiArgs], dict[str, Any]]] = {"2.0": _paper, "3": _current}
+_SPECS: Mapping[Generation, Callable[[ScaleCsiArgs], dict[str, Any]]] = {"2.0": _redpaper_spec, "3": _current_spec}
 
 
 def _no_wait(_: ScaleCsiArgs) -> None:

@@ -11,13 +11,13 @@ from components.base.labels import labels
 from components.base.model import DnsName, Model
 
 
-def _not_the_systems(name: str) -> str:
+def _unreserved_name(name: str) -> str:
     if name.startswith("system-"):
         raise ValueError(f"{name} starts with system-, reserved for Kubernetes' own classes; give another name")
     return name
 
 
-ClassName = Annotated[DnsName, AfterValidator(_not_the_systems)]
+ClassName = Annotated[DnsName, AfterValidator(_unreserved_name)]
 """Name of a priority class."""
 
 

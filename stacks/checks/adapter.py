@@ -35,7 +35,7 @@ def between(pools: Sequence[Pool]) -> Iterator[str]:
         return
     (first, fabric), *others = fabrics.items()
     for pool, other in others:
-        if _common(other.plugin) != _common(fabric.plugin):
+        if _shared_fields(other.plugin) != _shared_fields(fabric.plugin):
             yield (
                 f"pools.{pool.name}.fabric.plugin differs from that of pool {first.name}, and the cluster has one "
                 f"{'operator' if other.plugin.kind == fabric.plugin.kind else 'kind'} for all; make them the same"
@@ -50,7 +50,7 @@ def between(pools: Sequence[Pool]) -> Iterator[str]:
         yield from _by_pool([pool for pool in pools if pool.network_operator])
 
 
-def _common(plugin: Plugin) -> object:
+def _shared_fields(plugin: Plugin) -> object:
     """Return what the plugins of all pools have the same."""
     return plugin.operator if isinstance(plugin, NetworkOperatorPlugin) else plugin
 

@@ -11,7 +11,7 @@ from stacks.settings.platform import Settings
 
 def problems(settings: Settings) -> Iterator[str]:
     """Yield every version that a vendor's table refuses and the settings do not allow."""
-    for unlisted in _others(settings):
+    for unlisted in _unallowed(settings):
         if unlisted.refused:
             yield (
                 f"{unlisted}; or accept it: `allow: [{{what: {unlisted.place}, value: "
@@ -22,7 +22,7 @@ def problems(settings: Settings) -> Iterator[str]:
 
 def warnings(settings: Settings) -> Iterator[str]:
     """Yield versions that no table decides about, and entries of `allow` that nothing needs."""
-    yield from (str(unlisted) for unlisted in _others(settings) if not unlisted.refused)
+    yield from (str(unlisted) for unlisted in _unallowed(settings) if not unlisted.refused)
     for entry, unlisted in accepted(settings):
         if unlisted is None:
             yield f"allow: {entry.what} {entry.value} is not outside a vendor's table; remove the entry"
@@ -34,7 +34,7 @@ def accepted(settings: Settings) -> Iterator[tuple[AllowedVersion, Unlisted | No
     yield from ((entry, unlisted.get((entry.what, entry.value))) for entry in settings.allow)
 
 
-def _others(settings: Settings) -> Iterator[Unlisted]:
+def _unallowed(settings: Settings) -> Iterator[Unlisted]:
     allowed = {(entry.what, entry.value) for entry in settings.allow}
     yield from (version for version in _unlisted(settings) if (version.place, version.value) not in allowed)
 

@@ -38,7 +38,7 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
     storage = settings.scale_pods
     if storage is None or _listed(settings.version, storage):
         return
-    versions, elsewhere = _versions(settings.version), _elsewhere(storage, settings.version)
+    versions, elsewhere = _versions(settings.version), _other_releases(storage, settings.version)
     if versions and elsewhere:
         reason = f"{PRODUCT} {_minor(storage)} is not for OpenShift {settings.release} ({versions.source})"
         remedy = f"use {either(versions.versions)}, or release {either(elsewhere)}"
@@ -83,7 +83,7 @@ def _listed(release: Release, storage: ContainerNativeStorage) -> bool:
     return versions is not None and _minor(storage) in versions.versions
 
 
-def _elsewhere(storage: ContainerNativeStorage, own: Release) -> list[str]:
+def _other_releases(storage: ContainerNativeStorage, own: Release) -> list[str]:
     return [name for name, other in RELEASES.items() if other is not own and _listed(other, storage)]
 
 

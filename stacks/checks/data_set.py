@@ -21,12 +21,13 @@ def _shared(settings: Settings) -> Iterator[str]:
             other, first = owners.setdefault(data_set.lock_file, (tenant.namespace, data_set))
             if (first.name, first.content) != (data_set.name, data_set.content):
                 yield (
-                    f"tenants: data_sets.{first.name} of {other} and {_named(first, data_set)}of {tenant.namespace} "
-                    f"have the lock {data_set.lock_file}, and differ; give one of them another `lock`"
+                    f"tenants: data_sets.{first.name} of {other} and {_name_if_other(first, data_set)}of "
+                    f"{tenant.namespace} have the lock {data_set.lock_file}, and differ; "
+                    "give one of them another `lock`"
                 )
 
 
-def _named(first: DataSetSettings, data_set: DataSetSettings) -> str:
+def _name_if_other(first: DataSetSettings, data_set: DataSetSettings) -> str:
     return "" if first.name == data_set.name else f"{data_set.name} "
 
 

@@ -24,7 +24,7 @@ def problems(settings: Settings) -> Iterator[str]:
     if not isinstance(gpu, GpuOperatorSettings):
         return
     yield from _unfit(settings, gpu)
-    yield from _one_for_all(settings, gpu)
+    yield from _common_driver(settings, gpu)
     for pool in settings.gpu_pools:
         yield from _peer_memory(pool)
     brought = any(pool.driver for pool in settings.gpu_pools)
@@ -65,7 +65,7 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
 
 def _unfit(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
     pools = settings.gpu_pools
-    every = [_placed(pool, problem) for pool in pools for problem in _of_pool(pool, gpu)]
+    every = [_problem_with_path(pool, problem) for pool in pools for problem in _of_pool(pool, gpu)]
     every += [f"gpu.{problem}" for problem in undivided(gpu, [pool.machine.gpu for pool in pools])]
     yield from dict.fromkeys(every)
 
@@ -74,7 +74,7 @@ def _of_pool(pool: Pool, gpu: GpuOperatorSettings) -> Iterator[str]:
     return unfit(gpu.model_copy(update={"driver": pool.driver}), pool.machine.gpu, gpudirect(pool))
 
 
-def _placed(pool: Pool, problem: str) -> str:
+def _problem_with_path(pool: Pool, problem: str) -> str:
     """Return a problem with its path; a stack's driver that a pool does not support may stay that of the others."""
     if not problem.startswith("driver."):
         return f"gpu.{problem}"
@@ -83,7 +83,7 @@ def _placed(pool: Pool, problem: str) -> str:
     return f"gpu.{problem}, or give pool {pool.name} one of its own, pools.{pool.name}.driver"
 
 
-def _one_for_all(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
+def _common_driver(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
     """Yield that pools have several drivers, and the operator one for all; of a channel without a version nothing."""
     version, drivers = version_of(gpu.operator), gpu_drivers()
     if not drivers_differ(settings) or gpu.operator.installed or version is None or drivers.differ_with(version):

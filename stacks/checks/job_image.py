@@ -22,7 +22,7 @@ def problems(job: ProgramJob, settings: Settings) -> Iterator[str]:
             reasons = [
                 f"{reference} {images.unfit(reference, machine, settings, ssh=ssh)}" for reference in job.program.images
             ]
-            yield f"image is missing, and the program has none that fits{_because(reasons)}; name one"
+            yield f"image is missing, and the program has none that fits{_reasons_text(reasons)}; name one"
         return
     image = images.IMAGES.get(workload.image)
     if reason := images.unfit(workload.image, machine, settings, ssh=ssh):
@@ -62,5 +62,5 @@ def _built_elsewhere(job: ProgramJob, build: BuildSettings, settings: Settings) 
         )
 
 
-def _because(reasons: list[str]) -> str:
+def _reasons_text(reasons: list[str]) -> str:
     return f" ({'; '.join(reasons)})" if reasons else ""

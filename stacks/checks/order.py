@@ -12,15 +12,15 @@ def problems(settings: Settings) -> Iterator[str]:
     """Yield the workloads that come after others which an update only sees start, and need the GPUs of these."""
     for stage, wave, held in placements.running(settings):
         # A wave starts as a whole: what each has room for alone, they may not have together.
-        if not held or _together([*wave, *held], settings):
+        if not held or _fit_together([*wave, *held], settings):
             continue
         for count, job in enumerate(wave, start=1):
-            if not _together([*wave[:count], *held], settings):
+            if not _fit_together([*wave[:count], *held], settings):
                 yield _message(job, stage, held)
                 return
 
 
-def _together(jobs: list[Job], settings: Settings) -> bool:
+def _fit_together(jobs: list[Job], settings: Settings) -> bool:
     pods = [pod for job in jobs for pod in job.demands]
     return fits(pods, placements.room(settings)) and placements.within_quotas(jobs, settings)
 

@@ -17,25 +17,28 @@ def problems(settings: Settings) -> Iterator[str]:
             if value is not None and value not in choices:
                 yield (
                     f"{place}: OpenShift {release.name} does not support {value}; use {either(choices)}"
-                    f"{_elsewhere(release, path, value)}"
+                    f"{_other_releases(release, path, value)}"
                 )
     for path, reason in release.lacks.items():
-        for place, value in _given(settings, path):
+        for place, value in _set_values(settings, path):
             if value:
-                other = _elsewhere(release, path)
-                yield f"{place}: OpenShift {release.name} does not support {reason}{_shown(value)}; leave it out{other}"
+                other = _other_releases(release, path)
+                yield (
+                    f"{place}: OpenShift {release.name} does not support {reason}{_value_text(value)}; "
+                    f"leave it out{other}"
+                )
     for path, reason in release.needs.items():
         for place, value in _values(settings, path.split(".")):
             if value is None:
                 yield f"{place} is missing, and OpenShift {release.name} needs it: {reason}"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Return a value as errors of single fields show it, nothing for one of several parts."""
     return f" (value: {value!r})" if isinstance(value, str | int | float) else ""
 
 
-def _elsewhere(release: Release, path: str, value: str | None = None) -> str:
+def _other_releases(release: Release, path: str, value: str | None = None) -> str:
     names = [
         other.name
         for other in RELEASES.values()
@@ -46,7 +49,7 @@ def _elsewhere(release: Release, path: str, value: str | None = None) -> str:
     return f", or use release {either(names)}" if names else ""
 
 
-def _given(settings: Settings, path: str) -> Iterator[tuple[str, Any]]:
+def _set_values(settings: Settings, path: str) -> Iterator[tuple[str, Any]]:
     """Yield place and value of a path; of nodes once and by name: ranges are expanded, and have other places."""
     field = path.removeprefix("nodes.*.")
     names = [node.name for node in settings.nodes if getattr(node, field, None)] if field != path else []

@@ -37,18 +37,18 @@ def _unknown(facts: Site) -> Iterator[str]:
     everyone = [host.name for host in facts.hosts]
     gpus = [host.name for host in facts.gpu_hosts]
     if declared.networks.admin:
-        yield from _outside("site.networks.admin.addresses", declared.networks.admin.addresses, everyone)
+        yield from _unknown_nodes("site.networks.admin.addresses", declared.networks.admin.addresses, everyone)
     if declared.networks.daemon:
-        yield from _outside("site.networks.daemon.addresses", declared.networks.daemon.addresses, gpus)
+        yield from _unknown_nodes("site.networks.daemon.addresses", declared.networks.daemon.addresses, gpus)
     if declared.haproxy:
         workers = [host.name for host in facts.hosts if "worker" in host.roles]
-        yield from _outside("site.haproxy", declared.haproxy, workers)
+        yield from _unknown_nodes("site.haproxy", declared.haproxy, workers)
     if isinstance(declared.hosts, RedHatHosts):
-        yield from _outside("site.hosts.joined", declared.hosts.joined, gpus)
-        yield from _outside("site.hosts.node_groups", declared.hosts.node_groups, everyone)
+        yield from _unknown_nodes("site.hosts.joined", declared.hosts.joined, gpus)
+        yield from _unknown_nodes("site.hosts.node_groups", declared.hosts.node_groups, everyone)
 
 
-def _outside(path: str, names: Iterable[str], nodes: list[str]) -> Iterator[str]:
+def _unknown_nodes(path: str, names: Iterable[str], nodes: list[str]) -> Iterator[str]:
     for name in names:
         if name not in nodes:
             yield f"{path}: {name} is not one of the nodes {', '.join(nodes)}; name one of them"

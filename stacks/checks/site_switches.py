@@ -22,7 +22,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from repeated("site.switches: name", (switch.name for switch in switches))
     addresses = [str(switch.management.ip) for switch in switches if switch.management]
     yield from repeated("site.switches: management", addresses)
-    yield from _taken(settings, switches)
+    yield from _taken_addresses(settings, switches)
     yield from _uplinks(switches)
     if cables := [*_cables(settings, switches)]:
         yield from cables
@@ -70,7 +70,7 @@ def _compute(pool: Pool) -> set[str]:
     return {hca.name for hca in pool.machine.hcas}
 
 
-def _taken(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
+def _taken_addresses(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
     """Yield management addresses and gateways that a host has in the admin network."""
     admin = settings.site.networks.admin if settings.site else None
     hosts = {address: host for host, address in admin.addresses.items()} if admin else {}
@@ -136,7 +136,7 @@ def _rails_of(pool: Pool, switches: Sequence[Switch]) -> Iterator[str]:
     every = placed(switches, [hca.name for hca in pool.machine.hcas])
     places = {host: own for host, own in every.items() if host in hosts}
     for host, own in places.items():
-        usual = _usual(own, places)
+        usual = _reference_host(own, places)
         if usual is None:
             continue
         other, usual_switches = usual
@@ -148,7 +148,7 @@ def _rails_of(pool: Pool, switches: Sequence[Switch]) -> Iterator[str]:
                 )
 
 
-def _usual(own: Sequence[str], places: Mapping[str, Sequence[str]]) -> tuple[str, Sequence[str]] | None:
+def _reference_host(own: Sequence[str], places: Mapping[str, Sequence[str]]) -> tuple[str, Sequence[str]] | None:
     """Return the machine after whose switches these were to be cabled: one that has most of them in common.
 
     Of two ways of cabling the more frequent one counts, and of equal ones the first. None: it is these.

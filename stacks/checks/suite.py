@@ -41,7 +41,7 @@ def _names(suite: SuiteSettings, settings: Settings) -> Iterator[str]:
     for name in suite.workloads:
         if name not in workloads:
             yield (
-                f"suite.workloads: {name!r} is not a workload of tenant {suite.tenant}{_of(suite)}; known: "
+                f"suite.workloads: {name!r} is not a workload of tenant {suite.tenant}{_stages_text(suite)}; known: "
                 f"{', '.join(workloads) or 'none'}"
             )
         elif not isinstance(workloads[name], suites.Repeatable):
@@ -51,12 +51,12 @@ def _names(suite: SuiteSettings, settings: Settings) -> Iterator[str]:
             )
     if not workloads and not suite.workloads:
         yield (
-            f"suite: tenant {suite.tenant} has no verification jobs{_of(suite)} to repeat; add some to `stages`, or "
-            "name `workloads`"
+            f"suite: tenant {suite.tenant} has no verification jobs{_stages_text(suite)} to repeat; add some to "
+            "`stages`, or name `workloads`"
         )
 
 
-def _of(suite: SuiteSettings) -> str:
+def _stages_text(suite: SuiteSettings) -> str:
     return f" in {', '.join(suite.stages)}" if suite.stages else ""
 
 

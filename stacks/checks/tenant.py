@@ -137,7 +137,7 @@ def _quotas(settings: Settings) -> Iterator[str]:
             if (quota := settings.gpu_quota(tenant, pool)) > capacity:
                 yield (
                     f"tenants: gpu_quota {quota} of {tenant.namespace} exceeds the {plural(capacity, 'GPU')} of the "
-                    f"nodes{_of(pool)}; lower it, or add nodes"
+                    f"nodes{_pool_text(pool)}; lower it, or add nodes"
                 )
 
 
@@ -149,12 +149,12 @@ def _queues(settings: Settings) -> Iterator[str]:
             files = sorted({file for file, tenant in settings.others if settings.gpu_quota(tenant, pool)})
             also = f", with those in {' and '.join(files)}," if files else ""
             yield (
-                f"queues: the tenants' gpu_quota{also} add up to {plural(demand, 'GPU')}{_of(pool)}, and there are "
-                f"{capacity}: admitted jobs would wait for nodes; lower them"
+                f"queues: the tenants' gpu_quota{also} add up to {plural(demand, 'GPU')}{_pool_text(pool)}, and there "
+                f"are {capacity}: admitted jobs would wait for nodes; lower them"
             )
     if settings.mpi_operator is None:
         yield "queues: Kueue is made for MPI jobs here, and mpi_operator is missing; give it"
 
 
-def _of(pool: Pool) -> str:
+def _pool_text(pool: Pool) -> str:
     return f" of pool {pool.name}" if pool.declared else ""

@@ -26,7 +26,7 @@ def problems(settings: Settings) -> Iterator[str]:
         if node := next((node for node in settings.nodes if node.topology), None):
             yield f"nodes: topology of {node.name} has no effect without queues.topology; give it, or leave this out"
         return
-    yield from _served(settings)
+    yield from _operator_version(settings)
     unplanned = [
         f"{pool.machine.name} on {pool.fabric.kind}"
         for pool in settings.gpu_pools
@@ -39,15 +39,15 @@ def problems(settings: Settings) -> Iterator[str]:
         )
         return
     names = topology.level_names(settings)
-    yield from _meaningless(names, settings)
+    yield from _unused_levels(names, settings)
     for pool in settings.gpu_pools:
-        yield from _lost(pool, settings)
-    yield from _confused(settings)
+        yield from _missing_levels(pool, settings)
+    yield from _shared_domains(settings)
     if topology_settings.jobs and (problem := _unknown(topology_settings.jobs, names)):
         yield f"queues.topology.jobs.{problem}"
 
 
-def _served(settings: Settings) -> Iterator[str]:
+def _operator_version(settings: Settings) -> Iterator[str]:
     """Yield why the operator's version serves no Topology, by the table of the release."""
     queues, serving = settings.queues, settings.version.kueue_topology
     if queues is None or queues.operator.package != _PACKAGE:
@@ -61,7 +61,7 @@ def _served(settings: Settings) -> Iterator[str]:
         )
 
 
-def _meaningless(names: Sequence[str], settings: Settings) -> Iterator[str]:
+def _unused_levels(names: Sequence[str], settings: Settings) -> Iterator[str]:
     for node in settings.nodes:
         if node.topology and node.machine is None:
             yield f"nodes: topology of {node.name}, which has no GPUs and so no jobs of queues; leave it out"
@@ -74,7 +74,7 @@ def _meaningless(names: Sequence[str], settings: Settings) -> Iterator[str]:
             )
 
 
-def _lost(pool: Pool, settings: Settings) -> Iterator[str]:
+def _missing_levels(pool: Pool, settings: Settings) -> Iterator[str]:
     """Yield the levels of a pool at which its nodes have no place."""
     places = topology.positions(pool, settings)
     for level in (level for level in topology.levels(pool, settings) if not level.existing):
@@ -87,7 +87,7 @@ def _lost(pool: Pool, settings: Settings) -> Iterator[str]:
             )
 
 
-def _confused(settings: Settings) -> Iterator[str]:
+def _shared_domains(settings: Settings) -> Iterator[str]:
     """Yield domains that nodes of different fabrics have in common: no path joins such nodes."""
     owners: dict[tuple[str, str], Pool] = {}
     for pool in settings.gpu_pools:

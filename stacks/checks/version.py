@@ -27,7 +27,7 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
             if match is None or (listed and match[1] in listed.versions):
                 continue
             # Only now: it reads the files of all releases.
-            if (others := _others(settings.version, operator.package)) or listed:
+            if (others := _other_releases(settings.version, operator.package)) or listed:
                 elsewhere = tuple(name for name, product in others.items() if match[1] in product.versions)
                 on = f"for OpenShift {settings.release}"
                 if listed and elsewhere:
@@ -49,6 +49,6 @@ def _listed(release: Release, package: str) -> KnownVersions | None:
     return next((product for product in release.operators if product.package == package), None)
 
 
-def _others(release: Release, package: str) -> dict[str, KnownVersions]:
+def _other_releases(release: Release, package: str) -> dict[str, KnownVersions]:
     products = ((other.name, _listed(other, package)) for other in RELEASES.values() if other is not release)
     return {name: product for name, product in products if product}

@@ -42,10 +42,10 @@ def problems(settings: Settings) -> Iterator[str]:
             if job.id in seen:
                 yield f"stages: job '{job.id}' is given twice; give each its own"
             seen.add(job.id)
-            yield from (f"stages: job {job.name}: {problem}" for problem in _of(job, settings))
+            yield from (f"stages: job {job.name}: {problem}" for problem in _job_problems(job, settings))
 
 
-def _of(job: Job, settings: Settings) -> Iterator[str]:
+def _job_problems(job: Job, settings: Settings) -> Iterator[str]:
     if isinstance(job.workload, RdmaTestWorkload):
         yield from _rdma_test(job.workload, job.pool, settings)
     if not isinstance(job, ProgramJob):
@@ -113,7 +113,7 @@ def _kind(job: ProgramJob, settings: Settings) -> Iterator[str]:
 def _transport(job: ProgramJob) -> Iterator[str]:
     transport, machine = job.transport, job.pool.machine
     if transport.uses_rdma and not job.pool.uses_rdma:
-        fabric = f"fabric {job.pool.fabric.kind}{_where(job.pool)}"
+        fabric = f"fabric {job.pool.fabric.kind}{_pool_text(job.pool)}"
         yield f"transport {transport}: {fabric} has no RDMA; use tcp, or leave it out"
     elif transport.uses_rdma and not job.tenant.rdma:
         yield (
@@ -141,7 +141,7 @@ def _size(job: ProgramJob, settings: Settings) -> Iterator[str]:
             if divided
             else "lower pods or gpus, or give gpus alone to get a layout that fits"
         )
-        yield f"layout {layout} does not fit on {_shown(free)}, even with nothing else there; {remedy}"
+        yield f"layout {layout} does not fit on {_counts_text(free)}, even with nothing else there; {remedy}"
     else:
         yield from resources.problems(job, settings)
     if workload.shm_gib > job.share.memory_gib:
@@ -161,7 +161,9 @@ def _quota(job: ProgramJob, settings: Settings) -> Iterator[str]:
     limit, queues = settings.gpu_limits[tenant.namespace, job.pool.name], settings.queues
     if layout.total_gpus <= limit:
         return
-    takes = f"layout {layout} takes {plural(layout.total_gpus, 'GPU')}{_where(job.pool)}, and tenant {tenant.namespace}"
+    takes = (
+        f"layout {layout} takes {plural(layout.total_gpus, 'GPU')}{_pool_text(job.pool)}, and tenant {tenant.namespace}"
+    )
     if queues and queues.cohort and not settings.shares(tenant, job.pool):
         yield (
             f"{takes} has no gpu_quota of that pool and borrows none of it; name another pool, or add it to the quota, "
@@ -177,11 +179,11 @@ def _quota(job: ProgramJob, settings: Settings) -> Iterator[str]:
         yield f"{takes} has a gpu_quota of {limit}; lower the one or raise the other"
 
 
-def _where(pool: Pool) -> str:
+def _pool_text(pool: Pool) -> str:
     return f" of pool {pool.name}" if pool.declared else ""
 
 
-def _shown(free: Mapping[str, int]) -> str:
+def _counts_text(free: Mapping[str, int]) -> str:
     counts = sorted({*free.values()}, reverse=True)
     if len(counts) == 1:
         return f"{plural(len(free), 'node')} with {counts[0]} free GPUs each"

@@ -65,10 +65,10 @@ def is_kept(adopted: Collection[str], token: str, inputs: Mapping[str, Any]) -> 
     """Whether an object of this type and these inputs must outlive the stack."""
     name = transforms.name_of(token, inputs)
     kind, _, rest = name.partition("/")
-    return bool(name) and (name in adopted or _carries(adopted, kind, rest, inputs))
+    return bool(name) and (name in adopted or _contains_adopted(adopted, kind, rest, inputs))
 
 
-def _carries(adopted: Collection[str], kind: str, name: str, inputs: Mapping[str, Any]) -> bool:
+def _contains_adopted(adopted: Collection[str], kind: str, name: str, inputs: Mapping[str, Any]) -> bool:
     """Whether deleting this object would delete adopted ones."""
     if kind == kinds.NAMESPACE.kind:
         return any(reference.split("/")[1] == name for reference in adopted if reference.count("/") == 2)  # noqa: PLR2004

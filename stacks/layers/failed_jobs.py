@@ -29,10 +29,10 @@ def messages(file: Path, context: str, namespace: str, job: str) -> str:
         ]
     except (ApiError, kubeconfig.KubeconfigError, HTTPError, OSError, ValueError) as error:
         return f"(its pods could not be read: {error})"
-    return "\n".join(words for pod in pods if (words := _words(pod)))
+    return "\n".join(words for pod in pods if (words := _pod_message(pod)))
 
 
-def _words(pod: Any) -> str:
+def _pod_message(pod: Any) -> str:
     status = pod.get("status") or {}
     states = [container.get("state") or {} for container in status.get("containerStatuses") or ()]
     ends = [state["terminated"] for state in states if state.get("terminated")]

@@ -46,13 +46,13 @@ def build(settings: Settings, labelled: NodeLabels, opts: pulumi.ResourceOptions
     opts = after(opts, labelled, *made) if made else opts
     headers = _headers(settings, version, opts)
     configured = [part for pools in groups.values() for part in _configured(pools, headers, version, settings, opts)]
-    return [*configured, *_others({*groups}, settings, headers, opts)]
+    return [*configured, *_worker_rollouts({*groups}, settings, headers, opts)]
 
 
 def _node_pool(pool: Pool, settings: Settings, opts: pulumi.ResourceOptions) -> NodePool:
     together = {"at_once": pool.tuning.at_once} if pool.tuning else {}
     args = NodePoolArgs(pool=pool.machine_config_pool, protect=settings.protect, **together)
-    return NodePool(_part("gpu-pool", pool), args, opts=_formerly("gpu-pool", pool, opts))
+    return NodePool(_part("gpu-pool", pool), args, opts=_with_former_name("gpu-pool", pool, opts))
 
 
 def _part(name: str, pool: Pool) -> str:
@@ -60,7 +60,7 @@ def _part(name: str, pool: Pool) -> str:
     return f"{name}-{pool.machine_config_pool}" if pool.declared else name
 
 
-def _formerly(name: str, pool: Pool, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
+def _with_former_name(name: str, pool: Pool, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
     """Return options under which a part of the first pool is that of the stack before it had `pools`.
 
     Its object has the same name on the cluster, and would otherwise be created where it exists.
@@ -85,12 +85,12 @@ def _configured(
         return [_memlock(first, version, opts, seconds)] if locked else []
     parts = [
         *([_memlock(first, version, opts)] if locked else []),
-        *(_tuned(first, first.tuning, version, settings.timeouts, opts) if first.tuning else []),
+        *(_tuning(first, first.tuning, version, settings.timeouts, opts) if first.tuning else []),
         *headers.values(),
     ]
     awaited = {name: digest for part in parts for name, digest in part.parts.items()}
     args = PoolRolloutArgs(pool=first.machine_config_pool, parts=awaited, rollout_timeout=seconds)
-    return [PoolRollout(_part("nodes", first), args, opts=_formerly("nodes", first, after(opts, *parts)))]
+    return [PoolRollout(_part("nodes", first), args, opts=_with_former_name("nodes", first, after(opts, *parts)))]
 
 
 def _rollout_seconds(pools: Sequence[Pool], settings: Settings) -> int:
@@ -115,7 +115,7 @@ def _headers(settings: Settings, version: Ignition, opts: pulumi.ResourceOptions
     }
 
 
-def _others(
+def _worker_rollouts(
     gpus: Container[str], settings: Settings, headers: Mapping[str, KernelDevel], opts: pulumi.ResourceOptions
 ) -> list[PoolRollout]:
     """Return what waits for the pools of workers without GPUs."""
@@ -162,10 +162,10 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
 def _memlock(pool: Pool, version: Ignition, opts: pulumi.ResourceOptions, timeout: int | None = None) -> Memlock:
     """Declare the limit of locked memory; with a timeout it waits for the nodes by itself."""
     args = MemlockArgs(pool=pool.machine_config_pool, ignition_version=version, rollout_timeout=timeout)
-    return Memlock(_part("memlock", pool), args, opts=_formerly("memlock", pool, opts))
+    return Memlock(_part("memlock", pool), args, opts=_with_former_name("memlock", pool, opts))
 
 
-def _tuned(
+def _tuning(
     pool: Pool, tuning: TuningSettings, version: Ignition, timeouts: Timeouts, opts: pulumi.ResourceOptions
 ) -> list[KernelArguments | RailNames | KubeletConfig]:
     made: list[KernelArguments | RailNames | KubeletConfig] = [
@@ -176,7 +176,7 @@ def _tuned(
                 ignition_version=version,
                 **fields_of(KernelTuning, tuning),
             ),
-            opts=_formerly("kernel-arguments", pool, opts),
+            opts=_with_former_name("kernel-arguments", pool, opts),
         )
     ]
     if tuning.rail_names:
@@ -186,7 +186,7 @@ def _tuned(
             link_layer="InfiniBand" if isinstance(pool.fabric, InfiniBand) else "Ethernet",
             rails=topology.rails(pool.machine),
         )
-        made.append(RailNames(_part("rail-names", pool), rails, opts=_formerly("rail-names", pool, opts)))
+        made.append(RailNames(_part("rail-names", pool), rails, opts=_with_former_name("rail-names", pool, opts)))
     if tuning.kubelet:
         args = for_machine(
             pool.machine,
@@ -195,5 +195,5 @@ def _tuned(
             **fields_of(KubeletAlignment, tuning.kubelet),
             timeout=timeouts.object,
         )
-        made.append(KubeletConfig(_part("kubelet", pool), args, opts=_formerly("kubelet", pool, opts)))
+        made.append(KubeletConfig(_part("kubelet", pool), args, opts=_with_former_name("kubelet", pool, opts)))
     return made

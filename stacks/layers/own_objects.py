@@ -73,7 +73,7 @@ def read(folders: Sequence[str], root: Path, places: Places | None = None) -> tu
     scopes = {(kind.group, kind.kind): kind.scope == "Namespaced" for kind in KINDS} | _defined(documents)
     by_identity: dict[Identity, OwnObject] = {}
     for name, node, content in documents:
-        if faults := [*_faults(content, scopes)]:
+        if faults := [*_problems(content, scopes)]:
             problems += [f"{_place(name, node, path)}: {problem}" for path, problem in faults]
             continue
         own_object = OwnObject(Manifest(fields=content), _place(name, node, ()))
@@ -160,7 +160,7 @@ def _defined(documents: Sequence[tuple[str, Any, Any]]) -> dict[tuple[str, str],
     return scopes
 
 
-def _faults(content: Any, scopes: Mapping[tuple[str, str], bool]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _problems(content: Any, scopes: Mapping[tuple[str, str], bool]) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the path and the problem of all that is wrong with a document."""
     if not isinstance(content, Mapping):
         yield (), "is no object; write apiVersion, kind and metadata"
@@ -175,7 +175,7 @@ def _faults(content: Any, scopes: Mapping[tuple[str, str], bool]) -> Iterator[tu
     if missing or not isinstance(metadata, Mapping):
         yield (), f"{' and '.join(missing)} missing, or no text; an object needs apiVersion, kind and metadata.name"
         return
-    yield from ((path, "a key that is no text; quote it") for path in _odd_keys(content, ()))
+    yield from ((path, "a key that is no text; quote it") for path in _non_text_keys(content, ()))
     named = f"{kind} {metadata['name']}"
     in_namespace = scopes.get((str(version).rpartition("/")[0], str(kind)))
     if in_namespace and not _is_text(metadata.get("namespace")):
@@ -201,16 +201,16 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _odd_keys(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _non_text_keys(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield the paths of maps with keys that JSON does not have; a list is not entered by its path."""
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             yield path
         for key, inner in value.items():
-            yield from _odd_keys(inner, (*path, str(key)))
+            yield from _non_text_keys(inner, (*path, str(key)))
     elif isinstance(value, list):
         for inner in value:
-            yield from _odd_keys(inner, path)
+            yield from _non_text_keys(inner, path)
 
 
 def _place(name: str, node: Any, path: tuple[str, ...]) -> str:

@@ -53,7 +53,11 @@ class Whole:
         Where there is no such position, the file if it is a base, and nothing of the stack's own.
         """
         file, origin = self._at(place)
-        return _where(self.root, file, origin, self.source, of_key=of_key) if self._written(file, origin) else ""
+        return (
+            _position_prefix(self.root, file, origin, self.source, of_key=of_key)
+            if self._is_source(file, origin)
+            else ""
+        )
 
     def shown(self, place: Sequence[str | int], *, of_key: bool = False) -> str:
         """Return how the message of a place begins: with its position, and its path in its file."""
@@ -61,7 +65,7 @@ class Whole:
         path = _path(origin)
         return self.where(place, of_key=of_key) + (f"{path}: " if path else "")
 
-    def _written(self, file: str, origin: Place) -> bool:
+    def _is_source(self, file: str, origin: Place) -> bool:
         """Say whether a file is where a setting is from: the engine may have the stack's own from somewhere else."""
         if file != self.source:
             return True
@@ -96,7 +100,7 @@ def whole(data: Any, source: str, root: Path) -> Whole:
     return Whole(part.plain, data, source, root, part, tuple(files))
 
 
-def _where(root: Path, file: str, origin: Place, own: str, *, of_key: bool = False) -> str:
+def _position_prefix(root: Path, file: str, origin: Place, own: str, *, of_key: bool = False) -> str:
     place = ("config", *origin) if origin[:1] == (SETTING,) else origin
     position = positions.located(file, root / file, place, of_key=of_key)
     return "" if position == own else f"{position}: "
@@ -188,4 +192,4 @@ def _refuse_secrets(part: Part, root: Path) -> None:
 
 def _wrong(own: Part, place: Place, problem: str, root: Path) -> SettingsError:
     origin = (*own.place, *place)
-    return wrong(own.file, [f"  {_where(root, own.file, origin, own.file)}{_path(origin)}: {problem}"])
+    return wrong(own.file, [f"  {_position_prefix(root, own.file, origin, own.file)}{_path(origin)}: {problem}"])

@@ -36,25 +36,25 @@ def of_problem(problem: str, settings: Settings) -> Place:
     match = _PATH.match(problem)
     if match is None:
         return ()
-    place, value = _followed(settings, match[0])
+    place, value = _resolve_path(settings, match[0])
     rest = problem[match.end() :]
     while isinstance(value, tuple) and (entry := _entry(value, rest, settings)):
         inner, value, named = entry
         place += inner
         behind = rest[named:].removeprefix("'")
         field = _PATH.match(behind.removeprefix(": ") if behind.startswith(": ") else rest.removeprefix(": "))
-        more, value = _followed(value, field[0]) if field else ((), value)
+        more, value = _resolve_path(value, field[0]) if field else ((), value)
         place += more
         rest = behind
     return place
 
 
-def _followed(value: Any, path: str) -> tuple[Place, Any]:
+def _resolve_path(value: Any, path: str) -> tuple[Place, Any]:
     """Return how far a path leads from a value, and what is there; a list's entry has an index, or a step's name."""
     place: Place = ()
     for step in re.findall(r"[^.\[\]]+", path):
         if isinstance(value, tuple):
-            named = (index for index, entry in enumerate(value) if step in (*_called(entry), str(index)))
+            named = (index for index, entry in enumerate(value) if step in (*_entry_names(entry), str(index)))
             index = next(named, None)
             if index is None:
                 break
@@ -75,7 +75,7 @@ def _entry(entries: tuple[Any, ...], text: str, settings: Settings) -> tuple[Pla
     """
     problem = text.partition(";")[0]
     named: list[tuple[tuple[int, int], tuple[Place, Any, int]]] = []
-    for place, entry, names in _all(entries, settings):
+    for place, entry, names in _named_entries(entries, settings):
         for name in names:
             if match := re.search(rf"(?:\bof |\bjob |^: |^ |')({re.escape(name)})(?=[\s:',;]|$)", text):
                 mentions = sum(value in problem for value in {*_values(entry)})
@@ -83,11 +83,11 @@ def _entry(entries: tuple[Any, ...], text: str, settings: Settings) -> tuple[Pla
     return min(reversed(named), key=lambda candidate: candidate[0])[1] if named else None
 
 
-def _all(entries: tuple[Any, ...], settings: Settings) -> Iterator[tuple[Place, Any, list[str]]]:
+def _named_entries(entries: tuple[Any, ...], settings: Settings) -> Iterator[tuple[Place, Any, list[str]]]:
     """Yield the entries of a list with what messages call them; of stages their workloads."""
     for index, entry in enumerate(entries):
         if not isinstance(entry, Stage):
-            yield (index,), entry, [*_called(entry), *_values(entry)]
+            yield (index,), entry, [*_entry_names(entry), *_values(entry)]
             continue
         for number, workload in enumerate(entry.workloads):
             name = _job(workload, settings)
@@ -102,7 +102,7 @@ def _job(workload: workload_settings.Workload, settings: Settings) -> str:
         return workload.name
 
 
-def _called(entry: Any) -> list[str]:
+def _entry_names(entry: Any) -> list[str]:
     names = [str(getattr(entry, name)) for name in _NAMES if getattr(entry, name, None)]
     return [*names, *(f"{entry.tenant}/{name}" for name in names if hasattr(entry, "tenant"))]
 

@@ -24,7 +24,7 @@ def merged(base: Part, own: Part, models: Models) -> Part:
     """Return `own` over `base`, both data of one of `models`."""
     if not isinstance(base.content, dict) or not isinstance(own.content, dict):
         return own
-    chosen = _chosen(base, own, models)
+    chosen = _common_models(base, own, models)
     if chosen is None:
         return own
     order = [name for model in chosen for name in model.model_fields]
@@ -102,7 +102,7 @@ def _key(entry: Part, keys: Sequence[str]) -> tuple[Any, ...] | None:
     return values if len(values) == len(keys) else None
 
 
-def _chosen(base: Part, own: Part, models: Models) -> Models | None:
+def _common_models(base: Part, own: Part, models: Models) -> Models | None:
     """Return the models of which the two together are; None where they are of different ones."""
     by = next(iter(_tags(models)), None)
     if by is None:

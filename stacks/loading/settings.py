@@ -55,13 +55,15 @@ def _read(model: type[M], document: Whole, root: Path = ROOT) -> M:
 
 def _checked(settings: S, own: Whole, platform: Whole | None = None) -> S:
     """Return `settings` unless they contradict each other; what tenants have is in `own`, all else in `platform`."""
-    problems = [f"  {_where(problem, settings, own, platform)}{problem}" for problem in consistency.problems(settings)]
+    problems = [
+        f"  {_position_prefix(problem, settings, own, platform)}{problem}" for problem in consistency.problems(settings)
+    ]
     if problems:
         raise wrong(own.source, problems)
     return settings.from_files(lambda place: _file_of(str(place[0]), own, platform).shown(place))
 
 
-def _where(problem: str, settings: Settings, own: Whole, platform: Whole | None) -> str:
+def _position_prefix(problem: str, settings: Settings, own: Whole, platform: Whole | None) -> str:
     """Return where the message of a rule says that its setting is."""
     document = _file_of(problem, own, platform)
     where = document.where(field_places.as_written(field_places.of_problem(problem, settings), document.data))
@@ -103,19 +105,19 @@ def _tenants(platform: str, root: Path) -> Iterator[tuple[str, Whole]]:
     """Yield each stack of tenants of a platform with the settings in its file and its bases, as they are written."""
     named = re.compile(rf"platform[\"']?:\s*[\"']?{re.escape(platform)}\b")
     for name in stack_names(root):
-        if any(named.search(text) for text in _texts(file(name, root), root)):
+        if any(named.search(text) for text in _file_texts(file(name, root), root)):
             document = whole(name, root)
             if isinstance(document.data, Mapping) and document.data.get("platform") == platform:
                 yield name, document
 
 
-def _texts(path: Path, root: Path, seen: tuple[Path, ...] = ()) -> Iterator[str]:
+def _file_texts(path: Path, root: Path, seen: tuple[Path, ...] = ()) -> Iterator[str]:
     """Yield the text of a file and of what may be its bases: reading all settings of a project would take long."""
     if path.is_file() and path not in seen:
         text = path.read_text(errors="replace")
         yield text
         for base in _BASE.findall(text):
-            yield from _texts(root / base, root, (*seen, path))
+            yield from _file_texts(root / base, root, (*seen, path))
 
 
 def examples(root: Path) -> Path:

@@ -86,12 +86,12 @@ def _remedy(error: Any, place: Sequence[str | int], data: Any, model: type[BaseM
     if error["type"] == "extra_forbidden":
         if former := former_names.remedy(place):
             return f"; {former}"
-        meant = field_names.closest(model, error["loc"], _written(error["loc"][:-1], data))
+        meant = field_names.closest(model, error["loc"], _present_names(error["loc"][:-1], data))
         return f"; did you mean {meant}?" if meant else field_errors.remedy(error)
     return _MISSING if error["type"] in ("missing", "union_tag_not_found") else field_errors.remedy(error)
 
 
-def _written(place: Sequence[str | int], data: Any) -> Collection[str]:
+def _present_names(place: Sequence[str | int], data: Any) -> Collection[str]:
     """Return the names that are written at a place."""
     for part in place:
         if isinstance(part, int) or (isinstance(data, Mapping) and part in data):

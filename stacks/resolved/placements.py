@@ -59,8 +59,8 @@ def plan(of_stage: Sequence[Job], settings: Settings) -> list[list[Job]]:
 
     def allowed(together: Sequence[str]) -> bool:
         wave = [by_id[name] for name in together]
-        fits = not any(_bound(job) for job in wave) or all(on for _, on in _spread(wave))
-        return fits and _within(wave, limits)
+        fits = not any(_in_one_domain(job) for job in wave) or all(on for _, on in _node_assignments(wave))
+        return fits and _within_limits(wave, limits)
 
     demands = [(name, job.demands) for name, job in by_id.items()]
     return [[by_id[name] for name in wave] for wave in waves(demands, room(settings), allowed)]
@@ -80,7 +80,7 @@ def room(settings: Settings) -> dict[str, Demand]:
 
 def within_quotas(together: Sequence[Job], settings: Settings) -> bool:
     """Say whether no tenant holds more GPUs than it may, while all of these run."""
-    return _within(together, settings.gpu_limits)
+    return _within_limits(together, settings.gpu_limits)
 
 
 def placements(settings: Settings) -> tuple[Placement, ...]:
@@ -89,23 +89,23 @@ def placements(settings: Settings) -> tuple[Placement, ...]:
         Placement(stage=stage.name, wave=number, job=job.id, layout=job.layout, instance=job.instance, on=on)
         for stage, of_stage in jobs.by_stage(settings)
         for number, wave in enumerate(plan(of_stage, settings), start=1)
-        for job, on in _spread(wave)
+        for job, on in _node_assignments(wave)
     )
 
 
-def _bound(job: Job) -> bool:
+def _in_one_domain(job: Job) -> bool:
     """Say whether all pods of a job must run in one domain of the fabric."""
     return job.closeness is not None and job.closeness.required is not None
 
 
-def _within(together: Iterable[Job], limits: Mapping[tuple[str, str], int]) -> bool:
+def _within_limits(together: Iterable[Job], limits: Mapping[tuple[str, str], int]) -> bool:
     held: Counter[tuple[str, str]] = Counter()
     for job in together:
         held[job.tenant.namespace, job.pool.name] += sum(pod[names.GPU_RESOURCE] for pod in job.demands)
     return all(amount <= limits.get(tenant_and_pool, amount) for tenant_and_pool, amount in held.items())
 
 
-def _spread(wave: Sequence[Job]) -> Iterator[tuple[Job, tuple[tuple[str, int], ...]]]:
+def _node_assignments(wave: Sequence[Job]) -> Iterator[tuple[Job, tuple[tuple[str, int], ...]]]:
     """Yield for each job of a wave the nodes that have room beside those before it, with the pods on each."""
     taken: Counter[tuple[str | None, str]] = Counter()
     for job in wave:

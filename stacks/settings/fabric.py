@@ -74,7 +74,7 @@ class PortNetworks(Model):
     exclude: tuple[IPv4Network, ...] = Field(default=(), description="parts of the subnets that nodes and switches use")
 
     @model_validator(mode="after")
-    def _apart(self) -> Self:
+    def _disjoint_subnets(self) -> Self:
         for first, second in combinations(self.subnets, 2):
             if first.overlaps(second):
                 raise ValueError(f"subnets: {first} and {second} overlap, and every port needs its own; change one")

@@ -29,7 +29,7 @@ class PlatformLayer(Settings):
 
     @field_validator(*TENANTS_PART, mode="before")
     @classmethod
-    def _elsewhere(cls, _: Any) -> Any:
+    def _belongs_to_tenants(cls, _: Any) -> Any:
         raise ValueError(
             "belongs to tenants, and this file is the platform's (`layer: platform`); move it to a file with "
             "`platform:` and the name of this stack"

@@ -47,13 +47,13 @@ def name_of(token: str, inputs: Mapping[str, Any]) -> str:
 
 def result(args: pulumi.ResourceTransformArgs, patch: Mapping[str, Any]) -> pulumi.ResourceTransformResult:
     """Return a resource with its options and with `patch` over its inputs."""
-    args.opts.replacement_trigger = _returned(args.opts.replacement_trigger)
-    props = {key: _over(value, patch[key]) if key in patch else value for key, value in args.props.items()}
+    args.opts.replacement_trigger = _returnable_trigger(args.opts.replacement_trigger)
+    props = {key: _patched(value, patch[key]) if key in patch else value for key, value in args.props.items()}
     props |= {key: merge_patch.merged(None, part) for key, part in patch.items() if key not in props}
     return pulumi.ResourceTransformResult(props=props, opts=args.opts)
 
 
-def _over(value: Any, patch: Any) -> Any:
+def _patched(value: Any, patch: Any) -> Any:
     """Return a value with a patch over it; a value that is known later, or secret, gets it then."""
     if isinstance(value, pulumi.Output):
         return value.apply(lambda later: merge_patch.merged(later, patch))
@@ -61,10 +61,10 @@ def _over(value: Any, patch: Any) -> Any:
         return merge_patch.merged(value, patch)
     later = {key: value[key] for key in patch if isinstance(value.get(key), pulumi.Output) and patch[key] is not None}
     rest = {key: part for key, part in patch.items() if key not in later}
-    return {**merge_patch.merged(value, rest), **{key: _over(item, patch[key]) for key, item in later.items()}}
+    return {**merge_patch.merged(value, rest), **{key: _patched(item, patch[key]) for key, item in later.items()}}
 
 
-def _returned(trigger: Any) -> Any:
+def _returnable_trigger(trigger: Any) -> Any:
     """Return a replacement trigger, e.g. a job's run number, in a form that the SDK takes back from a transform.
 
     It gives one as a message of its wire, and cannot write that (3.272: `Message must be initialized with a dict`); a

@@ -26,13 +26,16 @@ def plan(site: Site) -> tuple[Address, ...]:
     An address that is not given has the same place in its network as the host's address in the admin network.
     """
     network = site.settings.networks.daemon
-    return tuple(_planned(site, host, network) for host in site.gpu_hosts) if network else ()
+    return tuple(_address(site, host, network) for host in site.gpu_hosts) if network else ()
 
 
-def _planned(site: Site, host: Host, network: DaemonNetwork) -> Address:
+def _address(site: Site, host: Host, network: DaemonNetwork) -> Address:
     address = network.addresses.get(host.name)
     return Address(
-        host, _interface(site, host, network.port), address or _follows(site, host, network), address is not None
+        host,
+        _interface(site, host, network.port),
+        address or _derived_address(site, host, network),
+        address is not None,
     )
 
 
@@ -45,7 +48,7 @@ def _interface(site: Site, host: Host, port: str) -> str | None:
     return rails[index] if index < len(rails) else host.ports[index].netdev
 
 
-def _follows(site: Site, host: Host, network: DaemonNetwork) -> IPv4Address | None:
+def _derived_address(site: Site, host: Host, network: DaemonNetwork) -> IPv4Address | None:
     admin, address = site.settings.networks.admin, site.admin_address(host)
     if admin is None or address is None:
         return None

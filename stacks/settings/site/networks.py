@@ -50,7 +50,7 @@ class Networks(Model):
     )
 
     @model_validator(mode="after")
-    def _apart(self) -> Self:
+    def _disjoint_networks(self) -> Self:
         if self.daemon is None:
             return self
         others = [*([("admin.network", self.admin.network)] if self.admin else [])]

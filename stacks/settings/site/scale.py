@@ -83,13 +83,13 @@ class ScaleSettings(Model):
     )
 
     @model_validator(mode="after")
-    def _attributes_of_its_own(self) -> Self:
+    def _own_attributes(self) -> Self:
         if planned := sorted(self.attributes.keys() & {*PLANNED}):
             raise ValueError(f"attributes: {', '.join(planned)} follows from other settings; leave it out there")
         return self
 
     @model_validator(mode="after")
-    def _two_clusters(self) -> Self:
+    def _distinct_clusters(self) -> Self:
         if self.cluster == self.owner:
             raise ValueError(f"cluster and owner are both {self.cluster}; name the cluster that owns the file system")
         return self

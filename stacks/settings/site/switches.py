@@ -52,7 +52,7 @@ class SwitchBase(Model):
     )
 
     @model_validator(mode="after")
-    def _sound(self) -> Self:
+    def _usable_ports(self) -> Self:
         ports = (f"ports: {problem}" for problem in self.unusable((*self.ports, *self.others, *self.uplinks)))
         if problems := [*self._unreachable(), *ports, *self._cabled_twice()]:
             raise ValueError("; ".join(problems))
