@@ -44,7 +44,7 @@ class Ports(Component):
 
     def __init__(self, name: str, args: PortsArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("nodes:Ports", name, args, opts)
-        made = node_network_configuration_policy(
+        policy = node_network_configuration_policy(
             self,
             name,
             [ethernet(port, args.mtu) for port in args.ports],
@@ -53,4 +53,4 @@ class Ports(Component):
             at_once=args.at_once,
             timeout=args.timeout,
         )
-        self.outputs(policy=made.id.apply(lambda _: args.policy_name))
+        self.outputs(policy=policy.id.apply(lambda _: args.policy_name))

@@ -198,7 +198,7 @@ def environment(args: DcgmExporterArgs) -> dict[str, str]:
     }
 
 
-def _daemon_set(args: DcgmExporterArgs, ours: dict[str, str]) -> "k8s.apps.v1.DaemonSetSpecArgs":
+def _daemon_set(args: DcgmExporterArgs, own_labels: dict[str, str]) -> "k8s.apps.v1.DaemonSetSpecArgs":
     core = k8s.core.v1
     mounts = [core.VolumeMountArgs(name="metrics", mount_path=LISTS, read_only=True)]
     volumes = [core.VolumeArgs(name="metrics", config_map=core.ConfigMapVolumeSourceArgs(name=NAME))]
@@ -210,7 +210,7 @@ def _daemon_set(args: DcgmExporterArgs, ours: dict[str, str]) -> "k8s.apps.v1.Da
         selector=k8s.meta.v1.LabelSelectorArgs(match_labels={"app.kubernetes.io/name": NAME}),
         update_strategy=k8s.apps.v1.DaemonSetUpdateStrategyArgs(type="RollingUpdate"),
         template=core.PodTemplateSpecArgs(
-            metadata=k8s.meta.v1.ObjectMetaArgs(labels=ours),
+            metadata=k8s.meta.v1.ObjectMetaArgs(labels=own_labels),
             spec=core.PodSpecArgs(
                 service_account_name=NAME,
                 node_selector=args.node_selector,

@@ -58,30 +58,30 @@ class GpuDevicePlugin(Component):
 
     def __init__(self, name: str, args: GpuDevicePluginArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpu:GpuDevicePlugin", name, args, opts)
-        ours = labels(DAEMON_SET, "gpu")
-        account = rights.declare_privileged_account(self, name, DAEMON_SET, args.namespace, ours)
+        own_labels = labels(DAEMON_SET, "gpu")
+        account = rights.declare_privileged_account(self, name, DAEMON_SET, args.namespace, own_labels)
         daemon_set = k8s.apps.v1.DaemonSet(
             f"{name}-daemon-set",
             metadata=k8s.meta.v1.ObjectMetaArgs(
                 name=DAEMON_SET,
                 namespace=args.namespace,
-                labels=ours,
+                labels=own_labels,
                 annotations=waits.at_most(args.ready_timeout),
             ),
-            spec=_daemon_set(args, ours),
+            spec=_daemon_set(args, own_labels),
             opts=self.child(*account),
         )
         self.outputs(resource=daemon_set.id.apply(lambda _: names.GPU_RESOURCE))
 
 
-def _daemon_set(args: GpuDevicePluginArgs, ours: dict[str, str]) -> "k8s.apps.v1.DaemonSetSpecArgs":
+def _daemon_set(args: GpuDevicePluginArgs, own_labels: dict[str, str]) -> "k8s.apps.v1.DaemonSetSpecArgs":
     selector = {"name": "nvidia-device-plugin-ds"}
     core = k8s.core.v1
     return k8s.apps.v1.DaemonSetSpecArgs(
         selector=k8s.meta.v1.LabelSelectorArgs(match_labels=selector),
         update_strategy=k8s.apps.v1.DaemonSetUpdateStrategyArgs(type="RollingUpdate"),
         template=core.PodTemplateSpecArgs(
-            metadata=k8s.meta.v1.ObjectMetaArgs(labels={**selector, **ours}),
+            metadata=k8s.meta.v1.ObjectMetaArgs(labels={**selector, **own_labels}),
             spec=core.PodSpecArgs(
                 service_account_name=DAEMON_SET,
                 priority_class_name="system-node-critical",

@@ -115,8 +115,8 @@ class GpuOperatorArgs(Installable, GpuStack):
 
     @model_validator(mode="after")
     def _fits_the_gpu(self) -> Self:
-        every = [problem for kind in self.gpus for problem in unfit(self, kind.gpu, kind.gpudirect)]
-        if problems := [*dict.fromkeys(every), *undivided(self, [kind.gpu for kind in self.gpus])]:
+        problems_by_gpu = [problem for kind in self.gpus for problem in unfit(self, kind.gpu, kind.gpudirect)]
+        if problems := [*dict.fromkeys(problems_by_gpu), *undivided(self, [kind.gpu for kind in self.gpus])]:
             raise ValueError("; ".join(problems))
         if self.driver_objects and self.driver:
             raise ValueError(

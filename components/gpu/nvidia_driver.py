@@ -68,5 +68,5 @@ class NvidiaDriver(Component):
         super().__init__("gpu:NvidiaDriver", name, args, opts)
         wait = waits.wait_for([waits.state_ready()], timeout=args.ready_timeout)
         metadata = cluster_wide(args.driver_name, "gpu", wait)
-        made = CustomObject(f"{name}-object", kinds.NVIDIA_DRIVER, metadata, {"spec": spec(args)}, self.child())
-        self.outputs(nvidia_driver=made.id.apply(lambda _: args.driver_name))
+        driver = CustomObject(f"{name}-object", kinds.NVIDIA_DRIVER, metadata, {"spec": spec(args)}, self.child())
+        self.outputs(nvidia_driver=driver.id.apply(lambda _: args.driver_name))

@@ -169,9 +169,13 @@ class ImageBuild(Component):
             stream = {"spec": {"lookupPolicy": {"local": False}}}
             before = [CustomObject(f"{name}-stream", kinds.IMAGE_STREAM, metadata, stream, self.child())]
         # OpenShift starts a build by itself only for a new BuildConfig: a changed one is recreated.
-        again = {"replace_on_changes": [*_CONTENT], "delete_before_replace": True} if args.at_once else {}
+        replacement = {"replace_on_changes": [*_CONTENT], "delete_before_replace": True} if args.at_once else {}
         build = CustomObject(
-            f"{name}-build", kinds.BUILD_CONFIG, metadata, {"spec": build_spec(args)}, self.child(*before, **again)
+            f"{name}-build",
+            kinds.BUILD_CONFIG,
+            metadata,
+            {"spec": build_spec(args)},
+            self.child(*before, **replacement),
         )
         producer: pulumi.CustomResource = build
         if args.at_once and isinstance(args.to, ToStream):

@@ -110,10 +110,10 @@ class JobArgs(JobChoices):
     def _listens_once(self) -> Self:
         listening = dict(self.own_ports)
         for name, number in self.ports.items():
-            for other, taken in listening.items():
-                if name == other or number == taken:
+            for other, port in listening.items():
+                if name == other or number == port:
                     raise ValueError(
-                        f"ports: {name} {number}: {other} has port {taken}; give it another name and number"
+                        f"ports: {name} {number}: {other} has port {port}; give it another name and number"
                     )
             listening[name] = number
         return self

@@ -125,8 +125,8 @@ def _wait_for_workers(args: MpiJobArgs, launcher: dict[str, Any]) -> dict[str, A
     """Return what holds a launcher of a queued job back until it can reach the workers."""
     if args.v2beta1.queue is None:
         return {}
-    kept = {key: value for key, value in launcher.items() if key != "volumeMounts"}
-    return {"initContainers": [{**kept, "name": "workers", "command": ssh.waiting(args)}]}
+    container = {key: value for key, value in launcher.items() if key != "volumeMounts"}
+    return {"initContainers": [{**container, "name": "workers", "command": ssh.waiting(args)}]}
 
 
 SPECS: Mapping[str, Callable[[MpiJobArgs], dict[str, Any]]] = {

@@ -111,17 +111,17 @@ class PerformanceSuiteArgs(SuiteChoices):
 
     @model_validator(mode="after")
     def _names_runs_once(self) -> Self:
-        seen = set()
+        run_names = set()
         for run in self.runs:
-            if run.job in seen:
+            if run.job in run_names:
                 raise ValueError(f"runs: {run.job} is given twice; name it once")
-            seen.add(run.job)
+            run_names.add(run.job)
         return self
 
 
 def cron_job_spec(args: PerformanceSuiteArgs) -> dict[str, Any]:
     """Return the `spec` of the CronJob."""
-    ours = labels(args.name, "suite")
+    own_labels = labels(args.name, "suite")
     content = files(args)
     digest = hashlib.sha256("".join(content.values()).encode()).hexdigest()
     pod = {
@@ -133,7 +133,7 @@ def cron_job_spec(args: PerformanceSuiteArgs) -> dict[str, Any]:
         "containers": [_container(args)],
         "volumes": [{"name": "suite", "configMap": {"name": args.account}}],
     }
-    template = {"metadata": {"labels": ours, "annotations": {names.CONFIG_DIGEST: digest}}, "spec": pod}
+    template = {"metadata": {"labels": own_labels, "annotations": {names.CONFIG_DIGEST: digest}}, "spec": pod}
     return {
         "schedule": args.schedule,
         **({"timeZone": args.time_zone} if args.time_zone else {}),
@@ -144,7 +144,7 @@ def cron_job_spec(args: PerformanceSuiteArgs) -> dict[str, Any]:
         "failedJobsHistoryLimit": 3,
         "suspend": args.suspend,
         "jobTemplate": {
-            "metadata": {"labels": ours},
+            "metadata": {"labels": own_labels},
             # A second attempt would be another round.
             "spec": {"backoffLimit": 0, "activeDeadlineSeconds": args.round_seconds, "template": template},
         },
@@ -205,8 +205,8 @@ class PerformanceSuite(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("workloads:PerformanceSuite", name, args, opts)
-        ours = labels(args.name, "suite")
-        meta = k8s.meta.v1.ObjectMetaArgs(name=args.account, namespace=args.namespace, labels=ours)
+        own_labels = labels(args.name, "suite")
+        meta = k8s.meta.v1.ObjectMetaArgs(name=args.account, namespace=args.namespace, labels=own_labels)
         child = self.child(*after)
         account = k8s.core.v1.ServiceAccount(f"{name}-account", metadata=meta, opts=child)
         binding = rights.grant(self, name, meta, _rules(args), account, after=after)
@@ -214,7 +214,7 @@ class PerformanceSuite(Component):
         cron_job = CustomObject(
             f"{name}-cron-job",
             args.kind,
-            k8s.meta.v1.ObjectMetaArgs(name=args.name, namespace=args.namespace, labels=ours),
+            k8s.meta.v1.ObjectMetaArgs(name=args.name, namespace=args.namespace, labels=own_labels),
             {"spec": cron_job_spec(args)},
             self.child(*after, binding, content),
         )

@@ -166,12 +166,12 @@ class RdmaTest(Component):
     ) -> None:
         super().__init__("workloads:RdmaTest", name, args, opts)
         listener = listener_name(args.job_name)
-        ours = labels(args.job_name, "workload")
-        again = {"replacement_trigger": args.run, "delete_before_replace": True, "replace_on_changes": ["spec"]}
+        own_labels = labels(args.job_name, "workload")
+        replacement = {"replacement_trigger": args.run, "delete_before_replace": True, "replace_on_changes": ["spec"]}
         service = CustomObject(
             f"{name}-service",
             kinds.SERVICE,
-            k8s.meta.v1.ObjectMetaArgs(name=listener, namespace=args.namespace, labels=ours),
+            k8s.meta.v1.ObjectMetaArgs(name=listener, namespace=args.namespace, labels=own_labels),
             {"spec": service_spec(args)},
             self.child(*after),
         )
@@ -181,11 +181,11 @@ class RdmaTest(Component):
             k8s.meta.v1.ObjectMetaArgs(
                 name=listener,
                 namespace=args.namespace,
-                labels=ours,
+                labels=own_labels,
                 annotations=outcome.job_annotations(kinds.JOB, Wait.STARTED, timeout=args.timeout),
             ),
             {"spec": job_spec(args, args.server_node, listener_script(args))},
-            self.child(*after, service, **again),
+            self.child(*after, service, **replacement),
         )
         job = CustomObject(
             f"{name}-job",
@@ -193,10 +193,10 @@ class RdmaTest(Component):
             k8s.meta.v1.ObjectMetaArgs(
                 name=args.job_name,
                 namespace=args.namespace,
-                labels=ours,
+                labels=own_labels,
                 annotations=outcome.job_annotations(kinds.JOB, args.wait, timeout=args.timeout),
             ),
             {"spec": job_spec(args, args.client_node, client_script(args))},
-            self.child(*after, server, **again),
+            self.child(*after, server, **replacement),
         )
         self.outputs(finished=outcome.gate(args.namespace, args.job_name, job.status, read_log))

@@ -21,14 +21,14 @@ def text(routing: Routing, alerts: Iterable[str]) -> str:
     for target in routing.receivers:
         for field, entries in target.entry().items():
             receiver[field] = receiver.get(field, []) + entries
-    ours = {
+    route = {
         "receiver": _OURS,
         "matchers": [_one_of("alertname", sorted({*alerts})), _one_of("severity", routing.severities)],
         "group_by": ["alertname"],
         "repeat_interval": f"{routing.repeat}s",
     }
     content = {
-        "route": {"receiver": _OTHERS, "group_by": ["namespace"], "routes": [ours]},
+        "route": {"receiver": _OTHERS, "group_by": ["namespace"], "routes": [route]},
         "inhibit_rules": [
             {
                 "source_matchers": [_one_of("severity", ["critical"])],

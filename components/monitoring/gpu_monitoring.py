@@ -71,18 +71,18 @@ class GpuMonitoring(Component):
 
     def __init__(self, name: str, args: GpuMonitoringArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("operators:GpuMonitoring", name, args, opts)
-        ours = labels("gpu-monitoring", "monitoring")
+        own_labels = labels("gpu-monitoring", "monitoring")
         rule = CustomObject(
             f"{name}-rule",
             kinds.PROMETHEUS_RULE,
-            k8s.meta.v1.ObjectMetaArgs(name=args.rule_name, namespace=args.namespace, labels=ours),
+            k8s.meta.v1.ObjectMetaArgs(name=args.rule_name, namespace=args.namespace, labels=own_labels),
             {"spec": {"groups": groups(args.machines)}},
             self.child(),
         )
         if args.exporter_list:
             k8s.core.v1.ConfigMap(
                 f"{name}-metrics",
-                metadata=k8s.meta.v1.ObjectMetaArgs(name=EXPORTER_LIST, namespace=args.namespace, labels=ours),
+                metadata=k8s.meta.v1.ObjectMetaArgs(name=EXPORTER_LIST, namespace=args.namespace, labels=own_labels),
                 data={LIST_FILE: exporter_list(args.machines[0].generation)},
                 opts=self.child(),
             )
@@ -90,7 +90,7 @@ class GpuMonitoring(Component):
             k8s.core.v1.ConfigMap(
                 f"{name}-{page}",
                 metadata=k8s.meta.v1.ObjectMetaArgs(
-                    name=page, namespace=DASHBOARDS, labels={**ours, names.CONSOLE_DASHBOARD: "true"}
+                    name=page, namespace=DASHBOARDS, labels={**own_labels, names.CONSOLE_DASHBOARD: "true"}
                 ),
                 data={f"{page}.json": grafana(dashboard)},
                 opts=self.child(),

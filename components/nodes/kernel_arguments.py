@@ -56,6 +56,6 @@ class KernelArguments(Component):
         super().__init__("nodes:KernelArguments", name, args, opts)
         config_name = f"50-{args.pool}-kernel-arguments"
         spec = {"config": {"ignition": {"version": args.ignition_version}}, "kernelArguments": arguments(args)}
-        made = machine_config(self, name, args.pool, spec, config_name=config_name, subject="kernel-arguments")
+        config = machine_config(self, name, args.pool, spec, config_name=config_name, subject="kernel-arguments")
         self.parts = {config_name: digest(spec)}
-        self.outputs(machine_config=made.id.apply(lambda _: config_name))
+        self.outputs(machine_config=config.id.apply(lambda _: config_name))

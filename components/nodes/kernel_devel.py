@@ -26,6 +26,6 @@ class KernelDevel(Component):
         # As IBM's own: generated/scale/mco/mco.yaml of IBM/ibm-spectrum-scale-container-native.
         config_name = f"00-{args.pool}-ibm-spectrum-scale-kernel-devel"
         spec = {"config": {"ignition": {"version": args.ignition_version}}, "extensions": [names.KERNEL_DEVEL]}
-        made = machine_config(self, name, args.pool, spec, config_name=config_name, subject="kernel-devel")
+        config = machine_config(self, name, args.pool, spec, config_name=config_name, subject="kernel-devel")
         self.parts = {config_name: digest(spec)}
-        self.outputs(machine_config=made.id.apply(lambda _: config_name))
+        self.outputs(machine_config=config.id.apply(lambda _: config_name))

@@ -127,7 +127,7 @@ class KubeletConfig(Component):
         super().__init__("nodes:KubeletConfig", name, args, opts)
         pool_labels = args.pool_labels or {names.MACHINE_CONFIG_POOL + args.pool: ""}
         spec = {"machineConfigPoolSelector": {"matchLabels": pool_labels}, "kubeletConfig": kubelet(args)}
-        made = CustomObject(
+        config = CustomObject(
             f"{name}-kubelet-config",
             kinds.KUBELET_CONFIG,
             meta.v1.ObjectMetaArgs(
@@ -140,4 +140,4 @@ class KubeletConfig(Component):
         )
         config_name = f"99-{args.pool}-generated-kubelet"
         self.parts = {config_name: digest(spec)}
-        self.outputs(machine_config=made.id.apply(lambda _: config_name))
+        self.outputs(machine_config=config.id.apply(lambda _: config_name))

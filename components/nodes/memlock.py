@@ -56,10 +56,10 @@ class Memlock(Component):
         super().__init__("nodes:Memlock", name, args, opts)
         config_name = machine_config_name(args.pool)
         config = ignition(args.ignition_version)
-        done: pulumi.CustomResource = machine_config(
+        awaited: pulumi.CustomResource = machine_config(
             self, name, args.pool, {"config": config}, config_name=config_name, subject="crio-memlock"
         )
         self.parts = {config_name: digest(config)}
         if args.rollout_timeout is not None:
-            done = rollout(self, name, args.pool, self.parts, timeout=args.rollout_timeout, after=[done])
-        self.outputs(machine_config=done.id.apply(lambda _: config_name))
+            awaited = rollout(self, name, args.pool, self.parts, timeout=args.rollout_timeout, after=[awaited])
+        self.outputs(machine_config=awaited.id.apply(lambda _: config_name))

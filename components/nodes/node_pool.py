@@ -44,7 +44,7 @@ class NodePool(Component):
 
     def __init__(self, name: str, args: NodePoolArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("nodes:NodePool", name, args, opts)
-        made = CustomObject(
+        pool = CustomObject(
             f"{name}-pool",
             kinds.MACHINE_CONFIG_POOL,
             k8s.meta.v1.ObjectMetaArgs(
@@ -54,7 +54,7 @@ class NodePool(Component):
             {"spec": _spec(args)},
             self.child(**stateful(protect=args.protect)),
         )
-        self.outputs(pool=made.id.apply(lambda _: args.pool))
+        self.outputs(pool=pool.id.apply(lambda _: args.pool))
 
 
 def role(pool: str) -> dict[str, str]:

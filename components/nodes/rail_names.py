@@ -59,6 +59,8 @@ class RailNames(Component):
             "ignition": {"version": args.ignition_version},
             "storage": {"files": [file(args.ignition_version, PATH, rules(args.rails, args.link_layer))]},
         }
-        made = machine_config(self, name, args.pool, {"config": config}, config_name=config_name, subject="rail-names")
+        config_object = machine_config(
+            self, name, args.pool, {"config": config}, config_name=config_name, subject="rail-names"
+        )
         self.parts = {config_name: digest(config)}
-        self.outputs(machine_config=made.id.apply(lambda _: config_name))
+        self.outputs(machine_config=config_object.id.apply(lambda _: config_name))

@@ -68,11 +68,11 @@ class OlmOperator(Component):
         if args.installed:
             self.outputs(namespace=pulumi.Output.from_input(args.namespace), installed_csv=pulumi.Output.from_input(""))
             return
-        ours = labels(args.package, "operators")
+        own_labels = labels(args.package, "operators")
         monitoring = {names.CLUSTER_MONITORING: "true"} if args.cluster_monitoring else {}
         namespace = k8s.core.v1.Namespace(
             f"{name}-namespace",
-            metadata=k8s.meta.v1.ObjectMetaArgs(name=args.namespace, labels={**ours, **monitoring}),
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=args.namespace, labels={**own_labels, **monitoring}),
             opts=self.child(**stateful(protect=args.protect)),
         )
         inside = namespace.metadata.name
@@ -81,7 +81,7 @@ class OlmOperator(Component):
         CustomObject(
             f"{name}-operator-group",
             kinds.OPERATOR_GROUP,
-            k8s.meta.v1.ObjectMetaArgs(name=args.operator_group or args.package, namespace=inside, labels=ours),
+            k8s.meta.v1.ObjectMetaArgs(name=args.operator_group or args.package, namespace=inside, labels=own_labels),
             {"spec": group_spec},
             self.child(),
         )
@@ -91,7 +91,7 @@ class OlmOperator(Component):
             k8s.meta.v1.ObjectMetaArgs(
                 name=args.subscription or args.package,
                 namespace=inside,
-                labels=ours,
+                labels=own_labels,
                 annotations=waits.wait_for([_installed(args)], timeout=timeout),
             ),
             {"spec": _subscription_spec(args)},

@@ -145,7 +145,7 @@ class Trainer(Component):
         )
 
 
-def _deployment(args: TrainerArgs, digest: str, ours: dict[str, str]) -> "k8s.apps.v1.DeploymentSpecArgs":
+def _deployment(args: TrainerArgs, digest: str, own_labels: dict[str, str]) -> "k8s.apps.v1.DeploymentSpecArgs":
     core = k8s.core.v1
     selector = {"app": CONTROLLER}
     file = f"/etc/trainer/{_CONFIGURATION}"
@@ -153,7 +153,9 @@ def _deployment(args: TrainerArgs, digest: str, ours: dict[str, str]) -> "k8s.ap
         replicas=1,
         selector=k8s.meta.v1.LabelSelectorArgs(match_labels=selector),
         template=core.PodTemplateSpecArgs(
-            metadata=k8s.meta.v1.ObjectMetaArgs(labels={**selector, **ours}, annotations={names.CONFIG_DIGEST: digest}),
+            metadata=k8s.meta.v1.ObjectMetaArgs(
+                labels={**selector, **own_labels}, annotations={names.CONFIG_DIGEST: digest}
+            ),
             spec=core.PodSpecArgs(
                 service_account_name=CONTROLLER,
                 security_context=core.PodSecurityContextArgs(

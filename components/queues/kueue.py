@@ -204,10 +204,10 @@ class Queues(Component):
         )
         self._active = waits.wait_for([waits.condition("Active")], timeout=args.timeout)
         common = [self._flavor(name, args, entry) for entry in args.flavors] if flavor else []
-        made = [self._tenant(name, args, tenant, common) for tenant in args.tenants]
+        queue_objects = [self._tenant(name, args, tenant, common) for tenant in args.tenants]
         queues = [f"{tenant.namespace}/{args.queue}" for tenant in args.tenants]
-        self._own = {tenant.namespace: queue.id for tenant, queue in zip(args.tenants, made, strict=True)}
-        self.outputs(queues=pulumi.Output.all(*(queue.id for queue in made or common)).apply(lambda _: queues))
+        self._own = {tenant.namespace: queue.id for tenant, queue in zip(args.tenants, queue_objects, strict=True)}
+        self.outputs(queues=pulumi.Output.all(*(queue.id for queue in queue_objects or common)).apply(lambda _: queues))
 
     @property
     def active(self) -> Mapping[str, pulumi.Output[str]]:
@@ -216,7 +216,7 @@ class Queues(Component):
 
     def _flavor(self, name: str, args: QueuesArgs, flavor: Flavor) -> CustomObject:
         part = name if len(args.flavors) == 1 else f"{name}-{flavor.name}"
-        ours = labels(flavor.name, "queue")
+        own_labels = labels(flavor.name, "queue")
         topology = []
         if flavor.levels is not None:
             levels = topology_name(flavor.levels)
@@ -224,7 +224,7 @@ class Queues(Component):
                 self._topologies[levels] = CustomObject(
                     f"{part}-topology",
                     kinds.TOPOLOGY,
-                    meta.v1.ObjectMetaArgs(name=levels, labels=ours),
+                    meta.v1.ObjectMetaArgs(name=levels, labels=own_labels),
                     {"spec": topology_spec(flavor.levels)},
                     self.child(),
                 )
@@ -232,24 +232,26 @@ class Queues(Component):
         return CustomObject(
             f"{part}-flavor",
             kinds.RESOURCE_FLAVOR,
-            meta.v1.ObjectMetaArgs(name=flavor.flavor_name, labels=ours),
+            meta.v1.ObjectMetaArgs(name=flavor.flavor_name, labels=own_labels),
             {"spec": flavor_spec(flavor)},
             self.child(*topology),
         )
 
     def _tenant(self, name: str, args: QueuesArgs, tenant: TenantQueue, common: Sequence[CustomObject]) -> CustomObject:
-        ours = labels(tenant.namespace, "queue")
+        own_labels = labels(tenant.namespace, "queue")
         cluster_queue = CustomObject(
             f"{name}-{tenant.namespace}-cluster-queue",
             kinds.CLUSTER_QUEUE,
-            meta.v1.ObjectMetaArgs(name=tenant.namespace, labels=ours, annotations=self._active),
+            meta.v1.ObjectMetaArgs(name=tenant.namespace, labels=own_labels, annotations=self._active),
             {"spec": cluster_queue_spec(args, tenant)},
             self.child(*common, **self._formerly),
         )
         return CustomObject(
             f"{name}-{tenant.namespace}-local-queue",
             kinds.LOCAL_QUEUE,
-            meta.v1.ObjectMetaArgs(name=args.queue, namespace=tenant.namespace, labels=ours, annotations=self._active),
+            meta.v1.ObjectMetaArgs(
+                name=args.queue, namespace=tenant.namespace, labels=own_labels, annotations=self._active
+            ),
             {"spec": {"clusterQueue": tenant.namespace}},
             self.child(
                 cluster_queue, *([team] if (team := self._teams.get(tenant.namespace)) else ()), **self._formerly

@@ -168,7 +168,7 @@ class ScaleContainerNative(Component):
     ) -> None:
         super().__init__("storage:ScaleContainerNative", name, args, opts)
         keep = stateful(protect=args.protect)
-        made: list[pulumi.Resource] = [
+        resources: list[pulumi.Resource] = [
             k8s.core.v1.Secret(
                 f"{name}-{secret}",
                 metadata=_meta(secret, namespace),
@@ -178,18 +178,18 @@ class ScaleContainerNative(Component):
             for secret, namespace in args.remote.secrets.items()
         ]
         if args.ca_certificate:
-            made.append(
+            resources.append(
                 self._config_map(f"{name}-ca", _ca(args.remote), {f"{args.remote.name}.crt": args.ca_certificate})
             )
         if args.network_driver:
             script = {"buildgpl": _AFTER_DRIVER, "hostPathDirectories": "\n".join((_DRIVERS, *_SOURCES, ""))}
-            made.append(self._config_map(f"{name}-buildgpl", "buildgpl", script))
+            resources.append(self._config_map(f"{name}-buildgpl", "buildgpl", script))
         cluster = CustomObject(
             f"{name}-cluster",
             kinds.SCALE_CLUSTER,
             cluster_wide(CLUSTER, "storage"),
             {"spec": cluster_spec(args)},
-            self.child(*made, **keep),
+            self.child(*resources, **keep),
         )
         remote = CustomObject(
             f"{name}-remote",

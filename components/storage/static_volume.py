@@ -95,12 +95,12 @@ class StaticVolume(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("storage:StaticVolume", name, args, opts)
-        ours = {**labels(args.volume_name, "storage"), **args.labels}
+        own_labels = {**labels(args.volume_name, "storage"), **args.labels}
         core = k8s.core.v1
         keep = {"protect": True, "retain_on_delete": True} if args.protect else {}
         volume = core.PersistentVolume(
             f"{name}-volume",
-            metadata=k8s.meta.v1.ObjectMetaArgs(name=args.volume_name, labels=ours),
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=args.volume_name, labels=own_labels),
             spec=core.PersistentVolumeSpecArgs(
                 storage_class_name=STORAGE_CLASS,
                 capacity={"storage": args.capacity},
@@ -115,7 +115,7 @@ class StaticVolume(Component):
         )
         claim = core.PersistentVolumeClaim(
             f"{name}-claim",
-            metadata=k8s.meta.v1.ObjectMetaArgs(name=args.claim_name, namespace=namespace, labels=ours),
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=args.claim_name, namespace=namespace, labels=own_labels),
             spec=core.PersistentVolumeClaimSpecArgs(
                 storage_class_name=STORAGE_CLASS,
                 access_modes=["ReadWriteMany"],

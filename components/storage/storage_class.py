@@ -164,7 +164,7 @@ class StorageClass(Component):
 
     def __init__(self, name: str, args: StorageClassArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("storage:StorageClass", name, args, opts)
-        made = k8s.storage.v1.StorageClass(
+        storage_class = k8s.storage.v1.StorageClass(
             f"{name}-class",
             metadata=k8s.meta.v1.ObjectMetaArgs(name=args.class_name, labels=labels(args.class_name, "storage")),
             provisioner=names.SCALE_CSI_DRIVER,
@@ -174,4 +174,4 @@ class StorageClass(Component):
             volume_binding_mode="Immediate",
             opts=self.child(**stateful(protect=args.protect)),
         )
-        self.outputs(class_name=made.metadata.name)
+        self.outputs(class_name=storage_class.metadata.name)

@@ -30,9 +30,13 @@ class Manifest(Model):
         """Its kind, in the version of the manifest."""
         group, _, version = str(self.fields["apiVersion"]).rpartition("/")
         name = str(self.fields["kind"])
-        same = next((kind for kind in KINDS if (kind.group, kind.kind) == (group, name)), None)
-        others = tuple(other for other in (*(same.other_versions if same else ()), *_VERSIONS) if other != version)
-        return Kind(group, version, name, same.plural if same else "", other_versions=tuple(dict.fromkeys(others)))
+        known_kind = next((kind for kind in KINDS if (kind.group, kind.kind) == (group, name)), None)
+        others = tuple(
+            other for other in (*(known_kind.other_versions if known_kind else ()), *_VERSIONS) if other != version
+        )
+        return Kind(
+            group, version, name, known_kind.plural if known_kind else "", other_versions=tuple(dict.fromkeys(others))
+        )
 
     @property
     def namespace(self) -> str:
@@ -85,7 +89,7 @@ class OwnObjects(Component):
         super().__init__("objects:OwnObjects", name, args, opts)
         tenants = teams or {}
         first: list[pulumi.Resource] = []
-        made: dict[str, list[CustomObject]] = {}
+        by_namespace: dict[str, list[CustomObject]] = {}
         for manifest in sorted(args.manifests, key=lambda manifest: not manifest.among(_FIRST)):
             own = [tenants[manifest.namespace]] if manifest.namespace in tenants else []
             options = stateful(protect=args.protect and manifest.among(_STATEFUL))
@@ -98,9 +102,9 @@ class OwnObjects(Component):
                 self.child(*ready, *own, *([] if early else first), **options),
             )
             first += [declared] if early else []
-            made.setdefault(manifest.namespace, []).append(declared)
+            by_namespace.setdefault(manifest.namespace, []).append(declared)
         self.applied: Mapping[str, pulumi.Output[Any]] = {
-            space: pulumi.Output.all(*(resource.id for resource in objects)) for space, objects in made.items()
+            space: pulumi.Output.all(*(resource.id for resource in objects)) for space, objects in by_namespace.items()
         }
         everything = pulumi.Output.all(*self.applied.values())
         self.outputs(names=everything.apply(lambda _: [manifest.name for manifest in args.manifests]))

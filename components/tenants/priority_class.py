@@ -42,7 +42,7 @@ class PriorityClass(Component):
 
     def __init__(self, name: str, args: PriorityClassArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tenants:PriorityClass", name, args, opts)
-        made = k8s.scheduling.v1.PriorityClass(
+        priority_class = k8s.scheduling.v1.PriorityClass(
             f"{name}-class",
             metadata=k8s.meta.v1.ObjectMetaArgs(name=args.class_name, labels=labels(args.class_name, "tenant")),
             value=args.value,
@@ -51,4 +51,4 @@ class PriorityClass(Component):
             description=args.purpose,
             opts=self.child(),
         )
-        self.outputs(class_name=made.metadata.name)
+        self.outputs(class_name=priority_class.metadata.name)

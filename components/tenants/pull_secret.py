@@ -64,7 +64,7 @@ class PullSecret(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("tenants:PullSecret", name, args, opts)
-        made = k8s.core.v1.Secret(
+        secret = k8s.core.v1.Secret(
             f"{name}-secret",
             metadata=k8s.meta.v1.ObjectMetaArgs(
                 name=args.secret_name, namespace=args.namespace, labels=labels(args.secret_name, "tenant")
@@ -73,4 +73,4 @@ class PullSecret(Component):
             string_data=accounts.apply(_data),
             opts=self.child(**stateful(protect=args.protect)),
         )
-        self.outputs(secret_name=made.metadata.name)
+        self.outputs(secret_name=secret.metadata.name)

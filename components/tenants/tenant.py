@@ -138,12 +138,12 @@ class Tenant(Component):
 
     def __init__(self, name: str, args: TenantArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("tenants:Tenant", name, args, opts)
-        ours = labels(args.namespace, "tenant")
+        own_labels = labels(args.namespace, "tenant")
         namespace = k8s.core.v1.Namespace(
             f"{name}-namespace",
             metadata=k8s.meta.v1.ObjectMetaArgs(
                 name=args.namespace,
-                labels={**ours, **_pod_security(args.pod_security), **_queueing(args.queued)},
+                labels={**own_labels, **_pod_security(args.pod_security), **_queueing(args.queued)},
                 annotations={
                     names.SCC_UID_RANGE: str(args.uid_range),
                     names.SCC_SUPPLEMENTAL_GROUPS: str(args.uid_range),
@@ -155,7 +155,7 @@ class Tenant(Component):
         inside = namespace.metadata.name
 
         def meta(object_name: str) -> "k8s.meta.v1.ObjectMetaArgs":
-            return k8s.meta.v1.ObjectMetaArgs(name=object_name, namespace=inside, labels=ours)
+            return k8s.meta.v1.ObjectMetaArgs(name=object_name, namespace=inside, labels=own_labels)
 
         account = k8s.core.v1.ServiceAccount(f"{name}-account", metadata=meta(ACCOUNT), opts=self.child())
         quota = k8s.core.v1.ResourceQuota(
