@@ -150,8 +150,8 @@ class Program(Model):
             scripts = ", ".join(sorted(path.name for path in SCRIPTS.glob("*.py")))
             raise ValueError(f"script {self.script} is none of stacks/scripts: {scripts}; correct its name")
         names = [metric.name for metric in self.metrics]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"metrics: {', '.join(twice)} is given twice; give each a name of its own")
+        if duplicates := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"metrics: {', '.join(duplicates)} is given twice; give each a name of its own")
         for inner, outer in permutations((*self.mounts, SHARED_MEMORY), 2):
             if PurePosixPath(inner).is_relative_to(outer):
                 raise ValueError(f"mounts: {inner} is inside {outer}, which hides it; mount one of them elsewhere")

@@ -39,14 +39,14 @@ def _too_large(settings: Settings, locks: Mapping[tuple[str, str], Lock]) -> Ite
     """
     for tenant in settings.tenants:
         for name, volume in tenant.all_volumes.items():
-            held = {
+            sizes = {
                 data_set.name: locks[key].bytes
                 for data_set in tenant.data_sets
                 if data_set.volume == name and (key := (tenant.namespace, data_set.name)) in locks
             }
-            if sum(held.values()) > parsed(volume.capacity):
-                sets = " and ".join(f"{set_name} of {bytes_:,} bytes" for set_name, bytes_ in held.items())
-                total = f", {sum(held.values()):,} together" if len(held) > 1 else ""
+            if sum(sizes.values()) > parsed(volume.capacity):
+                sets = " and ".join(f"{set_name} of {bytes_:,} bytes" for set_name, bytes_ in sizes.items())
+                total = f", {sum(sizes.values()):,} together" if len(sizes) > 1 else ""
                 yield (
                     f"tenants: volumes.{name}.capacity {volume.capacity} of {tenant.namespace} is less than "
                     f"data_sets {sets}{total}; raise it, or choose fewer frames"

@@ -105,14 +105,14 @@ def _reads(
 def _results(workload: IndexedWorkload, tenant: TenantSettings, settings: Settings) -> Iterator[str]:
     """Yield why pods cannot leave the proofs of their slices where the reducer reads them."""
     program = settings.program(workload.program)
-    around = [mount for place, mount in program.mounts.items() if PurePosixPath(workload.results).is_relative_to(place)]
-    if not around:
+    mounts = [mount for place, mount in program.mounts.items() if PurePosixPath(workload.results).is_relative_to(place)]
+    if not mounts:
         mounted = ", ".join(program.mounts) or "none"
         yield (
             f"results {workload.results} is on no volume that program {workload.program} mounts ({mounted}); mount one "
             "there, or name a folder of it"
         )
-    for mount in around:
+    for mount in mounts:
         volume = tenant.all_volumes.get(mount.volume)
         if volume is not None and (mount.read_only or in_pods(volume).read_only):
             yield f"results {workload.results} is on volume {mount.volume}, which is read-only; use a writable one"

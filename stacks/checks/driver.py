@@ -65,9 +65,9 @@ def unlisted(settings: Settings) -> Iterator[Unlisted]:
 
 def _unfit(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
     pools = settings.gpu_pools
-    every = [_problem_with_path(pool, problem) for pool in pools for problem in _of_pool(pool, gpu)]
-    every += [f"gpu.{problem}" for problem in undivided(gpu, [pool.machine.gpu for pool in pools])]
-    yield from dict.fromkeys(every)
+    problems_by_pool = [_problem_with_path(pool, problem) for pool in pools for problem in _of_pool(pool, gpu)]
+    problems_by_pool += [f"gpu.{problem}" for problem in undivided(gpu, [pool.machine.gpu for pool in pools])]
+    yield from dict.fromkeys(problems_by_pool)
 
 
 def _of_pool(pool: Pool, gpu: GpuOperatorSettings) -> Iterator[str]:

@@ -83,15 +83,15 @@ def _kubelet(machine: Profile, kubelet: KubeletSettings) -> Iterator[str]:
 
 def _reserve(pool: Pool, kubelet_reserved: int) -> Iterator[str]:
     """Yield why pods get no share of a GPU node, or one that is never free."""
-    kept, least = pool.reserved, topology.least_reserve(pool.machine, kubelet_reserved)
+    reserve, minimum = pool.reserved, topology.least_reserve(pool.machine, kubelet_reserved)
     for field, unit in (("cpus", "CPUs"), ("memory_gib", "GiB")):
-        reserved, needed = getattr(kept, field), getattr(least, field)
+        reserved, needed = getattr(reserve, field), getattr(minimum, field)
         if reserved < needed:
             yield (
                 f"reserve.{field} {reserved}: system and DaemonSets of {pool.machine.name} need {needed} {unit}, and "
                 "pods with all its GPUs would never fit; raise it, or leave `reserve` out"
             )
     try:
-        share(pool.machine, 1, kept)
+        share(pool.machine, 1, reserve)
     except ValueError as error:
         yield f"reserve: {error}"

@@ -23,13 +23,13 @@ def problems(settings: Settings) -> Iterator[str]:
     queues = settings.queues
     if queues is None:
         return
-    for _, wave, held in placements.running(settings):
+    for _, wave, running in placements.running(settings):
         jobs = _programs(wave)
-        together = [*_programs(held), *jobs]
+        concurrent = [*_programs(running), *jobs]
         tenants = dict.fromkeys(job.tenant.namespace for job in jobs)
         # In a cohort all that tenants have is one.
-        apart = [[job for job in together if job.tenant.namespace == tenant] for tenant in tenants]
-        groups = [together] if queues.cohort else apart
+        by_tenant = [[job for job in concurrent if job.tenant.namespace == tenant] for tenant in tenants]
+        groups = [concurrent] if queues.cohort else by_tenant
         problems = [problem for group in groups for problem in _admitted(group, settings)]
         if problems:
             yield from problems
@@ -47,7 +47,7 @@ def _admitted(jobs: Sequence[ProgramJob], settings: Settings) -> Iterator[str]:
         return
     sharing = [tenant for tenant in settings.everyone if queues.cohort or tenant is jobs[0].tenant]
     quotas_by_tenant = [quotas.of(tenant, queues.launchers, settings) for tenant in sharing]
-    who = ", ".join(job.id for job in jobs)
+    job_ids = ", ".join(job.id for job in jobs)
     verb = "takes" if len(jobs) == 1 else "take together"
     for flavor, demand in _demands(jobs, settings).items():
         for field, needed, unit in (("cpus", demand.cpus, "CPUs"), ("memory_gib", demand.memory_gib, "GiB")):
@@ -55,7 +55,7 @@ def _admitted(jobs: Sequence[ProgramJob], settings: Settings) -> Iterator[str]:
             if needed > quota:
                 launchers = getattr(queues.launchers, field)
                 yield (
-                    f"queues.launchers.{field} {launchers}: job {who} {verb} {float(needed):.10g} {unit} with "
+                    f"queues.launchers.{field} {launchers}: job {job_ids} {verb} {float(needed):.10g} {unit} with "
                     f"launchers, and the quota is {quota}: Kueue would never admit all; give "
                     f"{launchers + ceil((needed - quota) / len(sharing))}, or lower `launcher` or the program's "
                     "`resources`"

@@ -36,8 +36,8 @@ def problems(settings: Settings) -> Iterator[str]:
                 f"{at}: hosts: no GPU node is called {unknown[0]}; correct it{f' to {near[0]}' if near else ''}, "
                 "or leave it out"
             )
-        elif twice := sorted({host for host in hosts if hosts.count(host) > 1}):
-            yield f"{at}: hosts: {twice[0]} is given twice; leave one out"
+        elif duplicates := sorted({host for host in hosts if hosts.count(host) > 1}):
+            yield f"{at}: hosts: {duplicates[0]} is given twice; leave one out"
         elif partition.max_nodes and partition.max_nodes > len(hosts):
             yield (
                 f"{at}: max_nodes {partition.max_nodes} exceeds its {len(hosts)} nodes; lower it to {len(hosts)}, or "

@@ -37,7 +37,7 @@ def _cables(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
     """Yield cables to unknown hosts and ports, cables of one port to two switches, and switches of another fabric."""
     pools = {short(node): pool for pool in settings.gpu_pools for node in pool.free}
     hosts = {short(node.name): node.name for node in settings.gpu_nodes}
-    seen: dict[str, str] = {}
+    cabled: dict[str, str] = {}
     for switch in switches:
         at = f"site.switches: {switch.name}"
         for port, cable in switch.ports.items():
@@ -55,7 +55,7 @@ def _cables(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
                 named = f"of {', '.join(ports)}" if ports else "none: name its ports in `ports`"
                 yield f"{at}: ports.{port} {cable}: {pool.machine.name} has no port {hca}; use one {named}"
             elif (
-                before := seen.setdefault(f"{short(host)}/{hca}", f"{switch.name} {port}")
+                before := cabled.setdefault(f"{short(host)}/{hca}", f"{switch.name} {port}")
             ) != f"{switch.name} {port}":
                 yield f"{at}: ports.{port} {cable} is cabled twice, also to {before}; leave one out"
             elif hca in _compute(pool) and isinstance(switch, OnyxInfiniBand) is not (pool.fabric.kind == "infiniband"):
@@ -111,11 +111,11 @@ def _layer(switch: Switch) -> str:
 
 def _uncabled(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
     """Yield compute ports that no switch has, where switches have any of them."""
-    every = [
+    ports = [
         (short(node.name), hca.name) for pool in settings.gpu_pools for node in pool.nodes for hca in pool.machine.hcas
     ]
-    cabled = {(short(host), hca) for _, host, hca in cables(switches)} & {*every}
-    missing = [f"{host}/{hca}" for host, hca in every if (host, hca) not in cabled]
+    cabled = {(short(host), hca) for _, host, hca in cables(switches)} & {*ports}
+    missing = [f"{host}/{hca}" for host, hca in ports if (host, hca) not in cabled]
     if cabled and missing:
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         yield (
@@ -133,18 +133,18 @@ def _rails(settings: Settings, switches: Sequence[Switch]) -> Iterator[str]:
 
 def _rails_of(pool: Pool, switches: Sequence[Switch]) -> Iterator[str]:
     hosts = {short(node) for node in pool.free}
-    every = placed(switches, [hca.name for hca in pool.machine.hcas])
-    places = {host: own for host, own in every.items() if host in hosts}
+    switches_by_host = placed(switches, [hca.name for hca in pool.machine.hcas])
+    places = {host: own for host, own in switches_by_host.items() if host in hosts}
     for host, own in places.items():
         usual = _reference_host(own, places)
         if usual is None:
             continue
         other, usual_switches = usual
-        for hca, mine, theirs in zip(pool.machine.hcas, own, usual_switches, strict=True):
-            if mine != theirs:
+        for hca, switch, usual_switch in zip(pool.machine.hcas, own, usual_switches, strict=True):
+            if switch != usual_switch:
                 yield (
-                    f"site.switches: {mine}: {host}/{hca.name} is there, and the same rail of {other} is on {theirs}; "
-                    f"a rail has one switch: cable it to {theirs}"
+                    f"site.switches: {switch}: {host}/{hca.name} is there, and the same rail of {other} is on "
+                    f"{usual_switch}; a rail has one switch: cable it to {usual_switch}"
                 )
 
 

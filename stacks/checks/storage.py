@@ -38,10 +38,10 @@ def _modes(settings: Settings, classes: Mapping[str, object]) -> Iterator[str]:
         for name, volume in tenant.all_volumes.items():
             if isinstance(volume, DirectoryVolume) or volume.storage_class not in classes:
                 continue
-            made = classes[volume.storage_class]
+            storage_class = classes[volume.storage_class]
             mode: AccessMode = volume.access_mode if isinstance(volume, ClaimVolume) else "ReadWriteOnce"
-            if isinstance(made, Cache):
-                reason = made.refuses(mode)
+            if isinstance(storage_class, Cache):
+                reason = storage_class.refuses(mode)
             elif mode == "ReadOnlyMany":
                 reason = "only caches can be ReadOnlyMany; use ReadWriteMany and read_only: true"
             else:

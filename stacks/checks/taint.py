@@ -26,15 +26,15 @@ def problems(settings: Settings) -> Iterator[str]:
                     f"{place} keeps tenants off, whose pods may not tolerate it; use another key, e.g. "
                     f"dedicated={pool.name}:NoSchedule"
                 )
-            for who, remedy in _intolerant(taint, pool, settings):
-                yield f"{place}: {who} does not tolerate it; {remedy}"
-    every = list(dict.fromkeys(taint for pool in settings.gpu_pools for taint in pool.taints))
-    if len(every) > MOST_TAINTS:
+            for requester, remedy in _intolerant(taint, pool, settings):
+                yield f"{place}: {requester} does not tolerate it; {remedy}"
+    taints = list(dict.fromkeys(taint for pool in settings.gpu_pools for taint in pool.taints))
+    if len(taints) > MOST_TAINTS:
         yield (
-            f"pools: their taints are {len(every)} together, and NMState's agents tolerate {MOST_TAINTS}; give pools "
+            f"pools: their taints are {len(taints)} together, and NMState's agents tolerate {MOST_TAINTS}; give pools "
             "some of them in common"
         )
-    if every and all(node.machine for node in settings.workers) and all(map(_keeps_off, settings.gpu_pools)):
+    if taints and all(node.machine for node in settings.workers) and all(map(_keeps_off, settings.gpu_pools)):
         yield (
             "pools: every worker has a taint, and pods of operators, of monitoring and of the router tolerate none of "
             "them; leave the taints of one pool out, or add workers without GPUs"

@@ -17,8 +17,8 @@ from stacks.settings.tenants import TenantSettings
 
 def problems(settings: Settings) -> Iterator[str]:
     """Yield what tenants must not share, and what they name that is missing; a duplicate tenant hides the rest."""
-    if twice := list(repeated("tenants: namespace", (tenant.namespace for tenant in settings.tenants))):
-        yield from twice
+    if duplicates := list(repeated("tenants: namespace", (tenant.namespace for tenant in settings.tenants))):
+        yield from duplicates
         return
     yield from _tenants(settings)
     yield from _builds(settings)
@@ -106,14 +106,14 @@ def _directories(settings: Settings) -> Iterator[str]:
     owners: dict[PurePosixPath, list[int]] = {}
     for index, path in enumerate(paths):
         owners.setdefault(path, []).append(index)
-    around = (
+    nested = (
         (owner, index)
         for index, path in enumerate(paths)
         for up in (path, *path.parents)
         if up in owners
         for owner in owners[up]
     )
-    for above_index, below_index in sorted(around):
+    for above_index, below_index in sorted(nested):
         (outer, _, above), (inner, place, below) = directories[above_index], directories[below_index]
         same = paths[above_index] == paths[below_index]
         # Of equal paths each is inside the other: reported once.

@@ -42,16 +42,16 @@ def build(settings: Settings, labelled: NodeLabels, opts: pulumi.ResourceOptions
     groups: dict[str, list[Pool]] = {}
     for pool in settings.gpu_pools:
         groups.setdefault(pool.machine_config_pool, []).append(pool)
-    made = [_node_pool(pool, settings, opts) for pool, *_ in groups.values() if pool.own_machine_config_pool]
-    opts = after(opts, labelled, *made) if made else opts
+    node_pools = [_node_pool(pool, settings, opts) for pool, *_ in groups.values() if pool.own_machine_config_pool]
+    opts = after(opts, labelled, *node_pools) if node_pools else opts
     headers = _headers(settings, version, opts)
     configured = [part for pools in groups.values() for part in _configured(pools, headers, version, settings, opts)]
     return [*configured, *_worker_rollouts({*groups}, settings, headers, opts)]
 
 
 def _node_pool(pool: Pool, settings: Settings, opts: pulumi.ResourceOptions) -> NodePool:
-    together = {"at_once": pool.tuning.at_once} if pool.tuning else {}
-    args = NodePoolArgs(pool=pool.machine_config_pool, protect=settings.protect, **together)
+    rollout = {"at_once": pool.tuning.at_once} if pool.tuning else {}
+    args = NodePoolArgs(pool=pool.machine_config_pool, protect=settings.protect, **rollout)
     return NodePool(_part("gpu-pool", pool), args, opts=_with_former_name("gpu-pool", pool, opts))
 
 
@@ -120,12 +120,12 @@ def _worker_rollouts(
 ) -> list[PoolRollout]:
     """Return what waits for the pools of workers without GPUs."""
     rollouts = []
-    for pool, made in headers.items():
+    for pool, kernel_devel in headers.items():
         nodes = sum(settings.machine_config_pool_of(node) == pool for node in settings.workers)
         if nodes and pool not in gpus:
             seconds = min(nodes * settings.reboot_minutes * 60, LONGEST)
-            args = PoolRolloutArgs(pool=pool, parts=dict(made.parts), rollout_timeout=seconds)
-            rollouts.append(PoolRollout(f"nodes-{pool}", args, opts=after(opts, made)))
+            args = PoolRolloutArgs(pool=pool, parts=dict(kernel_devel.parts), rollout_timeout=seconds)
+            rollouts.append(PoolRollout(f"nodes-{pool}", args, opts=after(opts, kernel_devel)))
     return rollouts
 
 
@@ -168,7 +168,7 @@ def _memlock(pool: Pool, version: Ignition, opts: pulumi.ResourceOptions, timeou
 def _tuning(
     pool: Pool, tuning: TuningSettings, version: Ignition, timeouts: Timeouts, opts: pulumi.ResourceOptions
 ) -> list[KernelArguments | RailNames | KubeletConfig]:
-    made: list[KernelArguments | RailNames | KubeletConfig] = [
+    parts: list[KernelArguments | RailNames | KubeletConfig] = [
         KernelArguments(
             _part("kernel-arguments", pool),
             KernelArgumentsArgs(
@@ -186,7 +186,7 @@ def _tuning(
             link_layer="InfiniBand" if isinstance(pool.fabric, InfiniBand) else "Ethernet",
             rails=topology.rails(pool.machine),
         )
-        made.append(RailNames(_part("rail-names", pool), rails, opts=_with_former_name("rail-names", pool, opts)))
+        parts.append(RailNames(_part("rail-names", pool), rails, opts=_with_former_name("rail-names", pool, opts)))
     if tuning.kubelet:
         args = for_machine(
             pool.machine,
@@ -195,5 +195,5 @@ def _tuning(
             **fields_of(KubeletAlignment, tuning.kubelet),
             timeout=timeouts.object,
         )
-        made.append(KubeletConfig(_part("kubelet", pool), args, opts=_with_former_name("kubelet", pool, opts)))
-    return made
+        parts.append(KubeletConfig(_part("kubelet", pool), args, opts=_with_former_name("kubelet", pool, opts)))
+    return parts

@@ -200,12 +200,12 @@ def _data(job: Job, mounts: Mapping[str, MountOptions], locks: Locked | None) ->
     name = None if isinstance(job.workload, RdmaTestWorkload) else job.workload.data_set
     split = job.workload.split if isinstance(job, ProgramJob) else None
     data_set = locked_data.of_job(tenant.namespace, name, split, locks) if name else None
-    every = dict(mounts)
+    all_mounts = dict(mounts)
     if data_set is not None:
         volume = next(entry.volume for entry in tenant.data_sets if entry.name == name)
-        every[data_set.at] = MountOptions(volume=volume, read_only=True)
-    volumes = {mount.volume: in_pods(tenant.all_volumes[mount.volume]) for mount in every.values()}
-    return {"data_set": data_set, "volumes": volumes, "mounts": every}
+        all_mounts[data_set.at] = MountOptions(volume=volume, read_only=True)
+    volumes = {mount.volume: in_pods(tenant.all_volumes[mount.volume]) for mount in all_mounts.values()}
+    return {"data_set": data_set, "volumes": volumes, "mounts": all_mounts}
 
 
 def _common(job: ProgramJob, settings: Settings, locks: Locked | None) -> dict[str, Any]:
@@ -267,8 +267,8 @@ def pull_secrets(image: str | None, settings: Settings) -> tuple[str, ...]:
 
     The login there is the account's, and a pod gets its account's secrets only when it names none (che #19999).
     """
-    ours = image is not None and image.startswith(f"{settings.version.registry}/")
-    return (settings.pull_secret.name,) if settings.pull_secret and not ours else ()
+    in_cluster_registry = image is not None and image.startswith(f"{settings.version.registry}/")
+    return (settings.pull_secret.name,) if settings.pull_secret and not in_cluster_registry else ()
 
 
 def _queue(settings: Settings) -> str | None:

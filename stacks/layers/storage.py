@@ -152,7 +152,7 @@ def _volume(
             )
             return [StaticVolume(resource, static, namespace, opts=opts).claim]
         case ClaimVolume() | LocalVolume():
-            made = classes.get(volume.storage_class)
+            storage_class = classes.get(volume.storage_class)
             claim = ClaimArgs(
                 claim_name=volume.claim,
                 storage_class=volume.storage_class,
@@ -160,6 +160,6 @@ def _volume(
                 access_mode=volume.access_mode if isinstance(volume, ClaimVolume) else "ReadWriteOnce",
                 protect=settings.protect,
             )
-            return [Claim(resource, claim, namespace, opts=after(opts, made) if made else opts).claim]
+            return [Claim(resource, claim, namespace, opts=after(opts, storage_class) if storage_class else opts).claim]
         case _:
             return []

@@ -60,7 +60,7 @@ def build(
     declared: list[str] = []
     for _, of_stage in jobs.by_stage(settings):
         for wave in plan(of_stage, settings):
-            made = [
+            resources = [
                 _job(
                     job,
                     settings,
@@ -71,7 +71,7 @@ def build(
                 )
                 for job in wave
             ]
-            finished = [component.finished for component in made]
+            finished = [component.finished for component in resources]
             declared += [
                 f"{job.tenant.namespace}/{name}" for job in wave for name in object_names(job, settings, locks)
             ]

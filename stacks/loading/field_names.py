@@ -11,7 +11,7 @@ _MEANT = {"nodes": _LAYOUT, "pods": _LAYOUT, "replicas": _LAYOUT}
 """What users know by another name, or may spell like another field: its field, and how it is written."""
 
 
-def closest(model: type[BaseModel], place: Sequence[str | int], taken: Collection[str]) -> str | None:
+def closest(model: type[BaseModel], place: Sequence[str | int], present: Collection[str]) -> str | None:
     """Return the field that the last part of a place was probably meant to be; None where no name is close.
 
     `place` is a location of pydantic's, in which names of variants follow the fields that have them; `taken` are names
@@ -23,8 +23,8 @@ def closest(model: type[BaseModel], place: Sequence[str | int], taken: Collectio
     fields = {name for variant in models for name in variant.model_fields}
     field, written = _MEANT.get(str(place[-1]), ("", ""))
     if field in fields:
-        return None if field in taken else written
-    return next(iter(get_close_matches(str(place[-1]), sorted(fields - set(taken)), n=1)), None)
+        return None if field in present else written
+    return next(iter(get_close_matches(str(place[-1]), sorted(fields - set(present)), n=1)), None)
 
 
 def below(models: list[type[BaseModel]], part: str | int) -> list[type[BaseModel]]:

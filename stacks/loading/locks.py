@@ -28,24 +28,24 @@ def read(settings: Settings, root: Path) -> Locked:
         for selection in tenant.data_sets:
             place = f"tenants: data_sets.{selection.name} of {tenant.namespace}"
             try:
-                made = lock.read(root / selection.lock_file, selection.lock_file)
+                recorded = lock.read(root / selection.lock_file, selection.lock_file)
             except DataSetError as error:
                 problems.append(f"{place}: {error}")
                 continue
-            problems += [f"{place}: {selection.lock_file} {reason}" for reason in stale(made, selection)]
-            locks[tenant.namespace, selection.name] = made
+            problems += [f"{place}: {selection.lock_file} {reason}" for reason in stale(recorded, selection)]
+            locks[tenant.namespace, selection.name] = recorded
     problems += data_set.problems(settings, locks)
     if problems:
         raise wrong("data sets", [f"  {problem}" for problem in problems])
     return locks
 
 
-def stale(made: Lock, selection: DataSetSettings) -> Iterator[str]:
+def stale(recorded: Lock, selection: DataSetSettings) -> Iterator[str]:
     """Yield why a lock is not that of the settings."""
-    again = f"run `./hpc data select {selection.name} --stack STACK`, and review its lock"
-    if made.name != selection.name:
-        yield f"is the lock of {made.name}; correct `lock`, or {again}"
-    elif others := choice.differing(made.choice, selection):
-        yield f"was selected with other {', '.join(others)}; {again}"
-    elif made.query != query.frames(selection, choice.card_of(selection.card)):
-        yield f"was selected with another card {selection.card}; {again}"
+    remedy = f"run `./hpc data select {selection.name} --stack STACK`, and review its lock"
+    if recorded.name != selection.name:
+        yield f"is the lock of {recorded.name}; correct `lock`, or {remedy}"
+    elif others := choice.differing(recorded.choice, selection):
+        yield f"was selected with other {', '.join(others)}; {remedy}"
+    elif recorded.query != query.frames(selection, choice.card_of(selection.card)):
+        yield f"was selected with another card {selection.card}; {remedy}"

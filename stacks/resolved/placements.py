@@ -45,11 +45,11 @@ class Running(NamedTuple):
 
 def running(settings: Settings) -> Iterator[Running]:
     """Yield all waves in the order in which they start."""
-    held: list[Job] = []
+    earlier: list[Job] = []
     for stage, of_stage in jobs.by_stage(settings):
         for wave in plan(of_stage, settings):
-            yield Running(stage.name, wave, held)
-            held = [*held, *(job for job in wave if job.wait is Wait.STARTED)]
+            yield Running(stage.name, wave, earlier)
+            earlier = [*earlier, *(job for job in wave if job.wait is Wait.STARTED)]
 
 
 def plan(of_stage: Sequence[Job], settings: Settings) -> list[list[Job]]:
@@ -57,8 +57,8 @@ def plan(of_stage: Sequence[Job], settings: Settings) -> list[list[Job]]:
     by_id = {job.id: job for job in of_stage}
     limits = settings.gpu_limits
 
-    def allowed(together: Sequence[str]) -> bool:
-        wave = [by_id[name] for name in together]
+    def allowed(job_ids: Sequence[str]) -> bool:
+        wave = [by_id[name] for name in job_ids]
         fits = not any(_in_one_domain(job) for job in wave) or all(on for _, on in _node_assignments(wave))
         return fits and _within_limits(wave, limits)
 
@@ -78,9 +78,9 @@ def room(settings: Settings) -> dict[str, Demand]:
     return amounts
 
 
-def within_quotas(together: Sequence[Job], settings: Settings) -> bool:
+def within_quotas(concurrent: Sequence[Job], settings: Settings) -> bool:
     """Say whether no tenant holds more GPUs than it may, while all of these run."""
-    return _within_limits(together, settings.gpu_limits)
+    return _within_limits(concurrent, settings.gpu_limits)
 
 
 def placements(settings: Settings) -> tuple[Placement, ...]:
@@ -98,23 +98,23 @@ def _in_one_domain(job: Job) -> bool:
     return job.closeness is not None and job.closeness.required is not None
 
 
-def _within_limits(together: Iterable[Job], limits: Mapping[tuple[str, str], int]) -> bool:
-    held: Counter[tuple[str, str]] = Counter()
-    for job in together:
-        held[job.tenant.namespace, job.pool.name] += sum(pod[names.GPU_RESOURCE] for pod in job.demands)
-    return all(amount <= limits.get(tenant_and_pool, amount) for tenant_and_pool, amount in held.items())
+def _within_limits(concurrent: Iterable[Job], limits: Mapping[tuple[str, str], int]) -> bool:
+    gpus: Counter[tuple[str, str]] = Counter()
+    for job in concurrent:
+        gpus[job.tenant.namespace, job.pool.name] += sum(pod[names.GPU_RESOURCE] for pod in job.demands)
+    return all(amount <= limits.get(tenant_and_pool, amount) for tenant_and_pool, amount in gpus.items())
 
 
 def _node_assignments(wave: Sequence[Job]) -> Iterator[tuple[Job, tuple[tuple[str, int], ...]]]:
     """Yield for each job of a wave the nodes that have room beside those before it, with the pods on each."""
-    taken: Counter[tuple[str | None, str]] = Counter()
+    used: Counter[tuple[str | None, str]] = Counter()
     for job in wave:
         if isinstance(job, PlainJob):
             test = job.workload if isinstance(job.workload, RdmaTestWorkload) else None
             yield job, ((test.client_node, 1), (test.server_node, 1)) if test else ()
             continue
-        options = job.placed({node: count - taken[job.instance, node] for node, count in job.free.items()}).options
+        options = job.placed({node: count - used[job.instance, node] for node, count in job.free.items()}).options
         on = options[0].on if options else ()
         for node, pods in on:
-            taken[job.instance, node] += pods * job.layout.gpus
+            used[job.instance, node] += pods * job.layout.gpus
         yield job, on

@@ -105,5 +105,5 @@ def on(platform: PlatformLayer, own: TenantsFile, neighbours: tuple[Neighbours, 
     fields = {name: getattr(platform, name) for name in platform.model_fields_set - {"layer"}}
     if own.cluster:
         fields["cluster"] = platform.cluster.model_copy(update=dict(own.cluster))
-    theirs = {name: getattr(own, name) for name in (*TENANTS_PART, *OBJECTS_PART)}
-    return TenantsLayer.model_validate(fields | theirs | {"platform": own.platform, "neighbours": neighbours})
+    tenants_fields = {name: getattr(own, name) for name in (*TENANTS_PART, *OBJECTS_PART)}
+    return TenantsLayer.model_validate(fields | tenants_fields | {"platform": own.platform, "neighbours": neighbours})

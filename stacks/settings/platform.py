@@ -202,10 +202,10 @@ class Settings(EnvironmentFields):
         lends = self.queues is not None and self.queues.cohort is not None
         limits: dict[tuple[str, str], int] = {}
         for pool in self.gpu_pools:
-            together = sum(self.gpu_quota(tenant, pool) for tenant in self.everyone)
+            total = sum(self.gpu_quota(tenant, pool) for tenant in self.everyone)
             for tenant in self.tenants:
                 borrows = lends and self.shares(tenant, pool)
-                limits[tenant.namespace, pool.name] = together if borrows else self.gpu_quota(tenant, pool)
+                limits[tenant.namespace, pool.name] = total if borrows else self.gpu_quota(tenant, pool)
         return limits
 
     def most_gpus(self, namespace: str) -> int:

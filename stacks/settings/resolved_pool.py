@@ -100,19 +100,21 @@ class Pool:
         """What a node keeps for itself; jobs get a share of the rest per GPU."""
         kubelet = self.tuning.kubelet if self.tuning else None
         reserved = kubelet.reserved if kubelet else 0
-        kept = topology.reserve(self.machine, pagepool=self.has_scale_clients, kubelet_reserved=reserved)
+        reserve = topology.reserve(self.machine, pagepool=self.has_scale_clients, kubelet_reserved=reserved)
         if self.scale_pods:
-            client, least = self.scale_pods.client, topology.least_reserve(self.machine, reserved)
+            client, minimum = self.scale_pods.client, topology.least_reserve(self.machine, reserved)
             # The CPUs beside those for jobs are the client's, too, as far as there are enough.
-            cpus = max(kept.cpus, least.cpus + client.cpus)
-            kept = Reserve(cpus=cpus, memory_gib=kept.memory_gib + client.memory_gib)
-        return self.reserve or kept
+            cpus = max(reserve.cpus, minimum.cpus + client.cpus)
+            reserve = Reserve(cpus=cpus, memory_gib=reserve.memory_gib + client.memory_gib)
+        return self.reserve or reserve
 
     @property
     def for_jobs(self) -> Reserve:
         """CPUs and memory that the jobs of a node have together: what the node does not reserve."""
-        machine, kept = self.machine, self.reserved
-        return Reserve.model_construct(cpus=machine.cpus - kept.cpus, memory_gib=machine.memory_gib - kept.memory_gib)
+        machine, reserve = self.machine, self.reserved
+        return Reserve.model_construct(
+            cpus=machine.cpus - reserve.cpus, memory_gib=machine.memory_gib - reserve.memory_gib
+        )
 
     @property
     def uses_rdma(self) -> bool:

@@ -73,8 +73,8 @@ class TenantSettings(TenantNamespace):
     @model_validator(mode="after")
     def _names_of_volumes(self) -> Self:
         names = [volume.name for volume in self.volumes]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"volumes: name {twice[0]} of {self.namespace} is given twice; give each its own")
+        if duplicates := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"volumes: name {duplicates[0]} of {self.namespace} is given twice; give each its own")
         if reserved := sorted(RESERVED & {*names}):
             raise ValueError(
                 f"volumes: {reserved[0]} of {self.namespace} is a volume that jobs have themselves; give another name"
@@ -84,8 +84,8 @@ class TenantSettings(TenantNamespace):
     @model_validator(mode="after")
     def _data_sets(self) -> Self:
         names = [data_set.name for data_set in self.data_sets]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"data_sets: {twice[0]} of {self.namespace} is given twice; give each its own name")
+        if duplicates := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"data_sets: {duplicates[0]} of {self.namespace} is given twice; give each its own name")
         for data_set in self.data_sets:
             if data_set.volume not in self.all_volumes:
                 volumes = ", ".join(self.all_volumes) or "none"
