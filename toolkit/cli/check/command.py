@@ -116,7 +116,7 @@ def command(
             chosen = _chosen(rules, every)
             checker = Checker(chosen, Configuration(content, every))
             every_exception = exceptions.read(exempt) if exempt else exceptions.load()
-            known = [entry for entry in every_exception if entry.rule in {rule.name for rule in chosen}]
+            applicable = [entry for entry in every_exception if entry.rule in {rule.name for rule in chosen}]
         except Exception as error:
             _refuse(error)
         if declared and not names:
@@ -124,9 +124,9 @@ def command(
         else:
             around = declared.together if declared else ()
             whole, run = general.complete is True, partial(examine, sources(names), context=around)
-        result = run(checker, complete=complete or whole, exempt=known, ended=general.ended, today=date.today())
+        result = run(checker, complete=complete or whole, exempt=applicable, ended=general.ended, today=date.today())
         if severity is Severity.MANDATORY:
-            result.findings = [each for each in result.findings if each.finding.severity is Severity.MANDATORY]
+            result.findings = [located for located in result.findings if located.finding.severity is Severity.MANDATORY]
         listed = verbose or severity is Severity.ADVISORY
         _print(text.report(result, advisories=True) if form is Format.TEXT and listed else REPORTS[form](result))
     raise typer.Exit(_status(result, severity or Severity.MANDATORY))
@@ -151,17 +151,17 @@ def _status(result: Result, least: Severity) -> int:
     if result.problems:
         return UNREADABLE
     failing = {Severity.MANDATORY, least}
-    return FOUND if any(each.finding.severity in failing for each in result.findings) else CLEAN
+    return FOUND if any(located.finding.severity in failing for located in result.findings) else CLEAN
 
 
 def _chosen(names: str | None, rules: tuple[AnyRule, ...]) -> tuple[AnyRule, ...]:
     if names is None:
         return rules
-    wanted = {name.strip() for name in names.split(",")}
-    known = {rule.name for rule in rules}
-    if unknown := sorted(wanted - known):
-        raise ConfigurationError("\n".join(f"--rules: {unknown_rule(name, known)}" for name in unknown))
-    return tuple(rule for rule in rules if rule.name in wanted)
+    selected = {name.strip() for name in names.split(",")}
+    rule_names = {rule.name for rule in rules}
+    if unknown := sorted(selected - rule_names):
+        raise ConfigurationError("\n".join(f"--rules: {unknown_rule(name, rule_names)}" for name in unknown))
+    return tuple(rule for rule in rules if rule.name in selected)
 
 
 def _refuse(error: Exception) -> NoReturn:

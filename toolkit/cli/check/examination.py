@@ -90,20 +90,24 @@ def examine(
     """
     result = Result()
     names: list[str] = []
-    subjects = [each for file in files for each in _read(file, result, names)]
-    own = {_identity(each) for each in subjects}
-    inventory = Inventory([*subjects, *(each for each in context if _identity(each) not in own)], complete=complete)
+    subjects = [subject for file in files for subject in _read(file, result, names)]
+    own = {_identity(subject) for subject in subjects}
+    inventory = Inventory([*subjects, *(obj for obj in context if _identity(obj) not in own)], complete=complete)
     _judge(result, subjects, inventory, checker, exempt=exempt, ended=ended, today=today)
-    result.findings = [_of_a_file(each) for each in result.findings]
+    result.findings = [_of_a_file(located) for located in result.findings]
     if not subjects and not result.problems:
         result.problems.append(_nothing(names))
     return result
 
 
-def _of_a_file(each: Located) -> Located:
+def _of_a_file(located: Located) -> Located:
     """Return a finding as one about a file, whose values no update decides."""
-    message = each.finding.message.replace("unknown until the update", "not known")
-    return each if message == each.finding.message else replace(each, finding=each.finding._replace(message=message))
+    message = located.finding.message.replace("unknown until the update", "not known")
+    return (
+        located
+        if message == located.finding.message
+        else replace(located, finding=located.finding._replace(message=message))
+    )
 
 
 def examine_stack(
@@ -120,8 +124,8 @@ def examine_stack(
     What they find is located in the manifest of an object of one's own, of others in the settings' file.
     """
     result = Result(files=1, notes=[Notice(stack.file, 0, 0, warning) for warning in stack.warnings])
-    own = {_identity(each): each.origin for each in _own(stack)}
-    subjects = [Obj(each.tree, own.get(_identity(each)) or Origin(stack.file)) for each in stack.declared]
+    own = {_identity(obj): obj.origin for obj in _own(stack)}
+    subjects = [Obj(obj.tree, own.get(_identity(obj)) or Origin(stack.file)) for obj in stack.declared]
     inventory = Inventory([*subjects, *stack.beside], complete=complete)
     _judge(result, subjects, inventory, checker, exempt=exempt, ended=ended, today=today)
     return result
@@ -146,17 +150,17 @@ def _judge(
 ) -> None:
     """Add to the result what the rules find."""
     tally = Tally()
-    found = list(exceptions.waive(_findings(checker, subjects, inventory, result), exempt, today, tally))
+    findings = list(exceptions.waive(_findings(checker, subjects, inventory, result), exempt, today, tally))
     if secrets := secret_texts(subjects):
-        found = [redact(finding, secrets) for finding in found]
+        findings = [redact(finding, secrets) for finding in findings]
     concerning = exceptions.exceptions_of(exempt, subjects)
-    result.findings = sorted([*_located(found), *_ended(concerning, today, ended)], key=_order)
+    result.findings = sorted([*_located(findings), *_ended(concerning, today, ended)], key=_order)
     if inventory.complete:
         result.notes += _unused((entry for entry in concerning if entry.rule in checker.rules), tally)
     result.problems.sort()
     result.notes.sort()
     result.objects = len(subjects)
-    result.pods = sum(len(each.pods) for each in subjects)
+    result.pods = sum(len(subject.pods) for subject in subjects)
     result.excepted = tally.excepted
 
 
@@ -192,19 +196,19 @@ def _read(file: Source, result: Result, names: list[str]) -> Iterator[Obj]:
 def _objects(variables: Variables, chunk: Chunk, number: int, document: Document, result: Result) -> Iterator[Obj]:
     file = variables.file
     within = list(items(document.tree))
-    found = [(path, item) for path, item in within if _is_object(item)]
-    for path, item in found:
+    objects = [(path, item) for path, item in within if _is_object(item)]
+    for path, item in objects:
         subject = variables.left_open(_object(document.tree, path, item), chunk)
         for below, inner in opened(subject):
             inner.origin = Origin(file, chunk, number, (*path, *below))
             yield inner
-    if found and document.faults:
+    if objects and document.faults:
         places = chunk.positions(fault.offset for fault in document.faults)
         for place, fault in zip(places, document.faults, strict=True):
             result.problems.append(Notice(file, *place, fault.message))
-    elif not found and document.tree is not None and not _is_object(document.tree):
+    elif not objects and document.tree is not None and not _is_object(document.tree):
         result.notes.append(Notice(file, *chunk.position(document.offset), _NO_OBJECT))
-    elif others := len(within) - len(found):
+    elif others := len(within) - len(objects):
         message = f"has {len(within)} entries, {others} of them without apiVersion and kind, which were not checked"
         result.notes.append(Notice(file, *chunk.position(document.offset), message))
 
@@ -247,8 +251,8 @@ def _located(findings: Iterable[Finding]) -> Iterator[Located]:
             yield from (Located(origin.file, 0, 0, finding) for finding in group)
             continue
         paths = [(*finding.origin.path, *finding.path) for finding in group]
-        found = offsets(origin.chunk.text, number, set(paths))
-        places = origin.chunk.positions(found[path] for path in paths)
+        starts = offsets(origin.chunk.text, number, set(paths))
+        places = origin.chunk.positions(starts[path] for path in paths)
         for finding, place in zip(group, places, strict=True):
             yield Located(origin.file, *place, finding)
 
@@ -271,5 +275,5 @@ def _nothing(names: Sequence[str]) -> Notice:
     return Notice(names[0], 1, 1, f"contains no Kubernetes object{others} so that nothing was checked")
 
 
-def _order(each: Located) -> tuple[str, int, int, str, str]:
-    return each.file, each.line, each.column, each.finding.rule, each.finding.message
+def _order(located: Located) -> tuple[str, int, int, str, str]:
+    return located.file, located.line, located.column, located.finding.rule, located.finding.message

@@ -53,7 +53,7 @@ def _show(log: Path, program: Program) -> list[Measured]:
         readings = metrics.read_log(log, program.metrics)
     except OSError as error:
         raise Problem(f"{log}: {error.strerror or error}", "Name a log that can be read.") from None
-    rows = [row for one in readings if isinstance(one, Metrics) for row in one.rows]
+    rows = [row for reading in readings if isinstance(reading, Metrics) for row in reading.rows]
     show_rows(
         str(log),
         ("metric", "value", "unit", "values", "line", "refused"),

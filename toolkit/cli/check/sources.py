@@ -50,8 +50,8 @@ def _named(name: str, patches: _Patches) -> Iterator[Source]:
     if name == STDIN:
         yield _content("(standard input)", sys.stdin.buffer)
     elif Path(name).is_dir():
-        found = list(_folder(Path(name), patches))
-        yield from found or [Source(name, note=f"has no {', '.join(f'*{suffix}' for suffix in _SUFFIXES)}")]
+        files = list(_folder(Path(name), patches))
+        yield from files or [Source(name, note=f"has no {', '.join(f'*{suffix}' for suffix in _SUFFIXES)}")]
     else:
         yield _manifest(Path(name), patches, pipes=True)
 
@@ -65,7 +65,7 @@ def _folder(root: Path, patches: _Patches) -> Iterator[Source]:
             folders.clear()
             yield Source(str(here), note="is a Helm chart: check what `helm template` makes of it, e.g. with -f -")
             continue
-        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        folders[:] = sorted(subfolder for subfolder in folders if not subfolder.startswith("."))
         for name in sorted(names):
             path = here / name
             if name.startswith(".") or not name.lower().endswith(_SUFFIXES):
@@ -89,8 +89,8 @@ def _manifest(path: Path, patches: _Patches, *, pipes: bool) -> Source:
 
 def _patches(folder: Path) -> frozenset[Path]:
     """Return the files that the kustomization of a folder takes for patches."""
-    found = next((path for name in _KUSTOMIZATIONS if (path := folder / name).is_file()), None)
-    content = _file(found, pipes=False).content if found else b""
+    kustomization = next((path for name in _KUSTOMIZATIONS if (path := folder / name).is_file()), None)
+    content = _file(kustomization, pipes=False).content if kustomization else b""
     return frozenset(Path(os.path.normpath(folder / name)) for name in _named_patches(content))
 
 
@@ -121,7 +121,9 @@ def _named_patches(content: bytes) -> frozenset[str]:
     """Return the files that a kustomization names as patches, by their paths from its folder; none if it is broken."""
     try:
         text = decode(content)
-        return frozenset(name for each in documents(text, Aliases.of(text), {}) for name in _patch_names(each.tree))
+        return frozenset(
+            name for document in documents(text, Aliases.of(text), {}) for name in _patch_names(document.tree)
+        )
     except NotReadable:
         return frozenset()
 

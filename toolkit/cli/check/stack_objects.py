@@ -39,19 +39,19 @@ def of_stack(name: str) -> StackObjects:
     from toolkit.cli.shared.policy_configuration import configuration  # noqa: PLC0415
     from toolkit.render.manifests import manifests, platform_registrations, registrations  # noqa: PLC0415
 
-    wanted = settings.load(name, ROOT)
+    stack_settings = settings.load(name, ROOT)
     own, others = registrations(name, ROOT), platform_registrations(name, ROOT)
     declared, around, together = (
-        [each for manifest in manifests(recorded) for each in objects(manifest)]
+        [obj for manifest in manifests(recorded) for obj in objects(manifest)]
         for recorded in (own, others, (*others, *own))
     )
     return StackObjects(
         file=str(settings.file(name, ROOT).relative_to(ROOT)),
-        configuration=configuration(wanted),
+        configuration=configuration(stack_settings),
         declared=declared,
         beside=around,
         together=together,
-        own=own_objects.files(wanted.objects, ROOT),
+        own=own_objects.files(stack_settings.objects, ROOT),
         root=ROOT,
-        warnings=tuple(allowance.warnings(wanted)),
+        warnings=tuple(allowance.warnings(stack_settings)),
     )

@@ -29,12 +29,12 @@ class Chunk:
 
     def positions(self, offsets: Iterable[int]) -> list[tuple[int, int]]:
         """Return line and column, counted from 1, of characters of this chunk; it is read once for all of them."""
-        begins = [0, *(found.end() for found in _LINE_END.finditer(self.text))]
-        found = []
+        begins = [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+        positions = []
         for offset in offsets:
             line = bisect_right(begins, min(offset, len(self.text)))
-            found.append((self.line + line - 1, min(offset, len(self.text)) - begins[line - 1] + 1))
-        return found
+            positions.append((self.line + line - 1, min(offset, len(self.text)) - begins[line - 1] + 1))
+        return positions
 
     def position(self, offset: int) -> tuple[int, int]:
         """Return line and column, counted from 1, of a character of this chunk."""
@@ -57,16 +57,16 @@ def decode(content: bytes) -> str:
     return text
 
 
-def _character(found: re.Match[str]) -> str:
+def _character(match: re.Match[str]) -> str:
     """JSON writes characters above U+FFFF as two escapes, each of which YAML refuses."""
-    if found[1] is None:
-        return found[0]
-    return bytes.fromhex(found[1] + found[2]).decode("utf-16-be")
+    if match[1] is None:
+        return match[0]
+    return bytes.fromhex(match[1] + match[2]).decode("utf-16-be")
 
 
 def chunks(text: str) -> Iterator[Chunk]:
     """Yield the parts of a text that hold more than comments."""
-    begins = [found.start() for found in _SEPARATOR.finditer(text)]
+    begins = [match.start() for match in _SEPARATOR.finditer(text)]
     if not begins or begins[0] > 0:
         begins.insert(0, 0)
     line = 1

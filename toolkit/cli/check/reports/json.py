@@ -30,13 +30,13 @@ from toolkit.cli.check.examination import Located, Result
 
 def report(result: Result) -> str:
     """Return the document."""
-    findings = [_finding(each) for each in result.findings]
+    findings = [_finding(located) for located in result.findings]
     summary = {
         "files": result.files,
         "objects": result.objects,
         "pods": result.pods,
-        **{str(level): sum(each["severity"] == level for each in findings) for level in Severity},
-        "unverified": sum(each["doubt"] is not None for each in findings),
+        **{str(level): sum(finding["severity"] == level for finding in findings) for level in Severity},
+        "unverified": sum(finding["doubt"] is not None for finding in findings),
         "excepted": result.excepted,
         "unreadable": len(result.problems),
     }
@@ -50,18 +50,18 @@ def report(result: Result) -> str:
     return json.dumps(content, indent=2)
 
 
-def _finding(each: Located) -> dict[str, Any]:
-    found = each.finding
+def _finding(located: Located) -> dict[str, Any]:
+    finding = located.finding
     return {
-        "file": each.file,
-        "line": each.line,
-        "column": each.column,
-        "rule": found.rule,
-        "severity": found.severity,
-        "doubt": found.undetermined,
-        "object": found.object,
-        "container": found.container,
-        "path": found.path,
-        "message": found.message,
-        "remedy": found.remedy,
+        "file": located.file,
+        "line": located.line,
+        "column": located.column,
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "doubt": finding.undetermined,
+        "object": finding.object,
+        "container": finding.container,
+        "path": finding.path,
+        "message": finding.message,
+        "remedy": finding.remedy,
     }

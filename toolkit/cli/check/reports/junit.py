@@ -15,15 +15,15 @@ from toolkit.review.sentences import visible
 def report(result: Result) -> str:
     """Return the document."""
     by_rule: dict[str, list[Located]] = defaultdict(list)
-    for each in result.findings:
-        by_rule[each.finding.rule].append(each)
+    for located in result.findings:
+        by_rule[located.finding.rule].append(located)
     names = dict.fromkeys([*(rule.name for rule in RULES), *by_rule])
     cases = [_case(name, by_rule[name]) for name in names]
-    unreadable, notes = ([_notice(each) for each in notices] for notices in (result.problems, result.notes))
+    unreadable, notes = ([_notice(notice) for notice in notices] for notices in (result.problems, result.notes))
     content = f"<error {_message(unreadable, 'unreadable')}>{_text(unreadable)}</error>" if unreadable else ""
     content += f"<system-out>{_text(notes)}</system-out>" if notes else ""
     cases.append(f'<testcase classname="hpc.check" name="files-are-readable" time="0">{content}</testcase>')
-    failures = sum(any(_mandatory(each) for each in found) for found in by_rule.values())
+    failures = sum(any(_mandatory(located) for located in group) for group in by_rule.values())
     counts = f'name="hpc check" tests="{len(cases)}" failures="{failures}" errors="{int(bool(unreadable))}"'
     suite = "\n".join(f"    {case}" for case in cases)
     content = (
@@ -34,28 +34,28 @@ def report(result: Result) -> str:
     return content.encode("ascii", "xmlcharrefreplace").decode()
 
 
-def _case(name: str, found: list[Located]) -> str:
-    failed = [_line(each) for each in found if _mandatory(each)]
-    other = [_line(each) for each in found if not _mandatory(each)]
+def _case(name: str, findings: list[Located]) -> str:
+    failed = [_line(located) for located in findings if _mandatory(located)]
+    other = [_line(located) for located in findings if not _mandatory(located)]
     content = f"<failure {_message(failed, 'findings')}>{_text(failed)}</failure>" if failed else ""
     content += f"<system-out>{_text(other)}</system-out>" if other else ""
     return f'<testcase classname="hpc.check" name={quoteattr(name)} time="0">{content}</testcase>'
 
 
-def _mandatory(each: Located) -> bool:
-    return each.finding.severity is Severity.MANDATORY
+def _mandatory(located: Located) -> bool:
+    return located.finding.severity is Severity.MANDATORY
 
 
-def _line(each: Located) -> str:
-    return visible(f"{_place(each)}: {each.finding}")
+def _line(located: Located) -> str:
+    return visible(f"{_place(located)}: {located.finding}")
 
 
-def _notice(each: Notice) -> str:
-    return visible(f"{_place(each)}: {each.message}")
+def _notice(notice: Notice) -> str:
+    return visible(f"{_place(notice)}: {notice.message}")
 
 
-def _place(each: Located | Notice) -> str:
-    return f"{each.file}:{each.line}:{each.column}" if each.line else each.file
+def _place(entry: Located | Notice) -> str:
+    return f"{entry.file}:{entry.line}:{entry.column}" if entry.line else entry.file
 
 
 def _message(lines: list[str], what: str) -> str:

@@ -34,7 +34,7 @@ def report(result: Result) -> str:
                 ],
             }
         ],
-        "results": [_result(each, index) for each in result.findings],
+        "results": [_result(located, index) for located in result.findings],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
@@ -52,24 +52,24 @@ def _rule(rule: AnyRule) -> dict[str, Any]:
     }
 
 
-def _result(each: Located, index: dict[str, int]) -> dict[str, Any]:
-    found = each.finding
-    where = f"{found.object}, container {found.container}" if found.container else found.object
+def _result(located: Located, index: dict[str, int]) -> dict[str, Any]:
+    finding = located.finding
+    where = f"{finding.object}, container {finding.container}" if finding.container else finding.object
     return {
-        "ruleId": found.rule,
-        **({"ruleIndex": index[found.rule]} if found.rule in index else {}),
-        "level": _LEVELS[found.severity],
-        "message": {"text": f"{where}: {found.message}. {found.remedy}."},
-        "locations": [_location(each.file, each.line, each.column, found)],
-        "partialFingerprints": {"finding/v1": _fingerprint(found)},
+        "ruleId": finding.rule,
+        **({"ruleIndex": index[finding.rule]} if finding.rule in index else {}),
+        "level": _LEVELS[finding.severity],
+        "message": {"text": f"{where}: {finding.message}. {finding.remedy}."},
+        "locations": [_location(located.file, located.line, located.column, finding)],
+        "partialFingerprints": {"finding/v1": _fingerprint(finding)},
     }
 
 
-def _location(file: str, line: int, column: int, found: Finding | None = None) -> dict[str, Any]:
+def _location(file: str, line: int, column: int, finding: Finding | None = None) -> dict[str, Any]:
     place: dict[str, Any] = {"artifactLocation": {"uri": _uri(file)}}
     if line:
         place["region"] = {"startLine": line, "startColumn": column}
-    names = [{"fullyQualifiedName": found.place, "kind": "object"}] if found else []
+    names = [{"fullyQualifiedName": finding.place, "kind": "object"}] if finding else []
     return {"physicalLocation": place, **({"logicalLocations": names} if names else {})}
 
 
@@ -80,9 +80,9 @@ def _uri(file: str) -> str:
     return path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
 
 
-def _fingerprint(found: Finding) -> str:
+def _fingerprint(finding: Finding) -> str:
     """Identify a finding while lines above it come and go."""
-    return hashlib.sha256("\0".join((found.rule, found.place, found.message)).encode()).hexdigest()
+    return hashlib.sha256("\0".join((finding.rule, finding.place, finding.message)).encode()).hexdigest()
 
 
 def _notification(notice: Notice, level: str) -> dict[str, Any]:

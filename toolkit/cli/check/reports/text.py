@@ -45,10 +45,12 @@ def _lines(result: Result, width: int, *, advisories: bool) -> Iterator[str]:
         yield from _notice(problem, "unreadable", typer.style("unreadable", fg=typer.colors.RED, bold=True), width)
     if result.notes or result.problems:
         yield ""
-    by_level = {level: [each for each in result.findings if each.finding.severity is level] for level in Severity}
-    for level, found in by_level.items():
+    by_level = {
+        level: [located for located in result.findings if located.finding.severity is level] for level in Severity
+    }
+    for level, group in by_level.items():
         if level is Severity.MANDATORY or advisories:
-            for heading, mine in _headed(_joined(found)):
+            for heading, mine in _headed(_joined(group)):
                 yield typer.style(visible(heading), bold=True, underline=True)
                 yield from _findings(mine, width)
                 yield ""
@@ -69,23 +71,23 @@ def _notice(notice: Notice, word: str, styled: str, width: int) -> Iterator[str]
         yield from (f"{_INDENT}{line}" for line in more)
 
 
-def _headed(found: Sequence[Located]) -> Iterator[tuple[str, list[Located]]]:
+def _headed(findings: Sequence[Located]) -> Iterator[tuple[str, list[Located]]]:
     """Yield findings with a heading: first those that several files have, then the others by file."""
     files: dict[tuple[str, str, str], set[str]] = {}
-    for each in found:
-        files.setdefault(_same(each), set()).add(each.file)
-    if shared := [each for each in found if len(files[_same(each)]) > 1]:
+    for located in findings:
+        files.setdefault(_same(located), set()).add(located.file)
+    if shared := [located for located in findings if len(files[_same(located)]) > 1]:
         yield "several files", shared
-    alone = [each for each in found if len(files[_same(each)]) == 1]
-    yield from ((file, list(mine)) for file, mine in groupby(alone, key=lambda each: each.file))
+    alone = [located for located in findings if len(files[_same(located)]) == 1]
+    yield from ((file, list(mine)) for file, mine in groupby(alone, key=lambda located: located.file))
 
 
-def _findings(found: Sequence[Located], width: int) -> Iterator[str]:
+def _findings(findings: Sequence[Located], width: int) -> Iterator[str]:
     """Yield the findings below one heading, in groups."""
-    groups = _groups(found)
+    groups = _groups(findings)
     columns = _Columns(
         width,
-        place=max(len(_where(each)) for each in found),
+        place=max(len(_where(located)) for located in findings),
         rule=max(len(group[0].finding.rule) for group in groups),
     )
     advised: set[tuple[str, str]] = set()
@@ -94,14 +96,14 @@ def _findings(found: Sequence[Located], width: int) -> Iterator[str]:
         if same:
             first = group[0].finding
             yield from columns.line("", first, f"{first.message} ({len(group)} times):", first.rule)
-        for number, each in enumerate(group):
-            finding = each.finding
-            place = finding.subject if each.line else finding.place
+        for number, located in enumerate(group):
+            finding = located.finding
+            place = finding.subject if located.line else finding.place
             if same:
-                yield from columns.subject(_where(each), place)
+                yield from columns.subject(_where(located), place)
             else:
                 rule = finding.rule if number == 0 else ""
-                yield from columns.line(_where(each), finding, f"{place}: {finding.message}", rule)
+                yield from columns.line(_where(located), finding, f"{place}: {finding.message}", rule)
             advice = finding.rule, finding.remedy
             last = number + 1 == len(group) or group[number + 1].finding.remedy != finding.remedy
             if last and finding.remedy and advice not in advised:
@@ -144,31 +146,31 @@ class _Columns:
             yield from (f"{_INDENT}{_INDENT}{line}" for line in more)
 
 
-def _groups(found: Sequence[Located]) -> list[list[Located]]:
+def _groups(findings: Sequence[Located]) -> list[list[Located]]:
     """Return the findings in groups, in the order of their first ones: equal ones, and others by object and rule.
 
     All findings of an object have its origin, which no other object has.
     """
-    numbers = Counter(map(_same, found))
+    numbers = Counter(map(_same, findings))
     groups: dict[object, list[Located]] = {}
-    for each in found:
-        alone = id(each.finding.origin), each.finding.rule
-        groups.setdefault(_same(each) if numbers[_same(each)] > 1 else alone, []).append(each)
+    for located in findings:
+        alone = id(located.finding.origin), located.finding.rule
+        groups.setdefault(_same(located) if numbers[_same(located)] > 1 else alone, []).append(located)
     return [*groups.values()]
 
 
-def _same(each: Located) -> tuple[str, str, str]:
+def _same(located: Located) -> tuple[str, str, str]:
     """Return what equal findings of several objects have in common."""
-    return each.finding.rule, each.finding.message, each.finding.remedy
+    return located.finding.rule, located.finding.message, located.finding.remedy
 
 
-def _joined(found: Iterable[Located]) -> list[Located]:
+def _joined(findings: Iterable[Located]) -> list[Located]:
     """Return the findings, those as one in which several rules need the same undetermined value or link."""
     groups: dict[object, list[Located]] = {}
-    for each in found:
-        finding = each.finding
+    for located in findings:
+        finding = located.finding
         place = id(finding.origin), finding.container, finding.path, finding.message
-        groups.setdefault(place if finding.undetermined else id(each), []).append(each)
+        groups.setdefault(place if finding.undetermined else id(located), []).append(located)
     return [_of_rules(group) for group in groups.values()]
 
 
@@ -176,14 +178,14 @@ def _of_rules(group: Sequence[Located]) -> Located:
     first, *others = group
     if not others:
         return first
-    names = ", ".join(dict.fromkeys(each.finding.rule for each in group))
+    names = ", ".join(dict.fromkeys(located.finding.rule for located in group))
     message = f"{first.finding.message}. Rules that need it: {names}"
     label = str(first.finding.undetermined)
     return replace(first, finding=first.finding._replace(rule=label, message=message, remedy=""))
 
 
-def _where(each: Located) -> str:
-    return visible(f"{each.file}:{each.line}:{each.column}") if each.line else ""
+def _where(located: Located) -> str:
+    return visible(f"{located.file}:{located.line}:{located.column}") if located.line else ""
 
 
 def _below(text: str, width: int) -> Iterable[str]:
@@ -208,9 +210,9 @@ def _place(notice: Notice) -> str:
 def _summary(result: Result) -> str:
     levels = dict.fromkeys(Severity, 0)
     undetermined = 0
-    for each in result.findings:
-        levels[each.finding.severity] += 1
-        undetermined += each.finding.undetermined is not None
+    for located in result.findings:
+        levels[located.finding.severity] += 1
+        undetermined += located.finding.undetermined is not None
     counts = [f"{number:,} {level}" for level, number in levels.items()]
     counts += [f"{undetermined} of them undetermined"] if undetermined else []
     amounts = (
