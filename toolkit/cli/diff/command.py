@@ -45,7 +45,7 @@ HeadOption = Annotated[str, typer.Option("--head", help="Commit to compare with 
 
 def command(
     *,
-    stack: StackOption = DEFAULT_STACK,
+    stack_name: StackOption = DEFAULT_STACK,
     name: OtherName = None,
     config: PolicyOption = None,
     output: OutputOption = None,
@@ -59,83 +59,85 @@ def command(
     Changes nothing. Exit status 0 when the change is shown, however large; 1 when the preview failed, the cluster did
     not answer, or a mandatory policy is violated. The comment is written in each case, and reports it.
     """
-    with presentation.always(stack, output, as_json):
+    with presentation.always(stack_name, output, as_json):
         if base is not None:
             if plan is not None or name is not None:
                 raise Problem("commits are compared without a cluster", "Leave --plan and --name out, or --base.")
-            review = commits.compare(stack, base, head, config)
+            review = commits.compare(stack_name, base, head, config)
             presentation.present(review, output, as_json)
             raise typer.Exit(int(presentation.refused(review)))
-        wanted = stacks.read(stack, name)
-        review = _previewed(wanted, config, plan)
+        stack = stacks.read(stack_name, name)
+        review = _previewed(stack, config, plan)
         presentation.present(review, output, as_json)
         if plan and not presentation.refused(review):
-            print_text(f"`./hpc up {wanted.options} --plan {plan}` applies this and nothing else")
+            print_text(f"`./hpc up {stack.options} --plan {plan}` applies this and nothing else")
         raise typer.Exit(int(presentation.refused(review)))
 
 
-def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
-    wanted.require_served()
-    wanted.require_passable()
-    state_checks.require_own_cluster(wanted)
-    state_checks.require_fitting(wanted)
-    policies = settled(wanted.settings, config)
-    running = session.engine(wanted)
-    unanswered = engine_reviews.unanswered(wanted, running)
+def _previewed(stack: Stack, config: Path | None, plan: Path | None) -> Review:
+    stack.require_served()
+    stack.require_passable()
+    state_checks.require_own_cluster(stack)
+    state_checks.require_fitting(stack)
+    policies = settled(stack.settings, config)
+    running = session.engine(stack)
+    unanswered = engine_reviews.unanswered(stack, running)
     if unanswered and plan is not None:
         raise unanswered  # a plan depends on the cluster's state
-    facts = () if unanswered else cluster_checks.require(wanted, session.cluster(wanted)).sentences
-    chosen = session.print_plugins(wanted, running.program)
-    before = tuple(filter(None, [offline_provider.caution(wanted, chosen)]))
-    session.prepare(wanted, running)
-    update = stack_status.last_update(wanted)
+    facts = () if unanswered else cluster_checks.require(stack, session.cluster(stack)).sentences
+    chosen = session.print_plugins(stack, running.program)
+    before = tuple(filter(None, [offline_provider.caution(stack, chosen)]))
+    session.prepare(stack, running)
+    update = stack_status.last_update(stack)
     if plan is None:
         review = engine_reviews.with_drift(
-            engine_reviews.preview(wanted, running, policies),
-            None if unanswered else engine_reviews.drift_if_up(wanted, running),
+            engine_reviews.preview(stack, running, policies),
+            None if unanswered else engine_reviews.drift_if_up(stack, running),
         )
-        return _with_context(wanted, replace(review, cautions=before), update, unanswered, facts)
+        return _with_context(stack, replace(review, cautions=before), update, unanswered, facts)
     with plans.fresh() as made:
         # Before the preview: what changes meanwhile makes the plan unfit, and is not missed.
-        drifted = engine_reviews.drift(wanted, running)
-        ground = plans.ground(wanted, running, drifted)
-        review = engine_reviews.with_drift(engine_reviews.preview(wanted, running, policies, made), drifted)
+        drifted = engine_reviews.drift(stack, running)
+        ground = plans.ground(stack, running, drifted)
+        review = engine_reviews.with_drift(engine_reviews.preview(stack, running, policies, made), drifted)
         plan.unlink(missing_ok=True)
         if made.is_file() and not presentation.refused(review):
             plans.store(made, ground, plan)
         elif not presentation.refused(review):
             raise Problem("the engine wrote no plan", "Run it again without --plan to see its output.")
-    return _with_context(wanted, replace(review, cautions=before), update, facts=facts)
+    return _with_context(stack, replace(review, cautions=before), update, facts=facts)
 
 
 def _with_context(
-    wanted: Stack,
+    stack: Stack,
     review: Review,
     update: stack_status.LastUpdate,
     unanswered: Problem | None = None,
     facts: tuple[str, ...] = (),
 ) -> Review:
     """Return the review with what to know before all else; `facts`: sentences about the cluster as it is."""
-    cautions = (*review.cautions, *update.cautions(wanted.options))
-    known = replace(review, cautions=cautions, unsettled=update.unsettled)
+    cautions = (*review.cautions, *update.cautions(stack.options))
+    settled_review = replace(review, cautions=cautions, unsettled=update.unsettled)
     if unanswered:
-        return replace(known, cluster_queried=False, unanswered=str(unanswered))
+        return replace(settled_review, cluster_queried=False, unanswered=str(unanswered))
     if review.failed:
         # Of a part of the objects nothing follows about those that are not in it.
-        return replace(known, cautions=(*known.cautions, *facts))
-    cluster = session.cluster(wanted)
+        return replace(settled_review, cautions=(*settled_review.cautions, *facts))
+    cluster = session.cluster(stack)
     # What an unfinished update has made is there as well, and the next one takes it.
-    there = () if known.unsettled else existing_objects.caution(review, cluster.find, wanted.options)
-    lost = () if known.unsettled else removed_fields.cautions(review, cluster.find, cluster.dry_run)
+    existing = () if settled_review.unsettled else existing_objects.caution(review, cluster.find, stack.options)
+    lost = () if settled_review.unsettled else removed_fields.cautions(review, cluster.find, cluster.dry_run)
     declared = {*_declared(review)}
     stray = (
-        *extra_fields.unused(wanted.settings.extra, declared),
-        *adoption.misspelt(wanted.settings.adopted, declared),
+        *extra_fields.unused(stack.settings.extra, declared),
+        *adoption.misspelt(stack.settings.adopted, declared),
     )
-    own = {(each.kind, path(each)) for after in (False, True) for each in review.objects(after=after)}
-    others = constraints.cautions(constraints.examine(wanted.settings, cluster, own))
+    own = {(resource.kind, path(resource)) for after in (False, True) for resource in review.objects(after=after)}
+    others = constraints.cautions(constraints.examine(stack.settings, cluster, own))
     ending = stack_status.ending(cluster, review.objects(after=False))
-    return replace(known, cautions=(*known.cautions, *facts, *there, *lost, *stray, *others), ending=ending)
+    return replace(
+        settled_review, cautions=(*settled_review.cautions, *facts, *existing, *lost, *stray, *others), ending=ending
+    )
 
 
 def _declared(review: Review) -> Iterator[str]:

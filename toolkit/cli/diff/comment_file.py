@@ -22,8 +22,8 @@ def write(path: Path, review: Review) -> Path | None:
 
 def remove(path: Path) -> None:
     """Remove the files of an earlier review; a link or a device stays."""
-    for each in (path, whole.file_of(path)):
-        _remove(each)
+    for file in (path, whole.file_of(path)):
+        _remove(file)
 
 
 def _remove(path: Path) -> None:

@@ -50,9 +50,9 @@ def compare(stack: str, base: str, head: str, config: Path | None) -> Review:
     Raises Problem where a commit is not there, or neither has the stack.
     """
     names = (commit(base), head if head == WORKING_TREE else commit(head))
-    with _checkout(names[0]) as one, _checkout(names[1]) as other:
+    with _checkout(names[0]) as base_root, _checkout(names[1]) as head_root:
         with ThreadPoolExecutor() as pool:
-            before, after = pool.map(lambda name, root: side(stack, name, root), names, (one, other))
+            before, after = pool.map(lambda name, root: side(stack, name, root), names, (base_root, head_root))
         return _review(stack, before, after, config)
 
 
@@ -87,15 +87,15 @@ def side(stack: str, name: str, root: Path) -> Side:
         return Side(name, root, [], absent=True)
     if content.get("error"):
         return Side(name, root, None, error=str(content["error"]))
-    found = [renders.read(each) for each in content.get("resources") or () if isinstance(each, Mapping)]
-    return Side(name, root, found)
+    resources = [renders.read(entry) for entry in content.get("resources") or () if isinstance(entry, Mapping)]
+    return Side(name, root, resources)
 
 
 def _review(stack: str, before: Side, after: Side, config: Path | None) -> Review:
     if before.absent and after.absent:
         raise Problem(f"neither commit has a stack {stack}", "Name another with --stack.")
     changes = renders.compare(before.resources or [], after.resources or [], _difference(after.resources or []))
-    failed = [f"{_short(each.name)}: {each.error}" for each in (before, after) if each.error]
+    failed = [f"{_short(rendered.name)}: {rendered.error}" for rendered in (before, after) if rendered.error]
     whole = Review(
         stack,
         () if failed else changes,
@@ -115,7 +115,7 @@ def _review(stack: str, before: Side, after: Side, config: Path | None) -> Revie
     day = _day(after.name)
     facts = settings_facts.of(settings, after.root)
     cautions = tuple(filter(None, [offline_provider.permission(settings.cluster)]))
-    findings = policy_findings.judged((each.resource for each in after.resources), policies, day)
+    findings = policy_findings.judged((rendered.resource for rendered in after.resources), policies, day)
     return policy_findings.compared(replace(whole, findings=findings, facts=facts, cautions=cautions), policies, day)
 
 
@@ -145,8 +145,8 @@ def _warnings(stack: str, before: Side, after: Side) -> Iterator[str]:
             )
     if len(read) < 2:  # noqa: PLR2004 - two sides
         return
-    one, other = read
-    if changed := sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key)):
+    former, other = read
+    if changed := sorted(key for key in former.keys() | other.keys() if former.get(key) != other.get(key)):
         yield f"secrets of the settings differ, and what depends on them changes: {', '.join(changed)}"
 
 
@@ -183,16 +183,16 @@ def _sealed(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 def _difference(after: list[Rendered]) -> renders.Difference:
     """Return the provider's own rules, as far as they need no cluster."""
-    provider = next((each.resource.inputs for each in after if each.resource.type == _PROVIDER), {})
+    provider = next((rendered.resource.inputs for rendered in after if rendered.resource.type == _PROVIDER), {})
     mutable = frozenset(kind for key, kind in _MUTABLE.items() if str(provider.get(key)).lower() == "true")
 
     def differs(old: Resource, new: Resource) -> Mapping[str, bool]:
         try:
             kind = type_of_token(new.type)
-            found = difference(dict(old.inputs), dict(old.manifest), dict(new.inputs), kind, mutable_kinds=mutable)
+            result = difference(dict(old.inputs), dict(old.manifest), dict(new.inputs), kind, mutable_kinds=mutable)
         except (BadInputError, TypeError, AttributeError, KeyError):  # no object that a provider would take
             return {"": False}
-        return {text_of_path(change.path): change.replaces for change in found.changes}
+        return {text_of_path(change.path): change.replaces for change in result.changes}
 
     return differs
 

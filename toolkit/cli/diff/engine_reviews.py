@@ -23,52 +23,52 @@ _PASSPHRASE = re.compile(r"incorrect passphrase|PULUMI_CONFIG_PASSPHRASE|passphr
 _KILLED = "the engine was killed (signal {})"
 
 
-def preview(wanted: Stack, running: Engine, policies: Mapping[str, Any], plan: Path | None = None) -> Review:
+def preview(stack: Stack, running: Engine, policies: Mapping[str, Any], plan: Path | None = None) -> Review:
     """Preview an update with the policies; write the engine's plan of it to `plan`."""
     planned = ["--save-plan", str(plan)] if plan else []
     with policy_arguments(policies) as arguments:
-        status, log, last = running.run_preview(f"preview of stack {wanted.name}", "preview", *arguments, *planned)
-    found = _with_kept(events.read(log, wanted.name, trouble=_trouble(status, last)), wanted)
-    return _remedied(replace(_with_new(found, policies), facts=settings_facts.of(wanted.settings)))
+        status, log, last = running.run_preview(f"preview of stack {stack.name}", "preview", *arguments, *planned)
+    review = _with_kept(events.read(log, stack.name, trouble=_trouble(status, last)), stack)
+    return _remedied(replace(_with_new(review, policies), facts=settings_facts.of(stack.settings)))
 
 
-def _with_kept(found: Review, wanted: Stack) -> Review:
+def _with_kept(review: Review, stack: Stack) -> Review:
     """Return a preview with what jobs with `on_change: keep` keep; the program is rendered where there are any."""
-    components = (each.after for each in found.changes if each.after is not None and not each.after.is_object)
-    if not any(each.inputs.get("on_change") == "keep" for each in components):
-        return found
+    components = (change.after for change in review.changes if change.after is not None and not change.after.is_object)
+    if not any(component.inputs.get("on_change") == "keep" for component in components):
+        return review
     from toolkit.render import manifests  # noqa: PLC0415 - imports Pulumi, which takes half a second
 
-    program = manifests.registrations(wanted.name)
+    program = manifests.registrations(stack.name)
     return renders.with_kept(
-        found, (renders.read({field: getattr(each, field) for field in FIELDS}) for each in program)
+        review, (renders.read({field: getattr(registration, field) for field in FIELDS}) for registration in program)
     )
 
 
-def _with_new(found: Review, policies: Mapping[str, Any]) -> Review:
+def _with_new(review: Review, policies: Mapping[str, Any]) -> Review:
     """Return a preview with what is new among its findings."""
-    if not found.findings:
-        return found
+    if not review.findings:
+        return review
     from toolkit.cli.diff import policy_findings  # noqa: PLC0415 - imports the rules and Pulumi: a quarter of a second
 
-    return policy_findings.compared(found, policies)
+    return policy_findings.compared(review, policies)
 
 
-def drift(wanted: Stack, running: Engine) -> Review:
+def drift(stack: Stack, running: Engine) -> Review:
     """Compare the program with the cluster; neither cluster nor state is changed."""
-    status, log, last = running.run_preview(f"reading stack {wanted.name}", "refresh", "--preview-only")
-    found = drifts.read(log, wanted.name, trouble=_trouble(status, last))
-    return _remedied(replace(found, facts=settings_facts.of(wanted.settings), kubectl=wanted.kubectl))
+    status, log, last = running.run_preview(f"reading stack {stack.name}", "refresh", "--preview-only")
+    review = drifts.read(log, stack.name, trouble=_trouble(status, last))
+    return _remedied(replace(review, facts=settings_facts.of(stack.settings), kubectl=stack.kubectl))
 
 
-def is_empty(wanted: Stack) -> bool:
+def is_empty(stack: Stack) -> bool:
     """Whether the state has no resources yet, as far as it can be read here."""
-    return wanted.backend is not None and not wanted.backend.checkpoint(wanted.name).get("resources")
+    return stack.backend is not None and not stack.backend.checkpoint(stack.name).get("resources")
 
 
-def drift_if_up(wanted: Stack, running: Engine) -> Review | None:
+def drift_if_up(stack: Stack, running: Engine) -> Review | None:
     """Return what drifted; None where the state has no resources yet."""
-    return None if is_empty(wanted) else drift(wanted, running)
+    return None if is_empty(stack) else drift(stack, running)
 
 
 def with_drift(review: Review, drifted: Review | None) -> Review:
@@ -77,32 +77,32 @@ def with_drift(review: Review, drifted: Review | None) -> Review:
         return review
     failure = f"Not all drift could be determined: {drifted.failed}"
     warnings = (*review.warnings, *([failure] if drifted.failed else []))
-    known = drifts.with_live(review, drifted)
-    return replace(known, repairs=drifted.changed, kubectl=drifted.kubectl, warnings=tuple(sorted(warnings)))
+    with_cluster = drifts.with_live(review, drifted)
+    return replace(with_cluster, repairs=drifted.changed, kubectl=drifted.kubectl, warnings=tuple(sorted(warnings)))
 
 
-def ahead(wanted: Stack, running: Engine) -> tuple[str, ...]:
+def ahead(stack: Stack, running: Engine) -> tuple[str, ...]:
     """Return a sentence where the settings, or the program, declare what no update has made yet."""
-    status, log, last = running.run_preview(f"what stack {wanted.name} declares", "preview")
-    found = events.read(log, wanted.name, trouble=_trouble(status, last))
-    how = f"{name(f'./hpc diff {wanted.options}')} shows it."
-    if found.failed:
+    status, log, last = running.run_preview(f"what stack {stack.name} declares", "preview")
+    review = events.read(log, stack.name, trouble=_trouble(status, last))
+    how = f"{name(f'./hpc diff {stack.options}')} shows it."
+    if review.failed:
         unknown = "Whether the settings declare more than the last update created could not be determined"
-        return (f"{unknown}: {quoted(found.failed)}",)
-    objects = [change for change in found.changed if change.resource.is_object]
+        return (f"{unknown}: {quoted(review.failed)}",)
+    objects = [change for change in review.changed if change.resource.is_object]
     if not objects:
         return ()
     return (f"The settings declare what no update has created yet ({plural(len(objects), 'object')}); {how}",)
 
 
-def unanswered(wanted: Stack, running: Engine) -> Problem | None:
+def unanswered(stack: Stack, running: Engine) -> Problem | None:
     """Return why a real cluster cannot be queried, or None. Raises Problem where it is not the stack's own."""
     try:
-        identity.require(wanted, session.cluster(wanted), wanted.backend, running)
+        identity.require(stack, session.cluster(stack), stack.backend, running)
     except identity.ForeignClusterError:
         raise
     except Problem as problem:
-        if wanted.simulated:
+        if stack.simulated:
             raise
         return problem
     return None
@@ -114,9 +114,9 @@ def _trouble(status: int, last: str) -> str:
     return "\n".join(line for line in last.splitlines() if not events.PLUGIN.search(line)) if status else ""
 
 
-def _remedied(found: Review) -> Review:
+def _remedied(review: Review) -> Review:
     """Add what to do about an error whose message is the engine's."""
-    if not _PASSPHRASE.search(found.failed):
-        return found
+    if not _PASSPHRASE.search(review.failed):
+        return review
     remedy = f"Correct {passphrases.PASSPHRASE}, or the file that {passphrases.FILE} names."
-    return replace(found, failed=f"{found.failed}\n{remedy}")
+    return replace(review, failed=f"{review.failed}\n{remedy}")

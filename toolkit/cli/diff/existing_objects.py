@@ -21,11 +21,11 @@ def caution(review: Review, live: Live, options: str) -> Iterator[str]:
 
     Each object that is to be created is looked up on the cluster, except in namespaces that do not exist.
     """
-    found = existing(review, live)
-    if found:
-        names = enumerated([title(each) for each in found], _SHOWN)
+    present = existing(review, live)
+    if present:
+        names = enumerated([title(resource) for resource in present], _SHOWN)
         yield (
-            f"{plural(len(found), 'object')} of those to be created {'is' if len(found) == 1 else 'are'} on the "
+            f"{plural(len(present), 'object')} of those to be created {'is' if len(present) == 1 else 'are'} on the "
             f"cluster already, and the update would fail there: {names}. {name(f'./hpc state adopt {options}')} shows "
             "how they differ, and adopts them."
         )
@@ -34,19 +34,19 @@ def caution(review: Review, live: Live, options: str) -> Iterator[str]:
 def existing(review: Review, live: Live) -> list[Resource]:
     """Return what is to be created and is on the cluster already, as far as the cluster shows it."""
     created = [change.resource for change in review.changed if change.op is Op.CREATE and change.resource.is_object]
-    spaces = [each for each in created if each.kind == kinds.NAMESPACE.kind]
-    found: list[Resource] = []
+    spaces = [resource for resource in created if resource.kind == kinds.NAMESPACE.kind]
+    present: list[Resource] = []
     absent: set[str] = set()
-    for each in (*spaces, *(each for each in created if each.kind != kinds.NAMESPACE.kind)):
-        if each.is_patch or each.namespace in absent:
+    for resource in (*spaces, *(resource for resource in created if resource.kind != kinds.NAMESPACE.kind)):
+        if resource.is_patch or resource.namespace in absent:
             continue
         try:
-            if live(each.api_version, each.kind, each.namespace, each.object_name) is not None:
-                found.append(each)
-            elif each.kind == kinds.NAMESPACE.kind:
-                absent.add(each.object_name)
+            if live(resource.api_version, resource.kind, resource.namespace, resource.object_name) is not None:
+                present.append(resource)
+            elif resource.kind == kinds.NAMESPACE.kind:
+                absent.add(resource.object_name)
         except RefusedError:
             continue
         except Problem:
             break
-    return found
+    return present

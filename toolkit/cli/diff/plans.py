@@ -44,27 +44,27 @@ _WORDS = {
 _MAKE = "`./hpc diff --stack STACK --plan FILE` writes one."
 
 
-def ground(wanted: Stack, running: Engine, drift: Review) -> Ground:
+def ground(stack: Stack, running: Engine, drift: Review) -> Ground:
     """Return what a plan of now depends on; `drift` is how the cluster differs from the program."""
     if drift.failed:
         raise Problem(
             f"the drift of the cluster could not be determined: {drift.failed}", "A plan depends on it; try again."
         )
     return Ground(
-        wanted.name,
-        settings_digest(wanted),
+        stack.name,
+        settings_digest(stack),
         _digest(_resources(running)),
         _digest(json_data.of(drift)["changes"]),
     )
 
 
-def settings_digest(wanted: Stack) -> str:
+def settings_digest(stack: Stack) -> str:
     """Return the digest of all files that the settings of a stack are in, and of what it names beside them.
 
     That are the locks of its data sets, and manifests of its own.
     """
-    beside = (file.read_text() for file in (*wanted.lock_files, *wanted.object_files) if file.is_file())
-    return _digest([*(settings_copy.read(file) for file in wanted.all_files), *beside])
+    beside = (file.read_text() for file in (*stack.lock_files, *stack.object_files) if file.is_file())
+    return _digest([*(settings_copy.read(file) for file in stack.all_files), *beside])
 
 
 @contextmanager
@@ -86,8 +86,8 @@ def store(made: Path, depends_on: Ground, target: Path) -> None:
 def read(plan: Path) -> Ground:
     """Return what a plan depends on; raise Problem for another file than a plan of ./hpc."""
     try:
-        found = json.loads(plan.read_text())[KEY]
-        return Ground(**{each.name: str(found[each.name]) for each in fields(Ground)})
+        recorded = json.loads(plan.read_text())[KEY]
+        return Ground(**{field.name: str(recorded[field.name]) for field in fields(Ground)})
     except OSError as error:
         raise Problem(f"cannot read {plan}: {error.strerror}", _MAKE) from None
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -23,21 +23,23 @@ def judged(
 ) -> tuple[Finding, ...]:
     """Return the pack's findings for the resources of one stack on a day, today's by default: exceptions end."""
     examination = Examination(RULES, exceptions.load(), day or datetime.now(UTC).date(), configuration)
-    subjects = [found for resource in resources for found in _objects(resource)]
+    subjects = [obj for resource in resources for obj in _objects(resource)]
     violations: Iterator[Diagnostic] = iter(
         [*examination.resource(subjects, ()), *examination.stack(subjects, (), "the stack")]
     )
-    found = {
-        events.finding({"policyName": each.policy, "message": each.text, "enforcementLevel": str(each.severity)})
-        for each in violations
+    findings = {
+        events.finding(
+            {"policyName": violation.policy, "message": violation.text, "enforcementLevel": str(violation.severity)}
+        )
+        for violation in violations
     }
-    return tuple(sorted(found, key=events.order))
+    return tuple(sorted(findings, key=events.order))
 
 
 def compared(review: Review, configuration: Mapping[str, Mapping[str, Any]], day: date | None = None) -> Review:
     """Return the review with what is new among its findings: those that the stack did not have before."""
-    before = {(each.policy, each.message) for each in judged(review.objects(after=False), configuration, day)}
-    marked = (replace(each, new=(each.policy, each.message) not in before) for each in review.findings)
+    before = {(finding.policy, finding.message) for finding in judged(review.objects(after=False), configuration, day)}
+    marked = (replace(finding, new=(finding.policy, finding.message) not in before) for finding in review.findings)
     return replace(review, findings=tuple(marked))
 
 

@@ -28,14 +28,14 @@ def cautions(review: Review, live: Live, trial: Trial) -> Iterator[str]:
         if change.op is not Op.UPDATE or after is None or not after.is_object or after.is_patch:
             continue
         try:
-            there = live(after.api_version, after.kind, after.namespace, after.object_name)
-            lost = removed(after, there, trial) if there else []
+            live_object = live(after.api_version, after.kind, after.namespace, after.object_name)
+            lost = removed(after, live_object, trial) if live_object else []
         except RefusedError:
             continue
         except Problem:
             return
         # What this program wrote itself, and declares no more, is part of the change.
-        if there and lost and (owners := sorted(map(name, recorded_inputs.managers(there)))):
+        if live_object and lost and (owners := sorted(map(name, recorded_inputs.managers(live_object)))):
             fields = enumerated([name(paths.show(path)) for path in lost])
             yield (
                 f"The update of {title(after)} removes {fields}, written with {enumerated(owners)}: the program does "
@@ -43,18 +43,18 @@ def cautions(review: Review, live: Live, trial: Trial) -> Iterator[str]:
             )
 
 
-def removed(resource: Resource, there: Mapping[str, Any], trial: Trial) -> list[Path]:
+def removed(resource: Resource, live_object: Mapping[str, Any], trial: Trial) -> list[Path]:
     """Return the paths of a live object that its update removes: a user's, not declared, and no default."""
     if resource.kind == kinds.SECRET.kind:
         return []
-    mine = field_owners.owned(there)
-    declared = recorded_inputs.without_secrets({"kind": resource.kind, **resource.inputs}, there)
-    body, unchanged = (recorded_inputs.updated(there, declared, part) for part in (mine, {}))
-    if body == unchanged and not [*field_owners.items_lost(there, declared, mine)]:
+    mine = field_owners.owned(live_object)
+    declared = recorded_inputs.without_secrets({"kind": resource.kind, **resource.inputs}, live_object)
+    body, unchanged = (recorded_inputs.updated(live_object, declared, part) for part in (mine, {}))
+    if body == unchanged and not [*field_owners.items_lost(live_object, declared, mine)]:
         return []
     after = trial(body) or {}
     fields = [path for path in _leaves(unchanged) if not _at(body, path) and not _at(after, path)]
-    return [*fields, *field_owners.items_lost(there, after, mine)]
+    return [*fields, *field_owners.items_lost(live_object, after, mine)]
 
 
 def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

@@ -36,8 +36,8 @@ def _manifests(folders: Sequence[str], root: Path) -> Iterator[tuple[str, str]]:
     from stacks.layers import own_objects  # noqa: PLC0415 - imports Pulumi, which takes half a second
 
     with suppress(SettingsError):  # what renders the stack reports it
-        for each in own_objects.read(folders, root):
-            yield each.shown, each.place.rpartition(":")[0]
+        for manifest in own_objects.read(folders, root):
+            yield manifest.shown, manifest.place.rpartition(":")[0]
 
 
 def _node(node: NodeSettings, pool: Pool | None) -> NodeFacts:

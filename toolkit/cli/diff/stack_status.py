@@ -48,20 +48,24 @@ class LastUpdate:
             yield f"The last update of this stack was interrupted: {unsure}. {again} continues it."
 
 
-def last_update(wanted: Stack) -> LastUpdate:
+def last_update(stack: Stack) -> LastUpdate:
     """Return the status of a stack's last update; where its backend cannot be read here, a good one."""
-    if (backend := wanted.backend) is None:
+    if (backend := stack.backend) is None:
         return LastUpdate()
-    locks = backend.locks(wanted.name)
-    pending = len(backend.checkpoint(wanted.name).get("pending_operations") or [])
+    locks = backend.locks(stack.name)
+    pending = len(backend.checkpoint(stack.name).get("pending_operations") or [])
     running = next((lock.holder for lock in locks if not backend.is_dead(lock)), "")
     return LastUpdate(running, not running and bool(locks or pending), pending)
 
 
 def ending(cluster: Cluster, resources: Iterable[Resource]) -> tuple[Ending, ...]:
     """Return which objects of a stack are being deleted: one list of each kind, of those that may be listed."""
-    own = {(each.api_version, each.kind, each.namespace, each.object_name) for each in resources if _counts(each)}
-    found: set[Ending] = set()
+    own = {
+        (resource.api_version, resource.kind, resource.namespace, resource.object_name)
+        for resource in resources
+        if _counts(resource)
+    }
+    endings: set[Ending] = set()
     for api_version, kind in sorted({key[:2] for key in own}):
         try:
             listed = cluster.find_all(api_version, kind)
@@ -69,28 +73,28 @@ def ending(cluster: Cluster, resources: Iterable[Resource]) -> tuple[Ending, ...
             continue
         except Problem:
             break
-        for each in listed:
-            metadata = each.get("metadata") or {}
+        for obj in listed:
+            metadata = obj.get("metadata") or {}
             place = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
             if metadata.get("deletionTimestamp") and (api_version, kind, *place) in own:
-                found.add(Ending(kind, "/".join(filter(None, place)), tuple(_finalizers(kind, each))))
-    return tuple(sorted(found, key=lambda one: (one.kind, one.path)))
+                endings.add(Ending(kind, "/".join(filter(None, place)), tuple(_finalizers(kind, obj))))
+    return tuple(sorted(endings, key=lambda item: (item.kind, item.path)))
 
 
 def seen(resources: Iterable[Resource]) -> Iterator[Ending]:
     """Yield which objects were being deleted when they were read: they may be gone at the next query."""
-    for each in resources:
-        metadata = each.live.get("metadata") if _counts(each) else None
+    for resource in resources:
+        metadata = resource.live.get("metadata") if _counts(resource) else None
         if isinstance(metadata, Mapping) and metadata.get("deletionTimestamp"):
-            yield Ending(each.kind, titles.path(each), tuple(_finalizers(each.kind, each.live)))
+            yield Ending(resource.kind, titles.path(resource), tuple(_finalizers(resource.kind, resource.live)))
 
 
 def _counts(resource: Resource) -> bool:
     return resource.is_object and not resource.is_patch and resource.kind not in _NOT_QUERIED
 
 
-def _finalizers(kind: str, found: Mapping[str, Any]) -> Iterator[str]:
+def _finalizers(kind: str, obj: Mapping[str, Any]) -> Iterator[str]:
     """Yield what keeps an object: of a namespace, which its spec names, too."""
-    yield from map(str, (found.get("metadata") or {}).get("finalizers") or ())
+    yield from map(str, (obj.get("metadata") or {}).get("finalizers") or ())
     if kind == kinds.NAMESPACE.kind:
-        yield from map(str, (found.get("spec") or {}).get("finalizers") or ())
+        yield from map(str, (obj.get("spec") or {}).get("finalizers") or ())
