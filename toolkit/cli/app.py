@@ -154,18 +154,18 @@ class _Commands(TyperGroup):
 
 def _name_the_option(error: Any) -> None:
     """Complete the message of an error of usage where a stack is given without its option."""
-    found = _EXTRA.search(getattr(error, "message", ""))
-    if found is None or not any("--stack" in option.opts for option in error.ctx.command.params):
+    match = _EXTRA.search(getattr(error, "message", ""))
+    if match is None or not any("--stack" in option.opts for option in error.ctx.command.params):
         return
     from stacks.loading.settings import stack_names  # noqa: PLC0415
     from toolkit.cli.shared.paths import ROOT  # noqa: PLC0415 - the settings take long to import
 
-    if found[1] in stack_names(ROOT):
-        error.message += f"; {found[1]} is a stack: write --stack {found[1]}"
+    if match[1] in stack_names(ROOT):
+        error.message += f"; {match[1]} is a stack: write --stack {match[1]}"
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from policies.version import version  # noqa: PLC0415 - it reads YAML, which most starts do not need
 
         typer.echo(f"hpc {version()}")

@@ -61,7 +61,7 @@ ReplaceOption = Annotated[
 
 def command(
     *,
-    stack: StackOption = DEFAULT_STACK,
+    stack_name: StackOption = DEFAULT_STACK,
     name: OtherName = None,
     config: PolicyOption = None,
     plan: PlanOption = None,
@@ -73,131 +73,131 @@ def command(
 
     Builds missing tools, starts the stack's simulated cluster if it has one, and runs `pulumi up` with the policies.
     """
-    wanted = stacks.read(stack, name)
-    wanted.require_served()
-    wanted.require_passable()
-    repairs.require_possible(wanted.options, repair=repair, replace=replace, plan=plan)
+    stack = stacks.read(stack_name, name)
+    stack.require_served()
+    stack.require_passable()
+    repairs.require_possible(stack.options, repair=repair, replace=replace, plan=plan)
     if plan is not None:
-        plans.require_stack(plan, wanted.name)
-    policies = settled(wanted.settings, config)
+        plans.require_stack(plan, stack.name)
+    policies = settled(stack.settings, config)
     timings = Timings()
-    with session.exclusive(wanted), _peak(wanted) as peak:
-        session.choose_backend(wanted, backend)
-        state_checks.require_own_cluster(wanted)
-        layers.require_platform(wanted)
-        layers.require_split(wanted)
-        layers.warn_of_refused(wanted)
-        state_checks.require_fitting(wanted)
-        _tools(wanted, timings)
-        running, match = _cluster(wanted, timings)
-        checked = cluster_checks.require(wanted, session.cluster(wanted))
+    with session.exclusive(stack), _peak(stack) as peak:
+        session.choose_backend(stack, backend)
+        state_checks.require_own_cluster(stack)
+        layers.require_platform(stack)
+        layers.require_split(stack)
+        layers.warn_of_refused(stack)
+        state_checks.require_fitting(stack)
+        _tools(stack, timings)
+        running, match = _cluster(stack, timings)
+        checked = cluster_checks.require(stack, session.cluster(stack))
         checked.show()
-        _prepared(wanted, running, match, timings)
+        _prepared(stack, running, match, timings)
         if repair:
-            _repaired(wanted, running, timings, replace or ())
+            _repaired(stack, running, timings, replace or ())
         if plan is not None:
-            plans.require(plan, plans.ground(wanted, running, engine_reviews.drift(wanted, running)), wanted.options)
-        status, account = _update(wanted, running, policies, timings, plan)
-        behind = _behind(wanted, account, checked.operators) if status == 0 else ()
-    found = look(wanted)
-    own = {tenant.namespace for tenant in wanted.settings.tenants}
-    failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED and job.namespace in own]
+            plans.require(plan, plans.ground(stack, running, engine_reviews.drift(stack, running)), stack.options)
+        status, account = _update(stack, running, policies, timings, plan)
+        behind = _behind(stack, account, checked.operators) if status == 0 else ()
+    overview = look(stack)
+    own = {tenant.namespace for tenant in stack.settings.tenants}
+    failed = [f"{job.namespace}/{job.name}" for job in overview.jobs if job.state == FAILED and job.namespace in own]
     if status != 0 or failed or behind:
-        print_notice(verdict(wanted, account, failed, behind))
+        print_notice(verdict(stack, account, failed, behind))
         raise typer.Exit(1)
-    tables.show(found)
+    tables.show(overview)
     show_times(timings.steps, peak.bytes if peak else 0)
-    print_text(f"stack {stack} is up; {summary.counted(events.counted(account.steps))}")
+    print_text(f"stack {stack_name} is up; {summary.counted(events.counted(account.steps))}")
 
 
-def _tools(wanted: Stack, timings: Timings) -> None:
+def _tools(stack: Stack, timings: Timings) -> None:
     with timings.step("tools"):
-        names = ("pulumi", *_tools_of_cluster(wanted))
+        names = ("pulumi", *_tools_of_cluster(stack))
         missing = tools.missing(names)
         reused = [tool for tool in names if tool not in missing]
         if reused:
             print_text(f"reusing {', '.join(reused)}")
         tools.ensure(names, Reporter())
-        session.print_plugins(wanted, tools.find("pulumi"))
+        session.print_plugins(stack, tools.find("pulumi"))
 
 
-def _cluster(wanted: Stack, timings: Timings) -> tuple[Engine, identity.ClusterMatch]:
+def _cluster(stack: Stack, timings: Timings) -> tuple[Engine, identity.ClusterMatch]:
     with timings.step("cluster"):
-        if wanted.simulated:
+        if stack.simulated:
             from toolkit.cli.shared.simulated import cluster  # noqa: PLC0415 - for simulated clusters alone
 
-            state_checks.require_cluster_of_state(wanted)
-            started = cluster.start(wanted)
+            state_checks.require_cluster_of_state(stack)
+            started = cluster.start(stack)
             if started.reused:
                 print_text(f"reusing simulated cluster {started.name} at {started.server}")
-        running = session.engine(wanted)  # not before: an object store has its port when it has been started
-        return running, identity.require(wanted, session.cluster(wanted), wanted.backend, running)
+        running = session.engine(stack)  # not before: an object store has its port when it has been started
+        return running, identity.require(stack, session.cluster(stack), stack.backend, running)
 
 
-def _prepared(wanted: Stack, running: Engine, match: identity.ClusterMatch, timings: Timings) -> None:
+def _prepared(stack: Stack, running: Engine, match: identity.ClusterMatch, timings: Timings) -> None:
     with timings.step("state"):
-        session.prepare(wanted, running)
-        state_repair.settle(wanted, running, session.cluster(wanted))
-        identity.record(wanted, running, match)
+        session.prepare(stack, running)
+        state_repair.settle(stack, running, session.cluster(stack))
+        identity.record(stack, running, match)
 
 
-def _repaired(wanted: Stack, running: Engine, timings: Timings, agreed: Collection[str]) -> None:
+def _repaired(stack: Stack, running: Engine, timings: Timings, agreed: Collection[str]) -> None:
     with timings.step("drift"):
-        found = repairs.proposed(wanted, running, session.cluster(wanted), agreed)
-        repairs.show(found, wanted.options)
-        repairs.carry_out(running, found)
+        repair = repairs.proposed(stack, running, session.cluster(stack), agreed)
+        repairs.show(repair, stack.options)
+        repairs.carry_out(running, repair)
 
 
 def _update(
-    wanted: Stack, running: Engine, policies: dict[str, Any], timings: Timings, plan: Path | None
+    stack: Stack, running: Engine, policies: dict[str, Any], timings: Timings, plan: Path | None
 ) -> tuple[int, Account]:
-    placements.show(wanted.settings)
-    repetition = Repetition(wanted, running, policies)
-    there, more, operations = session.cluster(wanted), repetition.begin(), 0
+    placements.show(stack.settings)
+    repetition = Repetition(stack, running, policies)
+    cluster, more, operations = session.cluster(stack), repetition.begin(), 0
     if plan:
         more = ("--plan", str(plan.absolute()))
     elif not more:
         with timings.step("preview"):
-            more, operations = first_preview.show(wanted, running, policies, there)
-    waits = Watcher(there, wanted.settings.timeouts.failed_after)
-    title = f"pulumi up, stack {wanted.name}"
+            more, operations = first_preview.show(stack, running, policies, cluster)
+    waits = Watcher(cluster, stack.settings.timeouts.failed_after)
+    title = f"pulumi up, stack {stack.name}"
     with timings.step("pulumi up"), policy_arguments(policies) as arguments, waits.watch():
         status, account = running.run_update(
-            title, wanted.log, "up", "--yes", *arguments, *more, observer=waits, planned=operations
+            title, stack.log, "up", "--yes", *arguments, *more, observer=waits, planned=operations
         )
     if status == 0:
         repetition.succeed()
     return status, account
 
 
-def _behind(wanted: Stack, account: Account, before: Sequence[Examined]) -> tuple[str, ...]:
-    there = session.cluster(wanted)
-    operators = installed_operators.behind(wanted, there, before)
-    return operators or former_drivers.kept(account, there, wanted.settings.timeouts.failed_after)
+def _behind(stack: Stack, account: Account, before: Sequence[Examined]) -> tuple[str, ...]:
+    cluster = session.cluster(stack)
+    operators = installed_operators.behind(stack, cluster, before)
+    return operators or former_drivers.kept(account, cluster, stack.settings.timeouts.failed_after)
 
 
-def _tools_of_cluster(wanted: Stack) -> tuple[str, ...]:
-    if not wanted.simulated:
+def _tools_of_cluster(stack: Stack) -> tuple[str, ...]:
+    if not stack.simulated:
         return ()
     from toolkit.cli.shared.simulated import cluster  # noqa: PLC0415 - for simulated clusters alone
 
-    return cluster.needed_tools(wanted)
+    return cluster.needed_tools(stack)
 
 
-def _peak(wanted: Stack) -> "AbstractContextManager[Peak | None]":
-    if not wanted.simulated:
+def _peak(stack: Stack) -> "AbstractContextManager[Peak | None]":
+    if not stack.simulated:
         return nullcontext()
     from toolkit.cli.shared.simulated.memory import Peak  # noqa: PLC0415 - for simulated clusters alone
 
-    return Peak(wanted.home)
+    return Peak(stack.home)
 
 
-def verdict(wanted: Stack, account: Account, failed: list[str], behind: Sequence[str] = ()) -> str:
+def verdict(stack: Stack, account: Account, failed: list[str], behind: Sequence[str] = ()) -> str:
     """Return the last message of an update that failed: messages above are summarised, not repeated.
 
     `behind`: operators that OLM has not brought to what is declared, and drivers whose pods nothing replaces.
     """
-    lines = [f"stack {wanted.name} is not up"]
+    lines = [f"stack {stack.name} is not up"]
     wrong = [message for message in account.messages if message.severity == "error"]
     violations = Counter(message.policy for message in wrong if message.policy)
     if violations:
@@ -210,18 +210,18 @@ def verdict(wanted: Stack, account: Account, failed: list[str], behind: Sequence
         lines.append(f"Correct {passphrases.PASSPHRASE}, or the file that {passphrases.FILE} names.")
     if any("already exists" in message.text for message in others):
         lines.append(
-            f"If an update of this stack was interrupted: `./hpc state repair {wanted.options}` adds what it created "
-            f"to the state. Objects of other origin: `./hpc state adopt {wanted.options}`."
+            f"If an update of this stack was interrupted: `./hpc state repair {stack.options}` adds what it created "
+            f"to the state. Objects of other origin: `./hpc state adopt {stack.options}`."
         )
     if any(plans.broken(message.text) for message in others):
-        new = f"`./hpc diff {wanted.options} --plan FILE` writes a new plan, and shows it."
+        new = f"`./hpc diff {stack.options} --plan FILE` writes a new plan, and shows it."
         lines.append(f"The update differs from its plan; {new}")
     if account.ended is not None:
         lines.append("Remove the cause, and run the same command again; it continues from there.")
     lines += [f"failed: {', '.join(account.failed)}"] if account.failed else []
     lines += [f"jobs that failed: {', '.join(failed)}"] if failed else []
     lines += behind
-    lines.append(f"`./hpc status {wanted.options}` shows what is on the cluster.")
-    if wanted.simulated:
-        lines.append(f"What the engine printed is in {wanted.log}; logs of the cluster are beside it.")
+    lines.append(f"`./hpc status {stack.options}` shows what is on the cluster.")
+    if stack.simulated:
+        lines.append(f"What the engine printed is in {stack.log}; logs of the cluster are beside it.")
     return "\n".join(lines)

@@ -13,15 +13,15 @@ from toolkit.review.sentences import bare
 SKIPPED = ("--skip-preview",)
 
 
-def show(wanted: Stack, running: Engine, policies: Mapping[str, Any], cluster: Cluster) -> tuple[tuple[str, ...], int]:
+def show(stack: Stack, running: Engine, policies: Mapping[str, Any], cluster: Cluster) -> tuple[tuple[str, ...], int]:
     """Print which fields of users an update removes; return the engine's arguments, and the number of its operations.
 
     The engine has its own preview where a state has no resources yet, of which none can lose a field, and where an
     update is refused, since it prints why.
     """
-    if engine_reviews.is_empty(wanted):
+    if engine_reviews.is_empty(stack):
         return (), 0
-    review = engine_reviews.preview(wanted, running, policies)
+    review = engine_reviews.preview(stack, running, policies)
     if presentation.refused(review):
         return (), 0
     for sentence in removed_fields.cautions(review, cluster.find, cluster.dry_run):

@@ -56,10 +56,10 @@ def kept(
 
 def _messages(policies: Iterable[tuple[Kind, Driver, Object]], look: Look) -> Iterable[str]:
     for kind, driver, policy in policies:
-        if (found := driver_upgrades.verdict(policy, driver, look)) is None:
+        if (verdict := driver_upgrades.verdict(policy, driver, look)) is None:
             continue
-        text = f"{kind.kind} {metadata.name(policy)}: {found.message}"
-        if found.bad:
+        text = f"{kind.kind} {metadata.name(policy)}: {verdict.message}"
+        if verdict.bad:
             yield text
         else:
             print_text(text)

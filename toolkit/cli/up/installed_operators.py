@@ -29,17 +29,19 @@ def behind(
     `before`: what was examined before the update; the catalogues are read again where an operator differs from them.
     It ends when no Subscription has moved for `timeouts.failed_after`, and after `timeouts.operator` at the latest.
     """
-    if not any(each.late for each in updated(before, cluster)):
+    if not any(operator.late for operator in updated(before, cluster)):
         return ()
     limits = stack.settings.timeouts
     begin = moved = clock()
     printed: set[str] = set()
-    while late := [each for each in examine(stack.settings, cluster) if each.late]:
+    while late := [operator for operator in examine(stack.settings, cluster) if operator.late]:
         now = clock()
-        if any(each.state in _MOVING for each in late):
+        if any(operator.state in _MOVING for operator in late):
             moved = now
         if now - moved >= limits.failed_after or now - begin >= limits.operator:
-            return tuple(f"{each.place}: {each.difference} (Subscription {each.subscription})" for each in late)
+            return tuple(
+                f"{operator.place}: {operator.difference} (Subscription {operator.subscription})" for operator in late
+            )
         for text in map(_text, late):
             if text not in printed:
                 printed.add(text)

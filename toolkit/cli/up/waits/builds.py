@@ -55,10 +55,10 @@ def of_image(trouble: Verdict, look: Look) -> Verdict | None:
     """
     pod = trouble.pod or {}
     for status in statuses(pod):
-        found = _OWN_REGISTRY.search(_image(pod, str(status.get("name"))))
-        if found is None or read(status, "state", "waiting", "reason") not in IMAGE:
+        match = _OWN_REGISTRY.search(_image(pod, str(status.get("name"))))
+        if match is None or read(status, "state", "waiting", "reason") not in IMAGE:
             continue
-        build = latest(found["namespace"], found["stream"], found["tag"], look)
+        build = latest(match["namespace"], match["stream"], match["tag"], look)
         if build is None:
             return None
         verdict = judge(build, look)
@@ -73,11 +73,13 @@ def of_image(trouble: Verdict, look: Look) -> Verdict | None:
 
 def _image(pod: Object, container: str) -> str:
     every = (*(read(pod, "spec", "initContainers") or ()), *(read(pod, "spec", "containers") or ()))
-    return next((str(one.get("image")) for one in every if one.get("name") == container), "")
+    return next((str(entry.get("image")) for entry in every if entry.get("name") == container), "")
 
 
 def _newest(builds: Iterable[Object]) -> Object | None:
-    return max(builds, key=lambda one: (str(read(one, "metadata", "creationTimestamp")), _number(one)), default=None)
+    return max(
+        builds, key=lambda build: (str(read(build, "metadata", "creationTimestamp")), _number(build)), default=None
+    )
 
 
 def _number(build: Object) -> int:
@@ -86,5 +88,5 @@ def _number(build: Object) -> int:
 
 
 def _pod(build: Object, look: Look) -> Object | None:
-    wanted = metadata.annotations(build).get(_POD) or f"{metadata.name(build)}-build"
-    return next((pod for pod in look(kinds.POD, metadata.namespace(build)) if metadata.name(pod) == wanted), None)
+    name = metadata.annotations(build).get(_POD) or f"{metadata.name(build)}-build"
+    return next((pod for pod in look(kinds.POD, metadata.namespace(build)) if metadata.name(pod) == name), None)

@@ -168,7 +168,9 @@ def _users(node: str, driver: Driver, look: Look) -> Iterator[str]:
         if _node(pod) != node or read(pod, "status", "phase") in ("Succeeded", "Failed"):
             continue
         limits = (
-            name for each in entries(pod, "spec", "containers") for name in read(each, "resources", "limits") or ()
+            name
+            for container in entries(pod, "spec", "containers")
+            for name in read(container, "resources", "limits") or ()
         )
         if any(str(name).startswith(driver.resources) for name in limits):
             yield f"{metadata.namespace(pod)}/{metadata.name(pod)}"

@@ -9,9 +9,9 @@ _GOOD = frozenset({"Available", "Ready", "Success", "Active", "Established"})
 
 def judge(obj: Object, look: Look) -> Verdict:
     """Return what fails of an operator's workloads, else the object's own status."""
-    found = workloads.operands(obj, look)
-    if found.state != "done":
-        return found
+    operands = workloads.operands(obj, look)
+    if operands.state != "done":
+        return operands
     return waiting(status(obj))
 
 

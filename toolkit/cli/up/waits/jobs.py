@@ -47,8 +47,8 @@ def _is_of(pod: Object, job: Object) -> bool:
 
 def _owners(job: Object, look: Look) -> list[str]:
     """Return the job and what makes pods for it: StatefulSets of workers, the Job of a launcher or of a JobSet."""
-    parts = (one for kind in (kinds.STATEFUL_SET, kinds.JOB) for one in look(kind, metadata.namespace(job)))
-    return [metadata.uid(job), *(metadata.uid(one) for one in parts if _makes_pods(one, job))]
+    parts = (part for kind in (kinds.STATEFUL_SET, kinds.JOB) for part in look(kind, metadata.namespace(job)))
+    return [metadata.uid(job), *(metadata.uid(part) for part in parts if _makes_pods(part, job))]
 
 
 def _makes_pods(part: Object, job: Object) -> bool:

@@ -43,7 +43,7 @@ def _never_started(pod: Object, container: str) -> bool:
 
 
 def _status(pod: Object, container: str) -> Object:
-    return next((one for one in statuses(pod) if one.get("name") == container), {})
+    return next((status for status in statuses(pod) if status.get("name") == container), {})
 
 
 def _again(pod: Object, container: str) -> bool:

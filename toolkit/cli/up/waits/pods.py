@@ -51,16 +51,16 @@ def is_on_delete(owner: Object) -> bool:
 
 
 def _owned(owners: set[str], namespace: str, look: Look) -> list[Object]:
-    return alive(pod for pod in look(kinds.POD, namespace) if any(metadata.owned_by(pod, each) for each in owners))
+    return alive(pod for pod in look(kinds.POD, namespace) if any(metadata.owned_by(pod, owner) for owner in owners))
 
 
 def _newest_set(deployment: Object, look: Look) -> set[str]:
     sets = [
-        one
-        for one in look(kinds.REPLICA_SET, metadata.namespace(deployment))
-        if metadata.owned_by(one, metadata.uid(deployment))
+        replica_set
+        for replica_set in look(kinds.REPLICA_SET, metadata.namespace(deployment))
+        if metadata.owned_by(replica_set, metadata.uid(deployment))
     ]
-    newest = max(sets, key=lambda one: int(metadata.annotations(one).get(_REVISION) or 0), default={})
+    newest = max(sets, key=lambda replica_set: int(metadata.annotations(replica_set).get(_REVISION) or 0), default={})
     return {metadata.uid(newest)}
 
 
@@ -86,8 +86,8 @@ def trouble(pods: Sequence[Object], *, restarts: bool = True) -> Verdict | None:
     `restarts`: whether a container that ends again and again is one. It is not where the owner counts the attempts
     and ends by itself, as a Job does.
     """
-    found = [verdict for pod in pods for verdict in _troubles(pod, restarts=restarts)]
-    return next((one for one in found if one.state == "failed"), found[0] if found else None)
+    verdicts = [verdict for pod in pods for verdict in _troubles(pod, restarts=restarts)]
+    return next((verdict for verdict in verdicts if verdict.state == "failed"), verdicts[0] if verdicts else None)
 
 
 def _troubles(pod: Object, *, restarts: bool) -> Iterable[Verdict]:
@@ -168,5 +168,5 @@ def _why(pod: Object, look: Look) -> str:
 def newest_event(obj: Object, look: Look) -> Object:
     """Return the newest event about an object; empty where there is none."""
     events = look(kinds.EVENT, metadata.namespace(obj))
-    mine = (one for one in events if read(one, "involvedObject", "uid") == metadata.uid(obj))
+    mine = (event for event in events if read(event, "involvedObject", "uid") == metadata.uid(obj))
     return max(mine, key=latest, default={})

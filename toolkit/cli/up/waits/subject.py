@@ -44,8 +44,8 @@ def subject(step: Mapping[str, Any]) -> Subject | None:
     if not isinstance(name, str) or not isinstance(inputs.get("apiVersion"), str):
         return None
     version, kind, namespace = inputs["apiVersion"], str(inputs.get("kind")), read(inputs, "metadata", "namespace")
-    known = kinds.find(version, kind)
-    if not isinstance(namespace, str) or (known is not None and known.scope == "Cluster"):
+    api_kind = kinds.find(version, kind)
+    if not isinstance(namespace, str) or (api_kind is not None and api_kind.scope == "Cluster"):
         namespace = ""  # the official provider writes one where it does not know the kind
     return Subject(version, kind, namespace, name, deleted)
 
@@ -61,9 +61,9 @@ def going(obj: Object) -> Verdict:
     """Return why an object that is being deleted is still there."""
     finalizers = read(obj, "metadata", "finalizers") or ()
     messages = [
-        str(one.get("message"))
-        for one in read(obj, "status", "conditions") or ()
-        if obj.get("kind") == "Namespace" and one.get("status") == "True"
+        str(condition.get("message"))
+        for condition in read(obj, "status", "conditions") or ()
+        if obj.get("kind") == "Namespace" and condition.get("status") == "True"
     ]
     why = [f"finalizers {', '.join(finalizers)}"] if finalizers else []
     return waiting("; ".join(["is being deleted", *why, *messages]))

@@ -77,17 +77,21 @@ def short(message: str) -> str:
 
 def conditions(obj: Object) -> dict[str, Object]:
     """Return the status conditions by type."""
-    found = read(obj, "status", "conditions")
-    return {str(one.get("type")): one for one in found if isinstance(one, Mapping)} if isinstance(found, list) else {}
+    reported = read(obj, "status", "conditions")
+    return (
+        {str(condition.get("type")): condition for condition in reported if isinstance(condition, Mapping)}
+        if isinstance(reported, list)
+        else {}
+    )
 
 
 def met(obj: Object, kind: str) -> Object | None:
     """Return a status condition that is True, or None; one of an earlier generation of the object does not count."""
-    found = conditions(obj).get(kind)
-    if not found or found.get("status") != "True":
+    condition = conditions(obj).get(kind)
+    if not condition or condition.get("status") != "True":
         return None
-    seen, made = found.get("observedGeneration"), read(obj, "metadata", "generation")
-    return None if isinstance(seen, int) and isinstance(made, int) and seen < made else found
+    seen, made = condition.get("observedGeneration"), read(obj, "metadata", "generation")
+    return None if isinstance(seen, int) and isinstance(made, int) and seen < made else condition
 
 
 def reason_of(condition: Object) -> str:

@@ -71,16 +71,16 @@ class Watcher:
                 self._step(key, event[key]["metadata"])
 
     def _step(self, key: str, step: Mapping[str, Any]) -> None:
-        found = subjects.subject(step)
+        subject = subjects.subject(step)
         with self._lock:
-            if key == "resourcePreEvent" and found is not None:
-                self._started[f"{step['op']} {step['urn']}"] = found, self._clock()
+            if key == "resourcePreEvent" and subject is not None:
+                self._started[f"{step['op']} {step['urn']}"] = subject, self._clock()
             elif key != "resourcePreEvent":
                 self._started.pop(f"{step['op']} {step['urn']}", None)
         if key == "resOpFailedEvent":
             self._break()
-        elif key == "resOutputsEvent" and found is not None and (end := subjects.failed_job(step, found)):
-            self._failed_jobs[found] = end
+        elif key == "resOutputsEvent" and subject is not None and (end := subjects.failed_job(step, subject)):
+            self._failed_jobs[subject] = end
             self._break()
 
     def _break(self) -> None:
@@ -109,44 +109,44 @@ class Watcher:
         """Read everything that has been waited for long enough, once."""
         now = self._clock()
         with self._lock:
-            due = [found for found, start in self._started.values() if now - start >= FIRST]
-            there = {found for found, _ in self._started.values()}
-        self._durations = {found: duration for found, duration in self._durations.items() if found in there}
+            due = [subject for subject, start in self._started.values() if now - start >= FIRST]
+            started = {subject for subject, _ in self._started.values()}
+        self._durations = {subject: duration for subject, duration in self._durations.items() if subject in started}
         look = self._look()
-        for found in due:
-            verdict = self._verdict(found, look)
-            duration = self._durations.setdefault(found, FailureDuration(self._failed_after))
+        for subject in due:
+            verdict = self._verdict(subject, look)
+            duration = self._durations.setdefault(subject, FailureDuration(self._failed_after))
             if duration.take(verdict, now):
-                self.failure = self._failure_message(found, verdict)
+                self.failure = self._failure_message(subject, verdict)
                 return
-            self._note(found, verdict, now)
+            self._note(subject, verdict, now)
         if self._broken is not None and now - self._broken >= self._failed_after:
-            self.failure = self._after_another(there)
+            self.failure = self._after_another(started)
 
-    def _verdict(self, found: Subject, look: Look) -> Verdict:
-        live = self._live(found, look)
+    def _verdict(self, subject: Subject, look: Look) -> Verdict:
+        live = self._live(subject, look)
         if live is None:
-            return waiting("" if found.deleted else "it is not on the cluster yet")
-        if found.deleted:
+            return waiting("" if subject.deleted else "it is not on the cluster yet")
+        if subject.deleted:
             return subjects.going(live)
         try:
-            return judge_of(found.group, found.kind)(live, look)
+            return judge_of(subject.group, subject.kind)(live, look)
         except Problem:
             raise
         except Exception as error:  # a fault of one rule must not hide what the others find
-            self._fault(f"judging {found}", error)
+            self._fault(f"judging {subject}", error)
             return waiting("")
 
-    def _live(self, found: Subject, look: Look) -> Object | None:
-        known = kinds.find(found.api_version, found.kind)
-        if known is None:
+    def _live(self, subject: Subject, look: Look) -> Object | None:
+        api_kind = kinds.find(subject.api_version, subject.kind)
+        if api_kind is None:
             try:
-                return self._cluster.find(found.api_version, found.kind, found.namespace, found.name)
+                return self._cluster.find(subject.api_version, subject.kind, subject.namespace, subject.name)
             except RefusedError as error:
-                self._refuse(f"{found.kind}: {error.reason}")
+                self._refuse(f"{subject.kind}: {error.reason}")
                 return None
-        mine = (one for one in look(known, found.namespace) if metadata.name(one) == found.name)
-        return next(({**one, "kind": found.kind} for one in mine), None)
+        mine = (obj for obj in look(api_kind, subject.namespace) if metadata.name(obj) == subject.name)
+        return next(({**obj, "kind": subject.kind} for obj in mine), None)
 
     def _look(self) -> Look:
         """Return how a round lists kinds: each once, and none of those that the user may not list."""
@@ -177,26 +177,26 @@ class Watcher:
             with self._lock:
                 self._notes.append(note)
 
-    def _note(self, found: Subject, verdict: Verdict, now: float) -> None:
-        before, when = self._printed.get(found, ("", now - AGAIN))
+    def _note(self, subject: Subject, verdict: Verdict, now: float) -> None:
+        before, when = self._printed.get(subject, ("", now - AGAIN))
         what = verdict.key or verdict.message
         if not verdict.message or what == before or now - when < AGAIN:
             return
-        self._printed[found] = what, now
-        text = f"waits for {found}: {verdict.message}"
+        self._printed[subject] = what, now
+        text = f"waits for {subject}: {verdict.message}"
         if verdict.bad:
-            text = f"waits at most {self._failed_after:g} s for {found} to recover: {verdict.message}"
+            text = f"waits at most {self._failed_after:g} s for {subject} to recover: {verdict.message}"
         with self._lock:
             self._notes.append(text)
 
-    def _failure_message(self, found: Subject, verdict: Verdict) -> str:
-        lines = [f"{found}: {verdict.message}"]
+    def _failure_message(self, subject: Subject, verdict: Verdict) -> str:
+        lines = [f"{subject}: {verdict.message}"]
         if verdict.pod is not None:
             lines += [last_lines(self._cluster, verdict.pod, verdict.container), _retry(verdict.pod)]
         return "\n".join(filter(None, lines))
 
     def _after_another(self, others: set[Subject]) -> str:
-        lines = [self._failure_message(found, verdict) for found, verdict in self._failed_jobs.items()]
+        lines = [self._failure_message(subject, verdict) for subject, verdict in self._failed_jobs.items()]
         names = ", ".join(sorted(map(str, others)))
         after = f"the update has failed, and is not continued for what it still waits for: {names}" if names else ""
         return "\n".join([*lines, *([after] if after else [])]) or "the update has failed"

@@ -16,16 +16,16 @@ _QUOTA = "exceeded quota"
 
 def verdict(obj: Object, look: Look) -> Verdict:
     """Return how far a workload is: its pods show more than its status."""
-    ready, wanted = _counts(obj)
-    if ready >= wanted and observed(obj):
+    ready, desired = _counts(obj)
+    if ready >= desired and observed(obj):
         return DONE
     mine = pods.of_owner(obj, look)
-    if (bad := pods.trouble(mine) or _refused(obj, look, have=len(mine), wanted=wanted)) is not None:
+    if (bad := pods.trouble(mine) or _refused(obj, look, have=len(mine), desired=desired)) is not None:
         return bad
     progressing = conditions(obj).get("Progressing", {})
     if progressing.get("status") == "False":
         return failing(reason_of(progressing), "Progressing")
-    text = f"{ready} of {wanted} pods are ready"
+    text = f"{ready} of {desired} pods are ready"
     old = len(pods.outdated(obj, look)) if obj.get("kind") != kinds.DEPLOYMENT.kind else 0
     replaced = (
         f"; {old} of an earlier template {'stay' if pods.is_on_delete(obj) else 'are being replaced'}" if old else ""
@@ -37,28 +37,28 @@ def verdict(obj: Object, look: Look) -> Verdict:
 def operands(owner: Object, look: Look) -> Verdict:
     """Return the verdict of the first workload of a custom resource that is not done; DONE where all are."""
     slow = DONE
-    for one in owned(owner, look):
-        found = verdict(one, look)
-        if found.bad:
-            return found
-        if found.state == "waiting" and slow is DONE:
-            slow = found.about(f"{one['kind']} {metadata.name(one)}")
+    for workload in owned(owner, look):
+        outcome = verdict(workload, look)
+        if outcome.bad:
+            return outcome
+        if outcome.state == "waiting" and slow is DONE:
+            slow = outcome.about(f"{workload['kind']} {metadata.name(workload)}")
     return slow
 
 
 def owned(owner: Object, look: Look) -> Iterable[Object]:
     """Yield the workloads of a custom resource, those of its namespace or, of a cluster-wide one, all of them."""
     for kind in KINDS:
-        for one in look(kind, metadata.namespace(owner)):
-            if metadata.owned_by(one, metadata.uid(owner)):
-                yield {**one, "kind": kind.kind}  # items of a list have no kind
+        for workload in look(kind, metadata.namespace(owner)):
+            if metadata.owned_by(workload, metadata.uid(owner)):
+                yield {**workload, "kind": kind.kind}  # items of a list have no kind
 
 
 def refused(uids: Iterable[str], inside: str, look: Look) -> Verdict | None:
     """Return why the controller of one of the objects cannot make pods or other parts of it, by its events."""
     mine = {*uids}
     events = sorted(
-        (one for one in look(kinds.EVENT, inside) if read(one, "involvedObject", "uid") in mine), key=latest
+        (event for event in look(kinds.EVENT, inside) if read(event, "involvedObject", "uid") in mine), key=latest
     )
     for event in reversed(events):
         if event.get("reason") == "SuccessfulCreate":
@@ -69,8 +69,8 @@ def refused(uids: Iterable[str], inside: str, look: Look) -> Verdict | None:
     return None
 
 
-def _refused(obj: Object, look: Look, *, have: int, wanted: int) -> Verdict | None:
-    if have >= wanted:
+def _refused(obj: Object, look: Look, *, have: int, desired: int) -> Verdict | None:
+    if have >= desired:
         return None
     if (failure := met(obj, "ReplicaFailure")) is not None:
         return None if _QUOTA in reason_of(failure) else failing(reason_of(failure), "ReplicaFailure")

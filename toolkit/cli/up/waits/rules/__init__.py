@@ -9,28 +9,28 @@ from toolkit.cli.up.waits.verdict import Judge, Rule
 
 
 def _rule(module: str) -> Rule:
-    found = [
+    rules = [
         value for value in vars(importlib.import_module(f"{__name__}.{module}")).values() if isinstance(value, Rule)
     ]
-    if len(found) != 1:
-        raise TypeError(f"toolkit/cli/up/waits/rules/{module}.py defines {len(found)} rules; define exactly one")
-    return found[0]
+    if len(rules) != 1:
+        raise TypeError(f"toolkit/cli/up/waits/rules/{module}.py defines {len(rules)} rules; define exactly one")
+    return rules[0]
 
 
 def judges(rules: Iterable[Rule]) -> Mapping[tuple[str, str], Judge]:
     """Return how each kind is judged, by group and kind; raise TypeError for a kind that two rules claim."""
-    found: dict[tuple[str, str], Judge] = {}
+    by_kind: dict[tuple[str, str], Judge] = {}
     for rule in rules:
         for kind in rule.kinds:
-            if (rule.group, kind) in found:
+            if (rule.group, kind) in by_kind:
                 raise TypeError(
                     f"toolkit/cli/up/waits/rules: two rules judge {kind} of {rule.group or 'v1'}; delete one"
                 )
-            found[rule.group, kind] = rule.judge
-    return found
+            by_kind[rule.group, kind] = rule.judge
+    return by_kind
 
 
-RULES: tuple[Rule, ...] = tuple(_rule(each.name) for each in pkgutil.iter_modules(__path__))
+RULES: tuple[Rule, ...] = tuple(_rule(module.name) for module in pkgutil.iter_modules(__path__))
 _JUDGES = judges(RULES)
 
 

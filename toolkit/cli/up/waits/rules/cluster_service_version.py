@@ -26,20 +26,20 @@ def judge(obj: Object, look: Look) -> Verdict:
     slow = ""
     for deployment in look(kinds.DEPLOYMENT, metadata.namespace(obj)):
         if _is_of(deployment, obj):
-            found = workloads.verdict({**deployment, "kind": kinds.DEPLOYMENT.kind}, look)
-            if found.bad:
-                return found.about(
+            verdict = workloads.verdict({**deployment, "kind": kinds.DEPLOYMENT.kind}, look)
+            if verdict.bad:
+                return verdict.about(
                     f"{text}; Deployment {metadata.name(deployment)}"
                     if phase == "Failed"
                     else metadata.name(deployment)
                 )
-            slow = slow or found.message
+            slow = slow or verdict.message
     if phase == "Failed":
         return failing(text, str(read(obj, "status", "reason")))
     missing = [
-        f"{one.get('kind')} {one.get('name')} is {one.get('status')}"
-        for one in read(obj, "status", "requirementStatus") or ()
-        if phase == "Pending" and one.get("status") != _MET
+        f"{requirement.get('kind')} {requirement.get('name')} is {requirement.get('status')}"
+        for requirement in read(obj, "status", "requirementStatus") or ()
+        if phase == "Pending" and requirement.get("status") != _MET
     ]
     return waiting("; ".join([text, *missing, *([slow] if slow else [])]))
 

@@ -9,18 +9,20 @@ from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, fail
 
 def judge(obj: Object, look: Look) -> Verdict:
     """Return how far the build of the awaited tag is."""
-    filled = {str(one.get("tag")) for one in read(obj, "status", "tags") or () if one.get("items")}
-    wanted = metadata.annotations(obj).get(names.AWAITED)
-    if wanted is None:
+    filled = {str(tag.get("tag")) for tag in read(obj, "status", "tags") or () if tag.get("items")}
+    awaited = metadata.annotations(obj).get(names.AWAITED)
+    if awaited is None:
         return DONE if filled else waiting("no image has come yet")
-    if wanted in filled:
+    if awaited in filled:
         return DONE
-    build = builds.latest(metadata.namespace(obj), metadata.name(obj), wanted, look)
+    build = builds.latest(metadata.namespace(obj), metadata.name(obj), awaited, look)
     if build is not None:
-        found = builds.judge(build, look)
-        return found.about(f"Build {metadata.name(build)}") if found.state != "done" else waiting("its build is done")
+        verdict = builds.judge(build, look)
+        return (
+            verdict.about(f"Build {metadata.name(build)}") if verdict.state != "done" else waiting("its build is done")
+        )
     start = f"oc -n {metadata.namespace(obj)} start-build {metadata.name(obj)}"
-    return failing(f"no build of tag {wanted} has started: `{start}`", wanted)
+    return failing(f"no build of tag {awaited} has started: `{start}`", awaited)
 
 
 RULE = Rule(kinds.IMAGE_STREAM.group, (kinds.IMAGE_STREAM.kind,), judge)

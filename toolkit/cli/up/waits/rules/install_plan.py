@@ -13,7 +13,7 @@ def judge(obj: Object, _look: Look) -> Verdict:
     if phase == "Complete":
         return DONE
     if phase == "Failed":
-        wrong = [reason_of(one) for one in conditions(obj).values() if one.get("status") == "False"]
+        wrong = [reason_of(condition) for condition in conditions(obj).values() if condition.get("status") == "False"]
         return failed("; ".join(wrong) or str(read(obj, "status", "message") or "Failed"))
     if phase == "RequiresApproval" or read(obj, "spec", "approved") is False:
         return waiting(approval(metadata.namespace(obj), metadata.name(obj)))

@@ -7,7 +7,7 @@ from toolkit.cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, fail
 
 def judge(obj: Object, _look: Look) -> Verdict:
     """Return how far a KubeletConfig is."""
-    reported = [one for one in read(obj, "status", "conditions") or () if isinstance(one, dict)]
+    reported = [condition for condition in read(obj, "status", "conditions") or () if isinstance(condition, dict)]
     if not reported:
         return waiting("the machine-config controller has not seen it yet")
     last = reported[-1]

@@ -21,9 +21,9 @@ def judge(obj: Object, look: Look) -> Verdict:
         return failing("its launcher has failed", "Failed")
     if (condition := met(obj, "Suspended")) is not None:
         return waiting(f"suspended; {reason_of(condition)}")
-    found = jobs.verdict(obj, look)
-    if found is not None:
-        return found
+    verdict = jobs.verdict(obj, look)
+    if verdict is not None:
+        return verdict
     return waiting("it runs" if met(obj, "Running") is not None or launcher == "Active" else "it has not started yet")
 
 

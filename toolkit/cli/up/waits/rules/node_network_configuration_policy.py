@@ -17,9 +17,10 @@ def judge(obj: Object, look: Look) -> Verdict:
         return DONE
     if (condition := met(obj, "Degraded")) is not None:
         wrong = [
-            reason_of(found)
-            for one in look(kinds.NODE_NETWORK_CONFIGURATION_ENACTMENT)
-            if metadata.labels(one).get(_POLICY) == metadata.name(obj) and (found := met(one, "Failing")) is not None
+            reason_of(failure)
+            for enactment in look(kinds.NODE_NETWORK_CONFIGURATION_ENACTMENT)
+            if metadata.labels(enactment).get(_POLICY) == metadata.name(obj)
+            and (failure := met(enactment, "Failing")) is not None
         ]
         return failing("; ".join([reason_of(condition), *wrong[:1]]), "Degraded")
     progressing = met(obj, "Progressing")

@@ -60,13 +60,13 @@ def _installing(obj: Object, look: Look) -> Verdict:
         (kinds.INSTALL_PLAN, _plan(obj), install_plan.judge),
         (kinds.CLUSTER_SERVICE_VERSION, read(obj, "status", "currentCSV"), cluster_service_version.judge),
     )
-    for kind, wanted, judged in parts:
-        found = next(
-            (one for one in look(kind, metadata.namespace(obj)) if wanted and metadata.name(one) == wanted), None
+    for kind, name, judged in parts:
+        part = next(
+            (item for item in look(kind, metadata.namespace(obj)) if name and metadata.name(item) == name), None
         )
-        verdict = judged(found, look) if found is not None else DONE
+        verdict = judged(part, look) if part is not None else DONE
         if verdict.state != "done":
-            return verdict.about(f"{kind.kind} {wanted}")
+            return verdict.about(f"{kind.kind} {name}")
     if (condition := met(obj, "InstallPlanFailed")) is not None:
         return failing(f"InstallPlanFailed: {reason_of(condition)}", "InstallPlanFailed")
     slow = next((condition for kind in _SLOW if (condition := met(obj, kind)) is not None), None)
@@ -76,15 +76,15 @@ def _installing(obj: Object, look: Look) -> Verdict:
 
 
 def _plan(obj: Object) -> str | None:
-    found: str | None = read(obj, "status", "installPlanRef", "name") or read(obj, "status", "installplan", "name")
-    return found
+    plan: str | None = read(obj, "status", "installPlanRef", "name") or read(obj, "status", "installplan", "name")
+    return plan
 
 
 def _catalogue(obj: Object, condition: Object, look: Look) -> Verdict:
     """Return what is wrong with a catalogue: that it is not there, or its pod fails; one that starts is waited for."""
     source, inside = str(read(obj, "spec", "source")), str(read(obj, "spec", "sourceNamespace"))
     text = f"{_UNHEALTHY}: {reason_of(condition)}"
-    if source not in {metadata.name(one) for one in look(kinds.CATALOG_SOURCE, inside)}:
+    if source not in {metadata.name(catalogue) for catalogue in look(kinds.CATALOG_SOURCE, inside)}:
         return failing(f"{text}; there is no CatalogSource {inside}/{source}", _UNHEALTHY)
     mine = pods.alive(pod for pod in look(kinds.POD, inside) if metadata.labels(pod).get(_CATALOG) == source)
     bad = pods.trouble(mine)
