@@ -23,7 +23,7 @@ def print_of(files: Sequence[str], *, plain: bool = False) -> int:
 
     Tools are recognised by the content of a log. The status is UNKNOWN if a file has output of no known tool.
     """
-    found: list[Reading] = []
+    collected: list[Reading] = []
     unknown: list[str] = []
     for name in files:
         try:
@@ -31,13 +31,13 @@ def print_of(files: Sequence[str], *, plain: bool = False) -> int:
         except OSError as error:
             unknown.append(f"{name}: {error.strerror or error}")
             continue
-        found += readings
-        if not any(one.tool != "unknown" for one in readings):
+        collected += readings
+        if not any(reading.tool != "unknown" for reading in readings):
             unknown.append(f"{name}: {readings[-1].incomplete}")
         if not plain:
             _show(name, readings)
     if plain:
-        print_json(json_data(found))
+        print_json(json_data(collected))
     for text in unknown:
         errors.print(styled("error:", "red"), text)
     return UNKNOWN if unknown else READ
@@ -45,31 +45,31 @@ def print_of(files: Sequence[str], *, plain: bool = False) -> int:
 
 def json_data(readings: list[Reading]) -> list[Any]:
     """Return readings as JSON data, each with the fields of its kind; what is not a number in JSON is null."""
-    return [json.loads(one.model_dump_json()) for one in readings]
+    return [json.loads(reading.model_dump_json()) for reading in readings]
 
 
 def _show(name: str, readings: tuple[Reading, ...]) -> None:
-    known = [one for one in readings if one.tool != "unknown"]
-    title = f"{name} (simulated)" if any(one.simulated for one in readings) else name
+    recognised = [reading for reading in readings if reading.tool != "unknown"]
+    title = f"{name} (simulated)" if any(reading.simulated for reading in readings) else name
     show_rows(
         title,
         ("tool", "lines", "complete", "ranks", "figures", "not read"),
         (
             (
-                one.tool,
-                f"{one.first_line}-{one.last_line}",
+                reading.tool,
+                f"{reading.first_line}-{reading.last_line}",
                 styled("yes", "green")
-                if one.complete
-                else Text.assemble(("no", "yellow"), f": {one.incomplete or ''}"),
-                str(one.rank_count() or ""),
-                one.summary(),
-                str(one.unread_total or ""),
+                if reading.complete
+                else Text.assemble(("no", "yellow"), f": {reading.incomplete or ''}"),
+                str(reading.rank_count() or ""),
+                reading.summary(),
+                str(reading.unread_total or ""),
             )
-            for one in known
+            for reading in recognised
         ),
     )
-    lines = sorted((line.line, line.text) for one in readings for line in one.unread[:_SHOWN])[:_SHOWN]
+    lines = sorted((line.line, line.text) for reading in readings for line in reading.unread[:_SHOWN])[:_SHOWN]
     for number, text in lines:
         console.print(f"not read: {name}:{number}: {text}")
-    if (more := sum(one.unread_total for one in readings) - len(lines)) > 0:
+    if (more := sum(reading.unread_total for reading in readings) - len(lines)) > 0:
         console.print(f"          and {more} more")

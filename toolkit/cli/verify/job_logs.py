@@ -24,30 +24,30 @@ _ENDS = {"Succeeded": Ended.SUCCEEDED, "Failed": Ended.FAILED, "Running": Ended.
 """State of a job -> how far it got; the phase of the pod that brought it there has the same name."""
 
 
-def collect(cluster: Cluster, wanted: Sequence[Request], seen: Iterable[Seen], folder: Path, step: Step) -> list[Job]:
+def collect(cluster: Cluster, requests: Sequence[Request], seen: Iterable[Seen], folder: Path, step: Step) -> list[Job]:
     """Return the jobs with their logs, read; each pod's log is a file `<namespace>_<job>/<pod>.log` of `folder`.
 
     Only pods that print a job's results are read: launchers of MPIJobs, and the pods of TrainJobs and batch jobs; of
     several the one that decided the job's state. What the server refuses is reported at the job that it concerns
     (`why`). Raises Problem when the server cannot be reached.
     """
-    states = {f"{one.namespace}/{one.name}": one for one in seen}
+    states = {f"{state.namespace}/{state.name}": state for state in seen}
     pods: dict[str, Sequence[Object]] = {}
     refused: dict[str, str] = {}
     logs = _Logs(cluster)
-    found = []
-    for number, each in enumerate(wanted):
-        step.update(number, len(wanted), each.job)
-        namespace, _, name = each.job.partition("/")
+    jobs = []
+    for number, request in enumerate(requests):
+        step.update(number, len(requests), request.job)
+        namespace, _, name = request.job.partition("/")
         if namespace not in pods:
             try:
                 pods[namespace] = cluster.list(kinds.POD, namespace)
             except RefusedError as error:
                 pods[namespace], refused[namespace] = (), f"the pods of {namespace} cannot be read: {error.reason}"
-        job = _Job(each, states.get(each.job), pods[namespace], folder / f"{namespace}_{name}")
-        found.append(job.read(logs, refused.get(namespace)))
-    step.update(len(wanted), len(wanted))
-    return found
+        job = _Job(request, states.get(request.job), pods[namespace], folder / f"{namespace}_{name}")
+        jobs.append(job.read(logs, refused.get(namespace)))
+    step.update(len(requests), len(requests))
+    return jobs
 
 
 def printing(pods: Iterable[Object], job: str) -> list[Object]:
@@ -64,7 +64,7 @@ def printing(pods: Iterable[Object], job: str) -> list[Object]:
 class _Job:
     """A job that is collected."""
 
-    wanted: Request
+    request: Request
     seen: Seen | None
     pods: Sequence[Object]
     """Of its namespace."""
@@ -73,7 +73,7 @@ class _Job:
 
     @property
     def name(self) -> str:
-        return self.wanted.job.partition("/")[2]
+        return self.request.job.partition("/")[2]
 
     def read(self, of_cluster: "_Logs", refused: str | None) -> Job:
         """Return the job with its readings; `refused` is the server's message where it does not list its pods."""
@@ -92,11 +92,11 @@ class _Job:
             why.insert(0, "the cluster has no such job")
         image = str(judged[0]["spec"]["containers"][0].get("image", "")) if judged else None
         return Job(
-            request=self.wanted.model_copy(update={"nodes": self.wanted.nodes or self._nodes(judged)}),
+            request=self.request.model_copy(update={"nodes": self.request.nodes or self._nodes(judged)}),
             ended=Ended.ABSENT if self.seen is None else _ENDS.get(self.seen.state, Ended.WAITING),
             why="; ".join(why) or None,
             seconds=None if self.seen is None else self.seen.seconds,
-            readings=metrics.read_log(file, self.wanted.metrics) if file is not None else (),
+            readings=metrics.read_log(file, self.request.metrics) if file is not None else (),
             versions={"image": image} if image is not None else {},
         )
 
@@ -109,17 +109,17 @@ class _Job:
         attempts: dict[str, list[Object]] = {}
         for pod in mine:
             attempts.setdefault(metadata.annotations(pod).get(names.COMPLETION_INDEX, ""), []).append(pod)
-        by_index = sorted(attempts.items(), key=lambda each: (len(each[0]), each[0]))
+        by_index = sorted(attempts.items(), key=lambda attempt: (len(attempt[0]), attempt[0]))
         return [([pod for pod in some if value(pod, "status", "phase") == state] or some)[-1] for _, some in by_index]
 
     def _one_file(self, logs: Mapping[str, Path | None]) -> Path | None:
         """Return the log of the pods, of several in one file with the prefixes of `kubectl logs --prefix`."""
-        there = {name: file for name, file in logs.items() if file is not None}
-        if len(there) < 2:  # noqa: PLR2004 - one pod's log is as it is
-            return next(iter(there.values()), None)
+        files = {name: file for name, file in logs.items() if file is not None}
+        if len(files) < 2:  # noqa: PLR2004 - one pod's log is as it is
+            return next(iter(files.values()), None)
         whole = self.folder / "all-pods.log"
         with whole.open("wb") as output:
-            for name, file in there.items():
+            for name, file in files.items():
                 prefix = f"[pod/{name}/{self.name}] ".encode()
                 with file.open("rb") as lines:
                     output.writelines(prefix + line.rstrip(b"\n") + b"\n" for line in lines)
@@ -154,7 +154,7 @@ class _Job:
         shown = workers or [pod for pod in judged if _role(pod) is None]
         placed = {} if self.seen is None or (shown and not workers) else dict(self.seen.placed)
         placed |= {metadata.name(pod): str(node) for pod in shown if (node := value(pod, "spec", "nodeName"))}
-        shape = self.wanted.shape
+        shape = self.request.shape
         return () if shape is not None and len(placed) < shape.pods else tuple(sorted({*placed.values()}))
 
 

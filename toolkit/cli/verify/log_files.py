@@ -30,12 +30,12 @@ def request(
 
     `own` returns the programs of a stack's own, which are read where the product has none of the name.
     """
-    machine, known = _profile(profile), _program(program, own)
+    machine, own_program = _profile(profile), _program(program, own)
     return Request(
         job=names[0] if len(names) == 1 else f"{len(names)} logs",
         program=_name(program),
-        prints=known.prints if known else (),
-        metrics=known.metrics if known else (),
+        prints=own_program.prints if own_program else (),
+        metrics=own_program.metrics if own_program else (),
         profile=profile,
         fabric=fabric or default_fabric(machine, transport),
         shape=shape(layout),
@@ -61,10 +61,10 @@ def shape(layout: str | None) -> Shape | None:
     if layout is None:
         return None
     try:
-        found = Layout.model_validate(layout)
+        parsed = Layout.model_validate(layout)
     except ValueError:
         raise Problem(f"--layout {layout!r} is not a layout", "Write pods x GPUs of each, e.g. 02x08.") from None
-    return Shape(pods=found.pods, gpus=found.gpus)
+    return Shape(pods=parsed.pods, gpus=parsed.gpus)
 
 
 def default_fabric(machine: Profile | None, transport: Transport | None) -> Fabric | None:
@@ -92,9 +92,10 @@ def _program(name: str | None, own: Callable[[], Mapping[str, Program]]) -> Prog
         programs = own()
         if name in programs:
             return programs[name]
-        known = ", ".join(sorted({*PROGRAMS, *programs, RDMA_TEST}))
+        known_names = ", ".join(sorted({*PROGRAMS, *programs, RDMA_TEST}))
         raise Problem(
-            f"--program {name!r} is not known", f"Known: {known}. Of your own name the file, or its stack with --stack."
+            f"--program {name!r} is not known",
+            f"Known: {known_names}. Of your own name the file, or its stack with --stack.",
         )
     try:
         return read_program(Path(name))

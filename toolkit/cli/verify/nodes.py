@@ -83,7 +83,9 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
     labels = value(node, "metadata", "labels") or {}
     offered = value(node, "status", "allocatable") or {}
     info = value(node, "status", "nodeInfo") or {}
-    conditions = {one.get("type"): one.get("status") for one in value(node, "status", "conditions") or ()}
+    conditions = {
+        condition.get("type"): condition.get("status") for condition in value(node, "status", "conditions") or ()
+    }
     drivers = (".".join(labels[part] for part in parts if labels.get(part)) for parts in _DRIVER)
     return NodeFact(
         name=node["metadata"]["name"],
@@ -103,7 +105,7 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
         },
         found_gpu=any(labels.get(name) == "true" for name in names.GPU_FEATURES),
         gpu_model=labels.get(_PRODUCT),
-        driver=next((one for one in drivers if one), None),
+        driver=next((driver for driver in drivers if driver), None),
         taints=tuple(map(str, node_taints.given(node))),
         kernel=str(info.get("kernelVersion", "")),
         os_image=str(info.get("osImage", "")),

@@ -42,14 +42,14 @@ def gather(
     for a short time. Raises Problem for a job that the stack does not have, where the cluster cannot be queried, and
     for another cluster than the stack's: nothing of it is judged.
     """
-    wanted = chosen(requests(stack.settings, stack.locks), only, stack)
+    selected = chosen(requests(stack.settings, stack.locks), only, stack)
     state_checks.require_own_cluster(stack)
     cluster = session.cluster(stack)
     identity.require_unless_forbidden(stack, cluster)
     progress = SILENT if silent else Reporter()
-    seen = _ended(cluster, stack, {one.job for one in wanted}, wait, progress)
+    seen = _ended(cluster, stack, {request.job for request in selected}, wait, progress)
     with progress.step("reading the logs of the jobs") as step:
-        jobs = collect(cluster, wanted, seen, results.logs(stack), step)
+        jobs = collect(cluster, selected, seen, results.logs(stack), step)
     if stack.simulated:
         # There a job takes a second or two; only its log has how long it would have taken.
         jobs = [job.model_copy(update={"seconds": None}) for job in jobs]
@@ -57,16 +57,16 @@ def gather(
 
 
 def _ended(
-    cluster: Cluster, stack: Stack, wanted: Container[str], wait: float | None, progress: Progress
+    cluster: Cluster, stack: Stack, names: Container[str], wait: float | None, progress: Progress
 ) -> Sequence[Seen]:
     """Return the jobs of the cluster, when those that are wanted have ended or the time is over."""
     until = time.monotonic() + ((SIMULATED_WAIT if stack.simulated else 0) if wait is None else wait)
-    if time.monotonic() < until and (late := _late(_states(cluster, stack), wanted)):
+    if time.monotonic() < until and (late := _late(_states(cluster, stack), names)):
         with progress.step("waiting for jobs that are under way") as step:
             while late and (left := until - time.monotonic()) > 0:
                 step.update(what=", ".join(late))
                 time.sleep(min(left, _SIMULATED_EVERY if stack.simulated else _EVERY))
-                late = _late(_states(cluster, stack), wanted)
+                late = _late(_states(cluster, stack), names)
     return _look(cluster, stack, partial(listed, cluster))
 
 
@@ -88,19 +88,19 @@ def listed(cluster: Cluster, kind: Kind) -> Sequence[Mapping[str, Any]]:
         return ()
 
 
-def _late(seen: Sequence[Seen], wanted: Container[str]) -> list[str]:
-    named = {f"{one.namespace}/{one.name}": one for one in seen}
-    return [name for name, one in named.items() if name in wanted and one.state in UNDER_WAY]
+def _late(seen: Sequence[Seen], names: Container[str]) -> list[str]:
+    named = {f"{job.namespace}/{job.name}": job for job in seen}
+    return [name for name, job in named.items() if name in names and job.state in UNDER_WAY]
 
 
-def chosen(wanted: Sequence[Request], only: Sequence[str] | None, stack: Stack) -> list[Request]:
+def chosen(candidates: Sequence[Request], only: Sequence[str] | None, stack: Stack) -> list[Request]:
     """Return the jobs that were named, by name or tenant/name; all of them where none was."""
-    found = [one for one in wanted if not only or {one.job, one.job.partition("/")[2]} & {*only}]
+    selected = [request for request in candidates if not only or {request.job, request.job.partition("/")[2]} & {*only}]
     for name in only or ():
-        if not any(name in (one.job, one.job.partition("/")[2]) for one in found):
-            known = ", ".join(one.job.partition("/")[2] for one in wanted) or "none"
-            raise Problem(f"stack {stack.name} has no job {name}", f"Its jobs: {known}.")
-    return found
+        if not any(name in (request.job, request.job.partition("/")[2]) for request in selected):
+            choices = ", ".join(request.job.partition("/")[2] for request in candidates) or "none"
+            raise Problem(f"stack {stack.name} has no job {name}", f"Its jobs: {choices}.")
+    return selected
 
 
 def store(stack: Stack, jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> tuple[Path, int]:

@@ -35,7 +35,7 @@ def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = Fals
         return
     cited = False
     for title, all_of_it in _by_job(jobs, verdicts):
-        mine = [one for one in all_of_it if everything or one.status is not Status.PASS]
+        mine = [verdict for verdict in all_of_it if everything or verdict.status is not Status.PASS]
         if not mine:
             continue
         cited = True
@@ -44,16 +44,16 @@ def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = Fals
             ("criterion", "verdict", "measured", "limit", "source"),
             (
                 (
-                    one.criterion,
-                    styled(one.status, _COLOURS[one.status]),
-                    one.measured,
-                    one.limit,
-                    one.source,
+                    verdict.criterion,
+                    styled(verdict.status, _COLOURS[verdict.status]),
+                    verdict.measured,
+                    verdict.limit,
+                    verdict.source,
                 )
-                for one in mine
+                for verdict in mine
             ),
         )
-        explain([one for one in mine if one.status is not Status.PASS])
+        explain([verdict for verdict in mine if verdict.status is not Status.PASS])
     _totals(jobs, verdicts)
     if cited:
         print_text("docs/coverage/sources.md explains the source ids")
@@ -63,7 +63,7 @@ def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = Fals
 def _totals(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> None:
     """Print how each of several jobs came out, with the figure that it is known by."""
     figures = {job.request.job: headline(job) for job in jobs}
-    counts = {name: Counter(one.status for one in mine) for name, mine in _by_name(verdicts).items()}
+    counts = {name: Counter(verdict.status for verdict in mine) for name, mine in _by_name(verdicts).items()}
     if len(counts) > 1:
         show_rows(
             "Jobs",
@@ -71,23 +71,23 @@ def _totals(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> None:
             (
                 (
                     name,
-                    *(styled(found[one], _COLOURS[one]) if found[one] else "" for one in Status),
+                    *(styled(count[status], _COLOURS[status]) if count[status] else "" for status in Status),
                     figures.get(name) or _measured(verdicts, name),
                 )
-                for name, found in counts.items()
+                for name, count in counts.items()
             ),
         )
 
 
 def _measured(verdicts: Sequence[Verdict], name: str) -> str:
     """Return what a comparison found: it has no readings of its own, and one verdict."""
-    found = [one.measured for one in verdicts if one.job == name]
-    return found[0] if len(found) == 1 else ""
+    measured = [verdict.measured for verdict in verdicts if verdict.job == name]
+    return measured[0] if len(measured) == 1 else ""
 
 
 def sentence(verdicts: Sequence[Verdict]) -> str:
     """Return the outcome as one line."""
-    counts = Counter(one.status for one in verdicts)
+    counts = Counter(verdict.status for verdict in verdicts)
     numbers = ", ".join(f"{counts[status]} {status}" for status in Status if counts[status])
     return f"{MEANING[exit_status(verdicts)]}: {numbers or 'nothing to judge'}"
 
@@ -108,7 +108,7 @@ def json_data(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> dict[str, obj
             }
             for job in jobs
         ],
-        "verdicts": [one.model_dump(mode="json") for one in verdicts],
+        "verdicts": [verdict.model_dump(mode="json") for verdict in verdicts],
     }
 
 
@@ -119,8 +119,8 @@ def _by_job(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> list[tuple[str,
 
 def _by_name(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
     groups: dict[str, list[Verdict]] = {}
-    for one in verdicts:
-        groups.setdefault(one.job, []).append(one)
+    for verdict in verdicts:
+        groups.setdefault(verdict.job, []).append(verdict)
     return groups
 
 
@@ -128,15 +128,15 @@ def explain(verdicts: Sequence[Verdict]) -> None:
     """Print the lines behind what did not pass, each once, and then the causes with what they explain."""
     shown: set[tuple[str, int]] = set()
     causes: dict[str, list[str]] = {}
-    for one in verdicts:
-        new = [proof for proof in one.proofs if (proof.file, proof.line) not in shown][:_SHOWN]
+    for verdict in verdicts:
+        new = [proof for proof in verdict.proofs if (proof.file, proof.line) not in shown][:_SHOWN]
         shown |= {(proof.file, proof.line) for proof in new}
         if new:
-            print_parts(styled(one.criterion, _COLOURS[one.status]), f": {one.measured}")
+            print_parts(styled(verdict.criterion, _COLOURS[verdict.status]), f": {verdict.measured}")
         for proof in new:
             console.print(f"  {_line(proof)}")
-        for cause in one.causes:
-            causes.setdefault(cause, []).append(one.criterion)
+        for cause in verdict.causes:
+            causes.setdefault(cause, []).append(verdict.criterion)
     for cause, explained in causes.items():
         console.print(f"cause of {', '.join(explained)}:\n  {cause}")
     if shown or causes:

@@ -10,7 +10,7 @@ from toolkit.evidence.verdict import Job
 
 def versions(settings: Settings, jobs: Iterable[Job]) -> Mapping[str, str]:
     """Return part of the stack -> version; what nodes report counts before what is requested."""
-    rows = [row for job in jobs for one in job.readings if isinstance(one, NodeFacts) for row in one.nodes]
+    rows = [row for job in jobs for reading in job.readings if isinstance(reading, NodeFacts) for row in reading.nodes]
     reported = {
         "GPU driver": _each(rows, "driver"),
         "kernel": _each(rows, "kernel"),
